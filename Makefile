@@ -1,0 +1,191 @@
+# Every target does its own set-up: Python >= 3.11, Node >= 20 and make are all that a machine needs.
+# `make help` lists the targets.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+CLIENT := vscode-client
+# A wheel is tried in an environment of its own, far from the checkout's packages.
+TRIAL := build/package-check
+
+# The stamps stand in for "installed from exactly these files", so that a second run is quick.
+VENV_STAMP := $(VENV)/.installed
+NODE_STAMP := $(CLIENT)/node_modules/.installed
+
+heading = @printf '\n== %s\n' "$(1)"
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# ---------------------------------------------------------------------------- set-up
+
+.PHONY: venv
+venv: $(VENV_STAMP) ## Create .venv from the lock file, with drive-trace installed in it
+
+# PYTHON=... picks an interpreter; otherwise the first one that is new enough.
+$(VENV_STAMP): requirements-dev.lock pyproject.toml
+	@new_enough='import sys; sys.exit(sys.version_info < (3, 11))'; \
+	if ! $(BIN)/python -c "$$new_enough" 2>/dev/null; then \
+	  found=; \
+	  for candidate in $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python); do \
+	    if "$$candidate" -c "$$new_enough" >/dev/null 2>&1; then found=$$candidate; break; fi; \
+	  done; \
+	  if [ -z "$$found" ]; then \
+	    echo "Python 3.11 or newer is needed, and none of these is one: $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python)." >&2; \
+	    echo "Install one, or name it: make PYTHON=/path/to/python3 $(or $(MAKECMDGOALS),venv)" >&2; \
+	    exit 1; \
+	  fi; \
+	  echo "Creating $(VENV) with $$("$$found" --version)"; \
+	  "$$found" -m venv --clear $(VENV) || { \
+	    echo "$$found cannot create a virtual environment (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 1; }; \
+	fi
+	@echo "Installing requirements-dev.lock and drive-trace into $(VENV)"
+	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+.PHONY: node
+node:
+	@node -e 'process.exit(parseInt(process.versions.node, 10) >= 20 ? 0 : 1)' 2>/dev/null && command -v npm >/dev/null || { \
+	  echo "Node 20 or newer with npm is needed for the VS Code extension (found: $$(node --version 2>/dev/null || echo no node))." >&2; \
+	  exit 1; }
+
+$(NODE_STAMP): $(CLIENT)/package-lock.json | node
+	@echo "Installing $(CLIENT)/package-lock.json"
+	@cd $(CLIENT) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# ---------------------------------------------------------------------------- use
+
+.PHONY: demo
+demo: venv ## Check and score the example traces
+	$(call heading,Three clean traces: nothing to report)
+	$(BIN)/drive-trace check examples/projects/checkout-retry examples/projects/search-index examples/wip/drive-trace/orphan-fix-flaky-login.jsonl
+	$(call heading,A trace with typical mistakes: every finding on its token)
+	@echo '$(BIN)/drive-trace check examples/projects/typical-mistakes'; \
+	code=0; $(BIN)/drive-trace check examples/projects/typical-mistakes || code=$$?; \
+	if [ $$code -ne 1 ]; then echo "exit $$code, but 1 was expected: the trace has errors" >&2; exit 1; fi; \
+	echo "exit 1, as it should: the trace has errors"
+	$(call heading,The verdicts: CORRECT - INCORRECT - not computable)
+	$(BIN)/drive-trace score examples
+	$(call heading,The same as JSON - for scripts)
+	$(BIN)/drive-trace score --format json examples/wip/drive-trace/orphan-fix-flaky-login.jsonl
+
+# ---------------------------------------------------------------------------- tests
+
+.PHONY: test
+test: lint types arrows pytest client package e2e ## Everything below, in this order
+	@echo; echo "make test: all of it passed"
+
+.PHONY: lint
+lint: venv ## Ruff: lint and format
+	$(call heading,lint)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+.PHONY: types
+types: venv ## mypy in strict mode over the package
+	$(call heading,types)
+	$(BIN)/mypy
+
+.PHONY: arrows
+arrows: venv ## The layers of the package (import-linter)
+	$(call heading,arrows)
+	$(BIN)/lint-imports
+
+.PHONY: pytest
+pytest: venv ## All Python tests, also that what is generated is fresh
+	$(call heading,pytest)
+	$(BIN)/pytest -n auto
+
+.PHONY: client
+client: $(NODE_STAMP) ## The VS Code extension: lint, types, build, unit tests
+	$(call heading,client)
+	cd $(CLIENT) && npm run --silent lint && npm run --silent typecheck && npm run --silent build && npm test --silent
+
+# Exit code 3 of the script means that this machine cannot run it; the script says why.
+# With DRIVE_TRACE_E2E=required (as .ci/run sets it) that is a failure.
+.PHONY: e2e
+e2e: venv $(NODE_STAMP) ## The extension in a real VS Code, headless
+	$(call heading,e2e)
+	@cd $(CLIENT) && code=0; npm run --silent e2e || code=$$?; \
+	if [ $$code -eq 3 ] && [ "$$DRIVE_TRACE_E2E" != required ]; then \
+	  echo "e2e skipped, for the reason above"; \
+	elif [ $$code -ne 0 ]; then exit $$code; fi
+
+# Reads findings on standard input: each must link to a page that the installed package holds.
+define PAGES_EXIST
+import json, pathlib, sys, urllib.parse, urllib.request
+urls = sorted({finding["url"].partition("#")[0] for finding in json.load(sys.stdin)})
+paths = [pathlib.Path(urllib.request.url2pathname(urllib.parse.urlsplit(url).path)) for url in urls]
+missing = [str(path) for path in paths if not path.is_file() or pathlib.Path(sys.prefix) not in path.parents]
+sys.exit(f"no such page in the installed package: {missing}" if missing or not paths else 0)
+endef
+export PAGES_EXIST
+
+.PHONY: package
+package: venv ## Build sdist and wheel, and try the wheel in a fresh environment
+	$(call heading,package)
+	@rm -rf dist $(TRIAL)
+	$(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
+	@$(BIN)/python -m venv $(TRIAL)
+	@$(TRIAL)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements.lock
+	@$(TRIAL)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps dist/drive_trace-*.whl
+	$(TRIAL)/bin/drive-trace check examples/projects/checkout-retry
+	@code=0; $(TRIAL)/bin/drive-trace check --output-format json examples/projects/typical-mistakes > $(TRIAL)/findings.json || code=$$?; \
+	if [ $$code -ne 1 ]; then echo "check of typical-mistakes: exit $$code, but 1 was expected" >&2; exit 1; fi
+	@$(TRIAL)/bin/python -c "$$PAGES_EXIST" < $(TRIAL)/findings.json
+	@echo "installed from the wheel: drive-trace runs, and the pages of its rules are there"
+
+.PHONY: bench
+bench: venv ## Measure speed and memory, against plain parsers in the same run
+	$(BIN)/python -m tests.bench
+
+# ---------------------------------------------------------------------------- upkeep
+
+.PHONY: generate
+generate: venv ## Write again what is generated from the declarations
+	$(BIN)/python tools/generate.py
+
+.PHONY: snapshots
+snapshots: venv ## Accept the present output as the expected output of snapshot tests
+	$(BIN)/pytest --update-snapshots
+
+.PHONY: format
+format: venv ## Format the Python code and apply ruff's safe fixes
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+.PHONY: vsix
+vsix: $(NODE_STAMP) ## Package the VS Code extension as a .vsix file
+	cd $(CLIENT) && npm run --silent package
+
+.PHONY: picture
+picture: venv $(NODE_STAMP) ## Take the README's picture again, in a real VS Code
+	@cd $(CLIENT) && npm run --silent e2e -- --picture ../docs/images/vscode.png
+
+# pip-tools resolves for the interpreter that it runs on, so the lowest version that is supported does it.
+# It cannot read dependency groups; the group is handed to it on standard input.
+COMPILE := CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile --quiet --no-config --generate-hashes \
+  --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+  --no-emit-options $(if $(UPGRADE),--upgrade)
+.PHONY: lock
+lock: venv ## Resolve the lock files again (UPGRADE=1 takes newer releases)
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
+	  echo "make lock needs Python 3.11, the oldest that is supported: make clean, then make PYTHON=python3.11 lock" >&2; exit 1; }
+	$(COMPILE) --output-file requirements.lock pyproject.toml
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")' \
+	| $(COMPILE) --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml -
+
+.PHONY: clean
+clean: ## Remove everything that the other targets create
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .cache
+	rm -rf $(CLIENT)/node_modules $(CLIENT)/out $(CLIENT)/dist $(CLIENT)/*.vsix
+	find server tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

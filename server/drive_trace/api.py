@@ -1,0 +1,130 @@
+"""The façade that editors and commands call: text in, findings and scorecards out.
+
+One :class:`Analysis` serves a keystroke and a batch alike: an edit re-reads the
+lines that it touches and re-runs the rules of the subjects those lines belong
+to, and a fresh analysis is the edit that puts in the whole text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from drive_trace.findings import FindingStore
+from drive_trace.rules.base import Finding, Fix, Related, Severity, Words
+from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
+from drive_trace.scorecard.summary import TraceSummary, summarize, summarize_run
+from drive_trace.text import Span
+from drive_trace.trace.document import Document, Point
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.places import resolve
+from drive_trace.trace.reading import read_lines
+
+
+class Spot(NamedTuple):
+    """Where something stands: the record's index from 0 and the span in it."""
+
+    record: int
+    span: Span
+
+
+class Analysis:
+    """A trace's text with everything that is known of it, kept up to date through edits."""
+
+    def __init__(self, text: str) -> None:
+        self.document = Document(text, read_lines)
+        self.index = Index()
+        self._findings = FindingStore(self.index)
+        self._learn(self.document.lines)
+
+    def edit(self, start: Point, end: Point, text: str) -> None:
+        """Put ``text`` in place of what stands between two points."""
+        document = self.document
+        splice = document.splice(start, end, text)
+        removed = document.lines[splice.first : splice.stop]
+        self.index.remove(removed)
+        self._findings.forget(removed)
+        self._learn(document.apply(splice))
+
+    def _learn(self, lines: Sequence[Line]) -> None:
+        self.index.add(lines)
+        self._findings.learn(lines, self.document.lines[-1])
+
+    # Findings
+
+    def findings(self) -> Iterator[Finding]:
+        """Every finding, by line and then by where on it."""
+        for line in self._findings.lines():
+            yield from self._findings.of(line)
+
+    def findings_of(self, line: Line) -> Sequence[Finding]:
+        """The findings of one line, by where on it."""
+        return self._findings.of(line)
+
+    def select_findings(self, most: int, near: Line | None = None) -> tuple[list[Finding], int]:
+        """At most ``most`` findings in document order, and how many are left out.
+
+        Those near a line are always among them, then errors come before the rest.
+        """
+        return self._findings.select(most, near)
+
+    def where(self, finding: Finding | Related) -> Spot:
+        """Where a finding stands."""
+        span = resolve(finding.line.text, finding.place)
+        return Spot(self.document.number(finding.line), span)
+
+    def words(self, words: Words) -> str:
+        """A message with the numbers of its lines, as they are now."""
+        return "".join(
+            str(self.line_number(word)) if isinstance(word, Line) else word for word in words
+        )
+
+    def fixes(self, finding: Finding) -> list[Fix]:
+        """The ways to mend a finding."""
+        return list(finding.rule.fixes(finding))
+
+    def line_number(self, line: Line) -> int:
+        """A line's number from 1, counted in records."""
+        return self.document.number(line) + 1
+
+    # Scores
+
+    def summary(self, path: str = "") -> TraceSummary:
+        """The trace, summed up for the scorecard."""
+        return summarize(self.index, self.line_number, path)
+
+    def score(self, path: str = "") -> ScoreCard:
+        """The scorecard of this trace alone."""
+        return score([self.summary(path)])
+
+    def score_run(self, run_id: str) -> RunScore | None:
+        """One run's score in this trace; None where the trace has no valid event of it."""
+        run = self.index.runs.get(run_id)
+        if run is None:
+            return None
+        return score_run([summarize_run(self.index, run, self.line_number)])
+
+
+def run_of(line: Line) -> str | None:
+    """The run that a line belongs to, as far as it can be read."""
+    if line.event is not None:
+        return line.text_fact("project_run_id")
+    return line.run_id if isinstance(line, OddLine) else None
+
+
+def count_by_severity(findings: Iterable[Finding]) -> dict[Severity, int]:
+    """How many findings there are of each severity that occurs, worst first."""
+    counts = dict.fromkeys(Severity, 0)
+    for finding in findings:
+        counts[finding.rule.severity] += 1
+    return {severity: count for severity, count in counts.items() if count}
+
+
+def summarize_text(text: str, path: str = "") -> TraceSummary:
+    """What the scorecard needs of a trace, without looking for findings: the fast way."""
+    document = Document(text, partial(read_lines, only_score=True))
+    index = Index(only_runs=True)
+    index.add(document.lines)
+    return summarize(index, lambda line: document.number(line) + 1, path)

@@ -1,0 +1,183 @@
+"""Which findings there are, by the subjects that they come from and the lines they stand on.
+
+Findings on one line alone are worded when somebody asks for that line. Those
+that compare lines are kept, each under the key of its subject, so that an edit
+replaces exactly the findings of the subjects that it touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from drive_trace.rules import RULES, rules_for
+from drive_trace.rules.base import FeedEvent, FileEnd, Finding, Remarked, RunSoFar, Severity
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import Line, LineSet
+from drive_trace.trace.places import resolve
+
+Key = tuple[str, object]
+
+_NEAR = 50
+"""How many lines with findings on each side of an edit are shown whatever the limit."""
+
+
+class FindingStore:
+    """The findings of one trace. Told of every line that comes and goes."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._by_subject: dict[Key, tuple[Finding, ...]] = {}
+        self._across: dict[Line, list[Finding]] = {}
+        self._worded: dict[Line, Sequence[Finding]] = {}
+        self._counts: dict[Line, int] = {}
+        self._total = 0
+        self._with_errors = LineSet()
+        self._without_errors = LineSet()
+        self._last: Line | None = None
+        self._dirty_feeds: set[Line] = set()
+        self._dirty_runs: set[str] = set()
+
+    def forget(self, lines: Iterable[Line]) -> None:
+        """Lines go; the index has let go of them already, their order still holds."""
+        for line in lines:
+            self._touch(line)
+            self._dirty_feeds.discard(line)
+            self._by_subject.pop(("feed", line), None)
+            self._across.pop(line, None)
+            self._unfile(line)
+
+    def learn(self, lines: Iterable[Line], last: Line) -> None:
+        """Lines come, in document order; the index knows them already."""
+        for line in lines:
+            if line.remarks:
+                self._file(line)
+            event = line.event
+            if event is not None and (event.is_work or event.is_feed):
+                self._touch(line)
+        self._rerun(last)
+
+    def lines(self) -> Iterator[Line]:
+        """The lines that have findings, in order."""
+        return iter(sorted(self._counts, key=lambda line: line.order))
+
+    def of(self, line: Line) -> Sequence[Finding]:
+        """The findings of one line, by where on it they stand."""
+        found = self._worded.get(line)
+        if found is None:
+            found = [
+                *chain.from_iterable(
+                    RULES[remark.concern].check(Remarked(line, remark)) for remark in line.remarks
+                ),
+                *self._across.get(line, ()),
+            ]
+            if len(found) > 1:
+                found.sort(key=lambda each: (resolve(line.text, each.place), each.rule.code))
+            self._worded[line] = found
+        return found
+
+    def select(self, most: int, near: Line | None) -> tuple[list[Finding], int]:
+        """At most ``most`` findings in document order, and how many are left out.
+
+        Those near a line are always among them, then errors come before the rest.
+        """
+        if self._total <= most:
+            return [finding for line in self.lines() for finding in self.of(line)], 0
+        chosen: dict[Line, Sequence[Finding]] = {}
+        room = most
+        for line in chain(self._around(near), self._with_errors, self._without_errors):
+            if room <= 0:
+                break
+            if line not in chosen:
+                chosen[line] = self.of(line)[:room]
+                room -= len(chosen[line])
+        ordered = sorted(chosen, key=lambda line: line.order)
+        findings = [finding for line in ordered for finding in chosen[line]]
+        return findings, self._total - len(findings)
+
+    def _around(self, near: Line | None) -> Iterator[Line]:
+        if near is None:
+            return
+        for lines in (self._with_errors, self._without_errors):
+            at = lines.position(near)
+            yield from lines.slice(at - _NEAR, at + _NEAR)
+
+    # What an edit touches
+
+    def _touch(self, line: Line) -> None:
+        """Note the subjects that a line's coming or going changes."""
+        event = line.event
+        if event is None or not (event.is_feed or event.is_work):
+            return
+        run_id = line.text_fact("project_run_id")
+        self._dirty_runs.add(run_id)
+        if event.is_feed:
+            run = self._index.runs.get(run_id)
+            feed = run.events(event.name) if run is not None else LineSet()
+            beside = (feed.before(line), feed.at(line), feed.after(line))
+            self._dirty_feeds.update(each for each in beside if each is not None)
+
+    def _rerun(self, last: Line) -> None:
+        for line in self._dirty_feeds:
+            assert line.event is not None
+            feed = self._index.runs[line.text_fact("project_run_id")].events(line.event.name)
+            event = FeedEvent(feed.before(line), line, feed.after(line))
+            self._set(("feed", line), _run_rules(event))
+        for run_id in self._dirty_runs:
+            run = self._index.runs.get(run_id)
+            self._set(("run", run_id), _run_rules(RunSoFar(run)) if run is not None else ())
+        self._dirty_feeds.clear()
+        self._dirty_runs.clear()
+        if last is not self._last:
+            self._last = last
+            self._set(("end", None), _run_rules(FileEnd(last)))
+
+    def _set(self, key: Key, findings: tuple[Finding, ...]) -> None:
+        before = self._by_subject.pop(key, ())
+        if findings:
+            self._by_subject[key] = findings
+        for finding in before:
+            kept = [each for each in self._across.get(finding.line, ()) if each is not finding]
+            if kept:
+                self._across[finding.line] = kept
+            else:
+                self._across.pop(finding.line, None)
+        # A line that an edit removed is not filed any more, and must not come back.
+        changed = [finding.line for finding in before if finding.line in self._counts]
+        for finding in findings:
+            self._across.setdefault(finding.line, []).append(finding)
+            changed.append(finding.line)
+        for line in dict.fromkeys(changed):
+            self._unfile(line)
+            self._file(line)
+
+    # Which lines have findings
+
+    def _file(self, line: Line) -> None:
+        across = self._across.get(line, ())
+        count = len(line.remarks) + len(across)
+        if count:
+            self._counts[line] = count
+            self._total += count
+            self._set_of(line).add(line)
+
+    def _unfile(self, line: Line) -> None:
+        self._worded.pop(line, None)
+        count = self._counts.pop(line, 0)
+        if count:
+            self._total -= count
+            for lines in (self._with_errors, self._without_errors):
+                if lines.at(line) is not None:
+                    lines.remove(line)
+
+    def _set_of(self, line: Line) -> LineSet:
+        across = self._across.get(line, ())
+        has_error = line.is_rejected or any(
+            finding.rule.severity is Severity.ERROR for finding in across
+        )
+        return self._with_errors if has_error else self._without_errors
+
+
+def _run_rules(subject: FeedEvent | RunSoFar | FileEnd) -> tuple[Finding, ...]:
+    rules = rules_for(type(subject))
+    return tuple(chain.from_iterable(rule.check(subject) for rule in rules))

@@ -1,0 +1,161 @@
+"""What a rule is, what it looks at, and what it finds.
+
+A rule is one file. It declares ``RULE``; its module docstring is its
+documentation; its examples are run as tests. It is a pure function of one
+*subject*, and finds nothing outside it, so that an edit re-runs only the rules
+of the subjects that it touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Generic, NamedTuple, TypeVar
+
+from drive_trace.text import Span
+from drive_trace.trace.index import Run
+from drive_trace.trace.line import Line, Remark
+from drive_trace.trace.places import Place
+
+
+class Severity(IntEnum):
+    """How bad a finding is; the numbers are LSP's ``DiagnosticSeverity``."""
+
+    ERROR = 1
+    WARNING = 2
+    INFORMATION = 3
+    HINT = 4
+
+    @property
+    def label(self) -> str:
+        """The name used in output and configuration."""
+        return self.name.lower()
+
+
+class Edit(NamedTuple):
+    """Put ``text`` in place of ``span`` of ``line``."""
+
+    line: Line
+    span: Span
+    text: str
+
+
+class Fix(NamedTuple):
+    """A way to mend a finding."""
+
+    title: str
+    safe: bool
+    """Whether it repairs form alone and cannot change what the event says."""
+    edits: tuple[Edit, ...]
+
+
+Words = tuple[str | Line, ...]
+"""A message; a line stands for its number, which is put in when the message is shown."""
+
+
+class Related(NamedTuple):
+    """Another place that explains a finding."""
+
+    line: Line
+    place: Place | Span
+    words: Words
+
+
+class Finding(NamedTuple):
+    """What one rule found on one token."""
+
+    rule: Rule
+    line: Line
+    place: Place | Span
+    words: Words
+    related: tuple[Related, ...] = ()
+    remark: Remark | None = None
+    """For findings on one line: what the reader noticed."""
+
+
+# Subjects: what a rule can look at
+
+
+class Remarked(NamedTuple):
+    """A line and one remark that the reader made on it, of the concern named like the rule."""
+
+    line: Line
+    remark: Remark
+
+
+class FeedEvent(NamedTuple):
+    """One event of a feed between its neighbours in the same feed of the same run."""
+
+    previous: Line | None
+    line: Line
+    following: Line | None
+
+
+class RunSoFar(NamedTuple):
+    """One run's summary."""
+
+    run: Run
+
+
+class FileEnd(NamedTuple):
+    """The last record, which is empty after a final newline."""
+
+    last: Line
+
+
+Subject = TypeVar("Subject", bound=tuple[object, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A piece of a trace; ``^`` marks under a line stand under the findings of the rule.
+
+    ``EVENT{…}`` on a line is short for the vocabulary's example of that event with
+    the given fields changed, ``null``-ed or added; see the tests' ``fixture`` helper.
+    """
+
+    before: str
+    after: str | None = None
+    """The text after the first fix, where there is one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rule(Generic[Subject]):
+    """A rule: a code, a default severity and a pure function of one subject."""
+
+    code: str
+    severity: Severity
+    subject: type[Subject]
+    check: Callable[[Subject], Iterable[Finding]]
+    summary: str
+    """One sentence: what it finds."""
+    fixes: Callable[[Finding], Iterable[Fix]] = field(default=lambda _: ())
+    """Works out the fixes of one of its findings, when somebody asks for them."""
+    unnecessary: bool = False
+    """Whether what it marks has no effect (shown faded)."""
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: short, and with nothing in it that could mislead."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{printable(value)}"'
+    if isinstance(value, list):
+        return "an array"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return "a number too large for a double"
+    return printable(str(value))
+
+
+def printable(text: str, limit: int = 60) -> str:
+    """Text cut to ``limit`` characters, invisible ones spelt ``U+XXXX``."""
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return "".join(
+        character if character.isprintable() else f"<U+{ord(character):04X}>" for character in cut
+    )

@@ -1,0 +1,44 @@
+"""A key stands twice in one object. The last one counts; the earlier value is dead, and whoever
+reads the line by eye may take it for the real one.
+
+**Fix.** The dead pair is deleted. That is safe, as no reader ever saw it.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Finding, Fix, Related, Remarked, Rule, Severity, printable
+from drive_trace.rules.edits import delete_member
+from drive_trace.trace.places import Part, Place
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    line, remark = subject
+    name = printable(str(remark.path[-1]))
+    words = f"`{name}` stands again later in this object: this value is dead, the last one counts"
+    yield Finding(
+        RULE,
+        line,
+        Place(Part.KEY, remark.path, remark.occurrence),
+        (words,),
+        related=(Related(line, Place(Part.KEY, remark.path), (f"this `{name}` counts",)),),
+        remark=remark,
+    )
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    assert finding.remark is not None
+    edit = delete_member(finding.line, finding.remark.path, finding.remark.occurrence)
+    if edit is not None:
+        name = printable(str(finding.remark.path[-1]))
+        yield Fix(f"Delete the dead `{name}`", safe=True, edits=(edit,))
+
+
+RULE = Rule(
+    code="duplicate-key",
+    severity=Severity.WARNING,
+    subject=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="A key stands twice; only the last one counts.",
+    unnecessary=True,
+)

@@ -1,0 +1,85 @@
+"""Every field of an event is required; a value that is not known is `null` where the field
+allows it, and the key still stands. Readers reject an event with a field missing.
+
+A payload nested under a `payload` key is the usual cause: events are flat, and the payload's
+fields stand beside the envelope's.
+
+**Fix.** The field is inserted: `null` where that is allowed, else a gap that stays an error
+until somebody fills it in. A nested `payload` is flattened, which is safe but for the two feeds.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Edit, Finding, Fix, Remarked, Rule, Severity
+from drive_trace.rules.edits import insert_fields, placeholder
+from drive_trace.text import Span
+from drive_trace.trace.line import Concern
+from drive_trace.trace.places import Part, Place, member_at, syntax_of
+from drive_trace.vocabulary import EVENTS
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    remark = subject.remark
+    if isinstance(remark.found, tuple):
+        names = ", ".join(f"`{name}`" for name in remark.found)
+        words = f"events are flat: {names} must stand beside the envelope, not inside `payload`"
+        yield Finding(RULE, subject.line, Place(Part.KEY, remark.path), (words,), remark=remark)
+        return
+    assert remark.field is not None
+    words = f"`{remark.path[-1]}` is missing: expected {remark.field.describe()}"
+    place = Place(Part.END, remark.path[:-1])
+    yield Finding(RULE, subject.line, place, (words,), remark=remark)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    remark = finding.remark
+    assert remark is not None
+    if isinstance(remark.found, tuple):
+        yield from _flatten(finding)
+        return
+    assert remark.field is not None
+    name, path = str(remark.path[-1]), remark.path[:-1]
+    edit = insert_fields(finding.line, path, [(name, placeholder(remark.field))])
+    if edit is not None:
+        yield Fix(f"Insert `{name}`", safe=False, edits=(edit,))
+    missing = [
+        (str(each.path[-1]), placeholder(each.field))
+        for each in finding.line.remarks
+        if each.concern is Concern.MISSING_FIELD and each.field and each.path[:-1] == path
+    ]
+    edit = insert_fields(finding.line, path, missing)
+    if edit is not None and len(missing) > 1:
+        yield Fix(f"Insert all {len(missing)} missing fields", safe=False, edits=(edit,))
+
+
+def _flatten(finding: Finding) -> Iterable[Fix]:
+    line = finding.line
+    root = syntax_of(line.text).root
+    member = member_at(root, ("payload",))
+    if member is None or member.value is None or not member.value.members:
+        return
+    inner = member.value.members
+    last = inner[-1].value
+    if last is None:
+        return
+    name = member_at(root, ("event_type",))
+    event = EVENTS.get(str(name.value.value)) if name and name.value else None
+    repeated = {each.key for each in inner} & {each.key for each in root.members} if root else set()
+    yield Fix(
+        "Flatten `payload`",
+        safe=event is not None and not event.is_feed and not repeated,
+        edits=(
+            Edit(line, Span(member.key_span.start, inner[0].key_span.start), ""),
+            Edit(line, Span(last.span.end, member.value.span.end), ""),
+        ),
+    )
+
+
+RULE = Rule(
+    code="missing-field",
+    severity=Severity.ERROR,
+    subject=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="A required field is missing.",
+)

@@ -1,0 +1,32 @@
+"""A trace grows by whole lines. When the last line does not end with a newline, the next event
+that is appended lands on the same line, and readers drop both.
+
+**Fix.** A newline is added, which is safe.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Edit, FileEnd, Finding, Fix, Rule, Severity
+from drive_trace.text import is_blank
+from drive_trace.trace.places import Part, Place, resolve
+
+
+def _check(subject: FileEnd) -> Iterable[Finding]:
+    if not is_blank(subject.last.text):
+        words = "the file does not end with a newline: the next event would land on this line"
+        yield Finding(RULE, subject.last, Place(Part.LINE_END), (words,))
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    end = resolve(finding.line.text, Place(Part.LINE_END))
+    yield Fix("Add a final newline", safe=True, edits=(Edit(finding.line, end, "\n"),))
+
+
+RULE = Rule(
+    code="missing-final-newline",
+    severity=Severity.WARNING,
+    subject=FileEnd,
+    check=_check,
+    fixes=_fixes,
+    summary="The last line does not end with a newline.",
+)

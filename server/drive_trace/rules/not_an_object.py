@@ -1,0 +1,24 @@
+"""A line of a trace holds one JSON object: an event. An array, a string or a number is valid
+JSON, but no event, and readers drop it.
+
+**Fix.** None is offered: only the writer knows what was meant.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Finding, Remarked, Rule, Severity, shown
+from drive_trace.trace.places import Part, Place
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    words = f"expected an object {{…}} with the fields of one event, found {shown(subject.remark.found)}"
+    yield Finding(RULE, subject.line, Place(Part.WHOLE), (words,), remark=subject.remark)
+
+
+RULE = Rule(
+    code="not-an-object",
+    severity=Severity.ERROR,
+    subject=Remarked,
+    check=_check,
+    summary="The line is valid JSON, but not an object.",
+)

@@ -1,0 +1,28 @@
+"""A number is smaller than its field allows: counts start at 0, round numbers and slice
+indices at 1. Readers reject the event.
+
+**Fix.** None is offered: only the writer knows the right number.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Finding, Remarked, Rule, Severity, shown
+from drive_trace.trace.places import Part, Place
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    remark = subject.remark
+    assert remark.field is not None
+    words = (
+        f"`{remark.path[-1]}` must be {remark.field.describe()}; found {shown(remark.found)}"
+    )
+    yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+
+
+RULE = Rule(
+    code="out-of-range",
+    severity=Severity.ERROR,
+    subject=Remarked,
+    check=_check,
+    summary="A number is smaller than its field allows.",
+)

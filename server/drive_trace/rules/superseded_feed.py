@@ -1,0 +1,34 @@
+"""A feed event counts until a later event of the same feed and run replaces it, as a whole. An
+event that was replaced is history: it has no effect on the verdict or the token figures.
+
+**Fix.** None is needed: a trace is append-only, and the history is part of it.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import FeedEvent, Finding, Related, Rule, Severity
+from drive_trace.trace.places import Part, Place
+
+_EVENT_TYPE = Place(Part.VALUE, ("event_type",))
+
+
+def _check(subject: FeedEvent) -> Iterable[Finding]:
+    _, line, following = subject
+    if following is not None:
+        yield Finding(
+            RULE,
+            line,
+            _EVENT_TYPE,
+            ("superseded by line ", following, ": of one run's feed the last event counts"),
+            related=(Related(following, _EVENT_TYPE, ("this event replaces it",)),),
+        )
+
+
+RULE = Rule(
+    code="superseded-feed",
+    severity=Severity.HINT,
+    subject=FeedEvent,
+    check=_check,
+    summary="A later event of the same feed replaces this one.",
+    unnecessary=True,
+)

@@ -1,0 +1,63 @@
+"""The event has a field that the vocabulary does not declare for it. Readers ignore it: what it
+says is lost on them, and where it is a slip in the name of a real field, that field is missing.
+
+**Fix.** Renaming it to the nearest field that the event does not have yet, or deleting it. Both
+are suggestions.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Finding, Fix, Remarked, Rule, Severity, printable
+from drive_trace.rules.edits import delete_member, nearest, replace_key
+from drive_trace.trace.line import Line, Path
+from drive_trace.trace.places import Part, Place, node_at, syntax_of
+from drive_trace.vocabulary import EVENTS, ObjectShape
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    remark = subject.remark
+    name = printable(str(remark.path[-1]))
+    guess = _guess(subject.line, remark.path)
+    hint = f" — did you mean `{guess}`?" if guess else ""
+    words = f"`{name}` is not declared for `{_event_name(subject.line)}`: readers ignore it{hint}"
+    yield Finding(RULE, subject.line, Place(Part.KEY, remark.path), (words,), remark=remark)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    assert finding.remark is not None
+    path = finding.remark.path
+    guess = _guess(finding.line, path)
+    if guess is not None:
+        edit = replace_key(finding.line, path, guess)
+        yield Fix(f"Rename to `{guess}`", safe=False, edits=(edit,))
+    deletion = delete_member(finding.line, path)
+    if deletion is not None:
+        name = printable(str(path[-1]))
+        yield Fix(f"Delete `{name}`", safe=False, edits=(deletion,))
+
+
+def _guess(line: Line, path: Path) -> str | None:
+    event = EVENTS.get(_event_name(line))
+    fields = event.fields if event is not None else {}
+    for step in path[:-1]:
+        shape = fields[str(step)].shape
+        fields = shape.fields if isinstance(shape, ObjectShape) else {}
+    owner = node_at(syntax_of(line.text).root, path[:-1])
+    present = {member.key for member in owner.members} if owner is not None else set()
+    return nearest(str(path[-1]), [name for name in fields if name not in present])
+
+
+def _event_name(line: Line) -> str:
+    if line.event is not None:
+        return line.event.name
+    return str(getattr(line, "event_name", None))
+
+
+RULE = Rule(
+    code="undeclared-field",
+    severity=Severity.WARNING,
+    subject=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="The event has a field that the vocabulary does not declare.",
+)

@@ -1,0 +1,39 @@
+"""The event's type is none of the 19 that the vocabulary knows. Readers keep such events apart:
+they are no error, but they count for nothing. A slip in the name of a real event therefore
+loses the event without a word.
+
+**Fix.** The nearest event type is suggested, where one is near.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Finding, Fix, Remarked, Rule, Severity, shown
+from drive_trace.rules.edits import as_json, nearest, replace_value
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import EVENTS
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    remark = subject.remark
+    guess = nearest(str(remark.found), EVENTS)
+    hint = f" — did you mean {shown(guess)}?" if guess else ""
+    words = f"{shown(remark.found)} is not an event of the vocabulary: readers keep it apart{hint}"
+    yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    assert finding.remark is not None
+    guess = nearest(str(finding.remark.found), EVENTS)
+    if guess is not None:
+        edit = replace_value(finding.line, ("event_type",), as_json(guess))
+        yield Fix(f"Replace with {shown(guess)}", safe=False, edits=(edit,))
+
+
+RULE = Rule(
+    code="unknown-event-type",
+    severity=Severity.WARNING,
+    subject=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="The event type is outside the vocabulary.",
+)

@@ -1,0 +1,33 @@
+"""`schema_version` must be exactly the string `"1"`. Readers of this vocabulary reject every
+other version, the number `1` included, because they cannot know what its fields mean.
+
+**Fix.** `"1"` is suggested.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Finding, Fix, Remarked, Rule, Severity, shown
+from drive_trace.rules.edits import as_json, replace_value
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import SCHEMA_VERSION
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    remark = subject.remark
+    words = f"`schema_version` must be the string {shown(SCHEMA_VERSION)}; found {shown(remark.found)}"
+    yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    edit = replace_value(finding.line, ("schema_version",), as_json(SCHEMA_VERSION))
+    yield Fix(f"Replace with {shown(SCHEMA_VERSION)}", safe=False, edits=(edit,))
+
+
+RULE = Rule(
+    code="unsupported-schema-version",
+    severity=Severity.ERROR,
+    subject=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="The event's schema version is not the one that readers know.",
+)

@@ -1,0 +1,65 @@
+"""A field holds a value of the wrong JSON type: a number written as a string, `null` where a
+value is required, prose where counts are expected. Readers reject the event.
+
+A number is judged by its value: `5`, `5.0` and `5e2` are integers, `1.5` is not, and a boolean
+is never a number.
+
+**Fix.** Offered as a suggestion where nothing is lost: `"12"` → `12`, `"null"` → `null`,
+`"true"` → `true`, `12` → `"12"`.
+"""
+
+import re
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Finding, Fix, Remarked, Rule, Severity, shown
+from drive_trace.rules.edits import as_json, replace_value
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfShape, StringShape
+
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    remark = subject.remark
+    assert remark.field is not None
+    name = next(str(step) for step in reversed(remark.path) if isinstance(step, str))
+    what = f"an item of `{name}`" if isinstance(remark.path[-1], int) else f"`{name}`"
+    words = f"{what} must be {remark.field.describe()}; found {shown(remark.found)}"
+    yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    remark = finding.remark
+    assert remark is not None
+    assert remark.field is not None
+    text = _converted(remark.field, remark.found)
+    if text is not None:
+        edit = replace_value(finding.line, remark.path, text)
+        yield Fix(f"Replace with {text}", safe=False, edits=(edit,))
+
+
+def _converted(field: FieldType, found: object) -> str | None:
+    """JSON text that says the same in a type that the field takes."""
+    if isinstance(found, str) and found in ("null", "None") and field.nullable:
+        return "null"
+    match field.shape:
+        case IntegerShape(minimum) if isinstance(found, str) and _INTEGER.fullmatch(found):
+            return found if minimum is None or int(found) >= minimum else None
+        case BooleanShape() if isinstance(found, str) and found.lower() in ("true", "false"):
+            return found.lower()
+        case StringShape() if isinstance(found, int) and not isinstance(found, bool):
+            return as_json(str(found))
+        case OneOfShape(meanings) if isinstance(found, bool) and "pass" in meanings:
+            return as_json("pass" if found else "fail")
+        case _:
+            return None
+
+
+RULE = Rule(
+    code="wrong-type",
+    severity=Severity.ERROR,
+    subject=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="A value has the wrong JSON type.",
+)

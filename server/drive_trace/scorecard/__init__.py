@@ -1,0 +1,1 @@
+"""The two-tier scorecard: a correctness gate first, efficiency for CORRECT runs only."""

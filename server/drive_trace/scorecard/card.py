@@ -1,0 +1,226 @@
+"""The scorecard: runs of one or several traces joined by their id, each with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import NamedTuple, cast
+
+from drive_trace.scorecard.efficiency import (
+    Efficiency,
+    Tokens,
+    mean_rounds,
+    tokens_of,
+    total_tokens,
+    total_wall_clock,
+    wall_clock,
+)
+from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary, TraceSummary
+from drive_trace.scorecard.verdict import Gate, Verdict, judge
+from drive_trace.vocabulary import TOKEN_FIELDS
+
+NO_RUN_SIGNAL = "no correctness signal was recorded"
+NO_RUN_CORRECT = "no run was graded CORRECT"
+
+
+class RunScore(NamedTuple):
+    """One run, judged."""
+
+    run_id: str
+    parts: tuple[RunSummary, ...]
+    """The run's part in each trace that has it."""
+    correctness: Recorded | None
+    tokens: Recorded | None
+    gate: Gate
+    measured: Efficiency
+    """What the run cost, whatever its verdict; see :attr:`efficiency`."""
+
+    @property
+    def efficiency(self) -> Efficiency | None:
+        """Tier 2: only a CORRECT run has it."""
+        return self.measured if self.gate.verdict is Verdict.CORRECT else None
+
+    @property
+    def rejected(self) -> tuple[Rejected, ...]:
+        """The run's rejected lines, trace by trace."""
+        return tuple(rejected for part in self.parts for rejected in part.rejected)
+
+
+class ScoreCard(NamedTuple):
+    """All runs of the traces given."""
+
+    runs: tuple[RunScore, ...]
+    traces: tuple[TraceSummary, ...]
+
+    @property
+    def correct(self) -> tuple[RunScore, ...]:
+        """The runs whose efficiency may be shown."""
+        return tuple(run for run in self.runs if run.gate.verdict is Verdict.CORRECT)
+
+    @property
+    def has_any_correctness_signal(self) -> bool:
+        """Whether any run was graded, however incompletely."""
+        return any(run.correctness is not None for run in self.runs)
+
+    @property
+    def hidden_reason(self) -> str | None:
+        """Why there is no Tier 2; None where there is one."""
+        if self.correct:
+            return None
+        return NO_RUN_CORRECT if self.has_any_correctness_signal else NO_RUN_SIGNAL
+
+    @property
+    def efficiency(self) -> Efficiency | None:
+        """Tier 2 over the CORRECT runs."""
+        correct = self.correct
+        if not correct:
+            return None
+        parts = [part for run in correct for part in run.parts]
+        return Efficiency(
+            self.correct_tokens,
+            total_wall_clock([run.measured.wall_clock_ms for run in correct]),
+            mean_rounds(part.rounds_per_dispatch for part in parts),
+        )
+
+    @property
+    def correct_tokens(self) -> Tokens:
+        """The token feed summed over the CORRECT runs."""
+        return total_tokens(tokens_of(run.tokens) for run in self.correct)
+
+
+def score(traces: Sequence[TraceSummary]) -> ScoreCard:
+    """Join the traces' runs by id, in first-seen order, and judge them."""
+    parts: dict[str, list[RunSummary]] = {}
+    for trace in traces:
+        for run in trace.runs:
+            parts.setdefault(run.run_id, []).append(run)
+    return ScoreCard(tuple(map(score_run, parts.values())), tuple(traces))
+
+
+def score_run(parts: Sequence[RunSummary]) -> RunScore:
+    """Judge one run by all its parts."""
+    correctness = _latest(part.correctness for part in parts)
+    tokens = _latest(part.tokens for part in parts)
+    started = [part.started for part in parts if part.started is not None]
+    closed = [part.closed for part in parts if part.closed is not None]
+    dispatch_ms = [part.dispatch_ms for part in parts]
+    return RunScore(
+        run_id=parts[0].run_id,
+        parts=tuple(parts),
+        correctness=correctness,
+        tokens=tokens,
+        gate=judge(correctness),
+        measured=Efficiency(
+            tokens_of(tokens) or dict.fromkeys(TOKEN_FIELDS),
+            wall_clock(
+                min(started, default=None),
+                min(closed, default=None),
+                total_wall_clock(dispatch_ms),
+            ),
+            mean_rounds(part.rounds_per_dispatch for part in parts),
+        ),
+    )
+
+
+def _latest(events: Iterable[Recorded | None]) -> Recorded | None:
+    """Between traces the event with the latest ``ts`` counts, the later trace on a tie."""
+    latest: Recorded | None = None
+    for event in events:
+        if event is not None and (latest is None or event.ts >= latest.ts):
+            latest = event
+    return latest
+
+
+# As JSON
+
+
+def to_json(card: ScoreCard) -> dict[str, object]:
+    """The interface of ``score --format json``; the first four keys are the reference's."""
+    efficiency = card.efficiency
+    return {
+        "runs": [_run_json(run) for run in card.runs],
+        "correct_run_ids": [run.run_id for run in card.correct],
+        "correct_tokens": _numbers(card.correct_tokens),
+        "has_any_correctness_signal": card.has_any_correctness_signal,
+        "efficiency": None if efficiency is None else _efficiency_json(efficiency),
+        "efficiency_hidden": card.hidden_reason,
+        "files": [
+            {
+                "path": trace.path,
+                "rejected_lines": [rejected.line for rejected in trace.orphans],
+                "unknown_lines": list(trace.unknown_lines),
+            }
+            for trace in card.traces
+        ],
+    }
+
+
+def _run_json(run: RunScore) -> dict[str, object]:
+    tokens = tokens_of(run.tokens)
+    deciding = run.correctness
+    efficiency = run.efficiency
+    return {
+        "run_id": run.run_id,
+        "correctness": None if deciding is None else dict(deciding.values),
+        "verdict": str(run.gate.verdict),
+        "missing_inputs": list(run.gate.missing),
+        "tokens": None if tokens is None else _numbers(tokens),
+        "efficiency": None if efficiency is None else _efficiency_json(efficiency),
+        "decided_by": None if deciding is None else {"path": deciding.path, "line": deciding.line},
+        "rejected_lines": [rejected.line for rejected in run.rejected],
+        "files": [
+            {
+                "path": part.path,
+                "first_line": part.first_line,
+                "events": part.event_count,
+                "rejected_lines": [rejected.line for rejected in part.rejected],
+            }
+            for part in run.parts
+        ],
+    }
+
+
+def _efficiency_json(efficiency: Efficiency) -> dict[str, object]:
+    return {
+        "tokens": _numbers(efficiency.tokens),
+        "wall_clock_ms": as_double(efficiency.wall_clock_ms),
+        "rounds_per_dispatch": efficiency.rounds_per_dispatch,
+    }
+
+
+def _numbers(tokens: Tokens) -> dict[str, object]:
+    return {name: as_double(value) for name, value in tokens.items()}
+
+
+def as_double(value: int | None) -> int | float | None:
+    """An integer as JavaScript, whose numbers are doubles, would write it."""
+    if value is None or abs(value) <= 2**53:
+        return value
+    double = float(value)
+    return int(Decimal(repr(double))) if abs(double) < 1e21 else double
+
+
+def rejected_phrase(rejected: Sequence[Rejected], most: int = 3) -> str | None:
+    """``1 correctness line rejected (line 12), not counted``; None where nothing was."""
+    if not rejected:
+        return None
+    kinds: Mapping[str, str] = {
+        "correctness-recorded": "correctness line",
+        "tokens-recorded": "tokens line",
+    }
+    groups: dict[str, list[int]] = {"correctness line": [], "tokens line": [], "other line": []}
+    for line, name in rejected:
+        groups[kinds.get(cast("str", name), "other line")].append(line)
+    only_others = not groups["correctness line"] and not groups["tokens line"]
+    said = []
+    for kind, lines in groups.items():
+        if lines:
+            what = "line" if only_others else kind
+            said.append(f"{len(lines)} {what}{'s' * (len(lines) > 1)} rejected ({_at(lines, most)})")
+    return f"{', '.join(said)}, not counted"
+
+
+def _at(lines: Sequence[int], most: int) -> str:
+    named = ", ".join(map(str, lines[:most]))
+    more = f" and {len(lines) - most} more" if len(lines) > most else ""
+    return f"line{'s' * (len(lines) > 1)} {named}{more}"

@@ -1,0 +1,122 @@
+"""What the scorecard needs to know of a run in one trace, without the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, cast
+
+from drive_trace.trace.index import Index, Run
+from drive_trace.trace.line import Line, OddLine
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
+
+CORRECTNESS = "correctness-recorded"
+TOKENS = "tokens-recorded"
+
+
+class Recorded(NamedTuple):
+    """A feed's event that counts: the last one of the run in its trace."""
+
+    values: Mapping[str, object]
+    ts: str
+    path: str
+    line: int
+    """From 1."""
+
+
+class Rejected(NamedTuple):
+    """A line that the reader dropped."""
+
+    line: int
+    """From 1."""
+    event_name: str | None
+    """The line's event type, where it can be read."""
+
+
+class RunSummary(NamedTuple):
+    """One run's part in one trace."""
+
+    run_id: str
+    path: str
+    first_line: int
+    """From 1."""
+    event_count: int
+    correctness: Recorded | None
+    tokens: Recorded | None
+    started: str | None
+    """``ts`` of the first project-started."""
+    closed: str | None
+    """``ts`` of the first project-closed."""
+    dispatch_ms: int | None
+    """Sum over the dispatches' ends; None where none ended."""
+    rounds_per_dispatch: Mapping[str, int]
+    rejected: tuple[Rejected, ...]
+
+
+class TraceSummary(NamedTuple):
+    """Everything that the scorecard needs to know of one trace."""
+
+    path: str
+    runs: tuple[RunSummary, ...]
+    """In the order of their first lines."""
+    orphans: tuple[Rejected, ...]
+    """Rejected lines of no known run."""
+    unknown_lines: tuple[int, ...]
+    """From 1."""
+
+
+Number = Callable[[Line], int]
+"""Gives a line's number from 1."""
+
+
+def summarize(index: Index, number: Number, path: str = "") -> TraceSummary:
+    """Sum a trace up; ``path`` is how it is called in what is shown."""
+    known = index.runs
+    orphans = sorted(
+        rejected
+        for run_id, lines in index.rejected.items()
+        if run_id not in known
+        for rejected in _rejected(lines, number)
+    )
+    return TraceSummary(
+        path,
+        tuple(summarize_run(index, run, number, path) for run in index.runs_in_order()),
+        tuple(orphans),
+        tuple(number(line) for line in index.unknown),
+    )
+
+
+def summarize_run(index: Index, run: Run, number: Number, path: str = "") -> RunSummary:
+    """Sum one run up. Costs nothing that grows with the run, but for its rejected lines."""
+    return RunSummary(
+        run_id=run.run_id,
+        path=path,
+        first_line=number(run.first_line),
+        event_count=len(run),
+        correctness=_recorded(run, CORRECTNESS, CORRECTNESS_FIELDS, number, path),
+        tokens=_recorded(run, TOKENS, TOKEN_FIELDS, number, path),
+        started=_first_ts(run, "project-started"),
+        closed=_first_ts(run, "project-closed"),
+        dispatch_ms=run.dispatch_ms if run.events("dispatch-end") else None,
+        rounds_per_dispatch=run.rounds_per_dispatch,
+        rejected=_rejected(index.rejected.get(run.run_id, ()), number),
+    )
+
+
+def _recorded(
+    run: Run, name: str, fields: tuple[str, ...], number: Number, path: str
+) -> Recorded | None:
+    line = run.events(name).last
+    if line is None:
+        return None
+    values = {field: line.fact(field) for field in fields}
+    return Recorded(values, line.text_fact("ts"), path, number(line))
+
+
+def _first_ts(run: Run, name: str) -> str | None:
+    line = run.events(name).first
+    return line.text_fact("ts") if line is not None else None
+
+
+def _rejected(lines: object, number: Number) -> tuple[Rejected, ...]:
+    odd = cast("tuple[OddLine, ...]", lines)
+    return tuple(Rejected(number(line), line.event_name) for line in odd)

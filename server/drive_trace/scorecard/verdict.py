@@ -1,0 +1,78 @@
+"""Tier 1: the correctness gate."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from drive_trace.scorecard.summary import Recorded
+from drive_trace.vocabulary import CORRECTNESS_FIELDS
+
+NO_SIGNAL = "external correctness signal"
+"""What is missing where no correctness-recorded event was appended."""
+
+
+class Verdict(StrEnum):
+    """What the gate says of a run. Null outranks fail."""
+
+    CORRECT = "correct"
+    INCORRECT = "incorrect"
+    NOT_COMPUTABLE = "not-computable"
+
+
+class Gate(NamedTuple):
+    """The verdict with its reasons."""
+
+    verdict: Verdict
+    missing: tuple[str, ...]
+    """What is missing, in the order mechanical, qa, intent."""
+    failed: tuple[str, ...]
+    """The components recorded as fail, whatever the verdict."""
+
+
+def judge(recorded: Recorded | None) -> Gate:
+    """Apply the gate to the correctness event that counts."""
+    if recorded is None:
+        return Gate(Verdict.NOT_COMPUTABLE, (NO_SIGNAL,), ())
+    missing = tuple(name for name in CORRECTNESS_FIELDS if recorded.values[name] is None)
+    failed = tuple(name for name in CORRECTNESS_FIELDS if recorded.values[name] == "fail")
+    if missing:
+        return Gate(Verdict.NOT_COMPUTABLE, missing, failed)
+    return Gate(Verdict.INCORRECT if failed else Verdict.CORRECT, (), failed)
+
+
+def headline(gate: Gate) -> str:
+    """The verdict in a few words: ``not computable — missing: qa, intent``."""
+    if gate.verdict is Verdict.CORRECT:
+        return "CORRECT"
+    if gate.verdict is Verdict.INCORRECT:
+        return f"INCORRECT — {', '.join(gate.failed)} failed"
+    return f"not computable — missing: {', '.join(gate.missing)}"
+
+
+def what_would_change_it(gate: Gate) -> str:
+    """What has to be recorded for another verdict, in one sentence."""
+    failed, missing = _listed(gate.failed), _listed(gate.missing)
+    if gate.verdict is Verdict.CORRECT:
+        return "A later correctness-recorded with a fail or a null in it would change the verdict."
+    if gate.verdict is Verdict.INCORRECT:
+        return (
+            f"It becomes CORRECT only when {failed} "
+            f"{'is' if len(gate.failed) == 1 else 'are'} recorded again as pass, "
+            "with the other components repeated."
+        )
+    if gate.missing == (NO_SIGNAL,):
+        return "Record mechanical, qa and intent: the run is CORRECT when all three pass."
+    if gate.failed:
+        return (
+            f"Recording {missing} alone cannot make it CORRECT: {failed} failed, "
+            "and must be recorded again."
+        )
+    return (
+        f"It becomes CORRECT when {missing} {'is' if len(gate.missing) == 1 else 'are'} recorded "
+        "as pass, and INCORRECT on a fail; the other components must be repeated."
+    )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else " and ".join([", ".join(names[:-1]), *names[-1:]])

@@ -1,0 +1,79 @@
+"""Spans, records, protocol lines and position encodings.
+
+The one module that knows how the three LSP position encodings count. Everything
+else in the package counts in *code points*: Python's own string indices.
+
+Facts: a record of a trace ends at ``\\n`` only (the vocabulary); a line of the
+Language Server Protocol ends at ``\\n``, ``\\r\\n`` or ``\\r`` (LSP 3.17, "Text
+Documents"). U+2028, U+2029, U+0085 and the other characters that
+``str.splitlines`` splits at end neither.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+JS_WHITESPACE = (
+    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+"""What JavaScript's ``String.prototype.trim`` removes (ECMA-262, WhiteSpace and LineTerminator)."""
+
+
+class Span(NamedTuple):
+    """A half-open range ``[start, end)`` of code points within one record."""
+
+    start: int
+    end: int
+
+
+class PositionEncoding(StrEnum):
+    """What one unit of an LSP ``character`` offset is."""
+
+    UTF8 = "utf-8"
+    UTF16 = "utf-16"
+    UTF32 = "utf-32"
+
+
+def is_blank(text: str) -> bool:
+    """Whether the reference reader takes this record for nothing at all."""
+    return not text.strip(JS_WHITESPACE)
+
+
+def units_before(line: str, offset: int, encoding: PositionEncoding) -> int:
+    """The number of ``encoding`` units before code point ``offset`` of ``line``."""
+    if encoding is PositionEncoding.UTF32 or line.isascii():
+        return offset
+    head = line[:offset]
+    if encoding is PositionEncoding.UTF8:
+        return len(head.encode("utf-8", "surrogatepass"))
+    return len(head) + sum(1 for character in head if character > "\uffff")
+
+
+def offset_of(line: str, units: int, encoding: PositionEncoding) -> int:
+    """The code point at ``units`` of ``encoding``; past the end is the end.
+
+    A position inside a character (between two surrogates, or two bytes) is the
+    character's start.
+    """
+    if units <= 0:
+        return 0
+    if encoding is PositionEncoding.UTF32 or line.isascii():
+        return min(units, len(line))
+    passed = 0
+    for offset, character in enumerate(line):
+        passed += _width(character, encoding)
+        if passed > units:
+            return offset
+    return len(line)
+
+
+def _width(character: str, encoding: PositionEncoding) -> int:
+    if encoding is PositionEncoding.UTF16:
+        return 2 if character > "\uffff" else 1
+    if character < "\x80":
+        return 1
+    if character < "\u0800":
+        return 2
+    return 3 if character <= "\uffff" else 4

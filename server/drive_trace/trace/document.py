@@ -1,0 +1,202 @@
+"""A trace as a list of records that edits change in place.
+
+An edit costs what the records that it touches cost, whatever the file's length:
+the list holds references, and a line's number is found by bisection over order
+labels instead of being stored, where every insertion would have to shift it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import NamedTuple
+
+from drive_trace.text import PositionEncoding, Span, offset_of, units_before
+from drive_trace.trace.line import Line, LineSet
+
+_SPACING = 1 << 40
+"""Between the order labels of neighbours in a fresh document."""
+_STEP = 1 << 20
+"""What an inserted line takes from a gap at most, so that many typed in a row fit into it."""
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_order = attrgetter("order")
+
+Reader = Callable[[Iterable[str]], list[Line]]
+
+
+class Point(NamedTuple):
+    """A place in a document: a record's index from 0, and a code point within it."""
+
+    record: int
+    offset: int
+
+
+class Position(NamedTuple):
+    """A place as the protocol counts it from 0, ``character`` in units of some encoding."""
+
+    line: int
+    character: int
+
+
+class Splice(NamedTuple):
+    """An edit reduced to the records that really change: ``[first, stop)`` become ``texts``."""
+
+    first: int
+    stop: int
+    texts: Sequence[str]
+
+
+class Document:
+    """The records of a trace. There is always a last one, empty after a final newline."""
+
+    def __init__(self, text: str, read: Reader) -> None:
+        self._read = read
+        self._lines = read(text.split("\n"))
+        for place, line in enumerate(self._lines):
+            line.order = place * _SPACING
+        self._divided = LineSet()
+        """Records with a ``\\r`` inside, which are several lines to the protocol."""
+        if "\r" in text:
+            self._note_divided(self._lines)
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """Every record, in order."""
+        return self._lines
+
+    @property
+    def text(self) -> str:
+        """The whole text, as it was opened and edited."""
+        return "\n".join([line.text for line in self._lines])
+
+    def number(self, line: Line) -> int:
+        """The index from 0 of a line of this document."""
+        return bisect_left(self._lines, line.order, key=_order)
+
+    def splice(self, start: Point, end: Point, text: str) -> Splice:
+        """What putting ``text`` in place of the text between two points changes."""
+        lines = self._lines
+        head, tail = lines[start.record].text, lines[end.record].text
+        texts = f"{head[: start.offset]}{text}{tail[end.offset :]}".split("\n")
+        first, stop = start.record, end.record + 1
+        begin, finish = 0, len(texts)
+        while first < stop and begin < finish and lines[first].text == texts[begin]:
+            first, begin = first + 1, begin + 1
+        while first < stop and begin < finish and lines[stop - 1].text == texts[finish - 1]:
+            stop, finish = stop - 1, finish - 1
+        return Splice(first, stop, texts[begin:finish])
+
+    def apply(self, splice: Splice) -> Sequence[Line]:
+        """Carry out an edit and give the new lines.
+
+        Whatever holds on to the lines that go must let go of them *before*: new
+        lines can bring new order labels for all that stay.
+        """
+        first, stop, texts = splice
+        for line in self._lines[first:stop]:
+            if _is_divided(line):
+                self._divided.remove(line)
+        added = self._read(texts)
+        self._lines[first:stop] = added
+        self._label(first, len(added))
+        self._note_divided(added)
+        return added
+
+    def _label(self, first: int, count: int) -> None:
+        lines = self._lines
+        after = first + count
+        if after == len(lines):
+            below, step = (lines[first - 1].order if first else 0), _SPACING
+        elif first == 0:
+            below, step = lines[after].order - (count + 1) * _SPACING, _SPACING
+        else:
+            below = lines[first - 1].order
+            step = min((lines[after].order - below) // (count + 1), _STEP)
+        if step == 0:
+            for place, line in enumerate(lines):
+                line.order = place * _SPACING
+            return
+        for line in lines[first:after]:
+            below += step
+            line.order = below
+
+    def _note_divided(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            if _is_divided(line):
+                self._divided.add(line)
+
+    # Positions of the protocol
+
+    def point_at(self, position: Position, encoding: PositionEncoding) -> Point:
+        """Where a protocol position is: past a line's end is its end, past the file its end."""
+        if position.line < 0:
+            return Point(0, 0)
+        record, inner = self._record_of(position.line)
+        if record >= len(self._lines):
+            last = len(self._lines) - 1
+            return Point(last, len(self._lines[last].text))
+        start, stop = self._parts(record)[inner]
+        part = self._lines[record].text[start:stop]
+        return Point(record, start + offset_of(part, position.character, encoding))
+
+    def position_of(self, point: Point, encoding: PositionEncoding) -> Position:
+        """The protocol position of a point of this document."""
+        text = self._lines[point.record].text
+        line = self._first_line_of(point.record)
+        if "\r" not in text:
+            return Position(line, units_before(text, point.offset, encoding))
+        parts = self._parts(point.record)
+        inner = max(0, *(index for index, part in enumerate(parts) if part.start <= point.offset))
+        start, stop = parts[inner]
+        offset = min(point.offset, stop) - start
+        return Position(line + inner, units_before(text[start:stop], offset, encoding))
+
+    @property
+    def protocol_line_count(self) -> int:
+        """How many lines the protocol counts, the empty one after a final newline included."""
+        last = len(self._lines) - 1
+        return self._first_line_of(last) + len(self._parts(last))
+
+    def _record_of(self, line: int) -> tuple[int, int]:
+        """The record that a protocol line is in, and which of the record's lines it is."""
+        shift = 0
+        for each in self._divided:
+            number = self.number(each)
+            if line < number + shift:
+                break
+            more = len(self._parts(number)) - 1
+            if line <= number + shift + more:
+                return number, line - number - shift
+            shift += more
+        return line - shift, 0
+
+    def _first_line_of(self, record: int) -> int:
+        line = record
+        for each in self._divided:
+            number = self.number(each)
+            if number >= record:
+                break
+            line += len(self._parts(number)) - 1
+        return line
+
+    def _parts(self, record: int) -> list[Span]:
+        """The protocol's lines within a record, without their ends."""
+        text = self._lines[record].text
+        if "\r" not in text:
+            return [Span(0, len(text))]
+        if record < len(self._lines) - 1:
+            text += "\n"
+        parts, start = [], 0
+        for end in _LINE_END.finditer(text):
+            parts.append(Span(start, end.start()))
+            start = end.end()
+        if record == len(self._lines) - 1:
+            parts.append(Span(start, len(text)))
+        return parts
+
+
+def _is_divided(line: Line) -> bool:
+    return "\r" in line.text[:-1]

@@ -1,0 +1,200 @@
+"""Lines of a trace as the engine keeps them: what was read, without its spans."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from enum import Enum, StrEnum
+from operator import attrgetter
+from typing import NamedTuple
+
+from drive_trace.trace.syntax import SyntaxProblem
+from drive_trace.vocabulary import EventType, FieldType
+
+Path = tuple[str | int, ...]
+"""Keys and indices from the event's object down to a value; ``()`` is the object itself."""
+
+Facts = tuple[object, ...]
+"""The values of ``EventType.keeps``, in that order."""
+
+
+class Status(Enum):
+    """What the reference reader says of a line."""
+
+    VALID = "valid"
+    UNKNOWN = "unknown"
+    INVALID = "invalid"
+    BLANK = "blank"
+
+
+class Concern(StrEnum):
+    """What can be wrong with one line; each is the code of the one rule that words it."""
+
+    INVALID_JSON = "invalid-json"
+    NOT_AN_OBJECT = "not-an-object"
+    MISSING_FIELD = "missing-field"
+    WRONG_TYPE = "wrong-type"
+    UNKNOWN_VALUE = "unknown-value"
+    OUT_OF_RANGE = "out-of-range"
+    UNSUPPORTED_SCHEMA_VERSION = "unsupported-schema-version"
+    UNKNOWN_EVENT_TYPE = "unknown-event-type"
+    UNDECLARED_FIELD = "undeclared-field"
+    DUPLICATE_KEY = "duplicate-key"
+    MISSING_FINAL_NEWLINE = "missing-final-newline"
+
+
+REJECTING = frozenset(
+    {
+        Concern.INVALID_JSON,
+        Concern.NOT_AN_OBJECT,
+        Concern.MISSING_FIELD,
+        Concern.WRONG_TYPE,
+        Concern.UNKNOWN_VALUE,
+        Concern.OUT_OF_RANGE,
+        Concern.UNSUPPORTED_SCHEMA_VERSION,
+    }
+)
+"""The concerns for which the reference reader rejects a line."""
+
+
+class Remark(NamedTuple):
+    """One thing to be said of a line."""
+
+    concern: Concern
+    path: Path = ()
+    field: FieldType | None = None
+    """What the vocabulary expects at ``path``."""
+    found: object = None
+    """The value that stands at ``path``."""
+    occurrence: int = -1
+    """Which of several equal keys is meant; the last is the one that counts."""
+    problem: SyntaxProblem | None = None
+
+
+class Line:
+    """A line that is valid and clean, or the common part of one that is not.
+
+    Compared by identity: an edit makes new lines, and a line that an edit leaves
+    alone stays the same object, so findings and the index can hold on to it.
+    """
+
+    __slots__ = ("event", "facts", "order", "text")
+
+    status = Status.VALID
+    remarks: tuple[Remark, ...] = ()
+
+    def __init__(self, text: str, event: EventType | None, facts: Facts) -> None:
+        self.text = text
+        """The record, without its ``\\n``; a ``\\r`` before that is part of it."""
+        self.event = event
+        """The event of a valid line, else None."""
+        self.facts = facts
+        """The kept values of a valid line, else empty."""
+        self.order = 0
+        """Grows along the document; only comparisons mean anything."""
+
+    def fact(self, name: str) -> object:
+        """The kept value of field ``name``; the event must keep it."""
+        assert self.event is not None
+        return self.facts[self.event.keeps.index(name)]
+
+    def text_fact(self, name: str) -> str:
+        """The kept value of a field that is a string in every valid event."""
+        return str(self.fact(name))
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the reference reader drops the line as invalid."""
+        return self.status is Status.INVALID
+
+
+class OddLine(Line):
+    """A line that is not an event, or of which something is to be said."""
+
+    __slots__ = ("event_name", "remarks", "run_id", "status")
+
+    def __init__(  # noqa: PLR0913 - what was read, in one go
+        self,
+        text: str,
+        status: Status,
+        *,
+        event: EventType | None = None,
+        facts: Facts = (),
+        remarks: tuple[Remark, ...] = (),
+        event_name: str | None = None,
+        run_id: str | None = None,
+    ) -> None:
+        super().__init__(text, event, facts)
+        self.status = status
+        self.remarks = remarks
+        self.event_name = event_name
+        """The line's ``event_type``, as far as it can be read."""
+        self.run_id = run_id
+        """The line's ``project_run_id``, as far as it can be read."""
+
+
+_order = attrgetter("order")
+
+
+class LineSet:
+    """A set of lines in document order. Adding at the end is the fast case."""
+
+    __slots__ = ("_lines",)
+
+    def __init__(self) -> None:
+        self._lines: list[Line] = []
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self._lines)
+
+    def __getitem__(self, index: int) -> Line:
+        return self._lines[index]
+
+    def add(self, line: Line) -> None:
+        """Put in ``line``, which must not be in the set."""
+        lines = self._lines
+        if not lines or lines[-1].order < line.order:
+            lines.append(line)
+        else:
+            insort(lines, line, key=_order)
+
+    def remove(self, line: Line) -> None:
+        """Take out ``line``, which must be in the set."""
+        del self._lines[self.position(line)]
+
+    def position(self, line: Line) -> int:
+        """How many lines of the set stand before ``line``."""
+        return bisect_left(self._lines, line.order, key=_order)
+
+    def at(self, line: Line) -> Line | None:
+        """``line`` itself if it is in the set."""
+        position = self.position(line)
+        found = self._lines[position] if position < len(self._lines) else None
+        return line if found is line else None
+
+    def before(self, line: Line) -> Line | None:
+        """The nearest earlier line of the set."""
+        position = self.position(line)
+        return self._lines[position - 1] if position else None
+
+    def after(self, line: Line) -> Line | None:
+        """The nearest later line of the set."""
+        position = bisect_left(self._lines, line.order + 1, key=_order)
+        return self._lines[position] if position < len(self._lines) else None
+
+    @property
+    def first(self) -> Line | None:
+        """The earliest line."""
+        return self._lines[0] if self._lines else None
+
+    @property
+    def last(self) -> Line | None:
+        """The latest line."""
+        return self._lines[-1] if self._lines else None
+
+    def slice(self, start: int, stop: int) -> list[Line]:
+        """The lines at positions ``start`` to ``stop``, bounds clamped."""
+        return self._lines[max(0, start) : max(0, stop)]

@@ -1,0 +1,69 @@
+"""One record as JSON: whether it is, its tree with spans, and what is wrong with it.
+
+:func:`parse` never raises, whatever the text, and takes time that grows with its
+length only. It accepts exactly what JavaScript's ``JSON.parse`` accepts: that is
+decided by ``syntax_strict`` alone; ``syntax_recovery`` explains the rest.
+"""
+
+from __future__ import annotations
+
+from drive_trace.trace.syntax_nodes import (
+    Kind,
+    Member,
+    Node,
+    ProblemKind,
+    Repair,
+    Syntax,
+    SyntaxProblem,
+    find_member,
+)
+from drive_trace.trace.syntax_recovery import recover
+from drive_trace.trace.syntax_report import apply, essential, is_safe
+from drive_trace.trace.syntax_strict import read
+
+__all__ = [
+    "Kind",
+    "Member",
+    "Node",
+    "ProblemKind",
+    "Repair",
+    "Syntax",
+    "SyntaxProblem",
+    "find_member",
+    "parse",
+]
+
+
+def parse(text: str) -> Syntax:
+    """Read one record, given without the newline that ends it."""
+    root = read(text)
+    if root is not None:
+        return Syntax(text, root)
+    root, problems = recover(text)
+    if _is_certain(text, problems):
+        return Syntax(text, root, tuple(problems))
+    return Syntax(text, root, tuple(map(_suggestion, essential(problems))))
+
+
+def _is_certain(text: str, problems: list[SyntaxProblem]) -> bool:
+    """Whether safe repairs alone make JSON of the record, in whatever order they are made.
+
+    A line that is understood in part only is not repaired in part: what looks
+    like a comment or a trailing comma there may be something else.
+    """
+    if not all(map(is_safe, problems)) or _most_problems(apply(text, problems)):
+        return False
+    return len(problems) == 1 or all(
+        _most_problems(apply(text, [problem])) < len(problems) for problem in problems
+    )
+
+
+def _most_problems(text: str) -> int:
+    """The problems of the worst of some records."""
+    return max(0 if read(record) else len(recover(record)[1]) for record in text.split("\n"))
+
+
+def _suggestion(problem: SyntaxProblem) -> SyntaxProblem:
+    return problem._replace(
+        repairs=tuple(repair._replace(safe=False) for repair in problem.repairs)
+    )

@@ -1,0 +1,404 @@
+"""Makes out as much as possible of a record that is not JSON, and names the causes.
+
+Only records that :mod:`drive_trace.trace.syntax_strict` refuses come here. The
+reader is a machine with a stack of its own: it takes one token after the other,
+and always either consumes it or closes a frame, so it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import Enum, auto
+
+from drive_trace.text import Span
+from drive_trace.trace.syntax_nodes import Kind, Member, Node, ProblemKind, SyntaxProblem
+from drive_trace.trace.syntax_report import Report, quote
+from drive_trace.trace.syntax_strict import SCALAR_WORD, WHITESPACE
+from drive_trace.trace.syntax_tokens import Place, Token, Tokens
+from drive_trace.trace.syntax_words import value_of
+
+_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")
+_CONFLICT = re.compile(r"(<{7}|>{7}|\|{7})( .*)?$|={7}$", re.DOTALL)
+_MOST_CLOSERS = 16
+
+
+class _Expect(Enum):
+    KEY = auto()
+    COLON = auto()
+    VALUE = auto()
+    COMMA = auto()
+    END = auto()
+
+
+class _Frame:
+    """An object or array that is open."""
+
+    __slots__ = ("brace", "comma", "is_object", "items", "key", "members", "start")
+
+    def __init__(self, start: int, *, is_object: bool, brace: bool = True) -> None:
+        self.start = start
+        self.is_object = is_object
+        self.brace = brace
+        self.members: list[Member] = []
+        self.items: list[Node] = []
+        self.key: tuple[str, Span] | None = None
+        self.comma: Span | None = None
+
+    def add(self, node: Node | None) -> None:
+        if not self.is_object:
+            if node is not None:
+                self.items.append(node)
+        elif self.key is not None:
+            self.members.append(Member(*self.key, node))
+        self.key = None
+
+    def close(self, end: int) -> Node:
+        if self.key is not None:
+            self.add(None)
+        kind = Kind.OBJECT if self.is_object else Kind.ARRAY
+        return Node(kind, Span(self.start, end), None, tuple(self.members), tuple(self.items))
+
+
+def recover(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
+    """What can be made out of a record that is not JSON, and at least one problem."""
+    if _CONFLICT.match(text):
+        span = Span(0, len(text.rstrip(WHITESPACE)))
+        message = "a merge conflict: choose one side and remove its markers"
+        return None, [SyntaxProblem(ProblemKind.MERGE_CONFLICT, span, message)]
+    return _Reader(text).read()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.report = Report()
+        self.tokens = Tokens(text, self.report)
+        self.frames: list[_Frame] = []
+        self.root: Node | None = None
+        self.expect = _Expect.VALUE
+        self.last = Token("end", Span(0, 0))
+        self.root_comma: Span | None = None
+        self.open_objects = 0
+
+    def read(self) -> tuple[Node | None, list[SyntaxProblem]]:
+        while not self._ended():
+            token = self.tokens.next(self._place())
+            if token.type == "end":
+                break
+            if token.type in "{[":
+                self._open(token)
+            elif token.type in "}]":
+                self._close(token)
+            elif token.type == ",":
+                self._comma(token)
+            elif token.type == ":":
+                self._colon(token)
+            else:
+                self._text(token)
+            self.last = token
+        self._finish()
+        if not self.report:
+            span = Span(0, len(self.text))
+            self.report.add(ProblemKind.UNEXPECTED, span, "this line is not JSON")
+        return self.root, self.report.problems()
+
+    def _place(self) -> Place:
+        if self.expect is _Expect.KEY:
+            return Place.KEY
+        if self.expect is _Expect.COMMA and self.frames[-1].is_object:
+            return Place.KEY
+        return Place.VALUE
+
+    def _ended(self) -> bool:
+        """Whether the reading stops here: behind a value only another object makes sense."""
+        if self.expect is not _Expect.END:
+            return False
+        self.tokens.skip(Place.AFTER)
+        at = self.tokens.at
+        if at == len(self.text):
+            return True
+        comma = self.text[at] == "," and self.root_comma is None
+        if comma or (self.text[at] == "{" and self.root and self.root.kind is Kind.OBJECT):
+            return False
+        span = Span(at, len(self.text.rstrip(WHITESPACE)))
+        found = quote(self.text[span.start : span.end])
+        message = f"{found} after the end of the object: a record is one object and nothing else"
+        edit = (span, "")
+        self.report.add(ProblemKind.TEXT_AFTER, span, message, "remove what follows", edit)
+        self.root_comma = None
+        return True
+
+    def _open(self, token: Token) -> None:
+        is_object = token.type == "{"
+        frame = self.frames[-1] if self.frames else None
+        if self.expect is _Expect.END:
+            edits = [(self.root_comma, "")] if self.root_comma else []
+            self.root_comma = None
+            self._second_object(token, *edits, safe=True)
+        elif frame is not None and self.expect is not _Expect.VALUE:
+            if not self._open_in_wrong_place(frame, token, is_object=is_object):
+                return
+        self._push(_Frame(token.span.start, is_object=is_object))
+        self.expect = _Expect.KEY if is_object else _Expect.VALUE
+
+    def _open_in_wrong_place(self, frame: _Frame, token: Token, *, is_object: bool) -> bool:
+        """An opening bracket where no value may stand; whether to go into it."""
+        cut = self.last.node is not None and self.last.node.kind is Kind.BROKEN
+        if not frame.is_object:
+            self._missing_comma(token)
+        elif self.expect is _Expect.COLON and not cut:
+            self._missing_colon(token)
+        elif is_object and self.last.type == "{":
+            self._unexpected(token.span, "a key in double quotes")
+            return False
+        elif is_object and _RECORD_START.match(self.text, token.span.start):
+            self._close_all(self.last.span.end)
+            self._second_object(token)
+        else:
+            self._unexpected(token.span, "a key in double quotes")
+        return True
+
+    def _push(self, frame: _Frame) -> None:
+        self.frames.append(frame)
+        self.open_objects += frame.is_object
+
+    def _second_object(self, token: Token, *edits: tuple[Span, str], safe: bool = False) -> None:
+        self.report.add(
+            ProblemKind.TWO_OBJECTS,
+            token.span,
+            "two objects on one line: each event stands on a line of its own",
+            "put each object on a line of its own",
+            *edits,
+            (Span(token.span.start, token.span.start), "\n"),
+            safe=safe,
+        )
+
+    def _close(self, token: Token) -> None:
+        closes_object = token.type == "}"
+        if not self.frames:
+            self._spread(token)
+            self.tokens.at = len(self.text)
+            return
+        if self.frames[-1].is_object is not closes_object and not self._close_others(token):
+            return
+        frame = self.frames[-1]
+        if self.expect is _Expect.COLON or (frame.is_object and self.expect is _Expect.VALUE):
+            self._missing_value()
+        elif self.expect is not _Expect.COMMA and frame.comma is not None:
+            self._trailing_comma(frame.comma, token)
+        if not frame.brace:
+            message = "missing brace: `{` is expected before the first key"
+            place = Span(frame.start, frame.start)
+            kind = ProblemKind.MISSING_BRACKET
+            self.report.add(kind, place, message, "add the brace", (place, "{"))
+        self._close_frame(token.span.end)
+
+    def _close_others(self, token: Token) -> bool:
+        """Closes what stands open inside the one that this bracket closes, if there is one."""
+        wanted = token.type == "}"
+        depth = self.open_objects if wanted else len(self.frames) - self.open_objects
+        kind = ProblemKind.MISSING_BRACKET
+        found = f"`{token.type}`"
+        if not depth:
+            message = f"{found} closes nothing: no bracket of its kind is open"
+            self.report.add(kind, token.span, message, f"remove {found}", (token.span, ""))
+            return False
+        other = "]" if wanted else "}"
+        message = f"missing bracket: `{other}` is expected before {found}"
+        place = (Span(token.span.start, token.span.start), other)
+        self.report.add(kind, token.span, message, f"add `{other}`", place)
+        while self.frames[-1].is_object is not wanted:
+            self._close_frame(self.last.span.end)
+        return True
+
+    def _close_frame(self, end: int) -> None:
+        frame = self.frames.pop()
+        self.open_objects -= frame.is_object
+        self._attach(frame.close(end))
+
+    def _attach(self, node: Node) -> None:
+        if self.frames:
+            self.frames[-1].add(node)
+            self.expect = _Expect.COMMA
+            return
+        self.root = self.root or node
+        self.expect = _Expect.END
+
+    def _comma(self, token: Token) -> None:
+        if not self.frames:
+            if self.expect is _Expect.END:
+                self.root_comma = token.span
+            else:
+                self._extra_comma(token)
+            return
+        frame = self.frames[-1]
+        if self.expect is _Expect.COLON or (frame.is_object and self.expect is _Expect.VALUE):
+            self._missing_value()
+            frame.add(None)
+        elif self.expect is not _Expect.COMMA:
+            self._extra_comma(token)
+        frame.comma = token.span
+        self.expect = _Expect.KEY if frame.is_object else _Expect.VALUE
+
+    def _colon(self, token: Token) -> None:
+        if self.expect is _Expect.COLON:
+            self.expect = _Expect.VALUE
+        elif self.expect is _Expect.KEY:
+            self._unexpected(token.span, "a key in double quotes")
+        else:
+            self._unexpected(token.span, "a value" if self.expect is _Expect.VALUE else "`,`")
+
+    def _text(self, token: Token) -> None:
+        """A string, or a word without quotes: a key or a value."""
+        frame = self.frames[-1] if self.frames else None
+        begins_pair = self.tokens.before_colon()
+        if frame is None and begins_pair and token.type == "string":
+            frame = _Frame(token.span.start, is_object=True, brace=False)
+            self._push(frame)
+            self._key(frame, token)
+        elif frame is None:
+            self._root_text(token)
+        elif frame.is_object:
+            self._text_in_object(frame, token, begins_pair=begins_pair)
+        else:
+            if self.expect is _Expect.COMMA:
+                self._missing_comma(token)
+            self._attach(self._value(token))
+
+    def _text_in_object(self, frame: _Frame, token: Token, *, begins_pair: bool) -> None:
+        if self.expect is _Expect.KEY:
+            self._key(frame, token)
+        elif self.expect is _Expect.COMMA:
+            if begins_pair:
+                self._missing_comma(token)
+                self._key(frame, token)
+            elif self.last.type == "string" and self.last.span.end == token.span.start:
+                self._unexpected(token.span, '`,`, `}`, or `\\"` for a quote inside the string')
+            else:
+                self._unexpected(token.span, "`,` or `}`")
+        elif begins_pair:
+            self._missing_value()
+            frame.add(None)
+            self._key(frame, token)
+        else:
+            if self.expect is _Expect.COLON:
+                self._missing_colon(token)
+            self._attach(self._value(token))
+
+    def _key(self, frame: _Frame, token: Token) -> None:
+        key = self._said(token)
+        if token.type == "word":
+            self.report.add(
+                ProblemKind.UNQUOTED_KEY,
+                token.span,
+                f"{quote(key)} is not JSON: a key stands in double quotes",
+                "put double quotes around it",
+                (token.span, json.dumps(key, ensure_ascii=False)),
+                safe=_NAME.fullmatch(key) is not None,
+            )
+        frame.key = (key, token.span)
+        self.expect = _Expect.COLON
+
+    def _root_text(self, token: Token) -> None:
+        if token.type == "string" or SCALAR_WORD.fullmatch(self._said(token)):
+            self._attach(self._value(token))
+            return
+        span = Span(token.span.start, len(self.text.rstrip(WHITESPACE)))
+        self._unexpected(span, "an object `{…}`")
+        self._attach(Node(Kind.BROKEN, span, self.text[span.start : span.end]))
+        self.tokens.at = len(self.text)
+
+    def _said(self, token: Token) -> str:
+        if token.node is not None:
+            return str(token.node.value)
+        return self.text[token.span.start : token.span.end]
+
+    def _value(self, token: Token) -> Node:
+        return token.node or value_of(self._said(token), token.span, self.report)
+
+    def _missing_comma(self, token: Token) -> None:
+        at = self.last.span.end
+        message = f"missing comma: `,` is expected before {self._found(token)}"
+        edit = (Span(at, at), ",")
+        kind = ProblemKind.MISSING_COMMA
+        self.report.add(kind, token.span, message, "add the comma", edit)
+
+    def _missing_colon(self, token: Token) -> None:
+        at = self.last.span.end
+        message = f"missing colon: `:` is expected before {self._found(token)}"
+        edit = (Span(at, at), ":")
+        kind = ProblemKind.MISSING_COLON
+        self.report.add(kind, token.span, message, "add the colon", edit)
+
+    def _missing_value(self) -> None:
+        key = self.frames[-1].key
+        if key is None:
+            self._unexpected(self.last.span, "a key in double quotes")
+            return
+        message = f"missing value: {quote(key[0])} has none"
+        span = Span(key[1].start, max(key[1].end, self.last.span.end))
+        edits = [(Span(span.end, span.end), "null")] if self.last.type == ":" else []
+        self.report.add(ProblemKind.MISSING_VALUE, span, message, "put null there", *edits)
+
+    def _trailing_comma(self, comma: Span, before: Token | None) -> None:
+        message = "trailing comma: no comma stands behind a record"
+        if before is not None:
+            message = f"trailing comma: nothing follows this comma before `{before.type}`"
+        kind = ProblemKind.TRAILING_COMMA
+        self.report.add(kind, comma, message, "remove the comma", (comma, ""), safe=True)
+
+    def _extra_comma(self, token: Token) -> None:
+        message = "extra comma: nothing stands before this comma"
+        edit = (token.span, "")
+        self.report.add(ProblemKind.EXTRA_COMMA, token.span, message, "remove the comma", edit)
+
+    def _unexpected(self, span: Span, expected: str) -> None:
+        found = quote(self.text[span.start : span.end])
+        message = f"unexpected {found}: {expected} is expected here"
+        self.report.add(ProblemKind.UNEXPECTED, span, message)
+
+    def _found(self, token: Token) -> str:
+        return quote(self.text[token.span.start : token.span.end])
+
+    def _spread(self, token: Token) -> None:
+        message = "an object spread over several lines: a record must stand on one line"
+        self.report.add(ProblemKind.SPREAD_OBJECT, token.span, message)
+
+    def _finish(self) -> None:
+        if self.frames and not self.tokens.swallowed:
+            self._unclosed()
+        if self.root_comma is not None and not self.frames:
+            self._trailing_comma(self.root_comma, None)
+        self._close_all(self.last.span.end)
+        if self.root is None and not self.report:
+            span = Span(0, len(self.text))
+            self.report.add(ProblemKind.EMPTY, span, "a blank line holds no event")
+
+    def _unclosed(self) -> None:
+        frame = self.frames[-1]
+        if self.last.type in "{[," or not self.frames[0].brace:
+            first = self.frames[0]
+            key = first.members[0].key_span if first.members else None
+            self._spread(self.last if first.brace or key is None else Token("string", key))
+            return
+        end = self.last.span.end
+        place = Span(end, end)
+        closers = "".join("}" if each.is_object else "]" for each in reversed(self.frames[-17:]))
+        if self.expect is _Expect.COMMA:
+            message = f"unfinished: the line ends before `{closers[0]}`"
+        elif frame.key is not None:
+            what = "value of" if self.expect is _Expect.VALUE else "colon after"
+            message = f"unfinished: the line ends before the {what} {quote(frame.key[0])}"
+        else:
+            message = "unfinished: the line ends before a key"
+        if self.expect is _Expect.COMMA and len(self.frames) <= _MOST_CLOSERS:
+            edit = (place, closers)
+            self.report.add(ProblemKind.UNFINISHED, place, message, f"add `{closers}`", edit)
+        else:
+            self.report.add(ProblemKind.UNFINISHED, place, message)
+
+    def _close_all(self, end: int) -> None:
+        while self.frames:
+            self._close_frame(end)

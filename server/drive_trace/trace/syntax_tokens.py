@@ -1,0 +1,302 @@
+"""The tokens of a record that is not JSON, read as its writer meant them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from enum import Enum, auto
+from typing import NamedTuple
+
+from drive_trace.text import Span
+from drive_trace.trace.syntax_nodes import Kind, Node, ProblemKind
+from drive_trace.trace.syntax_report import Report, name, quote
+from drive_trace.trace.syntax_strict import SCALAR_WORD, unescape
+
+_WS = r"[ \t\n\r]*+"
+# White space and invisible separators of Unicode that JSON does not skip.
+_ODD = (
+    r"\x0b\x0c\x1c-\x1f\x85\xa0\xad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff"
+)
+_SKIP = re.compile(_WS)
+_ODD_RUN = re.compile(rf"[{_ODD}]++")
+_COLON = re.compile(rf"{_WS}:")
+_LINE_COMMENT = re.compile(r"//|#(?![^ \t!#])")
+_END = r" \t\n\r{}\[\],:\"" + _ODD
+_KEY_WORD = re.compile(rf"(?:[^{_END}/]|/(?![/*]))++")
+# A time or an address has colons of its own.
+_VALUE_PART = rf"(?:[^{_END}/]|/(?![/*])|:(?=[0-9A-Za-z])|://)++"
+_VALUE_WORD = re.compile(_VALUE_PART)
+_MORE_WORDS = re.compile(rf"(?:[ \t]++{_VALUE_PART}(?!{_WS}:))*+")
+_LOOSE_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_ILL = re.compile(
+    r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})|(\\(?:u[0-9a-fA-F]{0,3}|.)?)|([\x00-\x1f])", re.DOTALL
+)
+_KEY_AFTER_STRING = re.compile(rf'[\w.-]++"{_WS}:')
+_LOST_VALUE_END = re.compile(r"[^\\{}\[\]]*?(?=[,{][ \t]*+\Z)")
+_LOST_KEY_END = re.compile(rf"[\w.-]++(?={_WS}:)")
+
+_CLOSERS = {
+    "'": "'",
+    "`": "`",
+    "\u201c": "\u201d\u201c",
+    "\u201d": "\u201d",
+    "\u201e": "\u201c\u201d",
+}
+_CLOSERS |= {"\u2018": "\u2019\u2018", "\u2019": "\u2019"}
+_QUOTE_NAMES = {"'": "single quotes", "`": "back quotes"}
+_QUOTE_OR_ILL = re.compile(r"\\.|[\"\x00-\x1f]", re.DOTALL)
+_CONTROL_ESCAPES = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_CONTROL_NAMES = {
+    "\t": "tab",
+    "\n": "line feed",
+    "\r": "carriage return",
+    "\0": "null character",
+    "\x1b": "escape character",
+}
+
+
+class Place(Enum):
+    """What the reader expects: some texts are read differently by place."""
+
+    KEY = auto()
+    VALUE = auto()
+    AFTER = auto()
+
+
+class Token(NamedTuple):
+    """``type`` is one of ``{ } [ ] , :``, ``string``, ``word`` or ``end``."""
+
+    type: str
+    span: Span
+    node: Node | None = None
+
+
+class Tokens:
+    """Reads tokens on demand; what is wrong inside and between them goes to the report."""
+
+    def __init__(self, text: str, report: Report) -> None:
+        self.text = text
+        self.at = 0
+        self.swallowed = False
+        """A comment or an open string has taken the rest of the line."""
+        self._report = report
+        # Where searches have ended already: without these, time would grow with the square.
+        self._double_quote = -1
+        self._no_closer: dict[tuple[str, Place], int] = {}
+
+    def skip(self, place: Place) -> None:
+        """Moves on to the next token."""
+        text = self.text
+        while True:
+            found = _SKIP.match(text, self.at)
+            self.at = found.end() if found else self.at
+            odd = _ODD_RUN.match(text, self.at)
+            if odd is not None:
+                self._odd_whitespace(odd)
+            elif text.startswith("/*", self.at):
+                end = text.find("*/", self.at + 2)
+                self._comment(end + 2 if end >= 0 else len(text))
+            elif _LINE_COMMENT.match(text, self.at) or (
+                place is Place.AFTER and text.startswith("#", self.at)
+            ):
+                self._comment(len(text))
+                self.swallowed = True
+            else:
+                return
+
+    def next(self, place: Place) -> Token:
+        """The next token, read for this place."""
+        self.skip(place)
+        start = self.at
+        first = self.text[start : start + 1]
+        if not first:
+            return Token("end", Span(start, start))
+        if first in "{}[],:":
+            self.at += 1
+            return Token(first, Span(start, self.at))
+        if first == '"':
+            return self._string(start, place)
+        if first in _CLOSERS:
+            return self._odd_string(start, place)
+        return self._word(start, place)
+
+    def before_colon(self) -> bool:
+        """Whether the next token is a colon."""
+        return _COLON.match(self.text, self.at) is not None
+
+    def _odd_whitespace(self, found: re.Match[str]) -> None:
+        start, end = found.span()
+        self.at = end
+        character = found[0][0]
+        before = self.text[start - 1 : start]
+        after = self.text[end : end + 1]
+        alone = before in "{}[]:, \t" or after in "{}[]:, \t"
+        edit = (Span(start, end), "" if alone else " ")
+        if character == "\ufeff" and start == 0:
+            kind = ProblemKind.BYTE_ORDER_MARK
+            message = "byte-order mark (U+FEFF) before the object: a record begins with `{`"
+            self._report.add(kind, edit[0], message, "remove the byte-order mark", edit, safe=True)
+            return
+        called = unicodedata.name(character, "control character").lower()
+        message = f"{name(character)} ({called}) is no white space in JSON: use plain spaces"
+        kind = ProblemKind.ODD_WHITESPACE
+        self._report.add(kind, edit[0], message, "remove the odd white space", edit, safe=True)
+
+    def _comment(self, end: int) -> None:
+        span = Span(self.at, end)
+        self.at = end
+        message = "a comment: JSON has none"
+        kind = ProblemKind.COMMENT
+        self._report.add(kind, span, message, "remove the comment", (span, ""), safe=True)
+
+    def _string(self, start: int, place: Place) -> Token:
+        text = self.text
+        found = _LOOSE_STRING.match(text, start)
+        if found is None:
+            return self._open_string(start)
+        end = found.end()
+        if _KEY_AFTER_STRING.match(text, end):
+            body = place is Place.KEY and _LOST_KEY_END.match(text, start + 1, end - 1)
+            body = body or _LOST_VALUE_END.match(text, start + 1, end - 1)
+            if body:
+                return self._lost_quote(start, body)
+        self.at = end
+        self._check_body(start + 1, end - 1)
+        span = Span(start, end)
+        return Token("string", span, Node(Kind.STRING, span, unescape(text[start + 1 : end - 1])))
+
+    def _lost_quote(self, start: int, body: re.Match[str]) -> Token:
+        """A string that was never closed, so that the next key's first quote closes it."""
+        end = self.at = body.end()
+        span = Span(start, end)
+        if self.text[end] == "{":
+            # A record was cut off inside a string, and the next was appended to it.
+            return Token("string", span, Node(Kind.BROKEN, span, body[0]))
+        self._missing_quote(span, "is never closed", (Span(end, end), '"'))
+        return Token("string", span, Node(Kind.STRING, span, body[0]))
+
+    def _check_body(self, start: int, end: int) -> None:
+        """Tells what JSON does not allow inside a string."""
+        for found in _ILL.finditer(self.text, start, end):
+            span = Span(*found.span())
+            if found[2]:
+                character = found[2]
+                escape = _CONTROL_ESCAPES.get(character, f"\\u{ord(character):04x}")
+                called = _CONTROL_NAMES.get(character, "control character")
+                self._report.add(
+                    ProblemKind.CONTROL_CHARACTER,
+                    span,
+                    f"a raw {called} ({name(character)}) in a string: write it as `{escape}`",
+                    "escape control characters",
+                    (span, escape),
+                    safe=True,
+                )
+            elif found[1]:
+                expected = (
+                    "four hex digits follow \\u"
+                    if found[0][1:2] == "u"
+                    else ('after a backslash stands one of " \\ / b f n r t u')
+                )
+                self._report.add(
+                    ProblemKind.BAD_ESCAPE,
+                    span,
+                    f"bad escape {quote(found[0])}: {expected}",
+                    "double the backslash",
+                    (Span(span.start, span.start), "\\"),
+                )
+
+    def _missing_quote(self, span: Span, what: str, *edits: tuple[Span, str]) -> None:
+        message = f"missing quote: the string {quote(self.text[span.start : span.end])} {what}"
+        self._report.add(ProblemKind.MISSING_QUOTE, span, message, "add the quote", *edits)
+
+    def _open_string(self, start: int) -> Token:
+        """A string that the line ends in."""
+        end = self.at = len(self.text)
+        span = Span(start, end)
+        self.swallowed = True
+        if self.text.rstrip().endswith("}"):
+            self._missing_quote(span, "is never closed")
+        else:
+            message = "unfinished: the line ends inside a string"
+            self._report.add(ProblemKind.UNFINISHED, span, message)
+        return Token("string", span, Node(Kind.BROKEN, span, unescape(self.text[start + 1 :])))
+
+    def _odd_string(self, start: int, place: Place) -> Token:
+        end, certain = self._odd_end(start, place)
+        if end < 0:
+            return self._open_string(start)
+        self.at = end
+        body, sound = _as_json(self.text[start + 1 : end - 1])
+        span = Span(start, end)
+        called = _QUOTE_NAMES.get(self.text[start], "curly quotes")
+        self._report.add(
+            ProblemKind.QUOTES,
+            span,
+            f"{called}: JSON strings take double quotes",
+            "use double quotes",
+            (span, f'"{body}"'),
+            safe=certain and sound,
+        )
+        return Token("string", span, Node(Kind.STRING, span, unescape(body)))
+
+    def _odd_end(self, start: int, place: Place) -> tuple[int, bool]:
+        """Where a string in other quotes ends, and whether that is beyond doubt."""
+        closers = _CLOSERS[self.text[start]]
+        following = ":" if place is Place.KEY else r",}\]"
+        first = re.compile(rf"[^\\{closers}]*+(?:\\.[^\\{closers}]*+)*+[{closers}]", re.DOTALL)
+        good = re.compile(rf"(?<!\\)[{closers}](?={_WS}(?:[{following}]|\Z))")
+        found = first.match(self.text, start + 1)
+        if found is None:
+            return -1, False
+        if good.match(self.text, found.end() - 1):
+            return found.end(), True
+        # An apostrophe inside? Only text runs on behind it, never a whole `"string"`.
+        if self._double_quote < start:
+            self._double_quote = (self.text.find('"', start) + 1 or len(self.text) + 1) - 1
+        limit = self._double_quote
+        if self._no_closer.get((closers, place)) != limit:
+            later = good.search(self.text, found.end(), limit)
+            if later is not None:
+                return later.end(), False
+            self._no_closer[closers, place] = limit
+        return found.end(), False
+
+    def _word(self, start: int, place: Place) -> Token:
+        text = self.text
+        found = (_KEY_WORD if place is Place.KEY else _VALUE_WORD).match(text, start)
+        end = found.end() if found else start + 1
+        if place is not Place.KEY and not SCALAR_WORD.fullmatch(text, start, end):
+            more = _MORE_WORDS.match(text, end)
+            end = more.end() if more else end
+        self.at = end
+        closing = rf'"{_WS}:' if place is Place.KEY else rf'"{_WS}[,}}\]]'
+        if re.compile(closing).match(text, end):
+            self.at = end + 1
+            span = Span(start, self.at)
+            self._missing_quote(span, "is never opened", (Span(start, start), '"'))
+            return Token("string", span, Node(Kind.STRING, span, unescape(text[start:end])))
+        return Token("word", Span(start, end))
+
+
+def _as_json(body: str) -> tuple[str, bool]:
+    """The body of a string in other quotes as JSON has it, and whether all of it was clear."""
+    sound = True
+
+    def convert(found: re.Match[str]) -> str:
+        nonlocal sound
+        part = found[0]
+        if part == '"':
+            return '\\"'
+        if part[0] != "\\":
+            return _CONTROL_ESCAPES.get(part, f"\\u{ord(part):04x}")
+        if part[1] in "'`\u2018\u2019\u201c\u201d":
+            return part[1]
+        if part[1] in '"\\/bfnrt':
+            return part
+        follows = body[found.end() : found.end() + 4]
+        if part[1] == "u" and re.fullmatch("[0-9a-fA-F]{4}", follows):
+            return part
+        sound = False
+        return "\\\\" + part[1]
+
+    return _QUOTE_OR_ILL.sub(convert, body), sound

@@ -1,0 +1,175 @@
+"""The build loop: dispatches to sub-agents, the rounds within them, and their briefs."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from drive_trace.vocabulary.envelope import Envelope
+from drive_trace.vocabulary.registry import event
+from drive_trace.vocabulary.types import (
+    Bytes,
+    Count,
+    DispatchId,
+    Entity,
+    Family,
+    Milliseconds,
+    Names,
+    OneOf,
+    Ordinal,
+    RoundId,
+)
+
+_DISPATCH = "77ce3f13-a067-4f13-a4e0-93dbae3137ae"
+_ROUND = "5cd5061c-9c5f-419e-834c-1b69573ac59a"
+
+
+@event(
+    Family.BUILD_LOOP,
+    is_work=True,
+    opens=Entity.DISPATCH,
+    keeps=("dispatch_name", "model"),
+    example={
+        "dispatch_id": _DISPATCH,
+        "dispatch_name": "implementer D1 R1",
+        "subagent_type": "generalPurpose",
+        "model": "composer-2",
+        "parent_dispatch_id": None,
+    },
+)
+class DispatchStart(Envelope):
+    """One delegation to a sub-agent begins. Emitted just before delegating."""
+
+    event_type: Literal["dispatch-start"]  # type: ignore[misc]
+    dispatch_id: Annotated[DispatchId, Field(description="Names the dispatch that starts (UUID).")]
+    dispatch_name: Annotated[
+        str, Field(description="What people call the dispatch, such as `implementer D1 R1`.")
+    ]
+    subagent_type: Annotated[
+        str, Field(description="The kind of sub-agent delegated to, such as `generalPurpose`.")
+    ]
+    model: Annotated[
+        str | None, Field(description="The model that the sub-agent runs on, or null.")
+    ]
+    parent_dispatch_id: Annotated[
+        str | None,
+        Names(Entity.DISPATCH),
+        Field(description="The earlier dispatch that this one resumes, or null."),
+    ]
+
+
+@event(
+    Family.BUILD_LOOP,
+    is_work=True,
+    closes=Entity.DISPATCH,
+    keeps=("result", "wall_clock_ms"),
+    example={"dispatch_id": _DISPATCH, "result": "completed", "wall_clock_ms": 1_680_000},
+)
+class DispatchEnd(Envelope):
+    """A dispatch is over. Emitted when the sub-agent has returned for the last time."""
+
+    event_type: Literal["dispatch-end"]  # type: ignore[misc]
+    dispatch_id: DispatchId
+    result: Annotated[
+        str,
+        OneOf(
+            {
+                "completed": "the sub-agent delivered",
+                "failed": "the sub-agent could not deliver",
+                "aborted": "the dispatch was stopped before it could deliver",
+            }
+        ),
+        Field(description="How the dispatch ended."),
+    ]
+    wall_clock_ms: Annotated[
+        Milliseconds,
+        Field(description="How long the dispatch took: this event's `ts` minus its start's."),
+    ]
+
+
+@event(
+    Family.BUILD_LOOP,
+    is_work=True,
+    opens=Entity.ROUND,
+    keeps=("round_number",),
+    example={"dispatch_id": _DISPATCH, "round_id": _ROUND, "round_number": 1},
+)
+class RoundStart(Envelope):
+    """One round of a dispatch begins: implement, review, triage."""
+
+    event_type: Literal["round-start"]  # type: ignore[misc]
+    dispatch_id: DispatchId
+    round_id: Annotated[RoundId, Field(description="Names the round that starts (UUID).")]
+    round_number: Annotated[
+        Ordinal, Field(description="The round's place in its dispatch, counted from 1.")
+    ]
+
+
+@event(
+    Family.BUILD_LOOP,
+    is_work=True,
+    closes=Entity.ROUND,
+    keeps=("verdict", "findings_filed", "wall_clock_ms"),
+    example={
+        "dispatch_id": _DISPATCH,
+        "round_id": _ROUND,
+        "verdict": "satisfied",
+        "findings_filed": 0,
+        "wall_clock_ms": 1_260_000,
+    },
+)
+class RoundEnd(Envelope):
+    """A round is over. Emitted when its findings are triaged and it is known what comes next."""
+
+    event_type: Literal["round-end"]  # type: ignore[misc]
+    dispatch_id: DispatchId
+    round_id: RoundId
+    verdict: Annotated[
+        str,
+        OneOf(
+            {
+                "satisfied": "the work is accepted; the dispatch can end",
+                "another-round-needed": "findings remain; the dispatch goes another round",
+                "escalating-to-user": "a person has to decide",
+                "stop-condition": "a stop condition was met; the dispatch ends unaccepted",
+            }
+        ),
+        Field(description="What the round's review decided."),
+    ]
+    findings_filed: Annotated[Count, Field(description="How many findings the review filed.")]
+    wall_clock_ms: Annotated[
+        Milliseconds,
+        Field(description="How long the round took: this event's `ts` minus its start's."),
+    ]
+
+
+@event(
+    Family.BUILD_LOOP,
+    is_work=True,
+    keeps=("brief_byte_length", "brief_content_hash", "brief_disposition"),
+    example={
+        "dispatch_id": _DISPATCH,
+        "round_id": _ROUND,
+        "brief_byte_length": 4_182,
+        "brief_content_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "brief_disposition": "initial",
+    },
+)
+class BriefIssued(Envelope):
+    """A brief is handed to the sub-agent. Emitted between round-start and the delegation."""
+
+    event_type: Literal["brief-issued"]  # type: ignore[misc]
+    dispatch_id: DispatchId
+    round_id: RoundId
+    brief_byte_length: Annotated[Bytes, Field(description="The brief's length.")]
+    brief_content_hash: Annotated[str, Field(description="The brief's sha256, in hexadecimal.")]
+    brief_disposition: Annotated[
+        str,
+        OneOf(
+            {
+                "initial": "the first brief of the dispatch",
+                "reissue": "the same content as an earlier brief of the dispatch",
+                "amended": "different content from every earlier brief of the dispatch",
+            }
+        ),
+        Field(description="How the brief relates to the earlier briefs of its dispatch."),
+    ]

@@ -1,0 +1,75 @@
+"""The experiment feeds: recorded about a run from outside, after it; the last of each counts."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from drive_trace.vocabulary.envelope import Envelope
+from drive_trace.vocabulary.registry import event
+from drive_trace.vocabulary.types import Family, OneOf, Tokens
+
+TOKEN_FIELDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+"""The components of the token feed, in the order in which they are shown."""
+
+CORRECTNESS_FIELDS = ("mechanical", "qa", "intent")
+"""The components of the correctness gate, in the order in which missing ones are named."""
+
+Outcome = Annotated[
+    str, OneOf({"pass": "the check ran and passed", "fail": "the check ran and failed"})
+]
+
+
+@event(
+    Family.FEEDS,
+    keeps=TOKEN_FIELDS,
+    example={
+        "input_tokens": 1_912_408,
+        "output_tokens": 42_117,
+        "cache_read_tokens": 1_204_551,
+        "cache_write_tokens": None,
+    },
+)
+class TokensRecorded(Envelope):
+    """What the run cost in tokens. Appended once after the run; a later one replaces it whole.
+    The fields mirror the Cursor SDK's `TurnEndedUpdate.usage` (`inputTokens`, `outputTokens`,
+    `cacheReadTokens`, `cacheWriteTokens`). Runs made by hand never have it.
+    """
+
+    event_type: Literal["tokens-recorded"]  # type: ignore[misc]
+    input_tokens: Annotated[
+        Tokens | None, Field(description="Tokens read by the models; null where not known.")
+    ]
+    output_tokens: Annotated[
+        Tokens | None, Field(description="Tokens written by the models; null where not known.")
+    ]
+    cache_read_tokens: Annotated[
+        Tokens | None, Field(description="Tokens read from the cache; null where not known.")
+    ]
+    cache_write_tokens: Annotated[
+        Tokens | None, Field(description="Tokens written to the cache; null where not known.")
+    ]
+
+
+@event(
+    Family.FEEDS,
+    keeps=CORRECTNESS_FIELDS,
+    example={"mechanical": "pass", "qa": "pass", "intent": "pass"},
+)
+class CorrectnessRecorded(Envelope):
+    """The external correctness signal of the run. Appended after the run; a later one replaces
+    it whole, nulls included, so that recording one component means repeating the others.
+    """
+
+    event_type: Literal["correctness-recorded"]  # type: ignore[misc]
+    mechanical: Annotated[
+        Outcome | None,
+        Field(description="The mechanical gates: type check, tests, lint. Null: not recorded."),
+    ]
+    qa: Annotated[Outcome | None, Field(description="The QA run. Null: not recorded.")]
+    intent: Annotated[
+        Outcome | None,
+        Field(
+            description="The judge's verdict on whether the work does what was meant. "
+            "Null: not recorded."
+        ),
+    ]

@@ -1,0 +1,202 @@
+"""The lifecycle of a project and its slices, health checks and retros."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from drive_trace.vocabulary.envelope import Envelope
+from drive_trace.vocabulary.registry import event
+from drive_trace.vocabulary.types import Count, Entity, Family, OneOf, Ordinal, SliceSlug
+
+
+@event(
+    Family.LIFECYCLE,
+    opens=Entity.RUN,
+    keeps=("origin",),
+    example={
+        "project_slug": "checkout-retry",
+        "origin": "new-project",
+        "has_linear_project": True,
+    },
+)
+class ProjectStarted(Envelope):
+    """A project begins."""
+
+    event_type: Literal["project-started"]  # type: ignore[misc]
+    project_slug: Annotated[
+        str, Field(description="The project's short name, as its folder is called.")
+    ]
+    origin: Annotated[
+        str,
+        OneOf(
+            {
+                "new-project": "triage called for a project from the start",
+                "promote": "a smaller piece of work grew into a project",
+            }
+        ),
+        Field(description="How the project came about."),
+    ]
+    has_linear_project: Annotated[
+        bool, Field(description="Whether the project has a counterpart in Linear.")
+    ]
+
+
+@event(
+    Family.LIFECYCLE,
+    closes=Entity.RUN,
+    keeps=("dod_status",),
+    example={"dod_status": "all-met", "slices_completed": 2, "final_retro_done": True},
+)
+class ProjectClosed(Envelope):
+    """A project is over."""
+
+    event_type: Literal["project-closed"]  # type: ignore[misc]
+    dod_status: Annotated[
+        str,
+        OneOf(
+            {
+                "all-met": "every item of the definition of done is met",
+                "some-deferred": "some items were put off to later work",
+                "some-cancelled": "some items were dropped",
+            }
+        ),
+        Field(description="What became of the project's definition of done."),
+    ]
+    slices_completed: Annotated[Count, Field(description="How many slices were completed.")]
+    final_retro_done: Annotated[
+        bool, Field(description="Whether the mandatory final retro has been held.")
+    ]
+
+
+@event(
+    Family.LIFECYCLE,
+    opens=Entity.SLICE,
+    keeps=("slice_index",),
+    example={"slice_slug": "retry-queue", "slice_index": 1, "linear_ref": "SHOP-214"},
+)
+class SliceStarted(Envelope):
+    """Work on a slice begins. A slice delivers one pull request."""
+
+    event_type: Literal["slice-started"]  # type: ignore[misc]
+    slice_slug: SliceSlug
+    slice_index: Annotated[
+        Ordinal, Field(description="The slice's place in its project, counted from 1.")
+    ]
+    linear_ref: Annotated[str | None, Field(description="The slice's Linear ticket, or null.")]
+
+
+@event(
+    Family.LIFECYCLE,
+    closes=Entity.SLICE,
+    keeps=("result",),
+    example={"slice_slug": "retry-queue", "result": "merged", "pr_ref": "#481"},
+)
+class SliceCompleted(Envelope):
+    """Work on a slice is over."""
+
+    event_type: Literal["slice-completed"]  # type: ignore[misc]
+    slice_slug: SliceSlug
+    result: Annotated[
+        str,
+        OneOf(
+            {
+                "merged": "its pull request was merged",
+                "abandoned": "it was given up",
+            }
+        ),
+        Field(description="How the slice ended."),
+    ]
+    pr_ref: Annotated[str | None, Field(description="The slice's pull request, or null.")]
+
+
+@event(
+    Family.LIFECYCLE,
+    keeps=("cadence", "drift_signal_count", "max_drift_severity"),
+    example={
+        "cadence": "per-slice-merge",
+        "drift_signal_count": 1,
+        "max_drift_severity": "low",
+        "recommended_next": "amend the plan of slice 2",
+    },
+)
+class HealthCheckFired(Envelope):
+    """The project was checked for drift between its plans and what is being built."""
+
+    event_type: Literal["health-check-fired"]  # type: ignore[misc]
+    cadence: Annotated[
+        str,
+        OneOf(
+            {
+                "opening-rollup": "at the start of the project",
+                "per-slice-merge": "after a slice was merged",
+                "closing-rollup": "at the end of the project",
+                "session-bookend": "at the start or end of a working session",
+                "trigger-fired": "because something called for it",
+            }
+        ),
+        Field(description="What made the check fire."),
+    ]
+    drift_signal_count: Annotated[Count, Field(description="How many signs of drift were found.")]
+    max_drift_severity: Annotated[
+        str,
+        OneOf(
+            {
+                "none": "no drift (exactly when the count is 0)",
+                "low": "drift that can wait",
+                "medium": "drift to deal with soon",
+                "high": "drift to deal with before going on",
+            }
+        ),
+        Field(description="How serious the worst sign was."),
+    ]
+    recommended_next: Annotated[
+        str | None, Field(description="What the check recommends to do next, or null.")
+    ]
+
+
+@event(
+    Family.LIFECYCLE,
+    keeps=("trigger_class", "is_mandatory_final"),
+    example={
+        "trigger_class": "mandatory-final",
+        "landing_surfaces": ["canonical-skill", "adr"],
+        "is_mandatory_final": True,
+    },
+)
+class RetroLanded(Envelope):
+    """What was learnt in a retro has been written down where it will be found."""
+
+    event_type: Literal["retro-landed"]  # type: ignore[misc]
+    trigger_class: Annotated[
+        str,
+        OneOf(
+            {
+                "dispatch-failure": "a dispatch failed",
+                "drift-event": "drift was found",
+                "scope-shift-escapee": "a shift of scope went unnoticed",
+                "wip-inspection-finding": "an inspection of work in progress found something",
+                "operator-flagged-surprise": "the operator was surprised",
+                "mandatory-final": "the retro that every project ends with",
+            }
+        ),
+        Field(description="What the retro was held for."),
+    ]
+    landing_surfaces: Annotated[
+        list[
+            Annotated[
+                str,
+                OneOf(
+                    {
+                        "canonical-skill": "a skill that every project uses",
+                        "project-context-readme": "the project's own context file",
+                        "adr": "an architecture decision record",
+                    }
+                ),
+            ]
+        ],
+        Field(description="Where the lessons were written down."),
+    ]
+    is_mandatory_final: Annotated[
+        bool,
+        Field(description="True exactly when `trigger_class` is `mandatory-final`."),
+    ]

@@ -1,0 +1,87 @@
+"""The building blocks that the events are declared with.
+
+Every fact about a field stands in its annotation: its type and limits, whether
+it may be null, its prose, its unit, its allowed values with their meanings, and
+which entity it names. Validation, hover, quick fixes, JSON Schema and docs all
+read it from there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+
+class Entity(StrEnum):
+    """What a field's value can name; the index groups lines by these."""
+
+    EVENT = "event"
+    RUN = "run"
+    DISPATCH = "dispatch"
+    ROUND = "round"
+    SLICE = "slice"
+    PATH = "path"
+
+
+class Family(StrEnum):
+    """The groups the 19 events fall into."""
+
+    BUILD_LOOP = "build loop"
+    PLANNING = "planning"
+    LIFECYCLE = "lifecycle"
+    FEEDS = "experiment feeds"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneOf:
+    """A string restricted to ``meanings``' keys, each with what it means."""
+
+    meanings: Mapping[str, str]
+
+    def __get_pydantic_core_schema__(
+        self,
+        source: Any,  # noqa: ANN401 - pydantic's own signature
+        handler: GetCoreSchemaHandler,
+    ) -> CoreSchema:
+        return core_schema.literal_schema(list(self.meanings))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The field's value names an entity of this kind."""
+
+    entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What one of an integer field counts."""
+
+    name: str
+
+
+Count = Annotated[int, Field(ge=0)]
+"""An integer of at least 0."""
+
+Ordinal = Annotated[int, Field(ge=1)]
+"""An integer of at least 1."""
+
+Milliseconds = Annotated[Count, Unit("milliseconds")]
+Bytes = Annotated[Count, Unit("bytes")]
+Tokens = Annotated[Count, Unit("tokens")]
+
+DispatchId = Annotated[
+    str, Names(Entity.DISPATCH), Field(description="The dispatch this event belongs to (UUID).")
+]
+RoundId = Annotated[
+    str, Names(Entity.ROUND), Field(description="The round this event belongs to (UUID).")
+]
+SliceSlug = Annotated[
+    str,
+    Names(Entity.SLICE),
+    Field(description="The slice's short name, as its folder under `slices/` is called."),
+]
+ArtifactPath = Annotated[str, Names(Entity.PATH)]

@@ -1,0 +1,179 @@
+"""A document open in a server, edits of it, and what they cost the server."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
+import psutil  # type: ignore[import-untyped]
+
+from tests.support.raw_client import RawClient, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    Edit = dict[str, Any]
+
+PATIENCE_S = 120.0
+PUSH_CAPABILITIES: dict[str, Any] = {
+    "general": {"positionEncodings": ["utf-16"]},
+    "textDocument": {
+        "synchronization": {"didSave": True},
+        "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
+        "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}},
+        "hover": {"contentFormat": ["markdown", "plaintext"]},
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
+    },
+}
+PULL_CAPABILITIES: dict[str, Any] = {
+    **PUSH_CAPABILITIES,
+    "textDocument": {**PUSH_CAPABILITIES["textDocument"], "diagnostic": {}},
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A position inside the text, in UTF-16 code units."""
+
+    line: int
+    character: int
+
+    def as_position(self) -> dict[str, int]:
+        return {"line": self.line, "character": self.character}
+
+
+def place_to_type(text: str) -> tuple[Place, str]:
+    """Inside a dispatch's name on a valid line near the middle of the trace, and that line."""
+    lines = text.split("\n")
+    field = '"dispatch_name":"'
+    for number in range(len(lines) // 2, len(lines)):
+        before, found, _ = lines[number].partition(field)
+        if found and _is_json(lines[number]):
+            character = len((before + field).encode("utf-16-le")) // 2
+            return Place(number, character), lines[number]
+    raise ValueError("no dispatch-start in the second half of the trace")
+
+
+def insertion(place: Place, text: str) -> Edit:
+    position = place.as_position()
+    return {"range": {"start": position, "end": position}, "text": text}
+
+
+def removal(start: Place, end: Place) -> Edit:
+    return {"range": {"start": start.as_position(), "end": end.as_position()}, "text": ""}
+
+
+def typing(place: Place) -> Iterator[Edit]:
+    """One character after another into a name."""
+    while True:
+        yield insertion(place, "x")
+
+
+def enter_and_undo(place: Place) -> Iterator[Edit]:
+    """A new line above, then gone again: every line below moves."""
+    above, below = Place(place.line, 0), Place(place.line + 1, 0)
+    while True:
+        yield insertion(above, "\n")
+        yield removal(above, below)
+
+
+def break_and_mend(place: Place) -> Iterator[Edit]:
+    """A quote that makes the line invalid, then gone again: its dispatch comes and goes."""
+    while True:
+        yield insertion(place, '"')
+        yield removal(place, Place(place.line, place.character + 1))
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What a series of edits took: the latency of each, the server's CPU on average."""
+
+    wall_ms: Sequence[float]
+    cpu_ms: float
+
+
+class Session:
+    """A server that has one document open, and is told of every change by push or by pull."""
+
+    def __init__(self, command: Sequence[str], path: Path, *, pull: bool = False) -> None:
+        self.uri = path.as_uri()
+        self.text = path.read_bytes().decode()
+        self.place, self.line = place_to_type(self.text)
+        self.pull, self._result_id = pull, ""
+        self.version = 1
+        self.client = RawClient(command, timeout=PATIENCE_S, cwd=path.parent)
+        self.process = psutil.Process(self.client.pid)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.client.__exit__(*error)
+
+    def start(self) -> Any:
+        """Initialize; the server's capabilities."""
+        wanted = PULL_CAPABILITIES if self.pull else PUSH_CAPABILITIES
+        return self.client.initialize(wanted)["capabilities"]
+
+    def open(self) -> float:
+        """Milliseconds from sending the text until its first diagnostics are here."""
+        document = {
+            "uri": self.uri,
+            "languageId": "drive-trace",
+            "version": self.version,
+            "text": self.text,
+        }
+        params = {"textDocument": document}
+        message = frame({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": params})
+        started = time.perf_counter()
+        self.client.send_bytes(message)
+        self._await_diagnostics()
+        return (time.perf_counter() - started) * 1000
+
+    def edit(self, edit: Edit) -> float:
+        """Milliseconds from sending an edit until the diagnostics of that version are here."""
+        self.version += 1
+        started = time.perf_counter()
+        self.client.change(self.uri, self.version, edit)
+        self._await_diagnostics()
+        return (time.perf_counter() - started) * 1000
+
+    def type(self, edits: Iterator[Edit], count: int) -> Typed:
+        """That many edits, each awaited."""
+        before = self._cpu_ms()
+        wall = [self.edit(next(edits)) for _ in range(count)]
+        return Typed(wall, (self._cpu_ms() - before) / count)
+
+    def ask(self, method: str, params: dict[str, Any]) -> tuple[float, Any]:
+        """A request about the document: its milliseconds and its result."""
+        started = time.perf_counter()
+        result = self.client.request(method, {"textDocument": {"uri": self.uri}, **params})
+        return (time.perf_counter() - started) * 1000, result
+
+    def memory_mib(self) -> float:
+        """What the server holds in memory now."""
+        return float(self.process.memory_info().rss) / 2**20
+
+    def _cpu_ms(self) -> float:
+        times = self.process.cpu_times()
+        return float(times.user + times.system) * 1000
+
+    def _await_diagnostics(self) -> None:
+        if self.pull:
+            known = {"previousResultId": self._result_id} if self._result_id else {}
+            _, report = self.ask("textDocument/diagnostic", known)
+            self._result_id = report.get("resultId", "")
+        else:
+            self.client.diagnostics(self.uri, self.version)
+        self.client.forget()
+
+
+def _is_json(line: str) -> bool:
+    try:
+        orjson.loads(line)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,32 @@
+"""The traces that are measured, as files in a folder of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tests.bench.traces import TraceOptions, trace_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FEW_DEFECTS, MOST_DEFECTS = 0.01, 0.95
+SMALL_LINES = 30
+
+
+@dataclass(frozen=True)
+class BenchFiles:
+    """Files in `folder`; unless said otherwise they have `lines` lines."""
+
+    folder: Path
+    lines: int
+
+    def trace(
+        self, defects: float = 0.0, *, lines: int | None = None, runs: int | None = None
+    ) -> Path:
+        """A trace file with these defects, written when first asked for."""
+        options = TraceOptions(lines or self.lines, runs=runs, defects=defects)
+        path = self.folder / f"{options.lines}-{options.number_of_runs}-{defects}.jsonl"
+        if not path.exists():
+            path.write_bytes(trace_bytes(options))
+        return path

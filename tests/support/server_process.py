@@ -1,0 +1,110 @@
+"""A server process at the other end of two pipes, and messages as they go over the wire."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class ServerGoneError(Exception):
+    """The server ended, or wrote to stdout what is no message, while something was expected."""
+
+
+def frame(message: Any) -> bytes:
+    """The message with its `Content-Length`; text that UTF-8 cannot hold is sent escaped."""
+    try:
+        body = json.dumps(message, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        body = json.dumps(message).encode()
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+def read_message(stream: IO[bytes]) -> Any:
+    """The next message, or None at the end; ValueError for anything that is no message."""
+    length = b""
+    while (header := stream.readline()) != b"\r\n":
+        if not header:
+            return None
+        name, _, value = header.partition(b": ")
+        if name == b"Content-Length":
+            length = value
+        elif name != b"Content-Type":
+            raise ValueError(f"not a header: {header!r}")
+    return json.loads(stream.read(int(length)))
+
+
+class ServerProcess:
+    """A running command; a thread reads its messages into a queue. `popen` goes to `Popen`."""
+
+    def __init__(self, command: Sequence[str], **popen: Any) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
+        self.popen: subprocess.Popen[bytes] = subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            **popen,
+        )
+        assert self.popen.stdin is not None
+        assert self.popen.stdout is not None
+        self.stdin, self._stdout = self.popen.stdin, self.popen.stdout
+        self._inbox: queue.Queue[Any] = queue.Queue()
+        self._farewell = ""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def write(self, data: bytes) -> None:
+        try:
+            self.stdin.write(data)
+            self.stdin.flush()
+        except BrokenPipeError as error:
+            raise self._gone("closed its stdin") from error
+
+    def next_message(self, deadline: float, what: str) -> Any:
+        """The next message, before the deadline in monotonic seconds; `what` is awaited."""
+        if self._farewell:
+            raise self._gone(f"{self._farewell}, while waiting for {what}")
+        try:
+            message = self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise TimeoutError(f"still waiting for {what}\n{self.stderr()}") from None
+        if isinstance(message, str):
+            self._farewell = message
+            raise self._gone(f"{message}, while waiting for {what}")
+        return message
+
+    def stderr(self) -> str:
+        """What the server has logged; pread leaves alone the offset at which it writes."""
+        return os.pread(self._log.fileno(), 1 << 24, 0).decode(errors="replace")
+
+    def close(self) -> None:
+        """End this very process, if it still runs, and release the pipes."""
+        self.popen.kill()  # does nothing to a process that has ended
+        self.popen.wait()
+        self._reader.join(5.0)
+        for stream in (self.stdin, self._stdout, self._log):
+            with suppress(BrokenPipeError):
+                stream.close()
+
+    def _read(self) -> None:
+        farewell = "closed its stdout"
+        try:
+            while (message := read_message(self._stdout)) is not None:
+                self._inbox.put(message)
+        except (OSError, ValueError) as error:
+            farewell = f"wrote no message: {error!r}"
+        self._inbox.put(farewell)
+
+    def _gone(self, reason: str) -> ServerGoneError:
+        code = self.popen.poll()
+        return ServerGoneError(f"the server {reason} (exit code {code})\n{self.stderr()}")

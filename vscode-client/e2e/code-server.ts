@@ -1,0 +1,128 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import * as path from "node:path";
+
+import { CannotRunHere } from "./machine";
+import { Background, run } from "./processes";
+import { until } from "./until";
+
+export const codeServerVersion = "4.100.3";
+
+const marker = ".complete";
+
+/**
+ * The folder of a VS Code server, taken from the npm package `code-server`.
+ *
+ * It is installed beside `cache` and moved there when it is complete, so that neither an
+ * interrupted run nor one at the same time leaves half of it.
+ */
+export async function ensureCodeServer(cache: string): Promise<string> {
+  const server = path.join("lib", "vscode");
+  if (existsSync(path.join(cache, marker))) {
+    return path.join(cache, server);
+  }
+  console.log(`installing code-server ${codeServerVersion} into ${cache}`);
+  await mkdir(path.dirname(cache), { recursive: true });
+  const fresh = await mkdtemp(`${cache}.partial-`);
+  try {
+    await download(fresh);
+    await installPackages(path.join(fresh, server));
+    await writeFile(path.join(fresh, marker), "");
+    if (!existsSync(path.join(cache, marker))) {
+      await rm(cache, { recursive: true, force: true });
+      await rename(fresh, cache);
+    }
+  } catch (error) {
+    throw new CannotRunHere(`no VS Code server: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+  return path.join(cache, server);
+}
+
+async function download(folder: string): Promise<void> {
+  const env = cleanEnvironment();
+  await run("npm", ["pack", `code-server@${codeServerVersion}`, "--silent"], { cwd: folder, env });
+  const archive = `code-server-${codeServerVersion}.tgz`;
+  await run("tar", ["xzf", archive, "--strip-components=1"], { cwd: folder });
+  await rm(path.join(folder, archive));
+}
+
+async function installPackages(server: string): Promise<void> {
+  const env = cleanEnvironment();
+  const quietly = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund"];
+  await run("npm", ["install", ...quietly], { cwd: server, env });
+  const headers = path.dirname(path.dirname(process.execPath));
+  if (existsSync(path.join(headers, "include", "node", "node.h"))) {
+    env.npm_config_nodedir = headers;
+  }
+  await run("npm", ["rebuild", "@vscode/spdlog", "native-watchdog"], { cwd: server, env });
+  await symlink("node_modules", path.join(server, "node_modules.asar"));
+}
+
+/** Without what an npm that started us tells its scripts about its own folder. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const ours = /^(npm_package_|npm_lifecycle_|npm_config_(local_prefix|ignore_scripts)$|INIT_CWD$)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+}
+
+export interface ServerFolders {
+  readonly extensions: string;
+  readonly userData: string;
+  readonly serverData: string;
+}
+
+/** A VS Code server with data folders of its own. */
+export class CodeServer {
+  private background: Background | undefined;
+  private readonly main: string;
+  private readonly folderArguments: string[];
+
+  constructor(
+    folder: string,
+    folders: ServerFolders,
+    private readonly env: NodeJS.ProcessEnv,
+  ) {
+    this.main = path.join(folder, "out", "server-main.js");
+    this.folderArguments = [
+      "--extensions-dir", folders.extensions,
+      "--user-data-dir", folders.userData,
+      "--server-data-dir", folders.serverData,
+    ];
+  }
+
+  async installExtension(vsix: string): Promise<void> {
+    const args = [this.main, ...this.folderArguments, "--install-extension", vsix];
+    await run(process.execPath, args, { env: this.env });
+  }
+
+  /** Starts it on a free loopback port, and gives that port. */
+  async start(): Promise<number> {
+    const server = new Background(process.execPath, [
+      this.main,
+      ...this.folderArguments,
+      "--host", "127.0.0.1",
+      "--port", "0",
+      "--without-connection-token",
+      "--accept-server-license-terms",
+      "--telemetry-level", "off",
+      "--disable-workspace-trust",
+      "--force-disable-user-env",
+    ], this.env);
+    this.background = server;
+    return until("the VS Code server to listen", () => {
+      if (server.ended) {
+        throw new Error(`the VS Code server ended:\n${server.output()}`);
+      }
+      return Number(/listening on (\d+)/.exec(server.output())?.[1] ?? 0);
+    });
+  }
+
+  get output(): string {
+    return this.background?.output() ?? "";
+  }
+
+  async stop(): Promise<void> {
+    await this.background?.stop(10_000);
+  }
+}

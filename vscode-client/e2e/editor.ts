@@ -1,0 +1,154 @@
+import * as path from "node:path";
+
+import type { Browser, Locator, Page } from "playwright-core";
+
+import { until } from "./until";
+
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A VS Code window, in the words of the person in front of it. */
+export class Editor {
+  private constructor(
+    private readonly page: Page,
+    private readonly screenshots: string,
+  ) {}
+
+  static async open(browser: Browser, url: string, screenshots: string): Promise<Editor> {
+    const page = await browser.newPage({
+      viewport: { width: 1280, height: 760 },
+      reducedMotion: "reduce",
+      colorScheme: "dark",
+    });
+    page.setDefaultTimeout(30_000);
+    await page.goto(url);
+    await page.locator(".monaco-workbench .part.statusbar").waitFor();
+    return new Editor(page, screenshots);
+  }
+
+  /** Opens a file through the explorer, unfolding one folder after the other. */
+  async openFile(folders: string[], name: string): Promise<void> {
+    const rows = this.page.locator(".explorer-folders-view .monaco-list-row");
+    for (const folder of folders) {
+      await rows.filter({ hasText: folder }).click();
+    }
+    await rows.filter({ hasText: name }).dblclick();
+    await this.page.locator(".monaco-editor .view-line").first().waitFor();
+  }
+
+  async selectTab(name: string): Promise<void> {
+    await this.page.locator(".tab", { hasText: name }).first().click();
+    await this.page.locator(".monaco-editor .view-line").first().waitFor();
+  }
+
+  async closeSideBar(): Promise<void> {
+    await this.page.locator(".part.sidebar").waitFor();
+    await this.page.keyboard.press("Control+B");
+    await this.page.locator(".part.sidebar").waitFor({ state: "hidden" });
+  }
+
+  languageMode(): Promise<string> {
+    return this.page.locator("#status\\.editor\\.mode").innerText();
+  }
+
+  get lenses(): Locator {
+    return this.page.locator(".monaco-editor .codelens-decoration a");
+  }
+
+  get toast(): Locator {
+    return this.page.locator(".notification-toast");
+  }
+
+  get problems(): Locator {
+    return this.page.locator(".markers-panel .monaco-list-row");
+  }
+
+  get hover(): Locator {
+    return this.page.locator(".monaco-hover:visible");
+  }
+
+  get activeTab(): Locator {
+    return this.page.locator(".tab.active");
+  }
+
+  /** The document inside VS Code's Markdown preview. */
+  get preview(): Locator {
+    return this.page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame").locator("body");
+  }
+
+  async errorSquiggles(): Promise<Box[]> {
+    const boxes = await this.page.locator(".monaco-editor .squiggly-error").all();
+    const measured = await Promise.all(boxes.map((box) => box.boundingBox()));
+    return measured.filter((box) => box !== null);
+  }
+
+  /** Where the first occurrence of `text` in the visible part of the file stands on the screen. */
+  async placeOf(text: string): Promise<Box> {
+    return until(`"${text}" on the screen`, () => this.page.evaluate(findText, text));
+  }
+
+  async hoverOver(text: string): Promise<void> {
+    const { x, y, width, height } = await this.placeOf(text);
+    // The editor asks for a hover when the pointer moves inside a word, not when it appears there.
+    await this.page.mouse.move(x + 1, y + height / 2);
+    await this.page.mouse.move(x + width / 2, y + height / 2, { steps: 4 });
+    await this.hover.first().waitFor();
+  }
+
+  async leaveHover(): Promise<void> {
+    await this.page.mouse.move(640, 745);
+    await this.hover.first().waitFor({ state: "hidden" });
+  }
+
+  /** Selects the word in the middle of `shown` with a double click, and types over it. */
+  async typeOver(shown: string, word: string): Promise<void> {
+    const { x, y, width, height } = await this.placeOf(shown);
+    await this.page.mouse.dblclick(x + width / 2, y + height / 2);
+    await this.page.keyboard.type(word);
+    await this.page.keyboard.press("Escape");
+    await this.leaveHover();
+  }
+
+  async press(keys: string): Promise<void> {
+    await this.page.keyboard.press(keys);
+  }
+
+  async screenshot(name: string): Promise<void> {
+    await this.savePicture(path.join(this.screenshots, `${name}.png`));
+  }
+
+  async savePicture(file: string): Promise<void> {
+    await this.page.screenshot({ path: file, animations: "disabled", caret: "hide" });
+  }
+}
+
+/** Runs in the page: the rows of an editor are spans, and a word may be spread over several. */
+function findText(text: string): Box | undefined {
+  for (const row of document.querySelectorAll(".monaco-editor .view-line")) {
+    const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
+    const nodes: { node: Node; start: number }[] = [];
+    let content = "";
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+      nodes.push({ node, start: content.length });
+      content += (node.nodeValue ?? "").replaceAll("\u00a0", " ");
+    }
+    const index = content.indexOf(text);
+    if (index >= 0) {
+      const locate = (offset: number): [Node, number] => {
+        const holder = nodes.filter(({ start }) => start <= offset).at(-1);
+        return [holder?.node ?? row, offset - (holder?.start ?? 0)];
+      };
+      const range = document.createRange();
+      range.setStart(...locate(index));
+      const [last, offset] = locate(index + text.length - 1);
+      range.setEnd(last, offset + 1);
+      const { x, y, width, height } = range.getBoundingClientRect();
+      return { x, y, width, height };
+    }
+  }
+  return undefined;
+}

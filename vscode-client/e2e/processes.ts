@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+
+import { until } from "./until";
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs a command to its end; throws with the last lines of its output when it fails. */
+export async function run(command: string, args: string[], options: RunOptions = {}): Promise<string> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
+  const output = collect(child);
+  const code = await new Promise<number | string>((resolve) => {
+    child.on("error", (error) => { resolve(error.message); });
+    child.on("close", (status, signal) => { resolve(status ?? signal ?? "unknown"); });
+  });
+  if (code !== 0) {
+    const tail = output().trimEnd().split("\n").slice(-15).join("\n");
+    throw new Error(`"${[command, ...args].join(" ")}" failed (${code}):\n${tail}`);
+  }
+  return output();
+}
+
+/** A process that runs until it is stopped. */
+export class Background {
+  private readonly child: ChildProcess;
+  readonly output: () => string;
+
+  constructor(command: string, args: string[], env: NodeJS.ProcessEnv) {
+    this.child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env });
+    this.output = collect(this.child);
+  }
+
+  get ended(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** Asks it to end, and makes it after `patience` milliseconds. */
+  async stop(patience: number): Promise<void> {
+    if (this.ended) {
+      return;
+    }
+    const end = new Promise<void>((resolve) => { this.child.on("exit", () => { resolve(); }); });
+    this.child.kill("SIGTERM");
+    const force = setTimeout(() => this.child.kill("SIGKILL"), patience);
+    await end;
+    clearTimeout(force);
+  }
+}
+
+export interface RunningProcess {
+  readonly pid: number;
+  readonly command: string;
+}
+
+/** The running processes that inherited `mark` (`NAME=value`) in their environment. */
+export async function processesWith(mark: string): Promise<RunningProcess[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(pids.map(async (pid) => {
+    try {
+      const environment = await readFile(`/proc/${pid}/environ`, "utf8");
+      const command = (await readFile(`/proc/${pid}/cmdline`, "utf8")).replaceAll("\0", " ").trim();
+      return environment.split("\0").includes(mark) && command !== "" ? [{ pid, command }] : [];
+    } catch {
+      return []; // ended in the meantime, or somebody else's
+    }
+  }));
+  return found.flat();
+}
+
+/** Waits for all of them to end by themselves; kills and returns those that do not. */
+export async function waitForEnd(mark: string, patience: number): Promise<RunningProcess[]> {
+  try {
+    await until("every process to end", async () => (await processesWith(mark)).length === 0, patience);
+    return [];
+  } catch {
+    const survivors = await processesWith(mark);
+    for (const { pid } of survivors) {
+      process.kill(pid, "SIGKILL");
+    }
+    return survivors;
+  }
+}
+
+function collect(child: ChildProcess): () => string {
+  const chunks: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk));
+  }
+  return () => chunks.join("");
+}

@@ -1,0 +1,158 @@
+import { mkdir, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { homedir } from "node:os";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+import { type Browser, chromium } from "playwright-core";
+
+import { findServer } from "../src/server-command";
+import { CodeServer, codeServerVersion, ensureCodeServer } from "./code-server";
+import { Editor } from "./editor";
+import { CannotRunHere, ensureChromium } from "./machine";
+import { run, waitForEnd } from "./processes";
+import { Sandbox } from "./sandbox";
+import { playStory } from "./story";
+
+const skipped = 3;
+const deadline = 4 * 60_000;
+
+const client = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const repository = path.dirname(client);
+const screenshots = path.join(client, "e2e", "screenshots");
+
+interface Machine {
+  readonly chromium: string;
+  readonly codeServer: string;
+}
+
+async function main(): Promise<void> {
+  const { values: options } = parseArgs({ options: { picture: { type: "string" } } });
+  const drivetrace = await findCommand();
+  const machine = await prepareMachine();
+  await rm(screenshots, { recursive: true, force: true });
+  await mkdir(screenshots, { recursive: true });
+  console.log("packaging the extension");
+  await run("npm", ["run", "package"], { cwd: client });
+  await inSandbox(drivetrace, machine, options.picture);
+}
+
+async function findCommand(): Promise<string> {
+  const name = process.env.DRIVE_TRACE_COMMAND ?? path.join(repository, ".venv", "bin", "drive-trace");
+  const around = {
+    workspaceFolder: process.cwd(),
+    home: homedir(),
+    searchPath: process.env.PATH ?? "",
+  };
+  const server = await findServer(name, around);
+  if (!server.found) {
+    throw new Error(`no server at ${name}: install it there, or name one in DRIVE_TRACE_COMMAND`);
+  }
+  return server.file;
+}
+
+async function prepareMachine(): Promise<Machine> {
+  if (process.platform !== "linux") {
+    throw new CannotRunHere("the VS Code server is set up for Linux only");
+  }
+  const cache = path.join(repository, ".cache", `code-server-${codeServerVersion}`);
+  return { chromium: await ensureChromium(), codeServer: await ensureCodeServer(cache) };
+}
+
+async function inSandbox(drivetrace: string, machine: Machine, picture?: string): Promise<void> {
+  const sandbox = await Sandbox.create();
+  await symlink(drivetrace, path.join(sandbox.bin, "drive-trace"));
+  const mark = `DRIVE_TRACE_E2E=${sandbox.bin}`;
+  const env = {
+    HOME: sandbox.home,
+    PATH: [sandbox.bin, path.dirname(process.execPath), "/usr/bin", "/bin"].join(path.delimiter),
+    LANG: "C.UTF-8",
+    DRIVE_TRACE_E2E: sandbox.bin,
+  };
+  const server = new CodeServer(machine.codeServer, sandbox, env);
+  let browser: Browser | undefined;
+  let editor: Editor | undefined;
+  const watch = stopwatch();
+  const play = async (): Promise<void> => {
+    await server.installExtension(path.join(client, "drive-trace.vsix"));
+    const port = await server.start();
+    browser = await launchBrowser(machine.chromium, env);
+    const url = `http://127.0.0.1:${port}/?folder=${encodeURIComponent(sandbox.workspace)}`;
+    editor = await Editor.open(browser, url, screenshots);
+    await playStory(editor, sandbox, picture);
+  };
+  try {
+    await Promise.race([play(), watch.overdue]);
+  } catch (error) {
+    await editor?.screenshot("failure").catch(() => undefined);
+    console.error(await serverLog(sandbox));
+    throw error;
+  } finally {
+    watch.stop();
+    await browser?.close().catch(() => undefined);
+    await server.stop();
+    const survivors = await waitForEnd(mark, 15_000);
+    await sandbox.remove();
+    if (survivors.length > 0) {
+      console.error(`had to be killed: ${survivors.map(({ command }) => command).join("; ")}`);
+      process.exitCode = 1;
+    }
+  }
+  console.log("  ok  every process has ended");
+}
+
+function launchBrowser(executablePath: string, env: Record<string, string>): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    env,
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+/** Rejects when the time is over, or when this process is asked to end. */
+function stopwatch(): { overdue: Promise<never>; stop: () => void } {
+  let stop = (): void => undefined;
+  const overdue = new Promise<never>((_, reject) => {
+    const timer = setTimeout(() => { reject(new Error("the deadline has passed")); }, deadline);
+    const interrupted = (signal: string): void => { reject(new Error(`interrupted by ${signal}`)); };
+    process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+    stop = () => {
+      clearTimeout(timer);
+      process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
+    };
+  });
+  return { overdue, stop: () => { stop(); } };
+}
+
+async function serverLog(sandbox: Sandbox): Promise<string> {
+  const files = await readdir(path.join(sandbox.userData, "logs"), { recursive: true }).catch(() => []);
+  const ours = files.filter((file) => file.endsWith("Drive Trace.log"));
+  const texts = await Promise.all(
+    ours.map((file) => readFile(path.join(sandbox.userData, "logs", file), "utf8")),
+  );
+  return `--- server log ---\n${texts.join("\n").trim() || "(empty)"}\n---`;
+}
+
+try {
+  await main();
+  console.log(process.exitCode === 1 ? "failed" : "the client works in a real VS Code");
+} catch (error) {
+  if (error instanceof CannotRunHere) {
+    console.error(`cannot run here: ${error.message}`);
+    process.exitCode = skipped;
+  } else {
+    console.error(error);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,69 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+
+import { demoTrace } from "./trace";
+
+/** Quiet, motionless, and never saving by itself. */
+const editorSettings = {
+  "telemetry.telemetryLevel": "off",
+  "update.mode": "none",
+  "extensions.autoUpdate": false,
+  "extensions.autoCheckUpdates": false,
+  "extensions.ignoreRecommendations": true,
+  "security.workspace.trust.enabled": false,
+  "git.enabled": false,
+  "files.autoSave": "off",
+  "workbench.colorTheme": "Default Dark Modern",
+  "workbench.startupEditor": "none",
+  "workbench.enableExperiments": false,
+  "workbench.tips.enabled": false,
+  "workbench.reduceMotion": "on",
+  "workbench.activityBar.location": "hidden",
+  "workbench.layoutControl.enabled": false,
+  "window.commandCenter": false,
+  "chat.commandCenter.enabled": false,
+  "editor.accessibilitySupport": "off",
+  "editor.fontSize": 12,
+  "editor.hover.delay": 100,
+  "editor.minimap.enabled": false,
+  "editor.stickyScroll.enabled": false,
+  "editor.renderLineHighlight": "none",
+};
+
+/** Folders of one run: a workspace to open, and all that VS Code writes. */
+export class Sandbox {
+  private constructor(private readonly root: string) {}
+
+  static async create(): Promise<Sandbox> {
+    const sandbox = new Sandbox(await mkdtemp(path.join(tmpdir(), "drive-trace-e2e-")));
+    for (const folder of [sandbox.home, sandbox.extensions, sandbox.serverData, sandbox.bin]) {
+      await mkdir(folder, { recursive: true });
+    }
+    await mkdir(path.dirname(sandbox.trace), { recursive: true });
+    await writeFile(sandbox.trace, demoTrace());
+    await mkdir(path.join(sandbox.userData, "User"), { recursive: true });
+    await mkdir(path.join(sandbox.userData, "Machine"), { recursive: true });
+    await writeFile(path.join(sandbox.userData, "User", "settings.json"), JSON.stringify(editorSettings));
+    await sandbox.changeSettings({});
+    return sandbox;
+  }
+
+  /** Replaces the settings that stand beside the editor's own, as a person who edits the file. */
+  async changeSettings(settings: Record<string, unknown>): Promise<void> {
+    const file = path.join(this.userData, "Machine", "settings.json");
+    await writeFile(file, JSON.stringify({ ...editorSettings, ...settings }));
+  }
+
+  get workspace(): string { return path.join(this.root, "workspace"); }
+  get trace(): string { return path.join(this.workspace, "projects", "demo", "trace.jsonl"); }
+  get home(): string { return path.join(this.root, "home"); }
+  get bin(): string { return path.join(this.root, "bin"); }
+  get extensions(): string { return path.join(this.root, "extensions"); }
+  get userData(): string { return path.join(this.root, "data"); }
+  get serverData(): string { return path.join(this.root, "server-data"); }
+
+  async remove(): Promise<void> {
+    await rm(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}

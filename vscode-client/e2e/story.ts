@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+
+import type { Box, Editor } from "./editor";
+import type { Sandbox } from "./sandbox";
+import { malformed, repaired } from "./trace";
+import { until } from "./until";
+
+const token = `"${malformed}"`;
+
+/** What a person sees who reviews a run, mends a mistake in it, and asks for its report. */
+export async function playStory(editor: Editor, sandbox: Sandbox, picture?: string): Promise<void> {
+  const text = await readFile(sandbox.trace, "utf8");
+  const at = place(text, token);
+
+  await step("the file is in the language Drive Trace", async () => {
+    await editor.openFile(["projects"], "trace.jsonl");
+    await editor.closeSideBar();
+    await until("the language mode", async () => (await editor.languageMode()) === "Drive Trace");
+  });
+
+  await step(`the only error squiggle is under ${token}`, async () => {
+    await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
+    const squiggles = await editor.errorSquiggles();
+    assert.equal(squiggles.length, 1, "number of error squiggles");
+    assertUnder(squiggles[0], await editor.placeOf(token));
+    await editor.screenshot("1-squiggle");
+  });
+
+  await step("the Problems panel names the rule, the line and the column", async () => {
+    await editor.press("Control+Shift+M");
+    const problem = editor.problems.filter({ hasText: `[Ln ${at.line}, Col ${at.column}]` });
+    await problem.waitFor();
+    assert.match(await problem.innerText(), /unknown-value/);
+    await editor.screenshot("2-problems");
+    await editor.press("Control+Shift+M");
+    await editor.problems.first().waitFor({ state: "hidden" });
+  });
+
+  await step("the lens says why there is no verdict, and which line was rejected", async () => {
+    const lens = editor.lenses.filter({ hasText: "not computable — missing:" }).first();
+    await lens.waitFor();
+    assert.match(await lens.innerText(), new RegExp(`rejected.*line ${at.line}\\b`));
+  });
+
+  await step("the hover shows the scorecard, verdict first", async () => {
+    await editor.hoverOver("correctness-recorded");
+    const card = editor.hover.filter({ hasText: "not computable" }).first();
+    await card.waitFor();
+    await editor.screenshot("3-hover");
+    const words = (await card.innerText()).trim();
+    assert.match(words, /^\W*not computable/i, "first words of the hover");
+    for (const component of ["mechanical", "qa", "intent"]) {
+      assert.ok(words.includes(component), `the card names ${component}`);
+    }
+    if (picture !== undefined) {
+      await editor.savePicture(picture);
+    }
+    await editor.leaveHover();
+  });
+
+  await step("the lens turns CORRECT as the mistake is typed away, unsaved", async () => {
+    await editor.typeOver(token, repaired);
+    await editor.lenses.filter({ hasText: /^CORRECT · / }).first().waitFor();
+    await until("no squiggle", async () => (await editor.errorSquiggles()).length === 0);
+    assert.match((await editor.activeTab.getAttribute("class")) ?? "", /\bdirty\b/);
+    assert.equal(await readFile(sandbox.trace, "utf8"), text, "the file on disk");
+    await editor.screenshot("4-correct");
+  });
+
+  await step("a click on the lens opens the report as a Markdown preview", async () => {
+    await editor.lenses.filter({ hasText: /^CORRECT · / }).first().click();
+    await editor.activeTab.filter({ hasText: "Preview" }).waitFor();
+    await editor.preview.filter({ hasText: "CORRECT" }).waitFor();
+    await editor.screenshot("5-report");
+  });
+
+  await step("a server that is not there is reported once, with a way out", async () => {
+    await sandbox.changeSettings({ "driveTrace.server.path": "not-a-drive-trace" });
+    const toast = editor.toast.filter({ hasText: "not-a-drive-trace" });
+    await toast.waitFor();
+    assert.match(await toast.innerText(), /pipx install drive-trace/);
+    await toast.getByText("Open Setting").waitFor();
+    assert.equal(await editor.toast.count(), 1, "number of notifications");
+    await editor.screenshot("6-missing-server");
+  });
+
+  await step("it starts again as soon as the setting is right", async () => {
+    await sandbox.changeSettings({});
+    await editor.selectTab("trace.jsonl");
+    await editor.lenses.filter({ hasText: /^CORRECT · / }).first().waitFor();
+  });
+  await bad(editor,sandbox);
+}
+
+/*X*/async function bad(editor: Editor, sandbox: Sandbox): Promise<void> {
+  for (const name of ["/bin/false", "/bin/sh", "/usr/bin/yes", "/tmp/fake/hang"]) {
+    await sandbox.changeSettings({ "driveTrace.server.path": `${name}` });
+    await new Promise((r) => setTimeout(r, name.includes("fake") ? 34000 : 5000));
+    await editor.screenshot(`x-${name.split("/").at(-1)}`);
+  }
+  await sandbox.changeSettings({ });
+  await editor.lenses.filter({ hasText: /^CORRECT · / }).first().waitFor();
+    await editor.screenshot(`x-good`);
+}/*X*/
+async function step(what: string, play: () => Promise<void>): Promise<void> {
+  const start = Date.now();
+  try {
+    await play();
+  } catch (error) {
+    throw new Error(`not so: ${what}`, { cause: error });
+  }
+  console.log(`  ok  ${what} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+}
+
+/** Line and column of a text's first occurrence, from 1. */
+function place(text: string, part: string): { line: number; column: number } {
+  const before = text.slice(0, text.indexOf(part)).split("\n");
+  return { line: before.length, column: (before.at(-1) ?? "").length + 1 };
+}
+
+function assertUnder(squiggle: Box | undefined, word: Box): void {
+  assert.ok(squiggle);
+  const shown = JSON.stringify({ squiggle, word });
+  assert.ok(Math.abs(squiggle.x - word.x) <= 1, `the squiggle starts with the token: ${shown}`);
+  assert.ok(Math.abs(squiggle.width - word.width) <= 1.5, `and is as wide: ${shown}`);
+  assert.ok(Math.abs(squiggle.y - word.y) <= word.height / 2, `and in its row: ${shown}`);
+}

@@ -1,0 +1,71 @@
+import * as vscode from "vscode";
+import {
+  CloseAction,
+  type Executable,
+  LanguageClient,
+  type LanguageClientOptions,
+  State,
+} from "vscode-languageclient/node";
+
+import { readSettings } from "./settings";
+import { showDocument } from "./show-document";
+
+/**
+ * Reports a failed start once.
+ *
+ * The library tells it in up to four notifications (connection, write, initialization, start),
+ * none of which says what to do. They go to the log; `onFailedStart` speaks to the user.
+ */
+class DriveTraceClient extends LanguageClient {
+  private starting = false;
+
+  constructor(
+    server: Executable,
+    options: LanguageClientOptions,
+    private readonly onFailedStart: () => void,
+  ) {
+    super("driveTrace", "Drive Trace", server, options);
+    this.onDidChangeState(({ newState }) => {
+      this.starting = newState === State.Starting || (this.starting && newState !== State.Running);
+    });
+  }
+
+  override error(message: string, data?: unknown, notification: boolean | "force" = true): void {
+    super.error(message, data, this.state === State.Running && notification);
+    if (notification !== false && this.starting) {
+      this.starting = false;
+      this.onFailedStart();
+    }
+  }
+}
+
+/** A client, not yet started, of the server that `file` starts. */
+export function createClient(
+  file: string,
+  log: vscode.OutputChannel,
+  onFailedStart: () => void,
+): LanguageClient {
+  const options: LanguageClientOptions = {
+    documentSelector: [
+      { language: "drive-trace", scheme: "file" },
+      { language: "drive-trace", scheme: "untitled" },
+    ],
+    outputChannel: log,
+    // A function, so that a server started again after a crash gets the settings of that moment.
+    initializationOptions: () => readSettings().forServer,
+    initializationFailedHandler: () => false,
+    middleware: { window: { showDocument } },
+    errorHandler: {
+      error: (error, message, count) => usual.error(error, message, count),
+      // A server that ends before it has answered once would only fail again.
+      closed: () =>
+        client.state === State.Running
+          ? usual.closed()
+          : { action: CloseAction.DoNotRestart, handled: true },
+    },
+  };
+  const server = { command: file, args: ["serve"] };
+  const client = new DriveTraceClient(server, options, onFailedStart);
+  const usual = client.createDefaultErrorHandler();
+  return client;
+}

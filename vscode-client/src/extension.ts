@@ -1,0 +1,28 @@
+import * as vscode from "vscode";
+
+import { Server } from "./server";
+import { serverPathSetting } from "./settings";
+
+let server: Server | undefined;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const log = vscode.window.createOutputChannel("Drive Trace");
+  const started = (server = new Server(log));
+  context.subscriptions.push(
+    log,
+    vscode.commands.registerCommand("driveTrace.restartServer", () => started.restart()),
+    vscode.commands.registerCommand("driveTrace.showServerLog", () => { log.show(); }),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration(serverPathSetting)) {
+        void started.restart();
+      } else if (change.affectsConfiguration("driveTrace")) {
+        void started.pushSettings();
+      }
+    }),
+  );
+  await started.restart();
+}
+
+export function deactivate(): Promise<void> | undefined {
+  return server?.stop();
+}

@@ -1,0 +1,116 @@
+import { homedir } from "node:os";
+
+import * as vscode from "vscode";
+import { DidChangeConfigurationNotification, type LanguageClient } from "vscode-languageclient/node";
+
+import { createClient } from "./client";
+import { findServer, isBareCommand } from "./server-command";
+import { readSettings, serverPathSetting } from "./settings";
+
+const startPatience = 30_000;
+
+/**
+ * The one server of this window.
+ *
+ * Starts, stops and messages to it take turns: a message to a server that is just being stopped
+ * fails, and the client would show that to the user.
+ */
+export class Server {
+  private client: LanguageClient | undefined;
+  private turn: Promise<void> = Promise.resolve();
+
+  constructor(private readonly log: vscode.OutputChannel) {}
+
+  restart(): Promise<void> {
+    return this.inTurn(async () => {
+      await this.stopClient();
+      await this.startClient();
+    });
+  }
+
+  /** Tells the running server its settings; one that starts later is given them then. */
+  pushSettings(): Promise<void> {
+    return this.inTurn(async () => {
+      if (this.client?.isRunning()) {
+        const settings = { driveTrace: readSettings().forServer };
+        await this.client.sendNotification(DidChangeConfigurationNotification.type, { settings });
+      }
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.inTurn(() => this.stopClient());
+  }
+
+  private inTurn(step: () => Promise<void>): Promise<void> {
+    this.turn = this.turn.then(step);
+    return this.turn;
+  }
+
+  private async startClient(): Promise<void> {
+    const setting = readSettings().serverPath;
+    const server = await findServer(setting, {
+      workspaceFolder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
+      home: homedir(),
+      searchPath: process.env.PATH ?? "",
+    });
+    if (!server.found) {
+      this.log.appendLine(`No server "${setting}". Looked for:`);
+      server.tried.forEach((file) => { this.log.appendLine(`  ${file}`); });
+      void this.reportMissing(setting);
+      return;
+    }
+    this.log.appendLine(`Starting ${server.file} serve`);
+    const command = `"${server.file} serve"`;
+    this.client = createClient(server.file, this.log, () => {
+      void this.report(`${command} ended before it answered.`);
+    });
+    await this.waitForStart(this.client, command);
+  }
+
+  /** Bounded: a program that never answers must not keep a later restart waiting. */
+  private async waitForStart(client: LanguageClient, command: string): Promise<void> {
+    const patience = new Promise<"silent">((resolve) => {
+      setTimeout(resolve, startPatience, "silent");
+    });
+    try {
+      if ((await Promise.race([client.start(), patience])) === "silent") {
+        void this.report(`${command} has not answered in ${startPatience / 1000} seconds.`);
+      }
+    } catch {
+      // The client has reported it.
+    }
+  }
+
+  private async stopClient(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    try {
+      await client?.dispose();
+    } catch (error) {
+      // A client that never started has nothing to stop, and says so by throwing.
+      this.log.appendLine(`Stopping: ${String(error)}`);
+    }
+  }
+
+  private reportMissing(setting: string): Promise<void> {
+    const where = isBareCommand(setting) ? "on the PATH" : "there";
+    return this.report(
+      `No executable file "${setting}" was found ${where}. ` +
+        `Install the server with "pipx install drive-trace", or set its path.`,
+    );
+  }
+
+  private async report(problem: string): Promise<void> {
+    const ways: Record<string, () => unknown> = {
+      "Open Setting": () =>
+        vscode.commands.executeCommand("workbench.action.openSettings", serverPathSetting),
+      "Show Log": () => { this.log.show(); },
+      "Try Again": () => this.restart(),
+    };
+    const answer = await vscode.window.showErrorMessage(`Drive Trace: ${problem}`, ...Object.keys(ways));
+    if (answer !== undefined) {
+      await ways[answer]?.();
+    }
+  }
+}
