@@ -123,10 +123,12 @@ e2e: venv $(NODE_STAMP) ## The extension in a real VS Code, headless
 # Reads findings on standard input: each must link to a page that the installed package holds.
 define PAGES_EXIST
 import json, pathlib, sys, urllib.parse, urllib.request
-urls = sorted({finding["url"].partition("#")[0] for finding in json.load(sys.stdin)})
-paths = [pathlib.Path(urllib.request.url2pathname(urllib.parse.urlsplit(url).path)) for url in urls]
-missing = [str(path) for path in paths if not path.is_file() or pathlib.Path(sys.prefix) not in path.parents]
-sys.exit(f"no such page in the installed package: {missing}" if missing or not paths else 0)
+urls = {finding["code"]: finding["url"] or "" for finding in json.load(sys.stdin)}
+def is_page(url):
+    path = pathlib.Path(urllib.request.url2pathname(urllib.parse.urlsplit(url).path))
+    return path.is_file() and pathlib.Path(sys.prefix).resolve() in path.resolve().parents
+missing = sorted(code for code, url in urls.items() if not is_page(url))
+sys.exit(f"rules without a page in the installed package: {missing}" if missing or not urls else 0)
 endef
 export PAGES_EXIST
 

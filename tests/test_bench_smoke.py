@@ -66,7 +66,7 @@ def test_ids_are_unique_and_times_rise(events: list[dict[str, Any]]) -> None:
 def test_durations_equal_the_difference_of_their_times(events: list[dict[str, Any]]) -> None:
     began: dict[str, int] = {}
     for event in events:
-        identity = event.get("round_id") or event.get("dispatch_id")
+        identity = str(event.get("round_id") or event.get("dispatch_id"))
         if event["event_type"] in {"dispatch-start", "round-start"}:
             began[identity] = milliseconds(event)
         elif event["event_type"] in {"dispatch-end", "round-end"}:
@@ -102,7 +102,7 @@ def test_as_many_lines_differ_from_the_clean_trace_as_asked_for(share: float, sp
 
 
 def test_a_miss_and_a_failure_are_never_hidden() -> None:
-    rows = [
+    rows: list[Row | Heading] = [
         Heading("part"),
         Row("fast", [1, 2, 3], targets=[Target(2)]),
         Row("slow", [9], base=[2], targets=[Target(10), Target(4, of="ratio")]),

@@ -118,10 +118,10 @@ def measure_server(server: Server, files: BenchFiles, unit: OrjsonLoop) -> list[
         at_long = server.costs(long, ask=True)
         rows += [*opening_rows(at_short, unit), *opening_rows(at_long, unit)]
         rows += keystroke_rows(at_short, at_long)
+        rows += request_rows(at_long.answers, at_long.lines)
         rows += keystroke_rows(at_short, server.costs(one_run, kinds=["a character"]), "one run, ")
         pulled = [server.costs(path, kinds=["a character"], pull=True) for path in (short, long)]
         rows += keystroke_rows(pulled[0], pulled[1], "pull, ")
-        rows += request_rows(at_long.answers, at_long.lines)
     except FAILURES as error:
         rows.append(Row("the server", failure=first_line(error)))
     return rows

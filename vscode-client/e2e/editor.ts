@@ -51,6 +51,15 @@ export class Editor {
     await this.page.locator(".part.sidebar").waitFor({ state: "hidden" });
   }
 
+  /** Runs a command from the palette. */
+  async run(command: string): Promise<void> {
+    await this.page.keyboard.press("F1");
+    await this.page.locator(".quick-input-widget input").first().fill(`>${command}`);
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: command }).first().waitFor();
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+  }
+
   languageMode(): Promise<string> {
     return this.page.locator("#status\\.editor\\.mode").innerText();
   }
@@ -65,6 +74,11 @@ export class Editor {
 
   get problems(): Locator {
     return this.page.locator(".markers-panel .monaco-list-row");
+  }
+
+  /** The lines of the Output panel that are in view. */
+  get output(): Locator {
+    return this.page.locator(".output-view .view-line");
   }
 
   get hover(): Locator {

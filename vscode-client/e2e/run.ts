@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,13 +28,13 @@ interface Machine {
 
 async function main(): Promise<void> {
   const { values: options } = parseArgs({ options: { picture: { type: "string" } } });
-  const drivetrace = await findCommand();
+  const command = await findCommand();
   const machine = await prepareMachine();
   await rm(screenshots, { recursive: true, force: true });
   await mkdir(screenshots, { recursive: true });
   console.log("packaging the extension");
   await run("npm", ["run", "package"], { cwd: client });
-  await inSandbox(drivetrace, machine, options.picture);
+  await inSandbox(command, machine, options.picture);
 }
 
 async function findCommand(): Promise<string> {
@@ -59,24 +59,16 @@ async function prepareMachine(): Promise<Machine> {
   return { chromium: await ensureChromium(), codeServer: await ensureCodeServer(cache) };
 }
 
-async function inSandbox(drivetrace: string, machine: Machine, picture?: string): Promise<void> {
-  const sandbox = await Sandbox.create();
-  await symlink(drivetrace, path.join(sandbox.bin, "drive-trace"));
-  const mark = `DRIVE_TRACE_E2E=${sandbox.bin}`;
-  const env = {
-    HOME: sandbox.home,
-    PATH: [sandbox.bin, path.dirname(process.execPath), "/usr/bin", "/bin"].join(path.delimiter),
-    LANG: "C.UTF-8",
-    DRIVE_TRACE_E2E: sandbox.bin,
-  };
-  const server = new CodeServer(machine.codeServer, sandbox, env);
+async function inSandbox(command: string, machine: Machine, picture?: string): Promise<void> {
+  const sandbox = await Sandbox.create(command);
+  const server = new CodeServer(machine.codeServer, sandbox, sandbox.environment);
   let browser: Browser | undefined;
   let editor: Editor | undefined;
   const watch = stopwatch();
   const play = async (): Promise<void> => {
     await server.installExtension(path.join(client, "drive-trace.vsix"));
     const port = await server.start();
-    browser = await launchBrowser(machine.chromium, env);
+    browser = await launchBrowser(machine.chromium, sandbox.environment);
     const url = `http://127.0.0.1:${port}/?folder=${encodeURIComponent(sandbox.workspace)}`;
     editor = await Editor.open(browser, url, screenshots);
     await playStory(editor, sandbox, picture);
@@ -91,7 +83,7 @@ async function inSandbox(drivetrace: string, machine: Machine, picture?: string)
     watch.stop();
     await browser?.close().catch(() => undefined);
     await server.stop();
-    const survivors = await waitForEnd(mark, 15_000);
+    const survivors = await waitForEnd(sandbox.mark, 15_000);
     await sandbox.remove();
     if (survivors.length > 0) {
       console.error(`had to be killed: ${survivors.map(({ command }) => command).join("; ")}`);

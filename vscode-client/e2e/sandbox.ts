@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 
@@ -31,15 +31,19 @@ const editorSettings = {
   "editor.renderLineHighlight": "none",
 };
 
+const markName = "DRIVE_TRACE_SANDBOX";
+
 /** Folders of one run: a workspace to open, and all that VS Code writes. */
 export class Sandbox {
   private constructor(private readonly root: string) {}
 
-  static async create(): Promise<Sandbox> {
+  /** `command` is what `drive-trace` stands for inside. */
+  static async create(command: string): Promise<Sandbox> {
     const sandbox = new Sandbox(await mkdtemp(path.join(tmpdir(), "drive-trace-e2e-")));
     for (const folder of [sandbox.home, sandbox.extensions, sandbox.serverData, sandbox.bin]) {
       await mkdir(folder, { recursive: true });
     }
+    await symlink(command, path.join(sandbox.bin, "drive-trace"));
     await mkdir(path.dirname(sandbox.trace), { recursive: true });
     await writeFile(sandbox.trace, demoTrace());
     await mkdir(path.join(sandbox.userData, "User"), { recursive: true });
@@ -55,13 +59,26 @@ export class Sandbox {
     await writeFile(file, JSON.stringify({ ...editorSettings, ...settings }));
   }
 
+  /** `NAME=value` in the environment of every process that is started for this sandbox. */
+  get mark(): string { return `${markName}=${this.root}`; }
+
+  /** The whole environment of those processes: nothing of the machine's own leaks in. */
+  get environment(): Record<string, string> {
+    return {
+      [markName]: this.root,
+      HOME: this.home,
+      LANG: "C.UTF-8",
+      PATH: [this.bin, path.dirname(process.execPath), "/usr/bin", "/bin"].join(path.delimiter),
+    };
+  }
+
   get workspace(): string { return path.join(this.root, "workspace"); }
   get trace(): string { return path.join(this.workspace, "projects", "demo", "trace.jsonl"); }
   get home(): string { return path.join(this.root, "home"); }
-  get bin(): string { return path.join(this.root, "bin"); }
   get extensions(): string { return path.join(this.root, "extensions"); }
   get userData(): string { return path.join(this.root, "data"); }
   get serverData(): string { return path.join(this.root, "server-data"); }
+  private get bin(): string { return path.join(this.root, "bin"); }
 
   async remove(): Promise<void> {
     await rm(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 
 import type { Box, Editor } from "./editor";
+import { processesWith } from "./processes";
 import type { Sandbox } from "./sandbox";
 import { malformed, repaired } from "./trace";
 import { until } from "./until";
@@ -85,24 +86,28 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     await editor.screenshot("6-missing-server");
   });
 
+  await step("so is one that ends at once", async () => {
+    await sandbox.changeSettings({ "driveTrace.server.path": "/bin/false" });
+    await editor.toast.filter({ hasText: "/bin/false serve" }).waitFor();
+  });
+
   await step("it starts again as soon as the setting is right", async () => {
     await sandbox.changeSettings({});
     await editor.selectTab("trace.jsonl");
     await editor.lenses.filter({ hasText: /^CORRECT · / }).first().waitFor();
+    assert.equal(await editor.toast.count(), 2, "number of notifications");
   });
-  await bad(editor,sandbox);
+
+  await step("the command restarts the server", async () => {
+    const before = await serverPid(sandbox);
+    await editor.run("Drive Trace: Restart Server");
+    await until("another server", async () => ![before, undefined].includes(await serverPid(sandbox)));
+    await editor.run("Drive Trace: Show Server Log");
+    await editor.output.filter({ hasText: "drive-trace serve" }).first().waitFor();
+    await editor.screenshot("7-server-log");
+  });
 }
 
-/*X*/async function bad(editor: Editor, sandbox: Sandbox): Promise<void> {
-  for (const name of ["/bin/false", "/bin/sh", "/usr/bin/yes", "/tmp/fake/hang"]) {
-    await sandbox.changeSettings({ "driveTrace.server.path": `${name}` });
-    await new Promise((r) => setTimeout(r, name.includes("fake") ? 34000 : 5000));
-    await editor.screenshot(`x-${name.split("/").at(-1)}`);
-  }
-  await sandbox.changeSettings({ });
-  await editor.lenses.filter({ hasText: /^CORRECT · / }).first().waitFor();
-    await editor.screenshot(`x-good`);
-}/*X*/
 async function step(what: string, play: () => Promise<void>): Promise<void> {
   const start = Date.now();
   try {
@@ -111,6 +116,11 @@ async function step(what: string, play: () => Promise<void>): Promise<void> {
     throw new Error(`not so: ${what}`, { cause: error });
   }
   console.log(`  ok  ${what} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+}
+
+async function serverPid(sandbox: Sandbox): Promise<number | undefined> {
+  const processes = await processesWith(sandbox.mark);
+  return processes.find(({ command }) => command.endsWith("drive-trace serve"))?.pid;
 }
 
 /** Line and column of a text's first occurrence, from 1. */

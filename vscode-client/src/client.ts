@@ -1,9 +1,11 @@
+import type { ChildProcess } from "node:child_process";
+
 import * as vscode from "vscode";
 import {
   CloseAction,
-  type Executable,
   LanguageClient,
   type LanguageClientOptions,
+  type ServerOptions,
   State,
 } from "vscode-languageclient/node";
 
@@ -20,7 +22,7 @@ class DriveTraceClient extends LanguageClient {
   private starting = false;
 
   constructor(
-    server: Executable,
+    server: ServerOptions,
     options: LanguageClientOptions,
     private readonly onFailedStart: () => void,
   ) {
@@ -39,9 +41,9 @@ class DriveTraceClient extends LanguageClient {
   }
 }
 
-/** A client, not yet started, of the server that `file` starts. */
+/** A client, not yet started, of the server process that `launch` starts. */
 export function createClient(
-  file: string,
+  launch: () => Promise<ChildProcess>,
   log: vscode.OutputChannel,
   onFailedStart: () => void,
 ): LanguageClient {
@@ -64,8 +66,7 @@ export function createClient(
           : { action: CloseAction.DoNotRestart, handled: true },
     },
   };
-  const server = { command: file, args: ["serve"] };
-  const client = new DriveTraceClient(server, options, onFailedStart);
+  const client = new DriveTraceClient(launch, options, onFailedStart);
   const usual = client.createDefaultErrorHandler();
   return client;
 }

@@ -1,3 +1,5 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { homedir } from "node:os";
 
 import * as vscode from "vscode";
@@ -7,7 +9,9 @@ import { createClient } from "./client";
 import { findServer, isBareCommand } from "./server-command";
 import { readSettings, serverPathSetting } from "./settings";
 
-const startPatience = 30_000;
+/** Milliseconds that a server may take to answer, and to end when it is asked to. */
+const startPatience = 10_000;
+const stopPatience = 2_000;
 
 /**
  * The one server of this window.
@@ -17,6 +21,7 @@ const startPatience = 30_000;
  */
 export class Server {
   private client: LanguageClient | undefined;
+  private process: ChildProcess | undefined;
   private turn: Promise<void> = Promise.resolve();
 
   constructor(private readonly log: vscode.OutputChannel) {}
@@ -62,10 +67,23 @@ export class Server {
     }
     this.log.appendLine(`Starting ${server.file} serve`);
     const command = `"${server.file} serve"`;
-    this.client = createClient(server.file, this.log, () => {
-      void this.report(`${command} ended before it answered.`);
+    const client = createClient(() => this.launch(server.file), this.log, () => {
+      if (this.client === client) {
+        void this.report(`${command} ended before it answered.`);
+      }
     });
-    await this.waitForStart(this.client, command);
+    this.client = client;
+    await this.waitForStart(client, command);
+  }
+
+  private async launch(file: string): Promise<ChildProcess> {
+    const child = spawn(file, ["serve"]);
+    child.on("exit", (code, signal) => {
+      this.log.appendLine(`The server has ended (${code ?? signal ?? "unknown"}).`);
+    });
+    await once(child, "spawn");
+    this.process = child;
+    return child;
   }
 
   /** Bounded: a program that never answers must not keep a later restart waiting. */
@@ -83,13 +101,15 @@ export class Server {
   }
 
   private async stopClient(): Promise<void> {
-    const client = this.client;
-    this.client = undefined;
-    try {
-      await client?.dispose();
-    } catch (error) {
-      // A client that never started has nothing to stop, and says so by throwing.
-      this.log.appendLine(`Stopping: ${String(error)}`);
+    const { client, process } = this;
+    this.client = this.process = undefined;
+    if (client?.isRunning()) {
+      await client.dispose(stopPatience).catch((error: unknown) => {
+        this.log.appendLine(`Stopping the server: ${String(error)}`);
+      });
+      setTimeout(() => process?.kill(), stopPatience);
+    } else {
+      process?.kill();
     }
   }
 

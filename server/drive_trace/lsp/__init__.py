@@ -1,0 +1,1 @@
+"""The pygls shell: protocol, workspace, scheduling, settings."""

@@ -13,9 +13,7 @@ from drive_trace.trace.places import Part, Place
 def _check(subject: Remarked) -> Iterable[Finding]:
     remark = subject.remark
     assert remark.field is not None
-    words = (
-        f"`{remark.path[-1]}` must be {remark.field.describe()}; found {shown(remark.found)}"
-    )
+    words = f"`{remark.path[-1]}` must be {remark.field.describe()}; found {shown(remark.found)}"
     yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
 
 

@@ -14,7 +14,9 @@ from drive_trace.vocabulary import SCHEMA_VERSION
 
 def _check(subject: Remarked) -> Iterable[Finding]:
     remark = subject.remark
-    words = f"`schema_version` must be the string {shown(SCHEMA_VERSION)}; found {shown(remark.found)}"
+    words = (
+        f"`schema_version` must be the string {shown(SCHEMA_VERSION)}; found {shown(remark.found)}"
+    )
     yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
 
 

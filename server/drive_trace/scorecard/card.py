@@ -216,7 +216,9 @@ def rejected_phrase(rejected: Sequence[Rejected], most: int = 3) -> str | None:
     for kind, lines in groups.items():
         if lines:
             what = "line" if only_others else kind
-            said.append(f"{len(lines)} {what}{'s' * (len(lines) > 1)} rejected ({_at(lines, most)})")
+            said.append(
+                f"{len(lines)} {what}{'s' * (len(lines) > 1)} rejected ({_at(lines, most)})"
+            )
     return f"{', '.join(said)}, not counted"
 
 

@@ -1,0 +1,1 @@
+"""All file work: finding traces, reading them, and what is written beside them."""

@@ -54,9 +54,7 @@ def whole_number(value: object) -> int | None:
     return int(value) if math.isfinite(value) and value.is_integer() else None
 
 
-def _nested_payload(
-    fields: Mapping[str, FieldType], data: Mapping[str, object]
-) -> tuple[str, ...]:
+def _nested_payload(fields: Mapping[str, FieldType], data: Mapping[str, object]) -> tuple[str, ...]:
     """The fields that stand inside a ``payload`` object instead of beside the envelope."""
     payload = data.get("payload")
     if not isinstance(payload, dict):

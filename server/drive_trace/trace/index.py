@@ -43,9 +43,7 @@ class Run:
     @property
     def last_work(self) -> Line | None:
         """The latest line that shows the run going on."""
-        lasts = (
-            lines[-1] for name, lines in self.by_event.items() if EVENTS[name].is_work
-        )
+        lasts = (lines[-1] for name, lines in self.by_event.items() if EVENTS[name].is_work)
         return max(lasts, key=lambda line: line.order, default=None)
 
     def __len__(self) -> int:
@@ -162,4 +160,3 @@ _NAMED_POSITIONS: Mapping[str, tuple[tuple[int, Entity], ...]] = {
     )
     for event in EVENTS.values()
 }
-

@@ -10,16 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from operator import itemgetter
-from typing import Annotated, NamedTuple, Union
+from typing import NamedTuple
 
 import orjson
-from pydantic import Field, TypeAdapter
+from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
 from drive_trace.text import is_blank
 from drive_trace.trace.exact import remarks_of_object, whole_number
 from drive_trace.trace.line import REJECTING, Concern, Facts, Line, OddLine, Remark, Status
 from drive_trace.trace.syntax import Kind, Node, Syntax, find_member, parse
-from drive_trace.vocabulary import EVENTS, EventType, IntegerShape
+from drive_trace.vocabulary import (
+    EVENTS,
+    BooleanShape,
+    EventType,
+    FieldType,
+    IntegerShape,
+    ListShape,
+    ObjectShape,
+    OneOfShape,
+    Shape,
+    StringShape,
+)
 
 Json = dict[str, object]
 
@@ -27,6 +38,7 @@ Json = dict[str, object]
 class _Reader(NamedTuple):
     event: EventType
     field_count: int
+    accepts: Callable[[object], bool]
     keep: Callable[[Mapping[str, object]], Facts]
 
 
@@ -37,14 +49,13 @@ def read_lines(texts: Iterable[str], *, only_score: bool = False) -> list[Line]:
     duplicate keys) may be left out: cheaper, and the scorecard does not need them.
     """
     readers = _readers()
-    accepts = _validator()
     loads, dumps, new = orjson.loads, orjson.dumps, Line
     lines: list[Line] = []
     append = lines.append
     for text in texts:
         try:
             data = loads(text)
-            event, field_count, keep = readers[data["event_type"]]
+            event, field_count, accepts, keep = readers[data["event_type"]]
             # As long as what is written back, give or take a "\r": compact, and no key twice.
             clean = accepts(data) and (
                 only_score
@@ -122,8 +133,9 @@ def _duplicates(root: Node | None) -> Iterable[Remark]:
     """Every key that stands again later in its object, top level and declared objects."""
     if root is None or root.kind is not Kind.OBJECT:
         return
-    for path, node in ((), root), *(
-        ((member.key,), member.value) for member in root.members if member.value is not None
+    for path, node in (
+        ((), root),
+        *(((member.key,), member.value) for member in root.members if member.value is not None),
     ):
         seen: dict[str, int] = {}
         total: dict[str, int] = {}
@@ -150,14 +162,39 @@ def _string(value: object) -> str | None:
 
 @cache
 def _readers() -> Mapping[str, _Reader]:
-    return {
-        event.name: _Reader(event, len(event.fields), itemgetter(*event.keeps))
-        for event in EVENTS.values()
-    }
+    return {event.name: _reader(event) for event in EVENTS.values()}
 
 
-@cache
-def _validator() -> Callable[[object], bool]:
-    union = Union[tuple(event.declared for event in EVENTS.values())]  # noqa: UP007
-    adapter: TypeAdapter[object] = TypeAdapter(Annotated[union, Field(discriminator="event_type")])
-    return adapter.validator.isinstance_python
+def _reader(event: EventType) -> _Reader:
+    # The event type is known by then, and undeclared keys are not pydantic's business.
+    fields = {name: each for name, each in event.fields.items() if name != "event_type"}
+    validator = SchemaValidator(core_schema_of(ObjectShape(fields)))
+    return _Reader(event, len(event.fields), validator.isinstance_python, itemgetter(*event.keeps))
+
+
+def core_schema_of(shape: Shape) -> CoreSchema:
+    """The pydantic-core schema of a declared shape, strict; the same that pydantic makes of the
+    declaration, without the time that importing all of pydantic takes.
+    """
+    match shape:
+        case StringShape():
+            return core_schema.str_schema(strict=True)
+        case IntegerShape(minimum):
+            return core_schema.int_schema(strict=True, ge=minimum)
+        case BooleanShape():
+            return core_schema.bool_schema(strict=True)
+        case OneOfShape(meanings):
+            return core_schema.literal_schema(list(meanings))
+        case ListShape(item):
+            return core_schema.list_schema(core_schema_of(item), strict=True)
+        case ObjectShape(fields):
+            return core_schema.typed_dict_schema(
+                {name: _field_schema(field) for name, field in fields.items()}, strict=True
+            )
+
+
+def _field_schema(field: FieldType) -> core_schema.TypedDictField:
+    schema = core_schema_of(field.shape)
+    return core_schema.typed_dict_field(
+        core_schema.nullable_schema(schema) if field.nullable else schema, required=True
+    )

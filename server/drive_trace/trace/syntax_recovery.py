@@ -136,10 +136,13 @@ class _Reader:
         if self.expect is _Expect.END:
             edits = [(self.root_comma, "")] if self.root_comma else []
             self.root_comma = None
-            self._second_object(token, *edits, safe=True)
-        elif frame is not None and self.expect is not _Expect.VALUE:
-            if not self._open_in_wrong_place(frame, token, is_object=is_object):
-                return
+            self.report.two_objects(token.span, *edits, safe=True)
+        elif (
+            frame is not None
+            and self.expect is not _Expect.VALUE
+            and not self._open_in_wrong_place(frame, token, is_object=is_object)
+        ):
+            return
         self._push(_Frame(token.span.start, is_object=is_object))
         self.expect = _Expect.KEY if is_object else _Expect.VALUE
 
@@ -155,7 +158,7 @@ class _Reader:
             return False
         elif is_object and _RECORD_START.match(self.text, token.span.start):
             self._close_all(self.last.span.end)
-            self._second_object(token)
+            self.report.two_objects(token.span)
         else:
             self._unexpected(token.span, "a key in double quotes")
         return True
@@ -164,21 +167,10 @@ class _Reader:
         self.frames.append(frame)
         self.open_objects += frame.is_object
 
-    def _second_object(self, token: Token, *edits: tuple[Span, str], safe: bool = False) -> None:
-        self.report.add(
-            ProblemKind.TWO_OBJECTS,
-            token.span,
-            "two objects on one line: each event stands on a line of its own",
-            "put each object on a line of its own",
-            *edits,
-            (Span(token.span.start, token.span.start), "\n"),
-            safe=safe,
-        )
-
     def _close(self, token: Token) -> None:
         closes_object = token.type == "}"
         if not self.frames:
-            self._spread(token)
+            self.report.spread(token.span)
             self.tokens.at = len(self.text)
             return
         if self.frames[-1].is_object is not closes_object and not self._close_others(token):
@@ -187,7 +179,7 @@ class _Reader:
         if self.expect is _Expect.COLON or (frame.is_object and self.expect is _Expect.VALUE):
             self._missing_value()
         elif self.expect is not _Expect.COMMA and frame.comma is not None:
-            self._trailing_comma(frame.comma, token)
+            self.report.trailing_comma(frame.comma, token.type)
         if not frame.brace:
             message = "missing brace: `{` is expected before the first key"
             place = Span(frame.start, frame.start)
@@ -231,14 +223,14 @@ class _Reader:
             if self.expect is _Expect.END:
                 self.root_comma = token.span
             else:
-                self._extra_comma(token)
+                self.report.extra_comma(token.span)
             return
         frame = self.frames[-1]
         if self.expect is _Expect.COLON or (frame.is_object and self.expect is _Expect.VALUE):
             self._missing_value()
             frame.add(None)
         elif self.expect is not _Expect.COMMA:
-            self._extra_comma(token)
+            self.report.extra_comma(token.span)
         frame.comma = token.span
         self.expect = _Expect.KEY if frame.is_object else _Expect.VALUE
 
@@ -342,18 +334,6 @@ class _Reader:
         edits = [(Span(span.end, span.end), "null")] if self.last.type == ":" else []
         self.report.add(ProblemKind.MISSING_VALUE, span, message, "put null there", *edits)
 
-    def _trailing_comma(self, comma: Span, before: Token | None) -> None:
-        message = "trailing comma: no comma stands behind a record"
-        if before is not None:
-            message = f"trailing comma: nothing follows this comma before `{before.type}`"
-        kind = ProblemKind.TRAILING_COMMA
-        self.report.add(kind, comma, message, "remove the comma", (comma, ""), safe=True)
-
-    def _extra_comma(self, token: Token) -> None:
-        message = "extra comma: nothing stands before this comma"
-        edit = (token.span, "")
-        self.report.add(ProblemKind.EXTRA_COMMA, token.span, message, "remove the comma", edit)
-
     def _unexpected(self, span: Span, expected: str) -> None:
         found = quote(self.text[span.start : span.end])
         message = f"unexpected {found}: {expected} is expected here"
@@ -362,15 +342,11 @@ class _Reader:
     def _found(self, token: Token) -> str:
         return quote(self.text[token.span.start : token.span.end])
 
-    def _spread(self, token: Token) -> None:
-        message = "an object spread over several lines: a record must stand on one line"
-        self.report.add(ProblemKind.SPREAD_OBJECT, token.span, message)
-
     def _finish(self) -> None:
         if self.frames and not self.tokens.swallowed:
             self._unclosed()
         if self.root_comma is not None and not self.frames:
-            self._trailing_comma(self.root_comma, None)
+            self.report.trailing_comma(self.root_comma)
         self._close_all(self.last.span.end)
         if self.root is None and not self.report:
             span = Span(0, len(self.text))
@@ -381,7 +357,7 @@ class _Reader:
         if self.last.type in "{[," or not self.frames[0].brace:
             first = self.frames[0]
             key = first.members[0].key_span if first.members else None
-            self._spread(self.last if first.brace or key is None else Token("string", key))
+            self.report.spread(self.last.span if first.brace or key is None else key)
             return
         end = self.last.span.end
         place = Span(end, end)

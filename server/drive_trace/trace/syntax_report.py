@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from drive_trace.text import Span
 from drive_trace.trace.syntax_nodes import ProblemKind, Repair, SyntaxProblem
-
-if TYPE_CHECKING:
-    from drive_trace.text import Span
 
 _LONGEST_QUOTE = 40
 _MOST_PROBLEMS = 3
@@ -67,6 +63,36 @@ class Report:
             self._found[kind] = problem._replace(repairs=(Repair(repair, safe, ()),))
         elif problem.repairs[0].safe and not safe:
             self._found[kind] = problem._replace(repairs=(problem.repairs[0]._replace(safe=False),))
+
+    def two_objects(self, start: Span, *edits: tuple[Span, str], safe: bool = False) -> None:
+        """A second object begins with the brace at ``start``."""
+        self.add(
+            ProblemKind.TWO_OBJECTS,
+            start,
+            "two objects on one line: each event stands on a line of its own",
+            "put each object on a line of its own",
+            *edits,
+            (Span(start.start, start.start), "\n"),
+            safe=safe,
+        )
+
+    def trailing_comma(self, comma: Span, closer: str = "") -> None:
+        """A comma with nothing but ``closer``, or the end of the line, behind it."""
+        message = "trailing comma: no comma stands behind a record"
+        if closer:
+            message = f"trailing comma: nothing follows this comma before `{closer}`"
+        kind = ProblemKind.TRAILING_COMMA
+        self.add(kind, comma, message, "remove the comma", (comma, ""), safe=True)
+
+    def extra_comma(self, comma: Span) -> None:
+        """A comma with nothing before it."""
+        message = "extra comma: nothing stands before this comma"
+        self.add(ProblemKind.EXTRA_COMMA, comma, message, "remove the comma", (comma, ""))
+
+    def spread(self, span: Span) -> None:
+        """A line that is a part of an object."""
+        message = "an object spread over several lines: a record must stand on one line"
+        self.add(ProblemKind.SPREAD_OBJECT, span, message)
 
     def problems(self) -> list[SyntaxProblem]:
         """All problems with their repairs, in text order."""

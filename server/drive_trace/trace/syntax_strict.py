@@ -31,6 +31,8 @@ _KEY = re.compile(rf"{_WS}({_STRING}){_WS}:")
 _SKIP = re.compile(_WS)
 
 _ESCAPE_OR_PAIR = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_LAST = ("}", "]", '"', "e", "l", *"0123456789")
+"""What a JSON text can end with: an object that was cut off is known at once."""
 _SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LITERALS = {
     "true": (Kind.BOOLEAN, True),
@@ -41,6 +43,8 @@ _LITERALS = {
 
 def read(text: str) -> Node | None:
     """The value of a record, or None when ``JSON.parse`` would throw."""
+    if not text.rstrip(WHITESPACE).endswith(_LAST):
+        return None
     return _read_flat(text) or _read_nested(text)
 
 
@@ -105,6 +109,10 @@ class _FlatMembers:
         return Member(self.text[key_start + 1 : key_end - 1], Span(key_start, key_end), value)
 
 
+_NONE: list[Node] = []
+_NOWHERE = Span(0, 0)
+
+
 class _Frame:
     """An object or array whose end has not been read yet."""
 
@@ -113,9 +121,9 @@ class _Frame:
     def __init__(self, start: int, *, is_object: bool) -> None:
         self.start = start
         self.members: list[Member] | None = [] if is_object else None
-        self.items: list[Node] = []
+        self.items: list[Node] = _NONE if is_object else []
         self.key = ""
-        self.key_span = Span(0, 0)
+        self.key_span = _NOWHERE
 
     def add(self, node: Node) -> None:
         if self.members is None:

@@ -20,6 +20,7 @@ _ODD = (
 _SKIP = re.compile(_WS)
 _ODD_RUN = re.compile(rf"[{_ODD}]++")
 _COLON = re.compile(rf"{_WS}:")
+_TOKEN_STARTS = frozenset("{}[],:\"'-0123456789")
 _LINE_COMMENT = re.compile(r"//|#(?![^ \t!#])")
 _END = r" \t\n\r{}\[\],:\"" + _ODD
 _KEY_WORD = re.compile(rf"(?:[^{_END}/]|/(?![/*]))++")
@@ -90,6 +91,8 @@ class Tokens:
         while True:
             found = _SKIP.match(text, self.at)
             self.at = found.end() if found else self.at
+            if text[self.at : self.at + 1] in _TOKEN_STARTS:
+                return
             odd = _ODD_RUN.match(text, self.at)
             if odd is not None:
                 self._odd_whitespace(odd)

@@ -2,8 +2,6 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
 from drive_trace.vocabulary.types import (
@@ -16,6 +14,7 @@ from drive_trace.vocabulary.types import (
     Names,
     OneOf,
     Ordinal,
+    Prose,
     RoundId,
 )
 
@@ -40,20 +39,18 @@ class DispatchStart(Envelope):
     """One delegation to a sub-agent begins. Emitted just before delegating."""
 
     event_type: Literal["dispatch-start"]  # type: ignore[misc]
-    dispatch_id: Annotated[DispatchId, Field(description="Names the dispatch that starts (UUID).")]
+    dispatch_id: Annotated[DispatchId, Prose("Names the dispatch that starts (UUID).")]
     dispatch_name: Annotated[
-        str, Field(description="What people call the dispatch, such as `implementer D1 R1`.")
+        str, Prose("What people call the dispatch, such as `implementer D1 R1`.")
     ]
     subagent_type: Annotated[
-        str, Field(description="The kind of sub-agent delegated to, such as `generalPurpose`.")
+        str, Prose("The kind of sub-agent delegated to, such as `generalPurpose`.")
     ]
-    model: Annotated[
-        str | None, Field(description="The model that the sub-agent runs on, or null.")
-    ]
+    model: Annotated[str | None, Prose("The model that the sub-agent runs on, or null.")]
     parent_dispatch_id: Annotated[
         str | None,
         Names(Entity.DISPATCH),
-        Field(description="The earlier dispatch that this one resumes, or null."),
+        Prose("The earlier dispatch that this one resumes, or null."),
     ]
 
 
@@ -78,11 +75,11 @@ class DispatchEnd(Envelope):
                 "aborted": "the dispatch was stopped before it could deliver",
             }
         ),
-        Field(description="How the dispatch ended."),
+        Prose("How the dispatch ended."),
     ]
     wall_clock_ms: Annotated[
         Milliseconds,
-        Field(description="How long the dispatch took: this event's `ts` minus its start's."),
+        Prose("How long the dispatch took: this event's `ts` minus its start's."),
     ]
 
 
@@ -98,10 +95,8 @@ class RoundStart(Envelope):
 
     event_type: Literal["round-start"]  # type: ignore[misc]
     dispatch_id: DispatchId
-    round_id: Annotated[RoundId, Field(description="Names the round that starts (UUID).")]
-    round_number: Annotated[
-        Ordinal, Field(description="The round's place in its dispatch, counted from 1.")
-    ]
+    round_id: Annotated[RoundId, Prose("Names the round that starts (UUID).")]
+    round_number: Annotated[Ordinal, Prose("The round's place in its dispatch, counted from 1.")]
 
 
 @event(
@@ -133,12 +128,12 @@ class RoundEnd(Envelope):
                 "stop-condition": "a stop condition was met; the dispatch ends unaccepted",
             }
         ),
-        Field(description="What the round's review decided."),
+        Prose("What the round's review decided."),
     ]
-    findings_filed: Annotated[Count, Field(description="How many findings the review filed.")]
+    findings_filed: Annotated[Count, Prose("How many findings the review filed.")]
     wall_clock_ms: Annotated[
         Milliseconds,
-        Field(description="How long the round took: this event's `ts` minus its start's."),
+        Prose("How long the round took: this event's `ts` minus its start's."),
     ]
 
 
@@ -160,8 +155,8 @@ class BriefIssued(Envelope):
     event_type: Literal["brief-issued"]  # type: ignore[misc]
     dispatch_id: DispatchId
     round_id: RoundId
-    brief_byte_length: Annotated[Bytes, Field(description="The brief's length.")]
-    brief_content_hash: Annotated[str, Field(description="The brief's sha256, in hexadecimal.")]
+    brief_byte_length: Annotated[Bytes, Prose("The brief's length.")]
+    brief_content_hash: Annotated[str, Prose("The brief's sha256, in hexadecimal.")]
     brief_disposition: Annotated[
         str,
         OneOf(
@@ -171,5 +166,5 @@ class BriefIssued(Envelope):
                 "amended": "different content from every earlier brief of the dispatch",
             }
         ),
-        Field(description="How the brief relates to the earlier briefs of its dispatch."),
+        Prose("How the brief relates to the earlier briefs of its dispatch."),
     ]

@@ -2,10 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
 from typing_extensions import TypedDict
 
-from drive_trace.vocabulary.types import Entity, Names
+from drive_trace.vocabulary.types import Entity, Names, Prose
 
 ENVELOPE_EXAMPLE: dict[str, object] = {
     "event_id": "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90",
@@ -23,28 +22,28 @@ class Envelope(TypedDict):
     event_id: Annotated[
         str,
         Names(Entity.EVENT),
-        Field(description="Identifies this one event; a UUID v4, unique in the trace."),
+        Prose("Identifies this one event; a UUID v4, unique in the trace."),
     ]
-    event_type: Annotated[str, Field(description="Which of the 19 events this is.")]
+    event_type: Annotated[str, Prose("Which of the 19 events this is.")]
     schema_version: Annotated[
-        Literal["1"], Field(description='The vocabulary\'s version: exactly the string `"1"`.')
+        Literal["1"], Prose('The vocabulary\'s version: exactly the string `"1"`.')
     ]
     ts: Annotated[
         str,
-        Field(
-            description="The wall clock when the event was emitted: ISO 8601 in UTC, "
+        Prose(
+            "The wall clock when the event was emitted: ISO 8601 in UTC, "
             "such as `2026-05-28T14:00:00.000Z`."
         ),
     ]
     project_run_id: Annotated[
         str,
         Names(Entity.RUN),
-        Field(
-            description="The run this event belongs to: a project's slug, `orphan-<slice>` or "
+        Prose(
+            "The run this event belongs to: a project's slug, `orphan-<slice>` or "
             "`direct-<ISO time>`. The scorecard is computed per run."
         ),
     ]
     orchestrator_agent_id: Annotated[
         str | None,
-        Field(description="The orchestrator's session, or null where it is not known."),
+        Prose("The orchestrator's session, or null where it is not known."),
     ]

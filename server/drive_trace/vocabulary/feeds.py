@@ -2,11 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import Family, OneOf, Tokens
+from drive_trace.vocabulary.types import Family, OneOf, Prose, Tokens
 
 TOKEN_FIELDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 """The components of the token feed, in the order in which they are shown."""
@@ -37,16 +35,16 @@ class TokensRecorded(Envelope):
 
     event_type: Literal["tokens-recorded"]  # type: ignore[misc]
     input_tokens: Annotated[
-        Tokens | None, Field(description="Tokens read by the models; null where not known.")
+        Tokens | None, Prose("Tokens read by the models; null where not known.")
     ]
     output_tokens: Annotated[
-        Tokens | None, Field(description="Tokens written by the models; null where not known.")
+        Tokens | None, Prose("Tokens written by the models; null where not known.")
     ]
     cache_read_tokens: Annotated[
-        Tokens | None, Field(description="Tokens read from the cache; null where not known.")
+        Tokens | None, Prose("Tokens read from the cache; null where not known.")
     ]
     cache_write_tokens: Annotated[
-        Tokens | None, Field(description="Tokens written to the cache; null where not known.")
+        Tokens | None, Prose("Tokens written to the cache; null where not known.")
     ]
 
 
@@ -63,13 +61,10 @@ class CorrectnessRecorded(Envelope):
     event_type: Literal["correctness-recorded"]  # type: ignore[misc]
     mechanical: Annotated[
         Outcome | None,
-        Field(description="The mechanical gates: type check, tests, lint. Null: not recorded."),
+        Prose("The mechanical gates: type check, tests, lint. Null: not recorded."),
     ]
-    qa: Annotated[Outcome | None, Field(description="The QA run. Null: not recorded.")]
+    qa: Annotated[Outcome | None, Prose("The QA run. Null: not recorded.")]
     intent: Annotated[
         Outcome | None,
-        Field(
-            description="The judge's verdict on whether the work does what was meant. "
-            "Null: not recorded."
-        ),
+        Prose("The judge's verdict on whether the work does what was meant. Null: not recorded."),
     ]

@@ -2,11 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import Count, Entity, Family, OneOf, Ordinal, SliceSlug
+from drive_trace.vocabulary.types import Count, Entity, Family, OneOf, Ordinal, Prose, SliceSlug
 
 
 @event(
@@ -23,9 +21,7 @@ class ProjectStarted(Envelope):
     """A project begins."""
 
     event_type: Literal["project-started"]  # type: ignore[misc]
-    project_slug: Annotated[
-        str, Field(description="The project's short name, as its folder is called.")
-    ]
+    project_slug: Annotated[str, Prose("The project's short name, as its folder is called.")]
     origin: Annotated[
         str,
         OneOf(
@@ -34,11 +30,9 @@ class ProjectStarted(Envelope):
                 "promote": "a smaller piece of work grew into a project",
             }
         ),
-        Field(description="How the project came about."),
+        Prose("How the project came about."),
     ]
-    has_linear_project: Annotated[
-        bool, Field(description="Whether the project has a counterpart in Linear.")
-    ]
+    has_linear_project: Annotated[bool, Prose("Whether the project has a counterpart in Linear.")]
 
 
 @event(
@@ -60,12 +54,10 @@ class ProjectClosed(Envelope):
                 "some-cancelled": "some items were dropped",
             }
         ),
-        Field(description="What became of the project's definition of done."),
+        Prose("What became of the project's definition of done."),
     ]
-    slices_completed: Annotated[Count, Field(description="How many slices were completed.")]
-    final_retro_done: Annotated[
-        bool, Field(description="Whether the mandatory final retro has been held.")
-    ]
+    slices_completed: Annotated[Count, Prose("How many slices were completed.")]
+    final_retro_done: Annotated[bool, Prose("Whether the mandatory final retro has been held.")]
 
 
 @event(
@@ -79,10 +71,8 @@ class SliceStarted(Envelope):
 
     event_type: Literal["slice-started"]  # type: ignore[misc]
     slice_slug: SliceSlug
-    slice_index: Annotated[
-        Ordinal, Field(description="The slice's place in its project, counted from 1.")
-    ]
-    linear_ref: Annotated[str | None, Field(description="The slice's Linear ticket, or null.")]
+    slice_index: Annotated[Ordinal, Prose("The slice's place in its project, counted from 1.")]
+    linear_ref: Annotated[str | None, Prose("The slice's Linear ticket, or null.")]
 
 
 @event(
@@ -104,9 +94,9 @@ class SliceCompleted(Envelope):
                 "abandoned": "it was given up",
             }
         ),
-        Field(description="How the slice ended."),
+        Prose("How the slice ended."),
     ]
-    pr_ref: Annotated[str | None, Field(description="The slice's pull request, or null.")]
+    pr_ref: Annotated[str | None, Prose("The slice's pull request, or null.")]
 
 
 @event(
@@ -134,9 +124,9 @@ class HealthCheckFired(Envelope):
                 "trigger-fired": "because something called for it",
             }
         ),
-        Field(description="What made the check fire."),
+        Prose("What made the check fire."),
     ]
-    drift_signal_count: Annotated[Count, Field(description="How many signs of drift were found.")]
+    drift_signal_count: Annotated[Count, Prose("How many signs of drift were found.")]
     max_drift_severity: Annotated[
         str,
         OneOf(
@@ -147,11 +137,9 @@ class HealthCheckFired(Envelope):
                 "high": "drift to deal with before going on",
             }
         ),
-        Field(description="How serious the worst sign was."),
+        Prose("How serious the worst sign was."),
     ]
-    recommended_next: Annotated[
-        str | None, Field(description="What the check recommends to do next, or null.")
-    ]
+    recommended_next: Annotated[str | None, Prose("What the check recommends to do next, or null.")]
 
 
 @event(
@@ -179,7 +167,7 @@ class RetroLanded(Envelope):
                 "mandatory-final": "the retro that every project ends with",
             }
         ),
-        Field(description="What the retro was held for."),
+        Prose("What the retro was held for."),
     ]
     landing_surfaces: Annotated[
         list[
@@ -194,9 +182,9 @@ class RetroLanded(Envelope):
                 ),
             ]
         ],
-        Field(description="Where the lessons were written down."),
+        Prose("Where the lessons were written down."),
     ]
     is_mandatory_final: Annotated[
         bool,
-        Field(description="True exactly when `trigger_class` is `mandatory-final`."),
+        Prose("True exactly when `trigger_class` is `mandatory-final`."),
     ]

@@ -2,19 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
 from typing_extensions import TypedDict
 
 from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import (
-    ArtifactPath,
-    Bytes,
-    Count,
-    Family,
-    OneOf,
-    Unit,
-)
+from drive_trace.vocabulary.types import ArtifactPath, Bytes, Count, Family, OneOf, Prose, Unit
 
 _SPEC_REASONS = {
     "falsified-assumption": "something taken for granted turned out false",
@@ -37,50 +29,46 @@ Kind = Annotated[
 BytesDelta = Annotated[
     int,
     Unit("bytes"),
-    Field(description="How much longer (or shorter: negative) it is than before."),
+    Prose("How much longer (or shorter: negative) it is than before."),
 ]
 
 
 class DispatchSizes(TypedDict):
     """How many dispatches a slice plan has of each size."""
 
-    S: Annotated[Count, Field(description="Small dispatches.")]
-    M: Annotated[Count, Field(description="Medium dispatches.")]
-    L: Annotated[Count, Field(description="Large dispatches.")]
-    XL: Annotated[Count, Field(description="Extra large dispatches.")]
+    S: Annotated[Count, Prose("Small dispatches.")]
+    M: Annotated[Count, Prose("Medium dispatches.")]
+    L: Annotated[Count, Prose("Large dispatches.")]
+    XL: Annotated[Count, Prose("Extra large dispatches.")]
 
 
 DispatchSizes.__pydantic_config__ = {"extra": "forbid", "strict": True}  # type: ignore[attr-defined]
 
 
 class _Spec(Envelope):
-    spec_path: Annotated[ArtifactPath, Field(description="Where the spec lies.")]
-    spec_kind: Annotated[Kind, Field(description="What the spec covers.")]
-    byte_length: Annotated[Bytes, Field(description="The spec's length.")]
+    spec_path: Annotated[ArtifactPath, Prose("Where the spec lies.")]
+    spec_kind: Annotated[Kind, Prose("What the spec covers.")]
+    byte_length: Annotated[Bytes, Prose("The spec's length.")]
     edge_cases_count: Annotated[
-        Count | None, Field(description="How many edge cases it lists; null for project specs.")
+        Count | None, Prose("How many edge cases it lists; null for project specs.")
     ]
-    open_questions_count: Annotated[Count, Field(description="How many questions it leaves open.")]
-    dod_items_count: Annotated[
-        Count, Field(description="How many items its definition of done has.")
-    ]
+    open_questions_count: Annotated[Count, Prose("How many questions it leaves open.")]
+    dod_items_count: Annotated[Count, Prose("How many items its definition of done has.")]
 
 
 class _Plan(Envelope):
-    plan_path: Annotated[ArtifactPath, Field(description="Where the plan lies.")]
-    plan_kind: Annotated[Kind, Field(description="What the plan covers.")]
-    byte_length: Annotated[Bytes, Field(description="The plan's length.")]
+    plan_path: Annotated[ArtifactPath, Prose("Where the plan lies.")]
+    plan_kind: Annotated[Kind, Prose("What the plan covers.")]
+    byte_length: Annotated[Bytes, Prose("The plan's length.")]
     dispatch_count: Annotated[
-        Count | None, Field(description="How many dispatches a slice plan has; else null.")
+        Count | None, Prose("How many dispatches a slice plan has; else null.")
     ]
-    slice_count: Annotated[
-        Count | None, Field(description="How many slices a project plan has; else null.")
-    ]
+    slice_count: Annotated[Count | None, Prose("How many slices a project plan has; else null.")]
     dispatch_size_distribution: Annotated[
         DispatchSizes | None,
-        Field(description="How many dispatches of each size a slice plan has; else null."),
+        Prose("How many dispatches of each size a slice plan has; else null."),
     ]
-    open_items_count: Annotated[Count, Field(description="How many items it leaves open.")]
+    open_items_count: Annotated[Count, Prose("How many items it leaves open.")]
 
 
 _SPEC_EXAMPLE = {
@@ -131,12 +119,8 @@ class SpecAmended(_Spec):
 
     event_type: Literal["spec-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
-    reason: Annotated[
-        str, OneOf(_SPEC_REASONS), Field(description="Why the spec had to be changed.")
-    ]
-    sections_changed: Annotated[
-        list[str], Field(description="The headings of the sections that changed.")
-    ]
+    reason: Annotated[str, OneOf(_SPEC_REASONS), Prose("Why the spec had to be changed.")]
+    sections_changed: Annotated[list[str], Prose("The headings of the sections that changed.")]
 
 
 @event(
@@ -172,17 +156,13 @@ class PlanAmended(_Plan):
 
     event_type: Literal["plan-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
-    reason: Annotated[
-        str, OneOf(_PLAN_REASONS), Field(description="Why the plan had to be changed.")
-    ]
-    dispatches_added: Annotated[
-        Count | None, Field(description="Dispatches added to a slice plan; else null.")
-    ]
+    reason: Annotated[str, OneOf(_PLAN_REASONS), Prose("Why the plan had to be changed.")]
+    dispatches_added: Annotated[Count | None, Prose("Dispatches added to a slice plan; else null.")]
     dispatches_removed: Annotated[
-        Count | None, Field(description="Dispatches removed from a slice plan; else null.")
+        Count | None, Prose("Dispatches removed from a slice plan; else null.")
     ]
     dispatches_resized: Annotated[
-        Count | None, Field(description="Dispatches of a slice plan given another size; else null.")
+        Count | None, Prose("Dispatches of a slice plan given another size; else null.")
     ]
 
 
@@ -213,7 +193,7 @@ class TriageVerdict(Envelope):
                 "defer": "not now",
             }
         ),
-        Field(description="The shape the work takes."),
+        Prose("The shape the work takes."),
     ]
     input_shape: Annotated[
         str,
@@ -227,9 +207,9 @@ class TriageVerdict(Envelope):
                 "i-should-do-x-thought": "somebody's own idea",
             }
         ),
-        Field(description="The shape in which the work came in."),
+        Prose("The shape in which the work came in."),
     ]
-    input_ref: Annotated[str | None, Field(description="The ticket it came from, or null.")]
+    input_ref: Annotated[str | None, Prose("The ticket it came from, or null.")]
 
 
 @event(
@@ -247,9 +227,7 @@ class FalsifiedAssumption(Envelope):
     """
 
     event_type: Literal["falsified-assumption"]  # type: ignore[misc]
-    artifact_path: Annotated[
-        ArtifactPath, Field(description="The spec or plan that rests on the assumption.")
-    ]
+    artifact_path: Annotated[ArtifactPath, Prose("The spec or plan that rests on the assumption.")]
     triggered_by: Annotated[
         str,
         OneOf(
@@ -262,8 +240,6 @@ class FalsifiedAssumption(Envelope):
                 "operator-flagged": "the operator pointed it out",
             }
         ),
-        Field(description="How it came to light."),
+        Prose("How it came to light."),
     ]
-    assumption_summary: Annotated[
-        str | None, Field(description="The assumption in a sentence, or null.")
-    ]
+    assumption_summary: Annotated[str | None, Prose("The assumption in a sentence, or null.")]

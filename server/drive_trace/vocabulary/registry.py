@@ -8,12 +8,9 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from annotated_types import Ge
-from pydantic import ConfigDict
-from pydantic.fields import FieldInfo
 from typing_extensions import get_type_hints, is_typeddict
 
-from drive_trace.vocabulary.types import Entity, Family, Names, OneOf, Unit
-
+from drive_trace.vocabulary.types import Entity, Family, Names, OneOf, Prose, Unit
 
 ALWAYS_KEPT = ("ts", "event_id", "project_run_id")
 """The first of every event's ``keeps``, at the same positions for all events."""
@@ -158,9 +155,7 @@ def event(
 
     def declare(cls: _T) -> _T:
         _declarations[cls] = Declaration(family, example, keeps, is_work, opens, closes)
-        cls.__pydantic_config__ = ConfigDict(  # type: ignore[attr-defined]
-            title=event_name(cls), strict=True
-        )
+        cls.__pydantic_config__ = {"title": event_name(cls), "strict": True}  # type: ignore[attr-defined]
         return cls
 
     return declare
@@ -256,11 +251,9 @@ class _Annotations:
             return StringShape()
         raise TypeError(f"the vocabulary has no shape for {hint!r}")
 
-    def _note(self, note: Any) -> None:  # noqa: ANN401 - annotations hold anything
-        if isinstance(note, FieldInfo):
-            self.prose = self.prose or note.description or ""
-            for limit in note.metadata:
-                self._note(limit)
+    def _note(self, note: Any) -> None:
+        if isinstance(note, Prose):
+            self.prose = self.prose or note.text
         elif isinstance(note, Ge):
             self._minimum = int(str(note.ge))
         elif isinstance(note, OneOf):

@@ -9,10 +9,13 @@ read it from there.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, GetCoreSchemaHandler
-from pydantic_core import CoreSchema, core_schema
+from annotated_types import Ge
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
 
 
 class Entity(StrEnum):
@@ -35,6 +38,18 @@ class Family(StrEnum):
     FEEDS = "experiment feeds"
 
 
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """What a field means, in Markdown."""
+
+    text: str
+
+    def __get_pydantic_json_schema__(
+        self, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
+    ) -> dict[str, Any]:
+        return {**handler(schema), "description": self.text}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class OneOf:
     """A string restricted to ``meanings``' keys, each with what it means."""
@@ -43,10 +58,10 @@ class OneOf:
 
     def __get_pydantic_core_schema__(
         self,
-        source: Any,  # noqa: ANN401 - pydantic's own signature
-        handler: GetCoreSchemaHandler,
-    ) -> CoreSchema:
-        return core_schema.literal_schema(list(self.meanings))
+        source: Any,
+        handler: "GetCoreSchemaHandler",
+    ) -> "CoreSchema":
+        return {"type": "literal", "expected": list(self.meanings)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +78,10 @@ class Unit:
     name: str
 
 
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Ge(0)]
 """An integer of at least 0."""
 
-Ordinal = Annotated[int, Field(ge=1)]
+Ordinal = Annotated[int, Ge(1)]
 """An integer of at least 1."""
 
 Milliseconds = Annotated[Count, Unit("milliseconds")]
@@ -74,14 +89,12 @@ Bytes = Annotated[Count, Unit("bytes")]
 Tokens = Annotated[Count, Unit("tokens")]
 
 DispatchId = Annotated[
-    str, Names(Entity.DISPATCH), Field(description="The dispatch this event belongs to (UUID).")
+    str, Names(Entity.DISPATCH), Prose("The dispatch this event belongs to (UUID).")
 ]
-RoundId = Annotated[
-    str, Names(Entity.ROUND), Field(description="The round this event belongs to (UUID).")
-]
+RoundId = Annotated[str, Names(Entity.ROUND), Prose("The round this event belongs to (UUID).")]
 SliceSlug = Annotated[
     str,
     Names(Entity.SLICE),
-    Field(description="The slice's short name, as its folder under `slices/` is called."),
+    Prose("The slice's short name, as its folder under `slices/` is called."),
 ]
 ArtifactPath = Annotated[str, Names(Entity.PATH)]

@@ -1,0 +1,34 @@
+"""What commands that read traces share: the PATH argument and telling what cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import click
+
+from drive_trace.storage.traces import Problem, Trace, find_traces, read_trace
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def paths_argument(command: Command) -> Command:
+    """``[PATH]…``: files, folders to search, or ``-`` for standard input."""
+    return click.argument("paths", metavar="[PATH]...", nargs=-1)(command)
+
+
+class Reading:
+    """Reads the traces that paths mean, one after another, and tells of what it cannot read."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.failed = False
+        self._paths = paths or (".",)
+
+    def __iter__(self) -> Iterator[Trace]:
+        for found in find_traces(self._paths):
+            trace = found if isinstance(found, Problem) else read_trace(found)
+            if isinstance(trace, Problem):
+                self.failed = True
+                click.echo(f"drive-trace: {trace.message}", err=True)
+            else:
+                yield trace

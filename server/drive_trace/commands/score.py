@@ -1,0 +1,58 @@
+"""``drive-trace score``: the verdict of every run."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from drive_trace.api import summarize_text
+from drive_trace.commands.paths import Reading, paths_argument
+from drive_trace.scorecard.card import ScoreCard, to_json
+from drive_trace.scorecard.card import score as join
+from drive_trace.scorecard.render import markdown, text
+
+_RENDER = {
+    "text": text,
+    "markdown": markdown,
+    "json": lambda card: json.dumps(to_json(card), indent=2),
+}
+
+
+@click.command(short_help="Show the verdict of every run.")
+@paths_argument
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(list(_RENDER)),
+    default="text",
+    show_default=True,
+    help="text is for a terminal, json for programs.",
+)
+@click.option("--require-correct", is_flag=True, help="Exit with 1 unless every run is CORRECT.")
+def score(paths: tuple[str, ...], output_format: str, require_correct: bool) -> None:
+    """Show the two-tier scorecard of the runs in the traces at PATH, joined by run id.
+
+    Tier 1 is the correctness gate: CORRECT, INCORRECT, or not computable with what is missing.
+    Tier 2, efficiency, is shown for CORRECT runs only.
+
+    Exit code: 0 whatever the verdicts, 1 with --require-correct unless every run is CORRECT,
+    2 some input could not be read (the rest is still scored).
+
+    \b
+    Examples:
+      drive-trace score projects/checkout-retry/trace.jsonl
+      drive-trace score --format json . > scorecard.json
+      drive-trace score --require-correct projects
+    """
+    reading = Reading(paths)
+    card = join([summarize_text(trace.text, trace.path) for trace in reading])
+    click.echo(_RENDER[output_format](card))
+    if reading.failed:
+        sys.exit(2)
+    sys.exit(1 if require_correct and not _all_correct(card) else 0)
+
+
+def _all_correct(card: ScoreCard) -> bool:
+    return bool(card.runs) and len(card.correct) == len(card.runs)

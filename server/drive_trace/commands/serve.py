@@ -1,0 +1,24 @@
+"""``drive-trace serve``: the language server."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+
+@click.command(short_help="Run the language server.")
+@click.option("--tcp", metavar="PORT", type=click.IntRange(0, 65535), help="Listen on loopback.")
+def serve(tcp: int | None) -> None:
+    """Run the language server over standard input and output, for editors.
+
+    Exit code: 0 after the client's shutdown and exit, 1 when the client went away without.
+
+    \b
+    Examples:
+      drive-trace serve
+      drive-trace serve --tcp 7878          one client on 127.0.0.1:7878
+    """
+    from drive_trace.lsp.server import run  # noqa: PLC0415 - keeps pygls out of other commands
+
+    sys.exit(run(tcp))

@@ -1,0 +1,194 @@
+"""The scorecard in words: for a lens, a hover, a terminal and a Markdown file.
+
+Everything that comes from a trace is escaped here: a trace is untrusted input.
+"""
+
+from __future__ import annotations
+
+import re
+
+from drive_trace.scorecard.card import RunScore, ScoreCard, rejected_phrase
+from drive_trace.scorecard.efficiency import Efficiency
+from drive_trace.scorecard.verdict import Verdict, headline, what_would_change_it
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
+
+NO_SIGNAL = "n/a (no signal)"
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&@:/$])")
+_TOKEN_LABELS = {
+    "input_tokens": "input tokens",
+    "output_tokens": "output tokens",
+    "cache_read_tokens": "cache read tokens",
+    "cache_write_tokens": "cache write tokens",
+}
+
+
+def lens_title(run: RunScore) -> str:
+    """The verdict first, then efficiency in short for a CORRECT run, then what was rejected."""
+    parts = [headline(run.gate)]
+    if run.efficiency is not None:
+        parts.append(brief(run.efficiency))
+    rejected = rejected_phrase(run.rejected)
+    if rejected:
+        parts.append(rejected)
+    return " · ".join(part for part in parts if part)
+
+
+def brief(efficiency: Efficiency) -> str:
+    """``1.9M in · 42k out · 28m · 1.4 rounds/dispatch``; what has no signal is left out."""
+    tokens = efficiency.tokens
+    parts = []
+    if (read := tokens["input_tokens"]) is not None:
+        parts.append(f"{compact(read)} in")
+    if (written := tokens["output_tokens"]) is not None:
+        parts.append(f"{compact(written)} out")
+    if efficiency.wall_clock_ms is not None:
+        parts.append(duration(efficiency.wall_clock_ms))
+    if efficiency.rounds_per_dispatch is not None:
+        parts.append(f"{efficiency.rounds_per_dispatch:.1f} rounds/dispatch")
+    return " · ".join(parts)
+
+
+def card_markdown(run: RunScore) -> str:
+    """The whole two-tier card of a run."""
+    lines = [f"**{headline(run.gate)}**", "", f"Run {code(run.run_id)}"]
+    rejected = rejected_phrase(run.rejected, most=10)
+    if rejected:
+        lines += ["", f"⚠ {rejected}."]
+    lines += ["", "**Tier 1 · correctness**", "", "| component | recorded |", "| --- | --- |"]
+    for name in CORRECTNESS_FIELDS:
+        value = run.correctness.values[name] if run.correctness is not None else None
+        lines.append(f"| {name} | {value or 'not recorded'} |")
+    lines += ["", f"{_decided_by(run)} {what_would_change_it(run.gate)}"]
+    lines += ["", "**Tier 2 · efficiency**", ""]
+    if run.efficiency is None:
+        return "\n".join([*lines, f"Hidden: {hidden_because(run)}."])
+    lines += ["| measure | value |", "| --- | ---: |"]
+    lines += [f"| {label} | {value} |" for label, value in measures(run.efficiency)]
+    lines += ["", "For every measure lower is better."]
+    return "\n".join(lines)
+
+
+def hidden_because(run: RunScore) -> str:
+    """Why a run's efficiency is not shown."""
+    if run.gate.verdict is Verdict.INCORRECT:
+        return "the run is INCORRECT, and what a wrong result cost is no score"
+    if run.correctness is None:
+        return "no correctness signal was recorded"
+    return f"the verdict is not computable while {', '.join(run.gate.missing)} is missing"
+
+
+def measures(efficiency: Efficiency) -> list[tuple[str, str]]:
+    """Tier 2 in full numbers: label and value."""
+    rows = [(_TOKEN_LABELS[name], _number(efficiency.tokens[name])) for name in TOKEN_FIELDS]
+    clock, rounds = efficiency.wall_clock_ms, efficiency.rounds_per_dispatch
+    rows.append(("wall-clock", NO_SIGNAL if clock is None else f"{duration(clock)} ({clock:,} ms)"))
+    rows.append(("rounds per dispatch", NO_SIGNAL if rounds is None else f"{rounds:.2f}"))
+    return rows
+
+
+def markdown(card: ScoreCard) -> str:
+    """The whole scorecard as a Markdown document."""
+    lines = ["# Scorecard", ""]
+    for run in card.runs:
+        lines += [f"## {code(run.run_id)}", "", card_markdown(run), ""]
+        lines += [f"Files: {', '.join(code(part.path) for part in run.parts if part.path)}", ""]
+    lines += ["## All runs", "", *(f"- {line}" for line in _totals(card))]
+    return "\n".join(lines)
+
+
+def text(card: ScoreCard) -> str:
+    """The whole scorecard for a terminal, at most 80 columns where names allow."""
+    lines: list[str] = []
+    for run in card.runs:
+        lines += [_plain(run.run_id), f"  {headline(run.gate)}"]
+        rejected = rejected_phrase(run.rejected)
+        if rejected:
+            lines.append(f"  {rejected}")
+        if run.correctness is not None:
+            values = run.correctness.values
+            graded = ", ".join(f"{name} {values[name] or '—'}" for name in CORRECTNESS_FIELDS)
+            lines.append(f"  graded: {graded} (line {run.correctness.line})")
+        if run.efficiency is None:
+            lines.append(f"  efficiency hidden: {hidden_because(run)}")
+        else:
+            width = max(len(label) for label, _ in measures(run.efficiency))
+            lines += [f"  {label:<{width}}  {value}" for label, value in measures(run.efficiency)]
+        lines += [f"  in {_plain(part.path)}" for part in run.parts if part.path]
+        lines.append("")
+    return "\n".join([*lines, *_totals(card)])
+
+
+def _totals(card: ScoreCard) -> list[str]:
+    if not card.runs:
+        lines = ["No runs: the traces hold no valid event."]
+    else:
+        count = len(card.runs)
+        lines = [f"{len(card.correct)} of {count} run{'s' * (count > 1)} CORRECT."]
+        efficiency = card.efficiency
+        if efficiency is None:
+            lines.append(f"Efficiency hidden: {card.hidden_reason}.")
+        elif brief(efficiency):
+            lines.append(f"CORRECT runs together: {brief(efficiency)}.")
+    for trace in card.traces:
+        rejected = rejected_phrase(trace.orphans)
+        if rejected:
+            lines.append(f"{_plain(trace.path)}: {rejected} (no run can be told).")
+    return lines
+
+
+def _decided_by(run: RunScore) -> str:
+    if run.correctness is None:
+        return "Nothing was recorded."
+    where = f" of {code(run.correctness.path)}" if len(run.parts) > 1 else ""
+    return f"Decided by line {run.correctness.line}{where}."
+
+
+def compact(number: int) -> str:
+    """``1.9M``, ``42k``, ``950``."""
+    for unit, suffix in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if number >= unit:
+            scaled = number / unit
+            return f"{scaled:.1f}{suffix}" if scaled < 9.95 else f"{scaled:,.0f}{suffix}"
+    return str(number)
+
+
+def duration(milliseconds: int) -> str:
+    """``2d 3h``, ``1h 05m``, ``28m``, ``45s``, ``350ms``."""
+    if milliseconds < 0:
+        return f"−{duration(-milliseconds)}"
+    if milliseconds < 1000:
+        return f"{milliseconds}ms"
+    minutes, seconds = divmod(milliseconds // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days}d {hours}h"
+    if hours:
+        return f"{hours}h {minutes:02}m"
+    return f"{minutes}m" if minutes else f"{seconds}s"
+
+
+def code(text: str) -> str:
+    """Untrusted text as inline Markdown code, whatever it holds."""
+    safe = _plain(text)
+    longest = max((len(run) for run in re.findall("`+", safe)), default=0)
+    fence = "`" * (longest + 1)
+    padding = " " if "`" in safe or not safe.strip() else ""
+    return f"{fence}{padding}{safe}{padding}{fence}"
+
+
+def escape(text: str) -> str:
+    """Untrusted text as inline Markdown prose."""
+    return _MARKDOWN.sub(r"\\\1", _plain(text))
+
+
+def _plain(text: str) -> str:
+    """Untrusted text on one line, with nothing in it that a terminal would obey."""
+    cut = text if len(text) <= 200 else text[:199] + "…"
+    return "".join(
+        character if character.isprintable() else f"<U+{ord(character):04X}>" for character in cut
+    )
+
+
+def _number(value: int | None) -> str:
+    return NO_SIGNAL if value is None else f"{value:,}"

@@ -1,0 +1,93 @@
+"""Finding and reading traces on disk."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+STDIN = "-"
+_SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"}
+
+
+class Problem(NamedTuple):
+    """Why something could not be read, as one sentence for the person who asked for it."""
+
+    message: str
+
+
+class Trace(NamedTuple):
+    """A trace that was read."""
+
+    path: str
+    """As it was given or found; ``-`` is standard input."""
+    text: str
+
+
+def find_traces(paths: Sequence[str]) -> Iterator[str | Problem]:
+    """The traces that the paths mean, each once, in the order given.
+
+    A file is itself, whatever its name. A folder is searched for ``trace.jsonl``
+    and ``wip/drive-trace/*.jsonl``, in the order of their paths.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        for found in _expand(path):
+            key = found if isinstance(found, Problem) or found == STDIN else os.path.realpath(found)
+            if key not in seen:
+                seen.add(key if isinstance(key, str) else key.message)
+                yield found
+
+
+def read_trace(path: str) -> Trace | Problem:
+    """Read one trace whole."""
+    try:
+        data = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+    except FileNotFoundError:
+        return Problem(f"{path}: no such file or folder")
+    except IsADirectoryError:
+        return Problem(f"{path}: is a folder, not a trace")
+    except PermissionError:
+        return Problem(f"{path}: cannot be read: permission denied")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return Problem(f"{path}: cannot be read: {reason}")
+    try:
+        return Trace(path, data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return Problem(
+            f"{path}: is not UTF-8 (byte 0x{data[error.start]:02x} in line {line}); "
+            "save it as UTF-8 and try again"
+        )
+
+
+def _expand(path: str) -> Iterator[str | Problem]:
+    if path == STDIN or not Path(path).is_dir():
+        yield path
+        return
+    problems: list[Problem] = []
+    found = False
+    for each in _search(path, problems):
+        found = True
+        yield each
+    yield from problems
+    if not found and not problems:
+        yield Problem(
+            f"{path}: holds no trace (looked for trace.jsonl and wip/drive-trace/*.jsonl in it)"
+        )
+
+
+def _search(root: str, problems: list[Problem]) -> Iterator[str]:
+    def note(error: OSError) -> None:
+        problems.append(Problem(f"{error.filename}: cannot be searched: {error.strerror}"))
+
+    for folder, folders, files in os.walk(root, onerror=note):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
+        for name in sorted(files):
+            path = Path(folder, name)
+            in_wip = path.parent.parts[-2:] == ("wip", "drive-trace") and name.endswith(".jsonl")
+            if name == "trace.jsonl" or in_wip:
+                yield os.path.relpath(path, root) if root == "." else str(path)
