@@ -67,7 +67,7 @@ $(NODE_STAMP): $(CLIENT)/package-lock.json | node
 .PHONY: demo
 demo: venv ## Check and score the example traces
 	$(call heading,Three clean traces: nothing to report)
-	$(BIN)/drive-trace check examples/projects/checkout-retry examples/projects/search-index examples/wip/drive-trace/orphan-fix-flaky-login.jsonl
+	$(BIN)/drive-trace check examples/projects/checkout-retry examples/projects/search-index examples/wip
 	$(call heading,A trace with typical mistakes: every finding on its token)
 	@echo '$(BIN)/drive-trace check examples/projects/typical-mistakes'; \
 	code=0; $(BIN)/drive-trace check examples/projects/typical-mistakes || code=$$?; \
@@ -75,8 +75,6 @@ demo: venv ## Check and score the example traces
 	echo "exit 1, as it should: the trace has errors"
 	$(call heading,The verdicts: CORRECT - INCORRECT - not computable)
 	$(BIN)/drive-trace score examples
-	$(call heading,The same as JSON - for scripts)
-	$(BIN)/drive-trace score --format json examples/wip/drive-trace/orphan-fix-flaky-login.jsonl
 
 # ---------------------------------------------------------------------------- tests
 
@@ -136,7 +134,7 @@ export PAGES_EXIST
 package: venv ## Build sdist and wheel, and try the wheel in a fresh environment
 	$(call heading,package)
 	@rm -rf dist $(TRIAL)
-	$(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
+	$(BIN)/python -m build --quiet --no-isolation --outdir dist .
 	@$(BIN)/python -m venv $(TRIAL)
 	@$(TRIAL)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements.lock
 	@$(TRIAL)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps dist/drive_trace-*.whl

@@ -51,10 +51,10 @@ BROKEN_LINES = r"""
      ^^^ quotes: curly quotes: JSON strings take double quotes
 {"qa":pass,"intent":"pass"}
       ^^^^ unquoted-value: `pass` is not JSON: a text stands in double quotes
-{"note":some words here,"b":1}
-        ^^^^^^^^^^^^^^^ unquoted-value: `some words here` is not JSON: a text stands in double quotes
-{"ts":2026-05-28T20:38:27.965Z,"b":1}
-      ^^^^^^^^^^^^^^^^^^^^^^^^ unquoted-value: `2026-05-28T20:38:27.965Z` is not JSON: a text stands in double quotes
+{"a":some words here,"b":1}
+     ^^^^^^^^^^^^^^^ unquoted-value: `some words here` is not JSON: a text stands in double quotes
+{"t":20:38:27.9Z,"b":1}
+     ^^^^^^^^^^^ unquoted-value: `20:38:27.9Z` is not JSON: a text stands in double quotes
 {qa:"pass"}
  ^^ unquoted-key: `qa` is not JSON: a key stands in double quotes
 {"a":NaN}
@@ -135,8 +135,8 @@ BROKEN_LINES = r"""
      ^^^^^ missing-quote: missing quote: the string `pass"` is never opened
 {"a":"b}
      ^^^ missing-quote: missing quote: the string `"b}` is never closed
-{"a":"x"y}
-        ^ unexpected: unexpected `y`: `,`, `}`, or `\"` for a quote inside the string is expected here
+{"a":1 2}
+       ^ unexpected: unexpected `2`: `,` or `}` is expected here
 {{"a":1}}
  ^ unexpected: unexpected `{`: a key in double quotes is expected here
 undefined
@@ -145,8 +145,8 @@ undefined
 ^^^^^^^^^^^^ merge-conflict: a merge conflict: choose one side and remove its markers
 """
 
-# The same for characters that cannot be seen.
-BROKEN_CHARACTERS = [
+# The same where the line or its message is hard to write down.
+HARD_TO_SEE = [
     ("", ProblemKind.EMPTY, "", "a blank line holds no event"),
     (
         '\ufeff{"a":1}',
@@ -171,6 +171,12 @@ BROKEN_CHARACTERS = [
         ProblemKind.CONTROL_CHARACTER,
         "\x01",
         "a raw control character (U+0001) in a string: write it as `\\u0001`",
+    ),
+    (
+        '{"a":"x"y}',
+        ProblemKind.UNEXPECTED,
+        "y",
+        'unexpected `y`: `,`, `}`, or `\\"` for a quote inside the string is expected here',
     ),
     (
         '{"a":1}\0' + "\u202e" + "x" * 50,
@@ -277,8 +283,8 @@ def test_a_broken_line_is_marked_on_the_token(line: str, expected: list[str]) ->
     assert marked(parse(line)) == expected
 
 
-@pytest.mark.parametrize(("line", "kind", "at", "message"), BROKEN_CHARACTERS)
-def test_invisible_characters_are_named(
+@pytest.mark.parametrize(("line", "kind", "at", "message"), HARD_TO_SEE)
+def test_a_broken_line_names_what_is_hard_to_see(
     line: str, kind: ProblemKind, at: str, message: str
 ) -> None:
     [problem] = parse(line).problems
@@ -317,7 +323,7 @@ def test_a_guess_is_never_safe(line: str) -> None:
         ("{a:b}", {"a": ("b", "b")}),
         ('{"a":/* 1 */2}', {"a": ("2", 2)}),
         ('{"a":+1,"b":.5,"c":01}', {"a": ("+1", 1), "b": (".5", 0.5), "c": ("01", 1)}),
-        ('{"a":NaN,"b":True,"c":None}', {"a": ("NaN", "NaN"), "b": ("True", True), "c": ("None", None)}),
+        ('{"a":NaN,"b":True}', {"a": ("NaN", "NaN"), "b": ("True", True)}),
         ('{"a":1}{"a":2}', {"a": ("1", 1)}),
         ('{"a":"1","b":"cut{"a":"2"}', {"a": ('"1"', "1"), "b": ('"cut', "cut")}),
         ('{"a":1} x', {"a": ("1", 1)}),
@@ -386,14 +392,14 @@ def test_a_lazy_reader_sees_what_a_full_one_sees() -> None:
     assert flat.root is not None
     named = find_member(flat.root, "b")
     assert named is not None
-    assert named.key_span == flat.root.members[1].key_span == (9, 12)
+    assert named.key_span == flat.root.members[1].key_span == (11, 14)
     assert named.value is not None
-    assert named.value.span == (15, 21)
+    assert named.value.span == (17, 23)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["[" * 1_000_000, '{"a":' * 200_000, "[" * 300_000 + "]" * 300_000],
+    ["[" * 300_000, '{"a":' * 60_000, "[" * 200_000 + "]" * 200_000],
     ids=["open", "open objects", "closed"],
 )
 def test_nesting_has_no_limit(text: str) -> None:
@@ -425,11 +431,9 @@ def test_conformance() -> None:
                 assert parse(case["raw"]).is_json, case["raw"]
 
 
-TOKENS = st.sampled_from(
-    ["{", "}", "[", "]", ",", ":", '"', "'", "\\", "\\u00", '"a"', '"b":', "'c'", "1", "01", "NaN"]
-    + ["true", "None", "x y", "//", "/*", "*/", "#", " ", "\t", "\r", "\xa0", "\ufeff", "\0", "“"]
-    + ["\ud800", "\udc00", "-", "1.5e3", '{"a":1}', '"x,"y":', ",}", "😀", "<", "\n"]
-)
+SHORT = list("{}[],:\"'\\#-<1“😀 \t\r\n\0\xa0\ufeff\ud800\udc00")
+LONG = ["\\u00", '"a"', '"b":', "'c'", "01", "NaN", "true", "None", "//", "/*", "*/", "1.5e3"]
+TOKENS = st.sampled_from([*SHORT, *LONG, '{"a":1}', '"x,"y":', ",}", "x y"])
 VALID = '{"event_id":"ab","n":[1,{"m":null}],"ok":true,"t":"\\u00e9\\n","x":-1.5e3}'
 
 

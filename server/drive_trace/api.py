@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from drive_trace.findings import FindingStore
@@ -37,6 +38,8 @@ class Analysis:
         self.document = Document(text, read_lines)
         self.index = Index()
         self._findings = FindingStore(self.index)
+        self.score_revision = 0
+        """Changes when an edit may have changed a verdict, a figure or what was rejected."""
         self._learn(self.document.lines)
 
     def edit(self, start: Point, end: Point, text: str) -> None:
@@ -46,7 +49,9 @@ class Analysis:
         removed = document.lines[splice.first : splice.stop]
         self.index.remove(removed)
         self._findings.forget(removed)
-        self._learn(document.apply(splice))
+        added = document.apply(splice)
+        self._learn(added)
+        self.score_revision += any(map(_counts, chain(removed, added)))
 
     def _learn(self, lines: Sequence[Line]) -> None:
         self.index.add(lines)
@@ -99,12 +104,20 @@ class Analysis:
         """The scorecard of this trace alone."""
         return score([self.summary(path)])
 
-    def score_run(self, run_id: str) -> RunScore | None:
+    def score_run(self, run_id: str, path: str = "") -> RunScore | None:
         """One run's score in this trace; None where the trace has no valid event of it."""
         run = self.index.runs.get(run_id)
         if run is None:
             return None
-        return score_run([summarize_run(self.index, run, self.line_number)])
+        return score_run([summarize_run(self.index, run, self.line_number, path)])
+
+
+def _counts(line: Line) -> bool:
+    """Whether the scorecard depends on what a line says."""
+    event = line.event
+    if event is None:
+        return line.is_rejected
+    return bool(event.is_feed or event.opens or event.closes)
 
 
 def run_of(line: Line) -> str | None:

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 
 import { CannotRunHere } from "./machine";
@@ -13,8 +13,8 @@ const marker = ".complete";
 /**
  * The folder of a VS Code server, taken from the npm package `code-server`.
  *
- * It is installed beside `cache` and moved there when it is complete, so that neither an
- * interrupted run nor one at the same time leaves half of it.
+ * It is installed beside `cache` and moved there when it is complete, so that an interrupted run
+ * leaves nothing that a later one takes for whole.
  */
 export async function ensureCodeServer(cache: string): Promise<string> {
   const server = path.join("lib", "vscode");
@@ -22,27 +22,24 @@ export async function ensureCodeServer(cache: string): Promise<string> {
     return path.join(cache, server);
   }
   console.log(`installing code-server ${codeServerVersion} into ${cache}`);
-  await mkdir(path.dirname(cache), { recursive: true });
-  const fresh = await mkdtemp(`${cache}.partial-`);
+  const fresh = `${cache}.partial`;
+  await rm(fresh, { recursive: true, force: true });
+  await mkdir(fresh, { recursive: true });
   try {
     await download(fresh);
     await installPackages(path.join(fresh, server));
     await writeFile(path.join(fresh, marker), "");
-    if (!existsSync(path.join(cache, marker))) {
-      await rm(cache, { recursive: true, force: true });
-      await rename(fresh, cache);
-    }
+    await rm(cache, { recursive: true, force: true });
+    await rename(fresh, cache);
   } catch (error) {
     throw new CannotRunHere(`no VS Code server: ${error instanceof Error ? error.message : String(error)}`);
-  } finally {
-    await rm(fresh, { recursive: true, force: true });
   }
   return path.join(cache, server);
 }
 
 async function download(folder: string): Promise<void> {
   const env = cleanEnvironment();
-  await run("npm", ["pack", `code-server@${codeServerVersion}`, "--silent"], { cwd: folder, env });
+  await run("npm", ["pack", `code-server@${codeServerVersion}`, "--loglevel=error"], { cwd: folder, env });
   const archive = `code-server-${codeServerVersion}.tgz`;
   await run("tar", ["xzf", archive, "--strip-components=1"], { cwd: folder });
   await rm(path.join(folder, archive));

@@ -71,17 +71,27 @@ export async function processesWith(mark: string): Promise<RunningProcess[]> {
   return found.flat();
 }
 
-/** Waits for all of them to end by themselves; kills and returns those that do not. */
+export function isDriveTrace(process: RunningProcess): boolean {
+  return process.command.endsWith("drive-trace serve");
+}
+
+/** Waits for all of them to end by themselves, and gives those that do not. */
 export async function waitForEnd(mark: string, patience: number): Promise<RunningProcess[]> {
   try {
     await until("every process to end", async () => (await processesWith(mark)).length === 0, patience);
     return [];
   } catch {
-    const survivors = await processesWith(mark);
-    for (const { pid } of survivors) {
+    return processesWith(mark);
+  }
+}
+
+export function kill(processes: RunningProcess[]): void {
+  for (const { pid } of processes) {
+    try {
       process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended in the meantime.
     }
-    return survivors;
   }
 }
 

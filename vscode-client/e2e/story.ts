@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 
 import type { Box, Editor } from "./editor";
-import { processesWith } from "./processes";
+import { isDriveTrace, processesWith } from "./processes";
 import type { Sandbox } from "./sandbox";
 import { malformed, repaired } from "./trace";
 import { until } from "./until";
@@ -120,7 +120,7 @@ async function step(what: string, play: () => Promise<void>): Promise<void> {
 
 async function serverPid(sandbox: Sandbox): Promise<number | undefined> {
   const processes = await processesWith(sandbox.mark);
-  return processes.find(({ command }) => command.endsWith("drive-trace serve"))?.pid;
+  return processes.find(isDriveTrace)?.pid;
 }
 
 /** Line and column of a text's first occurrence, from 1. */

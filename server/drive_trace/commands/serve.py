@@ -19,6 +19,6 @@ def serve(tcp: int | None) -> None:
       drive-trace serve
       drive-trace serve --tcp 7878          one client on 127.0.0.1:7878
     """
-    from drive_trace.lsp.server import run  # noqa: PLC0415 - keeps pygls out of other commands
+    from drive_trace.lsp.serving import run  # noqa: PLC0415 - keeps pygls out of other commands
 
     sys.exit(run(tcp))

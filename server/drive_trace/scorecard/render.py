@@ -68,6 +68,15 @@ def card_markdown(run: RunScore) -> str:
     return "\n".join(lines)
 
 
+def run_page(run: RunScore) -> str:
+    """A page of its own for a run: the card, and where the run stands."""
+    lines = [f"# {headline(run.gate)}", "", card_markdown(run), "", "## Where it stands", ""]
+    for part in run.parts:
+        where = f"{code(part.path)}, " if part.path else ""
+        lines.append(f"- {where}from line {part.first_line} on: {part.event_count:,} valid events")
+    return "\n".join([*lines, ""])
+
+
 def hidden_because(run: RunScore) -> str:
     """Why a run's efficiency is not shown."""
     if run.gate.verdict is Verdict.INCORRECT:

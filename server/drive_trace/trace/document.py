@@ -57,6 +57,8 @@ class Document:
         self._lines = read(text.split("\n"))
         for place, line in enumerate(self._lines):
             line.order = place * _SPACING
+        self.shape = 0
+        """Changes when an edit may have moved lines: equal shapes mean equal line numbers."""
         self._divided = LineSet()
         """Records with a ``\\r`` inside, which are several lines to the protocol."""
         if "\r" in text:
@@ -100,6 +102,8 @@ class Document:
             if _is_divided(line):
                 self._divided.remove(line)
         added = self._read(texts)
+        if len(texts) != stop - first or self._divided or any("\r" in text for text in texts):
+            self.shape += 1
         self._lines[first:stop] = added
         self._label(first, len(added))
         self._note_divided(added)

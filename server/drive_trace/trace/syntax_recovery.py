@@ -41,16 +41,19 @@ class _Frame:
         self.start = start
         self.is_object = is_object
         self.brace = brace
-        self.members: list[Member] = []
-        self.items: list[Node] = []
+        # Made when there is something to hold: a hostile line opens a million frames.
+        self.members: list[Member] | None = None
+        self.items: list[Node] | None = None
         self.key: tuple[str, Span] | None = None
         self.comma: Span | None = None
 
     def add(self, node: Node | None) -> None:
         if not self.is_object:
             if node is not None:
+                self.items = self.items or []
                 self.items.append(node)
         elif self.key is not None:
+            self.members = self.members or []
             self.members.append(Member(*self.key, node))
         self.key = None
 
@@ -58,7 +61,8 @@ class _Frame:
         if self.key is not None:
             self.add(None)
         kind = Kind.OBJECT if self.is_object else Kind.ARRAY
-        return Node(kind, Span(self.start, end), None, tuple(self.members), tuple(self.items))
+        span = Span(self.start, end)
+        return Node(kind, span, None, tuple(self.members or ()), tuple(self.items or ()))
 
 
 def recover(text: str) -> tuple[Node | None, list[SyntaxProblem]]:

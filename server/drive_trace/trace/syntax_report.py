@@ -123,7 +123,7 @@ def is_safe(problem: SyntaxProblem) -> bool:
 def apply(text: str, problems: list[SyntaxProblem]) -> str:
     """The text after the first repair of each problem."""
     edits = [edit for each in problems for repair in each.repairs[:1] for edit in repair.edits]
-    parts = []
+    parts: list[str] = []
     at = 0
     for span, replacement in sorted(edits):
         parts += (text[at : span.start], replacement)

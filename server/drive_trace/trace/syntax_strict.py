@@ -94,7 +94,7 @@ class _FlatMembers:
 
     def values(self) -> dict[str, object]:
         text = self.text
-        said = {}
+        said: dict[str, object] = {}
         for _, (key_start, key_end), (start, end) in self.pairs:
             word = text[start:end]
             key = text[key_start + 1 : key_end - 1]

@@ -1,0 +1,92 @@
+"""``textDocument/codeAction``: the fixes of the findings that a range touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.positions import point_at, range_of
+from drive_trace.rules.base import Finding, Fix
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Point
+
+_MOST_LINES = 200
+"""A selection of more lines is no question about a finding."""
+
+
+def code_actions(
+    analysis: Analysis,
+    document: types.OptionalVersionedTextDocumentIdentifier,
+    params: types.CodeActionParams,
+    encoding: PositionEncoding,
+    *,
+    with_document_changes: bool,
+) -> list[types.CodeAction]:
+    """Quick fixes, the most likely first; none is applied unless a person picks it."""
+    if not _wanted(params.context.only):
+        return []
+    actions = []
+    for finding in _touched(analysis, params.range, encoding):
+        for place, fix in enumerate(analysis.fixes(finding)):
+            edits = _edits(analysis, fix, encoding)
+            actions.append(
+                types.CodeAction(
+                    title=fix.title,
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=_same(params.context.diagnostics, analysis, finding, encoding),
+                    is_preferred=place == 0,
+                    edit=_workspace_edit(document, edits, with_document_changes),
+                )
+            )
+    return actions
+
+
+def _wanted(only: object) -> bool:
+    kinds = only if isinstance(only, list | tuple) else None
+    return kinds is None or any(
+        str(getattr(kind, "value", kind)) in ("", "quickfix") for kind in kinds
+    )
+
+
+def _touched(
+    analysis: Analysis, where: types.Range, encoding: PositionEncoding
+) -> Iterator[Finding]:
+    start = point_at(analysis, where.start, encoding)
+    end = point_at(analysis, where.end, encoding)
+    last = min(end.record, start.record + _MOST_LINES)
+    for record in range(start.record, last + 1):
+        for finding in analysis.findings_of(analysis.document.lines[record]):
+            span = analysis.where(finding).span
+            if Point(record, span.start) <= end and Point(record, span.end) >= start:
+                yield finding
+
+
+def _edits(analysis: Analysis, fix: Fix, encoding: PositionEncoding) -> list[types.TextEdit]:
+    return [
+        types.TextEdit(
+            range_of(analysis, analysis.document.number(edit.line), edit.span, encoding), edit.text
+        )
+        for edit in fix.edits
+    ]
+
+
+def _workspace_edit(
+    document: types.OptionalVersionedTextDocumentIdentifier,
+    edits: list[types.TextEdit],
+    with_document_changes: bool,
+) -> types.WorkspaceEdit:
+    if with_document_changes:
+        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, list(edits))])
+    return types.WorkspaceEdit(changes={document.uri: edits})
+
+
+def _same(
+    diagnostics: object, analysis: Analysis, finding: Finding, encoding: PositionEncoding
+) -> list[types.Diagnostic] | None:
+    where = analysis.where(finding)
+    place = range_of(analysis, where.record, where.span, encoding)
+    given = diagnostics if isinstance(diagnostics, list | tuple) else ()
+    same = [each for each in given if each.code == finding.rule.code and each.range == place]
+    return same or None

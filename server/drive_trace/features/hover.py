@@ -1,0 +1,161 @@
+"""``textDocument/hover``: what a token means, and the scorecard of the run it belongs to."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis, run_of
+from drive_trace.features.positions import range_of
+from drive_trace.scorecard.render import card_markdown, code
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Point
+from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.places import Part, Place, node_at, path_at, resolve, syntax_of
+from drive_trace.vocabulary import (
+    ENVELOPE,
+    EVENTS,
+    Entity,
+    EventType,
+    FieldType,
+    ListShape,
+    ObjectShape,
+    OneOfShape,
+)
+
+_RULE = "\n\n---\n\n"
+
+
+def hover(analysis: Analysis, point: Point, encoding: PositionEncoding) -> types.Hover | None:
+    """What stands at a point; None where there is nothing to say."""
+    line = analysis.document.lines[point.record]
+    place = path_at(line.text, point.offset)
+    if place is None:
+        return None
+    parts = [part for part in (_card(analysis, line, place), _about(analysis, line, place)) if part]
+    if not parts:
+        return None
+    span = resolve(line.text, place)
+    return types.Hover(
+        contents=types.MarkupContent(types.MarkupKind.Markdown, _RULE.join(parts)),
+        range=range_of(analysis, point.record, span, encoding),
+    )
+
+
+def _card(analysis: Analysis, line: Line, place: Place) -> str | None:
+    """The run's scorecard: on every token of a feed event, and on any run id."""
+    event = _event(line)
+    if place.path != ("project_run_id",) and (event is None or not event.is_feed):
+        return None
+    run_id = run_of(line)
+    run = analysis.score_run(run_id) if run_id is not None else None
+    if run is not None:
+        return card_markdown(run)
+    if run_id is None:
+        return None
+    return (
+        "**not computable — missing: external correctness signal**\n\n"
+        f"No valid event of run {code(run_id)} stands in this trace."
+    )
+
+
+def _about(analysis: Analysis, line: Line, place: Place) -> str | None:
+    event = _event(line)
+    if place.path == ("event_type",) and place.part is Part.VALUE:
+        return _about_event(event) if event is not None else _unknown_event(line)
+    field = _field(event, place)
+    if field is None:
+        name = code(str(place.path[-1]))
+        return f"{name} is not declared for this event: readers ignore it." if event else None
+    parts = [_about_field(field)]
+    value = _value_text(line, place, field)
+    if value:
+        parts.append(value)
+    named = _about_named(analysis, line, place, field)
+    if named:
+        parts.append(named)
+    return "\n\n".join(parts)
+
+
+def _about_event(event: EventType) -> str:
+    lines = [f"**{event.name}** · {event.family}", "", event.prose, ""]
+    lines += [
+        f"- `{field.name}` — {field.prose} *{field.describe()}*"
+        for name, field in event.fields.items()
+        if name not in ENVELOPE
+    ]
+    return "\n".join(lines)
+
+
+def _unknown_event(line: Line) -> str | None:
+    name = line.event_name if isinstance(line, OddLine) else None
+    if name is None:
+        return None
+    return f"{code(name)} is not an event of the vocabulary: readers keep it apart."
+
+
+def _about_field(field: FieldType) -> str:
+    unit = f" Counted in {field.unit}." if field.unit else ""
+    text = f"**{field.name}** — {field.prose}{unit}\n\n*{field.describe()}*"
+    meanings = _meanings(field)
+    if meanings:
+        text += "\n\n" + "\n".join(f"- `{value}` — {what}" for value, what in meanings.items())
+    return text
+
+
+def _meanings(field: FieldType) -> dict[str, str]:
+    shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
+    if isinstance(shape, OneOfShape) and len(shape.meanings) > 1:
+        return dict(shape.meanings)
+    return {}
+
+
+def _value_text(line: Line, place: Place, field: FieldType) -> str | None:
+    if place.part is not Part.VALUE:
+        return None
+    node = node_at(syntax_of(line.text).root, place.path)
+    value = node.value if node is not None else None
+    if isinstance(value, int) and not isinstance(value, bool) and field.unit and value >= 1000:
+        return f"= {value:,} {field.unit}"
+    return None
+
+
+def _about_named(analysis: Analysis, line: Line, place: Place, field: FieldType) -> str | None:
+    """Where the dispatch, round or slice that a value names starts and ends."""
+    if field.names in (None, Entity.RUN, Entity.EVENT, Entity.PATH) or place.part is not Part.VALUE:
+        return None
+    node = node_at(syntax_of(line.text).root, place.path)
+    if node is None or not isinstance(node.value, str):
+        return None
+    lines = analysis.index.named[field.names].get(node.value)
+    starts, ends, name = [], [], None
+    for each in lines or ():
+        event = each.event
+        if event is None or node.value not in (each.facts[3:] if each.facts else ()):
+            continue
+        if event.opens is field.names and each.facts[3] == node.value:
+            starts.append(each)
+            name = each.fact("dispatch_name") if "dispatch_name" in event.keeps else None
+        elif event.closes is field.names:
+            ends.append(each)
+    if not starts:
+        return f"No event of this trace starts this {field.names}."
+    said = f"{code(str(name))}: started" if name else "Started"
+    said += f" in line {analysis.line_number(starts[0])}"
+    said += f", ended in line {analysis.line_number(ends[-1])}." if ends else ", not ended."
+    return said
+
+
+def _event(line: Line) -> EventType | None:
+    """The event that a line records or was meant to record."""
+    if line.event is not None:
+        return line.event
+    return EVENTS.get(line.event_name or "") if isinstance(line, OddLine) else None
+
+
+def _field(event: EventType | None, place: Place) -> FieldType | None:
+    fields = event.fields if event is not None else ENVELOPE
+    field = fields.get(str(place.path[0]))
+    for step in place.path[1:]:
+        if field is not None and isinstance(step, str) and isinstance(field.shape, ObjectShape):
+            field = field.shape.fields.get(step)
+    return field

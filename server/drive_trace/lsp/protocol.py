@@ -1,0 +1,239 @@
+"""Reading, dispatch and errors: the one module between the stream and the handlers.
+
+pygls dispatches to handlers and knows the types; which messages reach it, and
+what becomes of everything else, is decided here: every request gets exactly one
+answer, and what goes wrong inside is logged, not shown.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import Generator
+from concurrent.futures import Future
+from typing import Any
+
+import orjson
+from lsprotocol import types
+from pygls.exceptions import (
+    JsonRpcException,
+    JsonRpcInternalError,
+    JsonRpcInvalidParams,
+    JsonRpcInvalidRequest,
+    JsonRpcMethodNotFound,
+    JsonRpcParseError,
+    JsonRpcRequestCancelled,
+    JsonRpcServerNotInitialized,
+)
+from pygls.capabilities import ServerCapabilitiesBuilder
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from drive_trace.features.diagnostics import dumps
+from drive_trace.lsp.wire import frame
+from drive_trace.lsp.workspace import choose_encoding
+
+log = logging.getLogger(__name__)
+
+MsgId = str | int
+
+
+class TraceProtocol(LanguageServerProtocol):
+    """The protocol of one client."""
+
+    exit_code: int | None = None
+    """Set once the client has sent ``exit``: 0 after ``shutdown``, else 1."""
+    _initialized = False
+
+    @property
+    def is_shut_down(self) -> bool:
+        """Whether the client has asked the server to shut down."""
+        return self._shutdown
+
+    # Receiving
+
+    def receive(self, body: bytes) -> None:
+        """Take in one message. Never raises: what is wrong with it is answered or logged."""
+        try:
+            message = _loads(body)
+        except (ValueError, RecursionError):
+            self._refuse(None, JsonRpcParseError("the message is not JSON"))
+            return
+        if not isinstance(message, dict):
+            self._refuse(None, JsonRpcInvalidRequest("a message must be a JSON object"))
+            return
+        method, msg_id = message.get("method"), message.get("id")
+        if not isinstance(method, str):
+            self._receive_response(message)
+        elif "id" in message and (isinstance(msg_id, bool) or not isinstance(msg_id, str | int)):
+            self._refuse(None, JsonRpcInvalidRequest("the id must be a string or an integer"))
+        elif "id" in message:
+            self._receive_request(message, method, msg_id)
+        else:
+            self._receive_notification(message, method)
+
+    def _receive_request(self, message: dict[str, Any], method: str, msg_id: Any) -> None:
+        error: JsonRpcException | None = None
+        if self._shutdown:
+            error = JsonRpcInvalidRequest("the server is shutting down")
+        elif not self._initialized and method != types.INITIALIZE:
+            error = JsonRpcServerNotInitialized("the first request must be initialize")
+        elif self._initialized and method == types.INITIALIZE:
+            error = JsonRpcInvalidRequest("the server is initialized already")
+        elif method not in self.fm.builtin_features and method not in self.fm.features:
+            error = JsonRpcMethodNotFound.of(method)
+        if error is not None:
+            self._refuse(msg_id, error)
+            return
+        request = self._structured(message, method)
+        if request is None:
+            self._refuse(msg_id, JsonRpcInvalidParams(f"the params are not those of {method}"))
+            return
+        if method == types.INITIALIZE:
+            self._initialized = True
+        self.handle_message(request)
+
+    def _receive_notification(self, message: dict[str, Any], method: str) -> None:
+        known = method in self.fm.builtin_features or method in self.fm.features
+        if method == types.EXIT:
+            self.exit_code = 0 if self._shutdown else 1
+        elif method == types.CANCEL_REQUEST:
+            params = message.get("params")
+            if isinstance(params, dict) and params.get("id") in self._request_futures:
+                self._handle_cancel_notification(params["id"])
+        elif self._shutdown or not self._initialized or not known:
+            log.debug("ignored notification %s", method)
+        elif (notification := self._structured(message, method)) is not None:
+            self.handle_message(notification)
+
+    def _receive_response(self, message: dict[str, Any]) -> None:
+        msg_id = message.get("id")
+        known = isinstance(msg_id, str | int) and msg_id in self._request_futures
+        if not known or ("result" not in message and "error" not in message):
+            if "id" not in message or ("result" not in message and "error" not in message):
+                self._refuse(None, JsonRpcInvalidRequest("a message must have a method"))
+            return
+        future = self._request_futures.pop(msg_id)  # type: ignore[arg-type]
+        self._result_types.pop(msg_id, None)  # type: ignore[arg-type]
+        if future.done():
+            return
+        if "error" in message:
+            future.set_exception(JsonRpcInternalError("the client answered with an error"))
+        else:
+            future.set_result(message["result"])
+
+    def _structured(self, message: dict[str, Any], method: str) -> Any:
+        """The message as its type; None where its params are missing or of another shape."""
+        expected = self.get_message_type(method)
+        try:
+            return self._converter.structure({"jsonrpc": "2.0", **message}, expected)
+        except Exception as error:  # noqa: BLE001 - converters raise whatever their hooks raise
+            log.warning("params of %s do not fit: %s", method, type(error).__name__)
+            return None
+
+    # Answering
+
+    def _refuse(self, msg_id: MsgId | None, error: JsonRpcException) -> None:
+        log.warning("refused: %s", error.message)
+        answer = {"code": error.code, "message": error.message}
+        self._write({"jsonrpc": "2.0", "id": msg_id, "error": answer})
+
+    def _send_handler_result(self, future: Future[Any], *, msg_id: MsgId) -> None:
+        self._request_futures.pop(msg_id, None)
+        if future.cancelled():
+            self._refuse(msg_id, JsonRpcRequestCancelled("the request was cancelled"))
+            return
+        error = future.exception()
+        if error is None:
+            self._send_response(msg_id, result=future.result())
+        elif isinstance(error, JsonRpcException):
+            self._refuse(msg_id, error)
+        else:
+            self._refuse(msg_id, JsonRpcInternalError(_logged(error)))
+
+    def _check_handler_result(self, future: Future[Any]) -> None:
+        error = None if future.cancelled() else future.exception()
+        if error is not None:
+            _logged(error)
+
+    def _send_data(self, data: Any) -> None:
+        if data:
+            plain = data if isinstance(data, dict) else self._converter.unstructure(data)
+            self._write(plain)
+
+    def _write(self, message: object) -> None:
+        self.write_body(dumps(message))
+
+    def notify_json(self, method: str, params: bytes) -> None:
+        """Send a notification whose params are JSON text already."""
+        self.write_body(b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (dumps(method), params))
+
+    def write_body(self, body: bytes) -> None:
+        """Send a message. A client that has gone is noticed by the reading side."""
+        if self.writer is None:
+            return
+        try:
+            self.writer.write(frame(body))
+        except (OSError, ValueError):
+            self.exit_code = 1 if self.exit_code is None else self.exit_code
+
+    # What pygls does by itself, and does differently here
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(  # type: ignore[override]
+        self, params: types.InitializeParams
+    ) -> Generator[Any, Any, types.InitializeResult]:
+        """Answer with the capabilities; the position encoding is the client's first choice."""
+        self._server.process_id = params.process_id
+        self.client_capabilities = params.capabilities
+        yield self.fm.features[types.INITIALIZE], (params,), None
+        encoding = choose_encoding(params.capabilities)
+        self.server_capabilities = ServerCapabilitiesBuilder(
+            self.client_capabilities,
+            {*self.fm.features, *self.fm.builtin_features},
+            self.fm.feature_options,
+            list(self.fm.commands),
+            types.TextDocumentSyncKind.Incremental,
+            None,
+            types.PositionEncodingKind(encoding.value),
+        ).build()
+        return types.InitializeResult(self.server_capabilities, self.server_info)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(  # type: ignore[override]
+        self, params: types.DidOpenTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """Pass it on: the server keeps its own documents."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(  # type: ignore[override]
+        self, params: types.DidChangeTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """Pass it on: the server keeps its own documents."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(  # type: ignore[override]
+        self, params: types.DidCloseTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """Pass it on: the server keeps its own documents."""
+        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+
+    @lsp_method(types.EXIT)
+    def lsp_exit(self, *_args: object) -> None:  # type: ignore[override]
+        """Not reached: :meth:`receive` sees ``exit`` first."""
+
+
+def _loads(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        return json.loads(body)  # lone surrogates, very large integers
+
+
+def _logged(error: BaseException) -> str:
+    """Log an error in full; gives what the client is told of it."""
+    short = uuid.uuid4().hex[:8]
+    log.error("internal error %s", short, exc_info=error)
+    return f"internal error {short}: see the server's log"

@@ -1,0 +1,102 @@
+"""Runs a server over standard input and output, or over one loopback connection."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import socket
+import sys
+import threading
+from typing import BinaryIO
+
+from drive_trace.lsp.protocol import TraceProtocol
+from drive_trace.lsp.server import TraceServer
+from drive_trace.lsp.wire import BrokenStreamError, read_messages
+
+log = logging.getLogger(__name__)
+
+
+def run(port: int | None = None) -> int:
+    """Serve one client until it leaves: 0 when it said ``shutdown`` before, else 1."""
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+    )
+    gc.freeze()
+    gc.enable()
+    if port is None:
+        return _run_stdio()
+    return _run_tcp(port)
+
+
+def _run_stdio() -> int:
+    # Standard output carries the protocol only, whatever a library prints.
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    source = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    code = asyncio.run(_serve(source, out))
+    logging.shutdown()
+    # The reading thread may sit in a read that never returns; nothing is left to be flushed.
+    os._exit(code)
+
+
+def _run_tcp(port: int) -> int:
+    with socket.create_server(("127.0.0.1", port)) as server:
+        print(f"drive-trace: listening on 127.0.0.1:{server.getsockname()[1]}", file=sys.stderr)  # noqa: T201
+        connection, _ = server.accept()
+    with connection, connection.makefile("rb") as source, connection.makefile("wb") as out:
+        code = asyncio.run(_serve(source, out))
+        connection.shutdown(socket.SHUT_RDWR)
+    return code
+
+
+async def _serve(source: BinaryIO, out: BinaryIO) -> int:
+    loop = asyncio.get_running_loop()
+    finished: asyncio.Future[None] = loop.create_future()
+    protocol = TraceServer().protocol
+    protocol.set_writer(_Writer(out))
+
+    def finish() -> None:
+        if not finished.done():
+            finished.set_result(None)
+
+    def take(body: bytes) -> None:
+        protocol.receive(body)
+        if protocol.exit_code is not None:
+            finish()
+
+    def read() -> None:
+        try:
+            for body in read_messages(source):
+                loop.call_soon_threadsafe(take, body)
+        except (BrokenStreamError, OSError, ValueError) as error:
+            log.error("reading ends: %s", error)  # noqa: TRY400 - a message, not a defect
+        try:
+            loop.call_soon_threadsafe(finish)
+        except RuntimeError:
+            log.debug("the server had ended already")
+
+    threading.Thread(target=read, name="reader", daemon=True).start()
+    await finished
+    return _exit_code(protocol)
+
+
+def _exit_code(protocol: TraceProtocol) -> int:
+    if protocol.exit_code is not None:
+        return protocol.exit_code
+    return 0 if protocol.is_shut_down else 1
+
+
+class _Writer:
+    """A stream that is flushed after each message."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+
+    def write(self, data: bytes) -> None:
+        self._out.write(data)
+        self._out.flush()
+
+    def close(self) -> None:
+        self._out.close()

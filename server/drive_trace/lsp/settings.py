@@ -1,0 +1,34 @@
+"""What a client can set, from ``initializationOptions`` and ``didChangeConfiguration``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+DEFAULT_MAX_FINDINGS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings under ``driveTrace``, in the protocol's camel case there."""
+
+    max_findings: int = DEFAULT_MAX_FINDINGS
+    """How many findings of a file are shown at the most; at least 1."""
+    rule_url: str = ""
+    """Where a finding's documentation link leads: an address with ``{code}`` in it. Empty: the
+    pages that are installed with the server.
+    """
+
+
+def read_settings(given: object, before: Settings) -> Settings:
+    """Settings as a client sent them; a value that does not fit leaves the old one in place."""
+    section = given.get("driveTrace", given) if isinstance(given, dict) else None
+    if not isinstance(section, dict):
+        return before
+    settings = before
+    most = section.get("maxFindings")
+    if isinstance(most, int) and not isinstance(most, bool) and most >= 1:
+        settings = replace(settings, max_findings=most)
+    url = section.get("ruleUrl")
+    if isinstance(url, str) and (not url or (url.startswith("http") and "{code}" in url)):
+        settings = replace(settings, rule_url=url)
+    return settings

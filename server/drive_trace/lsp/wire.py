@@ -1,0 +1,54 @@
+"""Framing: messages out of a byte stream and back into one.
+
+Tolerant where the specification lets clients differ (header names in any case,
+``Content-Type``, other headers), strict where a mistake would swallow the
+messages behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+MAX_LENGTH = 1 << 30
+"""No message is longer, in bytes; a larger ``Content-Length`` is a broken stream."""
+_MAX_HEADER = 1 << 16
+
+
+class BrokenStreamError(Exception):
+    """The stream cannot be read on: where the next message starts is not known."""
+
+
+def read_messages(stream: BinaryIO) -> Iterator[bytes]:
+    """The bodies of the messages in a stream, until it ends.
+
+    Header blocks without a usable ``Content-Length`` are passed over: what
+    follows them is looked through for the next one.
+    """
+    while (length := _read_headers(stream)) is not None:
+        body = stream.read(length)
+        if len(body) < length:
+            return
+        yield body
+
+
+def frame(body: bytes) -> bytes:
+    """A message as it goes over the wire."""
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+def _read_headers(stream: BinaryIO) -> int | None:
+    """The length of the next body; None at the end of the stream."""
+    length: int | None = None
+    while True:
+        line = stream.readline(_MAX_HEADER)
+        if not line:
+            return None
+        if line.strip():
+            name, _, value = line.partition(b":")
+            if name.strip().lower() == b"content-length" and value.strip().isdigit():
+                length = int(value)
+                if length > MAX_LENGTH:
+                    raise BrokenStreamError(f"Content-Length {length} is more than {MAX_LENGTH}")
+        elif length is not None:
+            return length

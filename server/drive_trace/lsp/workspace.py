@@ -1,0 +1,89 @@
+"""The traces that the client has open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Position
+from drive_trace.trace.line import Line
+
+
+class OpenTrace:
+    """A trace as the client shows it: the client's text is the truth, not the file's."""
+
+    def __init__(self, uri: str, version: int, text: str, options: DiagnosticOptions) -> None:
+        self.uri = uri
+        self.version = version
+        self.options = options
+        self.near: Line | None = None
+        """Where the last edit was."""
+        self._replace_all(text)
+
+    def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
+        """Carry out the client's edits, one after another."""
+        for change in changes:
+            if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+                self._replace_all(change.text)
+                continue
+            document, encoding = self.analysis.document, self.options.encoding
+            where = change.range
+            start = document.point_at(Position(where.start.line, where.start.character), encoding)
+            end = document.point_at(Position(where.end.line, where.end.character), encoding)
+            start, end = min(start, end), max(start, end)
+            self.analysis.edit(start, end, change.text)
+            record = min(start.record, len(document.lines) - 1)
+            self.near = document.lines[record]
+        self.version = version
+
+    def use(self, options: DiagnosticOptions) -> None:
+        """Make diagnostics by other options from now on."""
+        self.options = options
+        self._maker = DiagnosticMaker(self.analysis, options)
+
+    def diagnostics(self) -> bytes:
+        """The params of a ``textDocument/publishDiagnostics`` of this version, as JSON text."""
+        return self._maker.as_json(self.near)
+
+    def _replace_all(self, text: str) -> None:
+        self.analysis = Analysis(text)
+        self.near = None
+        self._maker = DiagnosticMaker(self.analysis, self.options)
+
+
+class Workspace:
+    """The open traces by URI."""
+
+    def __init__(self) -> None:
+        self.encoding = PositionEncoding.UTF16
+        self._open: dict[str, OpenTrace] = {}
+
+    def __iter__(self) -> Iterator[OpenTrace]:
+        return iter(list(self._open.values()))
+
+    def get(self, uri: str) -> OpenTrace | None:
+        """The open trace with this URI."""
+        return self._open.get(uri)
+
+    def open(self, trace: OpenTrace) -> None:
+        """Take in a trace; one that was open under the URI already is replaced."""
+        self._open[trace.uri] = trace
+
+    def close(self, uri: str) -> bool:
+        """Let go of a trace; whether it was open."""
+        return self._open.pop(uri, None) is not None
+
+
+def choose_encoding(capabilities: types.ClientCapabilities) -> PositionEncoding:
+    """The first encoding of the client's list that we know; without a list, UTF-16."""
+    general = capabilities.general
+    offered = (general.position_encodings if general is not None else None) or []
+    for kind in offered:
+        value = kind.value if isinstance(kind, types.PositionEncodingKind) else kind
+        if value in list(PositionEncoding):
+            return PositionEncoding(value)
+    return PositionEncoding.UTF16
