@@ -58,6 +58,18 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
       await editor.savePicture(picture);
     }
     await editor.leaveHover();
+    await editor.hoverOver(malformed);
+    await editor.screenshot("x-token");
+    console.log(await editor.hover.allInnerTexts());
+    await editor.leaveHover();
+    await sandbox.changeSettings({"driveTrace.ruleUrl":"https://rules.test/{code}"});
+    await new Promise(r=>setTimeout(r,3000));
+    await editor.press("Control+Shift+M");
+    await editor.problems.first().waitFor();
+    await editor.screenshot("x-url");
+    console.log(await editor.problems.nth(1).innerHTML());
+    await editor.press("Control+Shift+M");
+    await editor.problems.first().waitFor({ state: "hidden" });
   });
 
   await step("the lens turns CORRECT as the mistake is typed away, unsaved", async () => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -53,20 +53,22 @@ class TraceServer(LanguageServer):
         self.settings = Settings()
         self._publishing = Debouncer(self._publish)
         self._scored: dict[str, int] = {}
-        feature = self.feature
-        feature(types.INITIALIZE)(self._initialize)
-        feature(types.TEXT_DOCUMENT_DID_OPEN)(self._did_open)
-        feature(types.TEXT_DOCUMENT_DID_CHANGE)(self._did_change)
-        feature(types.TEXT_DOCUMENT_DID_CLOSE)(self._did_close)
-        feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(self._did_change_configuration)
-        feature(types.TEXT_DOCUMENT_HOVER)(self._hover)
-        feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))(
-            self._code_lens
-        )
-        feature(types.CODE_LENS_RESOLVE)(self._resolve_lens)
         quick_fixes = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
-        feature(types.TEXT_DOCUMENT_CODE_ACTION, quick_fixes)(self._code_action)
-        self.command(SHOW_RUN)(self._show_run)
+        self._on(types.INITIALIZE, self._initialize)
+        self._on(types.TEXT_DOCUMENT_DID_OPEN, self._did_open)
+        self._on(types.TEXT_DOCUMENT_DID_CHANGE, self._did_change)
+        self._on(types.TEXT_DOCUMENT_DID_CLOSE, self._did_close)
+        self._on(types.WORKSPACE_DID_CHANGE_CONFIGURATION, self._did_change_configuration)
+        self._on(types.TEXT_DOCUMENT_HOVER, self._hover)
+        lazily = types.CodeLensOptions(resolve_provider=True)
+        self._on(types.TEXT_DOCUMENT_CODE_LENS, self._code_lens, lazily)
+        self._on(types.CODE_LENS_RESOLVE, self._resolve_lens)
+        self._on(types.TEXT_DOCUMENT_CODE_ACTION, self._code_action, quick_fixes)
+        self.command(SHOW_RUN)(partial(self._show_run))
+
+    def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
+        # pygls notes things on what it is given, which a bound method does not let it do.
+        self.feature(method, options)(partial(handler))
 
     # Documents
 
@@ -173,7 +175,7 @@ class TraceServer(LanguageServer):
             with_document_changes=bool(edit is not None and edit.document_changes),
         )
 
-    async def _show_run(self, argument: Any) -> str:  # noqa: ANN401 - whatever a client sends
+    async def _show_run(self, argument: Any) -> str:
         """Show a run's page; gives its card, for clients that cannot show documents."""
         uri, run_id = _run_argument(argument)
         trace = self.traces.get(uri)

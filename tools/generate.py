@@ -1,0 +1,185 @@
+"""Writes everything that is generated from the declarations: schemas, rule pages, reference docs.
+
+    python tools/generate.py           write the files
+    python tools/generate.py --check   exit with 1 and name the files that are stale
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Union
+
+import click
+from pydantic import Field, TypeAdapter
+
+from drive_trace.commands import cli
+from drive_trace.rules import RULES, documentation
+from drive_trace.rules.base import Rule
+from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, Family, FieldType, OneOfShape
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = "make generate"
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def generated() -> Iterator[tuple[Path, str]]:
+    """Every generated file with the text that it should have."""
+    yield ROOT / "schemas/event.schema.json", _json(union_schema())
+    for event in EVENTS.values():
+        yield ROOT / f"schemas/{event.name}.schema.json", _json(event_schema(event))
+    for rule in RULES.values():
+        yield ROOT / f"server/drive_trace/rule_pages/{rule.code}.md", rule_page(rule, "#")
+    yield ROOT / "docs/rules.md", rules_reference()
+    yield ROOT / "docs/events.md", events_reference()
+    yield ROOT / "docs/cli.md", cli_reference()
+
+
+def union_schema() -> dict[str, Any]:
+    """One schema that every event of the vocabulary satisfies."""
+    union = Union[tuple(event.declared for event in EVENTS.values())]
+    schema = TypeAdapter(Annotated[union, Field(discriminator="event_type")]).json_schema()
+    schema.pop("discriminator", None)
+    return {
+        "$schema": _DIALECT,
+        "$id": "urn:drive-trace:event",
+        "title": "An event of a Drive trace",
+        "description": "One line of a trace.jsonl file.",
+        **_cleaned(schema),
+    }
+
+
+def event_schema(event: EventType) -> dict[str, Any]:
+    """The schema of one event."""
+    schema = _cleaned(TypeAdapter(event.declared).json_schema())
+    return {
+        "$schema": _DIALECT,
+        "$id": f"urn:drive-trace:event:{event.name}",
+        **schema,
+        "examples": [event.example],
+    }
+
+
+def _cleaned(schema: Any) -> Any:
+    """pydantic's schema, said for readers: undeclared keys are accepted, prose is on one line."""
+    if isinstance(schema, list):
+        return [_cleaned(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    cleaned = {key: _cleaned(value) for key, value in schema.items()}
+    if cleaned.get("additionalProperties") is False:
+        del cleaned["additionalProperties"]
+    if isinstance(cleaned.get("title"), str) and cleaned["title"] not in EVENTS:
+        del cleaned["title"]
+    if isinstance(cleaned.get("description"), str):
+        cleaned["description"] = " ".join(cleaned["description"].split())
+    return cleaned
+
+
+def rule_page(rule: Rule[Any], heading: str) -> str:
+    """A rule's documentation in Markdown."""
+    return "\n".join(
+        [
+            f"{heading} {rule.code}",
+            "",
+            f"*{rule.severity.label.capitalize()} by default.* {rule.summary}",
+            "",
+            documentation(rule),
+            "",
+        ]
+    )
+
+
+def rules_reference() -> str:
+    """All rules on one page."""
+    rows = [
+        f"| [`{rule.code}`](#{rule.code}) | {rule.severity.label} | {rule.summary} |"
+        for rule in RULES.values()
+    ]
+    pages = [rule_page(rule, "##") for rule in RULES.values()]
+    head = ["# Rules", "", _notice(), "", "| rule | severity | finds |", "| --- | --- | --- |"]
+    return "\n".join([*head, *rows, "", *pages])
+
+
+def events_reference() -> str:
+    """The vocabulary on one page."""
+    lines = ["# Events", "", _notice(), "", "## The envelope", ""]
+    lines += ["Every event carries these fields, flat beside its own.", ""]
+    lines += _field_table(ENVELOPE)
+    for family in Family:
+        lines += ["", f"## {family.value.capitalize()}"]
+        for event in EVENTS.values():
+            if event.family is family:
+                own = {name: each for name, each in event.fields.items() if name not in ENVELOPE}
+                lines += ["", f"### {event.name}", "", event.prose, "", *_field_table(own)]
+                example = json.dumps(event.example, ensure_ascii=False, separators=(",", ":"))
+                lines += ["", "```json", example, "```"]
+    return "\n".join([*lines, ""])
+
+
+def _field_table(fields: Mapping[str, FieldType]) -> list[str]:
+    rows = [
+        f"| `{name}` | {field.describe()} | {field.prose}{_meanings(field)} |"
+        for name, field in fields.items()
+    ]
+    return ["| field | type | meaning |", "| --- | --- | --- |", *rows]
+
+
+def _meanings(field: FieldType) -> str:
+    if not isinstance(field.shape, OneOfShape) or len(field.shape.meanings) < 2:
+        return ""
+    meanings = "; ".join(f"`{value}`: {what}" for value, what in field.shape.meanings.items())
+    return f" {meanings}."
+
+
+def cli_reference() -> str:
+    """What ``--help`` says, command by command."""
+    lines = ["# Command line", "", _notice()]
+    for name, command in (("", cli), *sorted(cli.commands.items())):
+        full = f"drive-trace {name}".strip()
+        context = click.Context(command, info_name=full, terminal_width=100, max_content_width=100)
+        lines += ["", f"## {full}", "", "```text", command.get_help(context), "```"]
+    return "\n".join([*lines, ""])
+
+
+def _notice() -> str:
+    return f"<!-- Generated from the declarations by `{COMMAND}`: change those, not this file. -->"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> int:
+    """Write the generated files, or with ``--check`` compare them."""
+    parser = argparse.ArgumentParser(description="Write the generated files.")
+    parser.add_argument("--check", action="store_true", help="only say which files are stale")
+    check = parser.parse_args().check
+    wanted = dict(generated())
+    present = {
+        *ROOT.glob("schemas/*.json"),
+        *ROOT.glob("server/drive_trace/rule_pages/*.md"),
+    }
+    stale = [path for path, text in wanted.items() if _read(path) != text]
+    dead = sorted(present - set(wanted))
+    if check:
+        for path in [*stale, *dead]:
+            print(f"{path.relative_to(ROOT)} is stale: run `{COMMAND}`", file=sys.stderr)
+        return 1 if stale or dead else 0
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(wanted[path], encoding="utf-8")
+    for path in dead:
+        path.unlink()
+    return 0
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
