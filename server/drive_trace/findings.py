@@ -179,5 +179,6 @@ class FindingStore:
 
 
 def _run_rules(subject: FeedEvent | RunSoFar | FileEnd) -> tuple[Finding, ...]:
-    rules = rules_for(type(subject))
+    kind: type[object] = type(subject)
+    rules = rules_for(kind)
     return tuple(chain.from_iterable(rule.check(subject) for rule in rules))

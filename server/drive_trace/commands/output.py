@@ -88,8 +88,10 @@ class FullWriter(ConciseWriter):
             f"{number} | {shown}",
             f"{gutter} | {click.style(carets, fg=colour, bold=True)}",
         ]
-        for fix in analysis.fixes(finding)[:1]:
-            lines.append(f"{gutter} = {'fix' if fix.safe else 'suggestion'}: {fix.title}")
+        lines += [
+            f"{gutter} = {'fix' if fix.safe else 'suggestion'}: {fix.title}"
+            for fix in analysis.fixes(finding)[:1]
+        ]
         click.echo("\n".join(lines) + "\n", file=self._out)
 
 

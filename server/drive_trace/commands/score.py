@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Mapping
 
 import click
 
@@ -13,7 +14,7 @@ from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.render import markdown, text
 
-_RENDER = {
+_RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
     "text": text,
     "markdown": markdown,
     "json": lambda card: json.dumps(to_json(card), indent=2),

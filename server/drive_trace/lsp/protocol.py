@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 from lsprotocol import types
+from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.exceptions import (
     JsonRpcException,
     JsonRpcInternalError,
@@ -26,7 +27,6 @@ from pygls.exceptions import (
     JsonRpcRequestCancelled,
     JsonRpcServerNotInitialized,
 )
-from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from drive_trace.features.diagnostics import dumps
@@ -124,7 +124,7 @@ class TraceProtocol(LanguageServerProtocol):
 
     def _structured(self, message: dict[str, Any], method: str) -> Any:
         """The message as its type; None where its params are missing or of another shape."""
-        expected = self.get_message_type(method)
+        expected: Any = self.get_message_type(method)
         try:
             return self._converter.structure({"jsonrpc": "2.0", **message}, expected)
         except Exception as error:  # noqa: BLE001 - converters raise whatever their hooks raise
@@ -180,7 +180,7 @@ class TraceProtocol(LanguageServerProtocol):
     # What pygls does by itself, and does differently here
 
     @lsp_method(types.INITIALIZE)
-    def lsp_initialize(  # type: ignore[override]
+    def lsp_initialize(
         self, params: types.InitializeParams
     ) -> Generator[Any, Any, types.InitializeResult]:
         """Answer with the capabilities; the position encoding is the client's first choice."""
@@ -188,7 +188,7 @@ class TraceProtocol(LanguageServerProtocol):
         self.client_capabilities = params.capabilities
         yield self.fm.features[types.INITIALIZE], (params,), None
         encoding = choose_encoding(params.capabilities)
-        self.server_capabilities = ServerCapabilitiesBuilder(
+        builder: Any = ServerCapabilitiesBuilder(
             self.client_capabilities,
             {*self.fm.features, *self.fm.builtin_features},
             self.fm.feature_options,
@@ -196,25 +196,26 @@ class TraceProtocol(LanguageServerProtocol):
             types.TextDocumentSyncKind.Incremental,
             None,
             types.PositionEncodingKind(encoding.value),
-        ).build()
+        )
+        self.server_capabilities = builder.build()
         return types.InitializeResult(self.server_capabilities, self.server_info)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(  # type: ignore[override]
+    def lsp_text_document__did_open(
         self, params: types.DidOpenTextDocumentParams
     ) -> Generator[Any, Any, None]:
         """Pass it on: the server keeps its own documents."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(  # type: ignore[override]
+    def lsp_text_document__did_change(
         self, params: types.DidChangeTextDocumentParams
     ) -> Generator[Any, Any, None]:
         """Pass it on: the server keeps its own documents."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(  # type: ignore[override]
+    def lsp_text_document__did_close(
         self, params: types.DidCloseTextDocumentParams
     ) -> Generator[Any, Any, None]:
         """Pass it on: the server keeps its own documents."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Mapping
-from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -27,10 +26,15 @@ RULES: Mapping[str, Rule[Any]] = _discover()
 """Every rule by its code."""
 
 
-@cache
-def rules_for(subject: type) -> tuple[Rule[Any], ...]:
+def rules_for(subject: type[object]) -> tuple[Rule[Any], ...]:
     """The rules that look at one kind of subject."""
-    return tuple(rule for rule in RULES.values() if rule.subject is subject)
+    return _BY_SUBJECT.get(subject, ())
+
+
+_BY_SUBJECT: Mapping[type[object], tuple[Rule[Any], ...]] = {
+    subject: tuple(rule for rule in RULES.values() if rule.subject is subject)
+    for subject in {rule.subject for rule in RULES.values()}
+}
 
 
 def documentation(rule: Rule[Any]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from drive_trace.text import Span
 from drive_trace.trace.index import Run
@@ -65,7 +65,7 @@ class Related(NamedTuple):
 class Finding(NamedTuple):
     """What one rule found on one token."""
 
-    rule: Rule
+    rule: Rule[Any]
     line: Line
     place: Place | Span
     words: Words

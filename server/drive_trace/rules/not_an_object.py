@@ -11,7 +11,8 @@ from drive_trace.trace.places import Part, Place
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:
-    words = f"expected an object {{…}} with the fields of one event, found {shown(subject.remark.found)}"
+    found = shown(subject.remark.found)
+    words = f"expected an object {{…}} with the fields of one event; found {found}"
     yield Finding(RULE, subject.line, Place(Part.WHOLE), (words,), remark=subject.remark)
 
 

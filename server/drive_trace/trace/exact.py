@@ -14,7 +14,6 @@ from drive_trace.trace.line import Concern, Path, Remark
 from drive_trace.vocabulary import (
     ENVELOPE,
     EVENTS,
-    SCHEMA_VERSION,
     BooleanShape,
     FieldType,
     IntegerShape,
@@ -86,34 +85,32 @@ def _undeclared(
 def _remarks_of_value(
     shape: Shape, field: FieldType, value: object, path: Path
 ) -> Iterator[Remark]:
-    if path == ("schema_version",):
-        if value != SCHEMA_VERSION:
-            yield Remark(Concern.UNSUPPORTED_SCHEMA_VERSION, path, field, value)
-        return
-    match shape:
-        case StringShape() | OneOfShape() if not isinstance(value, str):
-            yield Remark(Concern.WRONG_TYPE, path, field, value)
-        case OneOfShape(meanings) if value not in meanings:
-            yield Remark(Concern.UNKNOWN_VALUE, path, field, value)
-        case IntegerShape(minimum):
-            number = whole_number(value)
-            if number is None:
-                yield Remark(Concern.WRONG_TYPE, path, field, value)
-            elif minimum is not None and number < minimum:
-                yield Remark(Concern.OUT_OF_RANGE, path, field, value)
-        case BooleanShape() if not isinstance(value, bool):
-            yield Remark(Concern.WRONG_TYPE, path, field, value)
-        case ListShape(item):
-            if not isinstance(value, list):
-                yield Remark(Concern.WRONG_TYPE, path, field, value)
-                return
-            of_item = FieldType("", field.prose, item)
-            for index, element in enumerate(value):
-                yield from _remarks_of_value(item, of_item, element, (*path, index))
-        case ObjectShape(fields):
-            if isinstance(value, dict):
-                yield from _remarks_of_fields(fields, value, path)
-            else:
-                yield Remark(Concern.WRONG_TYPE, path, field, value)
-        case _:
-            pass
+    if isinstance(shape, ObjectShape) and isinstance(value, dict):
+        yield from _remarks_of_fields(shape.fields, value, path)
+    elif isinstance(shape, ListShape) and isinstance(value, list):
+        of_item = FieldType("", field.prose, shape.item)
+        for index, element in enumerate(value):
+            yield from _remarks_of_value(shape.item, of_item, element, (*path, index))
+    else:
+        concern = _concern(shape, value)
+        if path == ("schema_version",):
+            concern = concern and Concern.UNSUPPORTED_SCHEMA_VERSION
+        if concern is not None:
+            yield Remark(concern, path, field, value)
+
+
+def _concern(shape: Shape, value: object) -> Concern | None:
+    """What is wrong with a value that has no parts of its own, or should have some."""
+    if isinstance(shape, IntegerShape):
+        number = whole_number(value)
+        if number is None:
+            return Concern.WRONG_TYPE
+        is_small = shape.minimum is not None and number < shape.minimum
+        return Concern.OUT_OF_RANGE if is_small else None
+    if isinstance(shape, BooleanShape):
+        return None if isinstance(value, bool) else Concern.WRONG_TYPE
+    if not isinstance(shape, StringShape | OneOfShape) or not isinstance(value, str):
+        return Concern.WRONG_TYPE
+    if isinstance(shape, OneOfShape) and value not in shape.meanings:
+        return Concern.UNKNOWN_VALUE
+    return None

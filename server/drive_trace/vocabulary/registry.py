@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -11,6 +11,8 @@ from annotated_types import Ge
 from typing_extensions import get_type_hints, is_typeddict
 
 from drive_trace.vocabulary.types import Entity, Family, Names, OneOf, Prose, Unit
+
+_EVENT_TYPE_PROSE = "Which of the 19 events this is."
 
 ALWAYS_KEPT = ("ts", "event_id", "project_run_id")
 """The first of every event's ``keeps``, at the same positions for all events."""
@@ -139,7 +141,7 @@ _T = TypeVar("_T", bound=type)
 _declarations: dict[type, Declaration] = {}
 
 
-def event(
+def event(  # noqa: PLR0913 - keywords, each a fact
     family: Family,
     *,
     example: Mapping[str, object],
@@ -180,6 +182,7 @@ def _build(
         cls, note = declared
         name = event_name(cls)
         fields = fields_of(cls)
+        fields["event_type"] = replace(fields["event_type"], prose=_EVENT_TYPE_PROSE)
         named = tuple(known.name for known in fields.values() if known.names)
         return EventType(
             name=name,
