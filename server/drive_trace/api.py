@@ -123,7 +123,7 @@ def _counts(line: Line) -> bool:
 def run_of(line: Line) -> str | None:
     """The run that a line belongs to, as far as it can be read."""
     if line.event is not None:
-        return line.text_fact("project_run_id")
+        return line.run
     return line.run_id if isinstance(line, OddLine) else None
 
 

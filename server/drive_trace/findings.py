@@ -100,7 +100,7 @@ class FindingStore:
             return
         for lines in (self._with_errors, self._without_errors):
             at = lines.position(near)
-            yield from lines.slice(at - _NEAR, at + _NEAR)
+            yield from lines[max(0, at - _NEAR) : at + _NEAR]
 
     # What an edit touches
 
@@ -109,18 +109,18 @@ class FindingStore:
         event = line.event
         if event is None or not (event.is_feed or event.is_work):
             return
-        run_id = line.text_fact("project_run_id")
+        run_id = line.run
         self._dirty_runs.add(run_id)
         if event.is_feed:
             run = self._index.runs.get(run_id)
             feed = run.events(event.name) if run is not None else LineSet()
-            beside = (feed.before(line), feed.at(line), feed.after(line))
+            beside = (feed.before(line), line if feed.has(line) else None, feed.after(line))
             self._dirty_feeds.update(each for each in beside if each is not None)
 
     def _rerun(self, last: Line) -> None:
         for line in self._dirty_feeds:
             assert line.event is not None
-            feed = self._index.runs[line.text_fact("project_run_id")].events(line.event.name)
+            feed = self._index.runs[line.run].events(line.event.name)
             event = FeedEvent(feed.before(line), line, feed.after(line))
             self._set(("feed", line), _run_rules(event))
         for run_id in self._dirty_runs:
@@ -166,9 +166,8 @@ class FindingStore:
         count = self._counts.pop(line, 0)
         if count:
             self._total -= count
-            for lines in (self._with_errors, self._without_errors):
-                if lines.at(line) is not None:
-                    lines.remove(line)
+            self._with_errors.discard(line)
+            self._without_errors.discard(line)
 
     def _set_of(self, line: Line) -> LineSet:
         across = self._across.get(line, ())

@@ -105,6 +105,9 @@ export class CodeServer {
       "--telemetry-level", "off",
       "--disable-workspace-trust",
       "--force-disable-user-env",
+      // Should this process be killed, the server and all below it end by themselves.
+      "--reconnection-grace-time", "10",
+      "--enable-remote-auto-shutdown",
     ], this.env);
     this.background = server;
     return until("the VS Code server to listen", () => {

@@ -145,6 +145,9 @@ async function serverLog(sandbox: Sandbox): Promise<string> {
   return `--- server log ---\n${texts.join("\n").trim() || "(empty)"}\n---`;
 }
 
+// A reader that goes away (`| head`) must not end this process before it has stopped the server.
+process.stdout.on("error", () => undefined);
+
 try {
   await main();
   console.log(process.exitCode === 1 ? "failed" : "the client works in a real VS Code");

@@ -61,9 +61,6 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     for (const component of ["mechanical", "qa", "intent"]) {
       assert.ok(words.includes(component), `the card names ${component}`);
     }
-    if (picture !== undefined) {
-      await editor.savePicture(picture);
-    }
     await editor.leaveHover();
   });
 

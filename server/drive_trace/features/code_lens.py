@@ -66,7 +66,7 @@ def _lens(
         range=range_of(analysis, record, Span(0, 0), encoding),
         data={
             "uri": uri,
-            "runId": line.text_fact("project_run_id"),
+            "runId": line.run,
             "kind": kind,
             "order": str(line.order),  # too large for a number in JavaScript
         },

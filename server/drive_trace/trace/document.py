@@ -100,7 +100,7 @@ class Document:
         first, stop, texts = splice
         for line in self._lines[first:stop]:
             if _is_divided(line):
-                self._divided.remove(line)
+                self._divided.discard(line)
         added = self._read(texts)
         if len(texts) != stop - first or self._divided or any("\r" in text for text in texts):
             self.shape += 1

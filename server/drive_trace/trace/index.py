@@ -6,15 +6,11 @@ line's coming or going changes; nothing is ever computed from all lines again.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import cast
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, cast
 
-from drive_trace.trace.line import Line, LineSet, OddLine, Status
+from drive_trace.trace.line import RUN_POSITION, Line, LineSet, OddLine, Status
 from drive_trace.vocabulary import EVENTS, Entity, EventType
-
-_RUN = 2
-"""The position of ``project_run_id`` in every valid line's facts."""
 
 
 class Run:
@@ -28,7 +24,7 @@ class Run:
         """The run's lines by their event's name; never an empty set."""
         self.dispatch_ms = 0
         """Sum of the durations on events that close a dispatch, in milliseconds."""
-        self.rounds_per_dispatch: Counter[str] = Counter()
+        self.rounds_per_dispatch: dict[str, int] = {}
         """How many rounds were opened in each dispatch; no zeros."""
 
     def events(self, name: str) -> LineSet:
@@ -49,6 +45,18 @@ class Run:
     def __len__(self) -> int:
         return sum(map(len, self.by_event.values()))
 
+    def count(self, role: _Role, line: Line, sign: int) -> None:
+        """Add what a line counts for to the sums, or take it off again."""
+        value = line.facts[role.counted_at]
+        if role.counted is Entity.DISPATCH:
+            self.dispatch_ms += sign * cast("int", value)
+            return
+        rounds = self.rounds_per_dispatch
+        dispatch_id = cast("str", value)
+        rounds[dispatch_id] = rounds.get(dispatch_id, 0) + sign
+        if not rounds[dispatch_id]:
+            del rounds[dispatch_id]
+
 
 class Index:
     """Groups the lines of a trace. Feed it every line once; take out what an edit removes."""
@@ -61,35 +69,35 @@ class Index:
         self.unknown = LineSet()
         """Lines whose event type is outside the vocabulary."""
         self.named: dict[Entity, dict[str, LineSet]] = {
-            entity: {} for entity in Entity if entity is not Entity.RUN
+            entity: {} for entity in Entity if entity not in (Entity.RUN, Entity.EVENT)
         }
-        """The lines whose fields name an entity, by kind and name. Empty with ``only_runs``."""
+        """The lines that name a dispatch, round, slice or path. Empty with ``only_runs``."""
         self._only_runs = only_runs
 
     def add(self, lines: Iterable[Line]) -> None:
-        """Take in lines, the first time in document order."""
+        """Take in lines; those of one call stand in document order."""
+        runs = self.runs
         for line in lines:
             event = line.event
             if event is None:
                 self._add_odd(cast("OddLine", line))
                 continue
-            run_id = cast("str", line.facts[_RUN])
-            run = self.runs.get(run_id)
+            run_id = line.facts[RUN_POSITION]
+            run = runs.get(run_id)  # type: ignore[call-overload]
             if run is None:
-                run = self.runs[run_id] = Run(run_id)
+                run = runs[run_id] = Run(cast("str", run_id))  # type: ignore[index]
             same = run.by_event.get(event.name)
             if same is None:
-                same = run.by_event[event.name] = LineSet()
-            same.add(line)
-            if event.opens or event.closes:
-                _count(run, line, event, 1)
-            if not self._only_runs:
-                for entity, name in _names(line):
-                    by_name = self.named[entity]
-                    group = by_name.get(name)
-                    if group is None:
-                        group = by_name[name] = LineSet()
-                    group.add(line)
+                run.by_event[event.name] = LineSet((line,))
+            elif same[-1].order < line.order:
+                same.append(line)
+            else:
+                same.add(line)
+            role = _ROLES[event.name]
+            if role.counted is not None:
+                run.count(role, line, 1)
+            if role.names and not self._only_runs:
+                self._add_names(role, line)
 
     def remove(self, lines: Iterable[Line]) -> None:
         """Forget lines."""
@@ -98,23 +106,45 @@ class Index:
             if event is None:
                 self._remove_odd(cast("OddLine", line))
                 continue
-            run = self.runs[cast("str", line.facts[_RUN])]
-            run.by_event[event.name].remove(line)
-            if not run.by_event[event.name]:
+            run, role = self.runs[line.run], _ROLES[event.name]
+            same = run.by_event[event.name]
+            same.discard(line)
+            if not same:
                 del run.by_event[event.name]
-            if event.opens or event.closes:
-                _count(run, line, event, -1)
-            if not run.by_event:
-                del self.runs[run.run_id]
-            for entity, name in () if self._only_runs else _names(line):
-                group = self.named[entity][name]
-                group.remove(line)
-                if not group:
-                    del self.named[entity][name]
+                if not run.by_event:
+                    del self.runs[run.run_id]
+            if role.counted is not None:
+                run.count(role, line, -1)
+            if not self._only_runs:
+                self._remove_names(role, line)
 
     def runs_in_order(self) -> list[Run]:
         """The runs by their first line."""
         return sorted(self.runs.values(), key=lambda run: run.first_line.order)
+
+    def _add_names(self, role: _Role, line: Line) -> None:
+        facts = line.facts
+        for entity, position in role.names:
+            name = facts[position]
+            if name is None:
+                continue
+            by_name = self.named[entity]
+            group = by_name.get(name)  # type: ignore[call-overload]
+            if group is None:
+                by_name[name] = LineSet((line,))  # type: ignore[index]
+            elif group[-1].order < line.order:
+                group.append(line)
+            elif not group.has(line):  # a dispatch may name itself as its parent
+                group.add(line)
+
+    def _remove_names(self, role: _Role, line: Line) -> None:
+        for entity, position in role.names:
+            by_name, name = self.named[entity], cast("str", line.facts[position])
+            group = by_name.get(name)
+            if group is not None:
+                group.discard(line)
+                if not group:
+                    del by_name[name]
 
     def _add_odd(self, line: OddLine) -> None:
         if line.status is Status.INVALID:
@@ -124,39 +154,34 @@ class Index:
 
     def _remove_odd(self, line: OddLine) -> None:
         if line.status is Status.INVALID:
-            self.rejected[line.run_id].remove(line)
+            self.rejected[line.run_id].discard(line)
             if not self.rejected[line.run_id]:
                 del self.rejected[line.run_id]
         elif line.status is Status.UNKNOWN:
-            self.unknown.remove(line)
+            self.unknown.discard(line)
 
 
-def _names(line: Line) -> Iterator[tuple[Entity, str]]:
-    """The entities that a line's fields name, each once, its run apart."""
-    seen = set()
-    assert line.event is not None
-    for position, entity in _NAMED_POSITIONS[line.event.name]:
-        name = line.facts[position]
-        if name is not None and (entity, name) not in seen:
-            seen.add((entity, name))
-            yield entity, cast("str", name)
+class _Role(NamedTuple):
+    """What an event means to the index, as positions in its lines' facts."""
+
+    names: tuple[tuple[Entity, int], ...]
+    counted: Entity | None
+    """ROUND where the event adds a round to a dispatch, DISPATCH where it adds its duration."""
+    counted_at: int
+    """Where the dispatch's id stands, or its duration."""
 
 
-def _count(run: Run, line: Line, event: EventType, sign: int) -> None:
-    if event.opens is Entity.ROUND:
-        dispatch_id = line.text_fact("dispatch_id")
-        run.rounds_per_dispatch[dispatch_id] += sign
-        if not run.rounds_per_dispatch[dispatch_id]:
-            del run.rounds_per_dispatch[dispatch_id]
-    elif event.closes is Entity.DISPATCH:
-        run.dispatch_ms += sign * cast("int", line.fact("wall_clock_ms"))
-
-
-_NAMED_POSITIONS: Mapping[str, tuple[tuple[int, Entity], ...]] = {
-    event.name: tuple(
-        (position, entity)
+def _role(event: EventType) -> _Role:
+    names = tuple(
+        (entity, position)
         for position, name in enumerate(event.keeps)
-        if (entity := event.fields[name].names) is not None and entity is not Entity.RUN
+        if (entity := event.fields[name].names) not in (None, Entity.RUN, Entity.EVENT)
     )
-    for event in EVENTS.values()
-}
+    if event.opens is Entity.ROUND:
+        return _Role(names, Entity.ROUND, event.keeps.index("dispatch_id"))
+    if event.closes is Entity.DISPATCH:
+        return _Role(names, Entity.DISPATCH, event.keeps.index("wall_clock_ms"))
+    return _Role(names, None, -1)
+
+
+_ROLES: Mapping[str, _Role] = {event.name: _role(event) for event in EVENTS.values()}

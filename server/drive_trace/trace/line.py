@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
 from enum import Enum, StrEnum
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from drive_trace.trace.syntax import SyntaxProblem
-from drive_trace.vocabulary import EventType, FieldType
+from drive_trace.vocabulary import ALWAYS_KEPT, EventType, FieldType
 
 Path = tuple[str | int, ...]
 """Keys and indices from the event's object down to a value; ``()`` is the object itself."""
@@ -42,6 +41,9 @@ class Concern(StrEnum):
     DUPLICATE_KEY = "duplicate-key"
     MISSING_FINAL_NEWLINE = "missing-final-newline"
 
+
+RUN_POSITION = ALWAYS_KEPT.index("project_run_id")
+EVENT_ID_POSITION = ALWAYS_KEPT.index("event_id")
 
 REJECTING = frozenset(
     {
@@ -103,6 +105,11 @@ class Line:
         return str(self.fact(name))
 
     @property
+    def run(self) -> str:
+        """The run id of a valid line."""
+        return cast("str", self.facts[RUN_POSITION])
+
+    @property
     def is_rejected(self) -> bool:
         """Whether the reference reader drops the line as invalid."""
         return self.status is Status.INVALID
@@ -136,65 +143,52 @@ class OddLine(Line):
 _order = attrgetter("order")
 
 
-class LineSet:
-    """A set of lines in document order. Adding at the end is the fast case."""
+class LineSet(list[Line]):
+    """Lines in document order, none twice. Add and remove by these methods only.
 
-    __slots__ = ("_lines",)
+    In a loop over lines that come in order, ``append`` does what :meth:`add` does.
+    """
 
-    def __init__(self) -> None:
-        self._lines: list[Line] = []
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def __iter__(self) -> Iterator[Line]:
-        return iter(self._lines)
-
-    def __getitem__(self, index: int) -> Line:
-        return self._lines[index]
+    __slots__ = ()
 
     def add(self, line: Line) -> None:
         """Put in ``line``, which must not be in the set."""
-        lines = self._lines
-        if not lines or lines[-1].order < line.order:
-            lines.append(line)
+        if not self or self[-1].order < line.order:
+            self.append(line)
         else:
-            insort(lines, line, key=_order)
+            insort(self, line, key=_order)
 
-    def remove(self, line: Line) -> None:
-        """Take out ``line``, which must be in the set."""
-        del self._lines[self.position(line)]
+    def discard(self, line: Line) -> None:
+        """Take out ``line`` if it is in the set."""
+        position = self.position(line)
+        if position < len(self) and self[position] is line:
+            del self[position]
 
     def position(self, line: Line) -> int:
         """How many lines of the set stand before ``line``."""
-        return bisect_left(self._lines, line.order, key=_order)
+        return bisect_left(self, line.order, key=_order)
 
-    def at(self, line: Line) -> Line | None:
-        """``line`` itself if it is in the set."""
+    def has(self, line: Line) -> bool:
+        """Whether ``line`` is in the set."""
         position = self.position(line)
-        found = self._lines[position] if position < len(self._lines) else None
-        return line if found is line else None
+        return position < len(self) and self[position] is line
 
     def before(self, line: Line) -> Line | None:
         """The nearest earlier line of the set."""
         position = self.position(line)
-        return self._lines[position - 1] if position else None
+        return self[position - 1] if position else None
 
     def after(self, line: Line) -> Line | None:
         """The nearest later line of the set."""
-        position = bisect_left(self._lines, line.order + 1, key=_order)
-        return self._lines[position] if position < len(self._lines) else None
+        position = bisect_left(self, line.order + 1, key=_order)
+        return self[position] if position < len(self) else None
 
     @property
     def first(self) -> Line | None:
         """The earliest line."""
-        return self._lines[0] if self._lines else None
+        return self[0] if self else None
 
     @property
     def last(self) -> Line | None:
         """The latest line."""
-        return self._lines[-1] if self._lines else None
-
-    def slice(self, start: int, stop: int) -> list[Line]:
-        """The lines at positions ``start`` to ``stop``, bounds clamped."""
-        return self._lines[max(0, start) : max(0, stop)]
+        return self[-1] if self else None

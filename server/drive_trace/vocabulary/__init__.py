@@ -11,6 +11,7 @@ from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
 from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE, Envelope
 from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, TOKEN_FIELDS
 from drive_trace.vocabulary.registry import (
+    ALWAYS_KEPT,
     BooleanShape,
     EventType,
     FieldType,
@@ -37,6 +38,7 @@ SCHEMA_VERSION = "1"
 """The only value of ``schema_version`` that readers accept."""
 
 __all__ = [
+    "ALWAYS_KEPT",
     "CORRECTNESS_FIELDS",
     "ENVELOPE",
     "EVENTS",
