@@ -80,7 +80,7 @@ class FullWriter(ConciseWriter):
         record, span = analysis.where(finding)
         number = str(record + 1)
         gutter = " " * len(number)
-        shown, carets = _excerpt(finding.line.text, span)
+        shown, carets = _excerpt(finding.line.text.removesuffix("\r"), span)
         colour = _COLOURS[finding.rule.severity]
         lines = [
             _headline(analysis, path, finding, record, span.start),

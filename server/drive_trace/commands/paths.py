@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import click
 
+from drive_trace.rules.base import printable
 from drive_trace.storage.traces import Problem, Trace, find_traces, read_trace
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -29,6 +30,6 @@ class Reading:
             trace = found if isinstance(found, Problem) else read_trace(found)
             if isinstance(trace, Problem):
                 self.failed = True
-                click.echo(f"drive-trace: {trace.message}", err=True)
+                click.echo(f"drive-trace: {printable(trace.message, 8192)}", err=True)
             else:
                 yield trace

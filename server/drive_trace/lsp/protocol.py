@@ -37,6 +37,16 @@ log = logging.getLogger(__name__)
 
 MsgId = str | int
 
+_NOT_SERVED = frozenset(
+    {
+        types.NOTEBOOK_DOCUMENT_DID_OPEN,
+        types.NOTEBOOK_DOCUMENT_DID_CHANGE,
+        types.NOTEBOOK_DOCUMENT_DID_CLOSE,
+        types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
+    }
+)
+"""What pygls would put into a workspace of its own, which this server does not have."""
+
 
 class TraceProtocol(LanguageServerProtocol):
     """The protocol of one client."""
@@ -80,7 +90,7 @@ class TraceProtocol(LanguageServerProtocol):
             error = JsonRpcServerNotInitialized("the first request must be initialize")
         elif self._initialized and method == types.INITIALIZE:
             error = JsonRpcInvalidRequest("the server is initialized already")
-        elif method not in self.fm.builtin_features and method not in self.fm.features:
+        elif not self._serves(method):
             error = JsonRpcMethodNotFound.of(method)
         if error is not None:
             self._refuse(msg_id, error)
@@ -94,14 +104,14 @@ class TraceProtocol(LanguageServerProtocol):
         self.handle_message(request)
 
     def _receive_notification(self, message: dict[str, Any], method: str) -> None:
-        known = method in self.fm.builtin_features or method in self.fm.features
         if method == types.EXIT:
             self.exit_code = 0 if self._shutdown else 1
         elif method == types.CANCEL_REQUEST:
             params = message.get("params")
-            if isinstance(params, dict) and params.get("id") in self._request_futures:
-                self._handle_cancel_notification(params["id"])
-        elif self._shutdown or not self._initialized or not known:
+            msg_id = params.get("id") if isinstance(params, dict) else None
+            if isinstance(msg_id, str | int) and msg_id in self._request_futures:
+                self._handle_cancel_notification(msg_id)
+        elif self._shutdown or not self._initialized or not self._serves(method):
             log.debug("ignored notification %s", method)
         elif (notification := self._structured(message, method)) is not None:
             self.handle_message(notification)
@@ -121,6 +131,10 @@ class TraceProtocol(LanguageServerProtocol):
             future.set_exception(JsonRpcInternalError("the client answered with an error"))
         else:
             future.set_result(message["result"])
+
+    def _serves(self, method: str) -> bool:
+        known = method in self.fm.builtin_features or method in self.fm.features
+        return known and method not in _NOT_SERVED
 
     def _structured(self, message: dict[str, Any], method: str) -> Any:
         """The message as its type; None where its params are missing or of another shape."""

@@ -175,7 +175,7 @@ class TraceServer(LanguageServer):
             with_document_changes=bool(edit is not None and edit.document_changes),
         )
 
-    async def _show_run(self, argument: Any) -> str:
+    async def _show_run(self, argument: Any = None) -> str:
         """Show a run's page; gives its card, for clients that cannot show documents."""
         uri, run_id = _run_argument(argument)
         trace = self.traces.get(uri)

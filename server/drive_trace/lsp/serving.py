@@ -9,6 +9,7 @@ import os
 import socket
 import sys
 import threading
+from contextlib import suppress
 from typing import BinaryIO
 
 from drive_trace.lsp.protocol import TraceProtocol
@@ -31,6 +32,8 @@ def run(port: int | None = None) -> int:
 
 
 def _run_stdio() -> int:
+    if sys.stdin is None:
+        return 1  # closed by whoever started us: a client that is gone already
     # Standard output carries the protocol only, whatever a library prints.
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -42,12 +45,26 @@ def _run_stdio() -> int:
 
 
 def _run_tcp(port: int) -> int:
-    with socket.create_server(("127.0.0.1", port)) as server:
+    try:
+        server = socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        print(f"drive-trace: cannot listen on 127.0.0.1:{port}: {why}", file=sys.stderr)  # noqa: T201
+        return 2
+    with server:
         print(f"drive-trace: listening on 127.0.0.1:{server.getsockname()[1]}", file=sys.stderr)  # noqa: T201
         connection, _ = server.accept()
-    with connection, connection.makefile("rb") as source, connection.makefile("wb") as out:
+    code = 1
+    # A client that has gone already has closed what is closed here.
+    with (
+        suppress(ConnectionError),
+        connection,
+        connection.makefile("rb") as source,
+        connection.makefile("wb") as out,
+    ):
         code = asyncio.run(_serve(source, out))
-        connection.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
     return code
 
 

@@ -109,15 +109,17 @@ Subject = TypeVar("Subject", bound=tuple[object, ...])
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A piece of a trace; ``^`` marks under a line stand under the findings of the rule.
+    """A piece of a trace, which is run as a test: ``^^^`` marks stand under the rule's findings.
 
-    ``EVENT{…}`` on a line is short for the vocabulary's example of that event with
-    the given fields changed, ``null``-ed or added; see the tests' ``fixture`` helper.
+    Without a mark it is a near miss, of which the rule has nothing to say. How a
+    piece of a trace is written is described in ``tests/support/fixtures.py``.
     """
 
     before: str
     after: str | None = None
-    """The text after the first fix, where there is one."""
+    """The text after a fix of the first finding; None says that it offers none."""
+    fix: str | None = None
+    """The title of that fix; None is the first one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,16 @@ reads the line by eye may take it for the real one.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Finding, Fix, Related, Remarked, Rule, Severity, printable
+from drive_trace.rules.base import (
+    Example,
+    Finding,
+    Fix,
+    Related,
+    Remarked,
+    Rule,
+    Severity,
+    printable,
+)
 from drive_trace.rules.edits import delete_member
 from drive_trace.trace.places import Part, Place
 
@@ -41,4 +50,46 @@ RULE = Rule(
     fixes=_fixes,
     summary="A key stands twice; only the last one counts.",
     unnecessary=True,
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","result":"failed","result":"completed"}
+                                          ^^^^^^^^ … this value is dead
+        """,
+        """
+        EVENT{"event_type":"dispatch-end","result":"completed"}
+        """,
+        fix="Delete the dead `result`",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":2,"L":0,"XL":0}}
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"S":2,"M":2,"L":0,"XL":0}}
+                                                                         ^^^
+        """,
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":2,"M":2,"L":0,"XL":0}}
+        """,
+    ),
+    # Keys are compared by what they say, not by how they are written.
+    Example(
+        r"""
+        EVENT{"event_type":"dispatch-end","resul\u0074":"failed","result":"completed"}
+                                          ^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-end","result":"completed"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"result","linear_ref":"result"}
+        """
+    ),
 )

@@ -10,7 +10,7 @@ from drive_trace.rules.base import Edit
 from drive_trace.text import Span
 from drive_trace.trace.line import Line, Path
 from drive_trace.trace.places import Part, Place, member_at, node_at, resolve, syntax_of
-from drive_trace.vocabulary import FieldType, ListShape, ObjectShape, OneOfShape, StringShape
+from drive_trace.vocabulary import FieldType, ObjectShape, OneOfShape
 
 
 def replace_value(line: Line, path: Path, text: str) -> Edit:
@@ -54,18 +54,17 @@ def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> 
 
 def placeholder(field: FieldType) -> str:
     """JSON text for a field still to be filled in: null where that is a value, else a gap
-    that stays an error, so that no fix can make up a fact.
+    that stays an error, so that no fix can make up a fact. An empty string or array is no gap:
+    readers accept it.
     """
     if field.nullable:
         return "null"
-    if isinstance(field.shape, ListShape):
-        return "[]"
     if isinstance(field.shape, ObjectShape):
         inner = (f"{as_json(key)}:{placeholder(each)}" for key, each in field.shape.fields.items())
         return "{" + ",".join(inner) + "}"
     if isinstance(field.shape, OneOfShape) and len(field.shape.meanings) == 1:
         return as_json(next(iter(field.shape.meanings)))
-    return '""' if isinstance(field.shape, StringShape | OneOfShape) else "null"
+    return '""' if isinstance(field.shape, OneOfShape) else "null"
 
 
 def as_json(value: object) -> str:

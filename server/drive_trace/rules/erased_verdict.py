@@ -8,7 +8,7 @@ meant: a verdict can be withdrawn.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import FeedEvent, Finding, Fix, Related, Rule, Severity, shown
+from drive_trace.rules.base import Example, FeedEvent, Finding, Fix, Related, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
@@ -25,7 +25,7 @@ def _check(subject: FeedEvent) -> Iterable[Finding]:
                 RULE,
                 line,
                 Place(Part.VALUE, (name,)),
-                (f"`{name}` was {shown(recorded)} in line ", previous, "; this null erases it"),
+                (f"`{name}` was {shown(recorded)} on line ", previous, "; this null erases it"),
                 related=(
                     Related(previous, Place(Part.VALUE, (name,)), (f"`{name}` recorded here",)),
                 ),
@@ -47,4 +47,40 @@ RULE = Rule(
     check=_check,
     fixes=_fixes,
     summary="A later correctness-recorded sets a recorded component back to null.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        … `qa` was "fail" on line 1; this null erases it                   ^^^^
+        """,
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+        """,
+        fix='Carry over "fail"',
+    ),
+    # What was never recorded is not erased, and a component may be graded anew.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":null}
+        EVENT{"event_type":"correctness-recorded","mechanical":"fail","qa":null,"intent":"pass"}
+        """
+    ),
+    # Another run's verdicts are its own.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","project_run_id":"checkout-retry"}
+        EVENT{"event_type":"correctness-recorded","project_run_id":"search-index","qa":null}
+        """
+    ),
+    # A token count that is not known any more is no verdict.
+    Example(
+        """
+        EVENT{"event_type":"tokens-recorded","input_tokens":100}
+        EVENT{"event_type":"tokens-recorded","input_tokens":null}
+        """
+    ),
 )

@@ -10,7 +10,7 @@ until somebody fills it in. A nested `payload` is flattened, which is safe but f
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Edit, Finding, Fix, Remarked, Rule, Severity
+from drive_trace.rules.base import Edit, Example, Finding, Fix, Remarked, Rule, Severity
 from drive_trace.rules.edits import insert_fields, placeholder
 from drive_trace.text import Span
 from drive_trace.trace.line import Concern
@@ -82,4 +82,63 @@ RULE = Rule(
     check=_check,
     fixes=_fixes,
     summary="A required field is missing.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","parent_dispatch_id":<absent>}
+        … `parent_dispatch_id` is missing: expected a string, or null    ^
+        """,
+        """
+        EVENT{"event_type":"dispatch-start","parent_dispatch_id":null}
+        """,
+        fix="Insert `parent_dispatch_id`",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","qa":<absent>,"intent":<absent>}
+        … `qa` is missing: expected "pass" or "fail", or null                    ^
+        … `intent` is missing                                                    ^
+        """,
+        """
+        EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}
+        """,
+        fix="Insert all 2 missing fields",
+    ),
+    # A gap stays an error until somebody fills it in.
+    Example(
+        """
+        EVENT{"event_type":"retro-landed","is_mandatory_final":<absent>}
+                                                                       ^
+        """,
+        """
+        EVENT{"event_type":"retro-landed","is_mandatory_final":null}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2}}
+        … `XL` is missing: expected an integer of at least 0                              ^
+        """,
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2,"XL":null}}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","pr_ref":<absent>,"payload":{"pr_ref":null}}
+                                                               ^^^^^^^^^ … events are flat
+        """,
+        """
+        EVENT{"event_type":"slice-completed","pr_ref":null}
+        """,
+        fix="Flatten `payload`",
+    ),
+    # Null is a value: the key stands.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":null,"intent":null}
+        """
+    ),
 )

@@ -6,7 +6,7 @@ that is appended lands on the same line, and readers drop both.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Edit, FileEnd, Finding, Fix, Rule, Severity
+from drive_trace.rules.base import Edit, Example, FileEnd, Finding, Fix, Rule, Severity
 from drive_trace.text import is_blank
 from drive_trace.trace.places import Part, Place, resolve
 
@@ -29,4 +29,21 @@ RULE = Rule(
     check=_check,
     fixes=_fixes,
     summary="The last line does not end with a newline.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"project-closed"}<eof>
+                                            |
+        """,
+        """
+        EVENT{"event_type":"project-closed"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"project-closed"}
+        """
+    ),
 )

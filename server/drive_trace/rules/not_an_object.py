@@ -6,7 +6,7 @@ JSON, but no event, and readers drop it.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Finding, Remarked, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Remarked, Rule, Severity, shown
 from drive_trace.trace.places import Part, Place
 
 
@@ -22,4 +22,27 @@ RULE = Rule(
     subject=Remarked,
     check=_check,
     summary="The line is valid JSON, but not an object.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        ["correctness-recorded"]
+        ^^^^^^^^^^^^^^^^^^^^^^^^ … found an array
+        """
+    ),
+    Example(
+        """
+        "merged"
+        ^^^^^^^^ … found "merged"
+        """
+    ),
+    # A blank line is nothing at all.
+    Example(
+        """
+        EVENT{"event_type":"slice-completed"}
+
+        EVENT{"event_type":"project-closed"}
+        """
+    ),
 )

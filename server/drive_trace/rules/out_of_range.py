@@ -6,7 +6,7 @@ indices at 1. Readers reject the event.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Finding, Remarked, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Remarked, Rule, Severity, shown
 from drive_trace.trace.places import Part, Place
 
 
@@ -23,4 +23,29 @@ RULE = Rule(
     subject=Remarked,
     check=_check,
     summary="A number is smaller than its field allows.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":-1}
+                                                          ^^ … an integer of at least 0; found -1
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"round-start","round_number":0}
+                                                        ^ … at least 1
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":-0}
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"spec-amended","bytes_delta":-120}
+        """
+    ),
 )

@@ -7,7 +7,7 @@ Feeds, retros, health checks and `project-closed` do not count: they belong afte
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Finding, Related, Rule, RunSoFar, Severity
+from drive_trace.rules.base import Example, Finding, Related, Rule, RunSoFar, Severity
 from drive_trace.trace.places import Part, Place
 
 _EVENT_TYPE = Place(Part.VALUE, ("event_type",))
@@ -32,4 +32,35 @@ RULE = Rule(
     subject=RunSoFar,
     check=_check,
     summary="The run went on after it was graded.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded"}
+                           ^^^^^^^^^^^^^^^^^^^^^^ … the run went on after this verdict, up to line 3
+        EVENT{"event_type":"dispatch-start"}
+        EVENT{"event_type":"round-start"}
+        """
+    ),
+    # What belongs after the work does not go on with it; nor does another run.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end"}
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"tokens-recorded"}
+        EVENT{"event_type":"retro-landed"}
+        EVENT{"event_type":"health-check-fired"}
+        EVENT{"event_type":"project-closed"}
+        EVENT{"event_type":"round-start","project_run_id":"search-index"}
+        """
+    ),
+    # Only the verdict that counts can be stale.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"round-start"}
+        EVENT{"event_type":"correctness-recorded"}
+        """
+    ),
 )

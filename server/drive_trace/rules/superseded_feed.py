@@ -6,7 +6,7 @@ event that was replaced is history: it has no effect on the verdict or the token
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import FeedEvent, Finding, Related, Rule, Severity
+from drive_trace.rules.base import Example, FeedEvent, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Part, Place
 
 _EVENT_TYPE = Place(Part.VALUE, ("event_type",))
@@ -31,4 +31,23 @@ RULE = Rule(
     check=_check,
     summary="A later event of the same feed replaces this one.",
     unnecessary=True,
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"tokens-recorded"}
+                           ^^^^^^^^^^^^^^^^^ … superseded by line 3
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"tokens-recorded"}
+        """
+    ),
+    # A line that readers reject replaces nothing; nor does another run's.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"correctness-recorded","qa":"failed"}
+        EVENT{"event_type":"correctness-recorded","project_run_id":"search-index"}
+        """
+    ),
 )

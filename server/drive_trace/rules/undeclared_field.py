@@ -7,7 +7,7 @@ are suggestions.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Finding, Fix, Remarked, Rule, Severity, printable
+from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, printable
 from drive_trace.rules.edits import delete_member, nearest, replace_key
 from drive_trace.trace.line import Line, Path
 from drive_trace.trace.places import Part, Place, node_at, syntax_of
@@ -60,4 +60,42 @@ RULE = Rule(
     check=_check,
     fixes=_fixes,
     summary="The event has a field that the vocabulary does not declare.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"brief-issued","brief_path":"briefs/d1.md"}
+                                          ^^^^^^^^^^^^ … not declared for `brief-issued`
+        """,
+        """
+        EVENT{"event_type":"brief-issued"}
+        """,
+        fix="Delete `brief_path`",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":"SHOP-214"}
+        … did you mean `linear_ref`?                             ^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}
+        """,
+        fix="Rename to `linear_ref`",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":0,"XL":0,"XS":1}}
+                                                                                                  ^^^^
+        """,
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":0,"XL":0}}
+        """,
+    ),
+    # Of an event outside the vocabulary nothing is declared.
+    Example(
+        """
+        EVENT{"event_type":"tool-called","tool":"grep"}
+        """
+    ),
 )

@@ -7,7 +7,7 @@ loses the event without a word.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Finding, Fix, Remarked, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, nearest, replace_value
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import EVENTS
@@ -36,4 +36,28 @@ RULE = Rule(
     check=_check,
     fixes=_fixes,
     summary="The event type is outside the vocabulary.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"slice-complete","slice_slug":"retry-queue","result":"merged","pr_ref":null}
+                           ^^^^^^^^^^^^^^^^ … did you mean "slice-completed"?
+        """,
+        """
+        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged","pr_ref":null}
+        """,
+        fix='Replace with "slice-completed"',
+    ),
+    Example(
+        """
+        EVENT{"event_type":"tool-called"}
+                           ^^^^^^^^^^^^^ … readers keep it apart
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-completed"}
+        """
+    ),
 )

@@ -6,7 +6,7 @@ other version, the number `1` included, because they cannot know what its fields
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Finding, Fix, Remarked, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import SCHEMA_VERSION
@@ -32,4 +32,32 @@ RULE = Rule(
     check=_check,
     fixes=_fixes,
     summary="The event's schema version is not the one that readers know.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","schema_version":1}
+        … `schema_version` must be the string "1"; found 1    ^
+        """,
+        """
+        EVENT{"event_type":"slice-completed","schema_version":"1"}
+        """,
+        fix='Replace with "1"',
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","schema_version":"1.0"}
+                                                              ^^^^^
+        """,
+        """
+        EVENT{"event_type":"slice-completed","schema_version":"1"}
+        """,
+    ),
+    # What is outside the vocabulary may have a version of its own.
+    Example(
+        """
+        EVENT{"event_type":"tool-called","schema_version":"2"}
+        """
+    ),
 )

@@ -11,7 +11,7 @@ is never a number.
 import re
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Finding, Fix, Remarked, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfShape, StringShape
@@ -62,4 +62,78 @@ RULE = Rule(
     check=_check,
     fixes=_fixes,
     summary="A value has the wrong JSON type.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":"1680000"}
+                                                          ^^^^^^^^^ … an integer of at least 0
+        """,
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000}
+        """,
+        fix="Replace with 1680000",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","pr_ref":481}
+                                                      ^^^
+        """,
+        """
+        EVENT{"event_type":"slice-completed","pr_ref":"481"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"project-closed","final_retro_done":"true"}
+                                                               ^^^^^^
+        """,
+        """
+        EVENT{"event_type":"project-closed","final_retro_done":true}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"tokens-recorded","input_tokens":"null"}
+                                                            ^^^^^^
+        """,
+        """
+        EVENT{"event_type":"tokens-recorded","input_tokens":null}
+        """,
+    ),
+    # The time that was not measured is not made up.
+    Example(
+        """
+        EVENT{"event_type":"round-end","wall_clock_ms":null}
+                                                       ^^^^ … found null
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":"3 S, 2 M"}
+        … must be an object                                             ^^^^^^^^^^
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"spec-amended","sections_changed":["Scope",2]}
+        … an item of `sections_changed` must be a string              ^
+        """,
+        """
+        EVENT{"event_type":"spec-amended","sections_changed":["Scope","2"]}
+        """,
+    ),
+    # A number is judged by its value as a double.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":1.68e6}
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000.5}
+                                                          ^^^^^^^^^
+        """
+    ),
 )

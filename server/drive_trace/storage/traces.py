@@ -43,6 +43,8 @@ def find_traces(paths: Sequence[str]) -> Iterator[str | Problem]:
 
 def read_trace(path: str) -> Trace | Problem:
     """Read one trace whole."""
+    if path == STDIN and sys.stdin is None:
+        return Problem("-: standard input is closed")
     try:
         data = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except FileNotFoundError:

@@ -1,0 +1,19 @@
+"""What all tests share."""
+
+import pytest
+
+from tests.support.snapshots import Snapshots
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-snapshots",
+        action="store_true",
+        help="write tests/snapshots as the output is now, instead of comparing with it",
+    )
+
+
+@pytest.fixture
+def snapshots(pytestconfig: pytest.Config) -> Snapshots:
+    """Expected output that is kept in files."""
+    return Snapshots(update=pytestconfig.getoption("--update-snapshots"))

@@ -1,0 +1,134 @@
+r"""What the other side does with text: an editor's positions, a program's columns, and edits.
+
+Shares no code with the product. An editor's line ends at `\n`, `\r\n` or `\r`, and its columns are
+counted in one of three encodings; the command line's line ends at `\n` alone, and its columns are
+code points from 1.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ENCODINGS = ("utf-8", "utf-16", "utf-32")
+_UNIT = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def event(event_type: str, run: str = "run-1", **payload: Any) -> str:
+    """A line of a trace, with its newline; a payload field may also replace an envelope field."""
+    fields = {
+        "event_id": "0b9c2a4e-6f1d-4c3b-8a57-1d2e3f405162",
+        "schema_version": "1",
+        "ts": "2026-05-28T14:00:00.000Z",
+        "project_run_id": run,
+        "orchestrator_agent_id": None,
+        "event_type": event_type,
+        **payload,
+    }
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def triage(**payload: Any) -> str:
+    """A valid event of a few fields, the free text first."""
+    fields = {"input_ref": None, "verdict": "direct-change", "input_shape": "chat-ask"}
+    return event("triage-verdict", **(fields | payload))
+
+
+def graded(*triple: str | None, **payload: Any) -> str:
+    """A correctness-recorded with mechanical, qa and intent."""
+    fields = dict(zip(("mechanical", "qa", "intent"), triple, strict=True))
+    return event("correctness-recorded", **(fields | payload))
+
+
+def tokens(*counts: int | None, **payload: Any) -> str:
+    """A tokens-recorded with input, output, cache read and cache write tokens."""
+    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    return event("tokens-recorded", **(dict(zip(names, counts, strict=True)) | payload))
+
+
+# Editors
+
+
+def position(text: str, offset: int, encoding: str) -> dict[str, int]:
+    """The protocol's position of a code point of the text."""
+    ends = [end.end() for end in _LINE_END.finditer(text) if end.end() <= offset]
+    name, width = _UNIT[encoding]
+    head = text[ends[-1] if ends else 0 : offset]
+    return {"line": len(ends), "character": len(head.encode(name)) // width}
+
+
+def range_at(text: str, start: int, stop: int, encoding: str) -> dict[str, Any]:
+    return {"start": position(text, start, encoding), "end": position(text, stop, encoding)}
+
+
+def range_of(text: str, token: str, encoding: str = "utf-16") -> dict[str, Any]:
+    """The protocol's range of a token that stands in the text once."""
+    assert text.count(token) == 1, f"{token} stands {text.count(token)} times"
+    start = text.index(token)
+    return range_at(text, start, start + len(token), encoding)
+
+
+def apply_edits(text: str, edits: Iterable[Any], encoding: str = "utf-16") -> str:
+    """What an editor makes of text edits."""
+    return _apply(
+        text,
+        [
+            (
+                _offset(text, edit["range"]["start"], encoding),
+                _offset(text, edit["range"]["end"], encoding),
+                edit["newText"],
+            )
+            for edit in edits
+        ],
+    )
+
+
+def _offset(text: str, at: dict[str, int], encoding: str) -> int:
+    starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+    start = starts[at["line"]]
+    line = _LINE_END.split(text[start:], maxsplit=1)[0]
+    name, width = _UNIT[encoding]
+    data = line.encode(name)
+    units = at["character"] * width
+    assert units <= len(data), f"{at} is beyond the end of its line"
+    return start + len(data[:units].decode(name))
+
+
+# Programs that read the command line's JSON
+
+
+def apply_columns(text: str, edits: Iterable[Any]) -> str:
+    """What a program makes of the edits in the output of `check`."""
+    return _apply(
+        text,
+        [
+            (
+                column_offset(text, edit["line"], edit["column"]),
+                column_offset(text, edit["end_line"], edit["end_column"]),
+                edit["text"],
+            )
+            for edit in edits
+        ],
+    )
+
+
+def column_offset(text: str, line: int, column: int) -> int:
+    """The code point at a line and column from 1."""
+    records = text.split("\n")
+    assert 1 <= line <= len(records)
+    assert 1 <= column <= len(records[line - 1]) + 1
+    return sum(len(record) + 1 for record in records[: line - 1]) + column - 1
+
+
+def _apply(text: str, edits: list[tuple[int, int, str]]) -> str:
+    parts, at = [], 0
+    for start, stop, new in sorted(edits):
+        assert at <= start <= stop, "edits of one change must not overlap"
+        parts += [text[at:start], new]
+        at = stop
+    return "".join([*parts, text[at:]])

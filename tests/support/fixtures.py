@@ -1,0 +1,533 @@
+r"""Traces as tests write them, and one ``check_…`` helper a kind of answer.
+
+A fixture is a piece of a trace as somebody has it open, indented as the test is::
+
+    check_findings('''
+        EVENT{"event_type":"correctness-recorded","qa":"passed"}
+                                                       ^^^^^^^^ unknown-value: did you mean "pass"
+        {"event_type":"tokens-recorded",}
+                                       ^ invalid-json
+    ''')
+
+``EVENT{…}``
+    The vocabulary's example of the event named by ``event_type``, written compactly, with the
+    given pairs put in: in the place of the field of that name, else at the end. A pair is taken as
+    it is written, so it may be anything but JSON (``"qa":NaN``, ``qa:'pass'``), stand twice, or
+    have the value ``<absent>``, which takes the field out. What stands behind the last pair (a
+    comma, say) stays before the closing brace. With an event type that is none, or without one,
+    the example is the envelope alone. All other lines are taken as they are.
+
+``^^^ code`` or ``^^^ code: part of the message``
+    Under a line: a finding on what stands above the ``^``, as it is written there; a mark under
+    ``EVENT{…}`` follows what it marks into the whole line. ``|`` instead of ``^^^`` marks the
+    empty place before a character, or behind the last one. Several marks of one line stand under
+    each other. What is said may stand on the left where there is no room on the right. In the
+    examples of a rule the code is understood: ``^^^`` or ``^^^ … part of the message``. Columns are
+    code points.
+
+``$0``
+    The cursor, at most one.
+
+``<eof>``
+    At the end of the last line: no newline follows. All other lines end with one.
+
+Whatever leaves the engine with positions is asked for in all three encodings of the protocol, and
+read back by code of the tests' own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from textwrap import dedent
+from typing import Any, NamedTuple
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.code_actions import code_actions
+from drive_trace.features.code_lens import code_lenses, resolve_lens
+from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
+from drive_trace.features.hover import hover
+from drive_trace.features.positions import point_at
+from drive_trace.rules.base import Fix
+from drive_trace.text import PositionEncoding, Span
+from drive_trace.trace.document import Point
+from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE
+
+URI = "file:///projects/checkout-retry/trace.jsonl"
+ENCODINGS = tuple(PositionEncoding)
+_ALL = 10_000
+
+_CURSOR = "$0"
+_EOF = "<eof>"
+_ABSENT = "<absent>"
+_SHORTHAND = "EVENT{"
+_NOTE = r"(?:([a-z-]+)(?:: ([^ ].*?))?|… (.+?))"
+_MARK = re.compile(rf" *(?:{_NOTE} +)?(\^+|\|)(?: +{_NOTE})?")
+
+
+class Mark(NamedTuple):
+    """A finding that is expected."""
+
+    record: int
+    span: Span
+    code: str | None
+    message: str
+
+
+class Fixture(NamedTuple):
+    """What a fixture says."""
+
+    text: str
+    cursor: Point | None
+    marks: tuple[Mark, ...]
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    def at(self, encoding: PositionEncoding) -> types.Position:
+        """The cursor, as a client would say it."""
+        assert self.cursor is not None, "this check needs a $0 in its fixture"
+        return to_position(self.text, self.cursor, encoding)
+
+
+# Reading a fixture
+
+
+def read(fixture: str) -> Fixture:
+    """The trace, the cursor and the marks of a fixture."""
+    source = dedent(fixture).removeprefix("\n")
+    source = re.sub(r"\n *\Z", "", source)
+    lines: list[_Line] = []
+    marks: list[Mark] = []
+    for written in source.split("\n"):
+        mark = _MARK.fullmatch(written)
+        if mark is None:
+            lines.append(_Line(written))
+            continue
+        assert lines, "a mark stands under a line"
+        left, symbols, right = mark.group(1, 2, 3), mark[4], mark.group(5, 6, 7)
+        code, with_code, without = left if any(left) else right
+        span = lines[-1].span_of(mark.start(4), mark.end(4), empty=symbols == "|")
+        marks.append(Mark(len(lines) - 1, span, code, with_code or without or ""))
+    cursors = [Point(at, line.cursor) for at, line in enumerate(lines) if line.cursor is not None]
+    assert len(cursors) <= 1, "a fixture has one cursor"
+    text = "\n".join(line.text for line in lines)
+    text = text.removesuffix(_EOF) if text.endswith(_EOF) else text + "\n"
+    return Fixture(text, cursors[0] if cursors else None, tuple(marks))
+
+
+def trace(*events: str) -> str:
+    """The text of a trace of shorthands or whole lines."""
+    return read("\n".join(events)).text
+
+
+class _Line:
+    """One line of a fixture: what it says, and what became of each character that was written."""
+
+    def __init__(self, written: str) -> None:
+        self._written = written
+        self._places: dict[int, int] = {}
+        self._parts: list[str] = []
+        self._length = 0
+        kept = [at for at in range(len(written)) if not self._is_cursor(at)]
+        self.text = "".join(written[at] for at in kept)
+        if self.text.startswith(_SHORTHAND):
+            end = self.text.rindex("}")
+            self._expand(self.text, end, kept)
+            self._copy(self.text, end, len(self.text), kept)
+            self.text = "".join(self._parts)
+        else:
+            self._places = {at: place for place, at in enumerate(kept)}
+        found = written.find(_CURSOR)
+        self.cursor = None if found < 0 else self._place(found + len(_CURSOR))
+
+    def span_of(self, start: int, stop: int, *, empty: bool) -> Span:
+        """The span of the line that written columns became."""
+        first = self._place(start)
+        return Span(first, first) if empty else Span(first, self._place(stop - 1) + 1)
+
+    def _is_cursor(self, at: int) -> bool:
+        return self._written.startswith(_CURSOR, at) or (
+            at > 0 and self._written.startswith(_CURSOR, at - 1)
+        )
+
+    def _place(self, at: int) -> int:
+        if at == len(self._written):
+            return len(self.text.removesuffix(_EOF))
+        assert at in self._places, f"nothing of the line is written in column {at}: {self._written}"
+        return self._places[at]
+
+    def _copy(self, text: str, start: int, stop: int, kept: Sequence[int]) -> None:
+        for at in range(start, stop):
+            self._places[kept[at]] = self._length + at - start
+        self._add(text[start:stop])
+
+    def _add(self, text: str) -> None:
+        self._parts.append(text)
+        self._length += len(text)
+
+    def _expand(self, text: str, end: int, kept: Sequence[int]) -> None:
+        pairs, behind = _pairs(text, len(_SHORTHAND), end)
+        given: dict[str, list[_Pair]] = {}
+        for pair in pairs:
+            given.setdefault(pair.name, []).append(pair)
+        name = _unquoted(given["event_type"][-1].value(text)) if "event_type" in given else ""
+        known = EVENTS.get(name)
+        example = dict(known.example if known is not None else ENVELOPE_EXAMPLE)
+        self._copy(text, len(_SHORTHAND) - 1, len(_SHORTHAND), kept)
+        separator = ""
+        for field in (*example, *(each for each in given if each not in example)):
+            for pair in given.get(field, [None]):
+                if pair is None:
+                    self._add(f"{separator}{dumps(field)}:{dumps(example[field])}")
+                elif pair.value(text) == _ABSENT:
+                    continue
+                else:
+                    self._add(separator)
+                    self._copy(text, *pair.span, kept)
+                separator = ","
+        self._copy(text, behind, end, kept)
+
+
+class _Pair(NamedTuple):
+    name: str
+    span: Span
+    value_start: int
+
+    def value(self, text: str) -> str:
+        return text[self.value_start : self.span.end].strip()
+
+
+def _pairs(text: str, start: int, end: int) -> tuple[list[_Pair], int]:
+    """The pairs of an object as they are written, and where they end."""
+    pairs: list[_Pair] = []
+    depth, in_string, colon, begin = 0, False, -1, start
+    behind = at = start
+    while at <= end:
+        character = text[at] if at < end else ","
+        if in_string:
+            at += character == "\\"
+            in_string = character != '"'
+        elif character == '"':
+            in_string = True
+        elif character in "{[":
+            depth += 1
+        elif character in "}]":
+            depth -= 1
+        elif character == ":" and not depth and colon < 0:
+            colon = at
+        elif character == "," and not depth:
+            if colon >= 0:
+                pairs.append(_Pair(_unquoted(text[begin:colon].strip()), Span(begin, at), colon + 1))
+                behind = at
+            begin, colon = at + 1, -1
+        at += 1
+    return pairs, behind
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text.strip("\"'")
+
+
+def dumps(value: object) -> str:
+    """JSON as the vocabulary wants it written."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+# Positions of the protocol, counted by encoding the text: nothing of the engine's own
+
+_BYTES_A_UNIT = {
+    PositionEncoding.UTF8: ("utf-8", 1),
+    PositionEncoding.UTF16: ("utf-16-le", 2),
+    PositionEncoding.UTF32: ("utf-32-le", 4),
+}
+
+
+def to_position(text: str, point: Point, encoding: PositionEncoding) -> types.Position:
+    """A place in a text as a client says it; the text has no lone carriage return."""
+    name, width = _BYTES_A_UNIT[encoding]
+    head = text.split("\n")[point.record][: point.offset]
+    return types.Position(point.record, len(head.encode(name, "surrogatepass")) // width)
+
+
+def offset_in(text: str, position: Any, encoding: PositionEncoding) -> int:
+    """The code point of ``text`` at a position of the protocol, given as an object or as JSON."""
+    line, units = (
+        (position["line"], position["character"])
+        if isinstance(position, dict)
+        else (position.line, position.character)
+    )
+    name, width = _BYTES_A_UNIT[encoding]
+    lines = text.split("\n")
+    data = lines[line].encode(name, "surrogatepass")
+    assert units * width <= len(data), f"character {units} is beyond the end of line {line}"
+    head = data[: units * width].decode(name, "surrogatepass")
+    return sum(len(each) + 1 for each in lines[:line]) + len(head)
+
+
+def apply_edits(text: str, edits: Iterable[types.TextEdit], encoding: PositionEncoding) -> str:
+    """What an editor makes of text edits."""
+    found = [
+        (
+            offset_in(text, edit.range.start, encoding),
+            offset_in(text, edit.range.end, encoding),
+            edit.new_text,
+        )
+        for edit in edits
+    ]
+    parts: list[str] = []
+    at = 0
+    for start, end, new in sorted(found, key=lambda edit: edit[:2]):
+        assert at <= start <= end, "edits of one change must not overlap"
+        parts += (text[at:start], new)
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+# Findings
+
+
+def check_findings(fixture: str) -> Analysis:
+    """Exactly the marked findings are there, in every encoding."""
+    wanted = read(fixture)
+    assert all(mark.code for mark in wanted.marks), "a mark here names the code of a finding"
+    analysis = Analysis(wanted.text)
+    check_marks(wanted, findings_of(analysis))
+    return analysis
+
+
+class Found(NamedTuple):
+    """A finding as a client has it."""
+
+    record: int
+    span: Span
+    code: str
+    message: str
+
+
+def findings_of(analysis: Analysis) -> list[Found]:
+    """The findings of a trace, which every encoding shows alike."""
+    found = []
+    for finding in analysis.findings():
+        record, span = analysis.where(finding)
+        found.append(Found(record, span, finding.rule.code, analysis.words(finding.words)))
+    text = analysis.document.text
+    if "\r" not in text.replace("\r\n", "\n"):
+        for encoding in ENCODINGS:
+            assert [_shown(text, each, encoding) for each in _diagnostics(analysis, encoding)] == [
+                (each.code, each.message, *_offsets(text, each)) for each in found
+            ]
+    return found
+
+
+def check_marks(wanted: Fixture, found: Sequence[Found]) -> None:
+    """What was found is what is marked, and says what the marks say."""
+    expected = sorted(_line_of(wanted, mark) for mark in wanted.marks)
+    assert sorted(_line_of(wanted, each) for each in found) == expected, _told(wanted, found)
+    left = list(found)
+    for mark in sorted(wanted.marks, key=lambda mark: -len(mark.message)):
+        fitting = [
+            each
+            for each in left
+            if (each.record, each.span, each.code) == mark[:3] and mark.message in each.message
+        ]
+        assert fitting, f"no finding here says {mark.message!r}:\n{_told(wanted, found)}"
+        left.remove(fitting[0])
+
+
+def _line_of(fixture: Fixture, each: Mark | Found) -> str:
+    marked = fixture.lines[each.record][slice(*each.span)]
+    return f"line {each.record + 1}, {each.span.start}-{each.span.end} {marked!r}: {each.code}"
+
+
+def _told(fixture: Fixture, found: Sequence[Found]) -> str:
+    told = [f"  {_line_of(fixture, each)}: {each.message}" for each in found]
+    return "\n".join(["found:", *(told or ["  nothing"]), "in:", fixture.text])
+
+
+def _diagnostics(analysis: Analysis, encoding: PositionEncoding) -> list[dict[str, Any]]:
+    options = DiagnosticOptions(URI, encoding, _ALL, lambda _: None)
+    made: list[dict[str, Any]] = json.loads(DiagnosticMaker(analysis, options).as_json())
+    return made
+
+
+def _shown(
+    text: str, diagnostic: dict[str, Any], encoding: PositionEncoding
+) -> tuple[str, str, int, int]:
+    start, end = diagnostic["range"]["start"], diagnostic["range"]["end"]
+    return (
+        diagnostic["code"],
+        diagnostic["message"],
+        offset_in(text, start, encoding),
+        offset_in(text, end, encoding),
+    )
+
+
+def _offsets(text: str, found: Found) -> tuple[int, int]:
+    before = sum(len(line) + 1 for line in text.split("\n")[: found.record])
+    return before + found.span.start, before + found.span.end
+
+
+# Fixes
+
+
+def apply_fix(text: str, fix: Fix, analysis: Analysis) -> str:
+    """The text after a fix, made by hand."""
+    starts = [0]
+    for line in analysis.document.lines:
+        starts.append(starts[-1] + len(line.text) + 1)
+    edits = sorted(
+        (starts[analysis.document.number(edit.line)] + edit.span.start, edit.span, edit.text)
+        for edit in fix.edits
+    )
+    for start, span, new in reversed(edits):
+        text = text[:start] + new + text[start + span.end - span.start :]
+    return text
+
+
+def check_fix(before: str, after: str, title: str | None = None) -> None:
+    """The code action at the cursor called ``title`` (or the first) makes ``after`` of ``before``;
+    made as an edit in the open document, it leaves what a fresh analysis of the result says.
+    """
+    fixture, wanted = read(before), read(after).text
+    for encoding in ENCODINGS:
+        actions = _actions(Analysis(fixture.text), fixture.at(encoding), encoding)
+        fitting = [each for each in actions if title in (None, each.title)]
+        assert fitting, f"no action {title!r} here, only {[each.title for each in actions]}"
+        assert apply_edits(fixture.text, edits_of(fitting[0]), encoding) == wanted
+        check_edited(fixture.text, edits_of(fitting[0]), encoding)
+
+
+def check_edited(text: str, edits: Sequence[types.TextEdit], encoding: PositionEncoding) -> None:
+    """An open document that gets the edits knows what a fresh one with the result knows."""
+    analysis = Analysis(text)
+    for edit in reversed(sorted(edits, key=lambda edit: _key(edit.range.start))):
+        start, end = (
+            point_at(analysis, each, encoding) for each in (edit.range.start, edit.range.end)
+        )
+        analysis.edit(start, end, edit.new_text)
+    fresh = Analysis(apply_edits(text, edits, encoding))
+    assert analysis.document.text == fresh.document.text
+    assert findings_of(analysis) == findings_of(fresh)
+    assert analysis.score() == fresh.score()
+
+
+def _key(position: types.Position) -> tuple[int, int]:
+    return position.line, position.character
+
+
+# Code actions
+
+
+def check_actions(fixture: str, only: Sequence[str] | None = None) -> list[str]:
+    """The titles of the code actions at the cursor."""
+    wanted = read(fixture)
+    answers = [
+        [
+            each.title
+            for each in _actions(
+                Analysis(wanted.text), wanted.at(encoding), encoding, only=only
+            )
+        ]
+        for encoding in ENCODINGS
+    ]
+    assert answers.count(answers[0]) == len(answers), answers
+    return answers[0]
+
+
+def actions_in(
+    text: str,
+    where: types.Range,
+    *,
+    encoding: PositionEncoding = PositionEncoding.UTF16,
+    only: Sequence[str] | None = None,
+    diagnostics: Sequence[types.Diagnostic] = (),
+    with_document_changes: bool = True,
+) -> list[types.CodeAction]:
+    """The code actions of a range."""
+    return code_actions(
+        Analysis(text),
+        types.OptionalVersionedTextDocumentIdentifier(URI, version=7),
+        types.CodeActionParams(
+            types.TextDocumentIdentifier(URI),
+            where,
+            types.CodeActionContext(diagnostics=list(diagnostics), only=only),
+        ),
+        encoding,
+        with_document_changes=with_document_changes,
+    )
+
+
+def _actions(
+    analysis: Analysis,
+    at: types.Position,
+    encoding: PositionEncoding,
+    only: Sequence[str] | None = None,
+) -> list[types.CodeAction]:
+    where = types.Range(at, at)
+    return actions_in(analysis.document.text, where, encoding=encoding, only=only)
+
+
+def edits_of(action: types.CodeAction) -> list[types.TextEdit]:
+    """The edits of an action that changes the one open document."""
+    assert action.edit is not None
+    if action.edit.document_changes is None:
+        assert action.edit.changes is not None
+        assert list(action.edit.changes) == [URI]
+        return list(action.edit.changes[URI])
+    assert action.edit.changes is None, "a client takes one of the two"
+    (change,) = action.edit.document_changes
+    assert isinstance(change, types.TextDocumentEdit)
+    assert change.text_document == types.OptionalVersionedTextDocumentIdentifier(URI, version=7)
+    return [each for each in change.edits if isinstance(each, types.TextEdit)]
+
+
+# Hover and lenses
+
+
+def check_hover(fixture: str) -> str | None:
+    """The Markdown at the cursor, whose range is the token that the cursor stands in."""
+    wanted = read(fixture)
+    analysis = Analysis(wanted.text)
+    assert wanted.cursor is not None, "a hover needs a $0 in its fixture"
+    here = sum(len(line) + 1 for line in wanted.lines[: wanted.cursor.record])
+    here += wanted.cursor.offset
+    answers = []
+    for encoding in ENCODINGS:
+        found = hover(analysis, point_at(analysis, wanted.at(encoding), encoding), encoding)
+        if found is None:
+            answers.append(None)
+            continue
+        assert isinstance(found.contents, types.MarkupContent)
+        assert found.contents.kind is types.MarkupKind.Markdown
+        assert found.range is not None
+        start = offset_in(wanted.text, found.range.start, encoding)
+        end = offset_in(wanted.text, found.range.end, encoding)
+        assert start <= here < end, "the range of a hover holds the cursor"
+        answers.append((found.contents.value, start, end))
+    assert answers.count(answers[0]) == len(answers), answers
+    return answers[0][0] if answers[0] is not None else None
+
+
+def check_lenses(fixture: str) -> list[tuple[int, str]]:
+    """The code lenses as they come into view: line from 1, and what stands there."""
+    return lenses_of(Analysis(read(fixture).text))
+
+
+def lenses_of(analysis: Analysis) -> list[tuple[int, str]]:
+    """The code lenses of an open document."""
+    shown = []
+    for lens in code_lenses(analysis, URI, PositionEncoding.UTF16):
+        assert lens.range.start == lens.range.end == types.Position(lens.range.start.line, 0)
+        resolved = resolve_lens(analysis, lens)
+        assert resolved.command is not None
+        shown.append((lens.range.start.line + 1, resolved.command.title))
+    return shown
