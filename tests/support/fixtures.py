@@ -223,7 +223,9 @@ def _pairs(text: str, start: int, end: int) -> tuple[list[_Pair], int]:
             colon = at
         elif character == "," and not depth:
             if colon >= 0:
-                pairs.append(_Pair(_unquoted(text[begin:colon].strip()), Span(begin, at), colon + 1))
+                pairs.append(
+                    _Pair(_unquoted(text[begin:colon].strip()), Span(begin, at), colon + 1)
+                )
                 behind = at
             begin, colon = at + 1, -1
         at += 1
@@ -393,6 +395,23 @@ def apply_fix(text: str, fix: Fix, analysis: Analysis) -> str:
     return text
 
 
+def text_edits(fix: Fix, analysis: Analysis, encoding: PositionEncoding) -> list[types.TextEdit]:
+    """A fix as a client would be sent it."""
+    text = analysis.document.text
+    return [
+        types.TextEdit(
+            types.Range(
+                *(
+                    to_position(text, Point(analysis.document.number(edit.line), at), encoding)
+                    for at in edit.span
+                )
+            ),
+            edit.text,
+        )
+        for edit in fix.edits
+    ]
+
+
 def check_fix(before: str, after: str, title: str | None = None) -> None:
     """The code action at the cursor called ``title`` (or the first) makes ``after`` of ``before``;
     made as an edit in the open document, it leaves what a fresh analysis of the result says.
@@ -409,7 +428,7 @@ def check_fix(before: str, after: str, title: str | None = None) -> None:
 def check_edited(text: str, edits: Sequence[types.TextEdit], encoding: PositionEncoding) -> None:
     """An open document that gets the edits knows what a fresh one with the result knows."""
     analysis = Analysis(text)
-    for edit in reversed(sorted(edits, key=lambda edit: _key(edit.range.start))):
+    for edit in sorted(edits, key=lambda edit: _key(edit.range.start))[::-1]:
         start, end = (
             point_at(analysis, each, encoding) for each in (edit.range.start, edit.range.end)
         )
@@ -433,9 +452,7 @@ def check_actions(fixture: str, only: Sequence[str] | None = None) -> list[str]:
     answers = [
         [
             each.title
-            for each in _actions(
-                Analysis(wanted.text), wanted.at(encoding), encoding, only=only
-            )
+            for each in _actions(Analysis(wanted.text), wanted.at(encoding), encoding, only=only)
         ]
         for encoding in ENCODINGS
     ]

@@ -95,7 +95,8 @@ export class CodeServer {
 
   /** Starts it on a free loopback port, and gives that port. */
   async start(): Promise<number> {
-    const server = new Background(process.execPath, [
+    // The kernel stops it should this process be killed, which then cannot do so itself.
+    const server = new Background("setpriv", ["--pdeathsig", "TERM", process.execPath,
       this.main,
       ...this.folderArguments,
       "--host", "127.0.0.1",
@@ -105,9 +106,6 @@ export class CodeServer {
       "--telemetry-level", "off",
       "--disable-workspace-trust",
       "--force-disable-user-env",
-      // Should this process be killed, the server and all below it end by themselves.
-      "--reconnection-grace-time", "10",
-      "--enable-remote-auto-shutdown",
     ], this.env);
     this.background = server;
     return until("the VS Code server to listen", () => {

@@ -52,7 +52,8 @@ def _output_errors() -> Iterator[None]:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="drive-trace")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Validates Drive trace.jsonl files line by line, and scores their runs.
 
     \b
@@ -61,6 +62,8 @@ def cli() -> None:
       drive-trace score projects/x          the verdict of every run in there
       drive-trace serve                     the language server, for editors
     """
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False  # by default, colour is for terminals
 
 
 cli.add_command(check)

@@ -46,7 +46,7 @@ def _card(analysis: Analysis, line: Line, place: Place) -> str | None:
     event = _event(line)
     if place.path != ("project_run_id",) and (event is None or not event.is_feed):
         return None
-    run_id = run_of(line)
+    run_id = _run_id(line)
     run = analysis.score_run(run_id) if run_id is not None else None
     if run is not None:
         return card_markdown(run)
@@ -56,6 +56,14 @@ def _card(analysis: Analysis, line: Line, place: Place) -> str | None:
         "**not computable — missing: external correctness signal**\n\n"
         f"No valid event of run {code(run_id)} stands in this trace."
     )
+
+
+def _run_id(line: Line) -> str | None:
+    known = run_of(line)
+    if known is not None:
+        return known
+    node = node_at(syntax_of(line.text).root, ("project_run_id",))
+    return node.value if node is not None and isinstance(node.value, str) else None
 
 
 def _about(analysis: Analysis, line: Line, place: Place) -> str | None:
@@ -130,9 +138,12 @@ def _about_named(analysis: Analysis, line: Line, place: Place, field: FieldType)
     starts, ends, name = [], [], None
     for each in lines or ():
         event = each.event
-        if event is None or node.value not in (each.facts[3:] if each.facts else ()):
+        if event is None:
             continue
-        if event.opens is field.names and each.facts[3] == node.value:
+        own = next(key for key, declared in event.fields.items() if declared.names is field.names)
+        if each.fact(own) != node.value:  # only refers to it, as a resumed dispatch does
+            continue
+        if event.opens is field.names:
             starts.append(each)
             name = each.fact("dispatch_name") if "dispatch_name" in event.keeps else None
         elif event.closes is field.names:
@@ -140,8 +151,8 @@ def _about_named(analysis: Analysis, line: Line, place: Place, field: FieldType)
     if not starts:
         return f"No event of this trace starts this {field.names}."
     said = f"{code(str(name))}: started" if name else "Started"
-    said += f" in line {analysis.line_number(starts[0])}"
-    said += f", ended in line {analysis.line_number(ends[-1])}." if ends else ", not ended."
+    said += f" on line {analysis.line_number(starts[0])}"
+    said += f", ended on line {analysis.line_number(ends[-1])}." if ends else ", not ended."
     return said
 
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterable
+from functools import lru_cache
+
+import orjson
 
 from drive_trace.rules.base import Edit
 from drive_trace.text import Span
 from drive_trace.trace.line import Line, Path
-from drive_trace.trace.places import Part, Place, member_at, node_at, resolve, syntax_of
+from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
 from drive_trace.vocabulary import FieldType, ObjectShape, OneOfShape
+
+_SPACE = " \t\r\n"
+_COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
 
 
 def replace_value(line: Line, path: Path, text: str) -> Edit:
@@ -25,31 +32,38 @@ def replace_key(line: Line, path: Path, key: str) -> Edit:
 
 def delete_member(line: Line, path: Path, occurrence: int = -1) -> Edit | None:
     """Take a whole pair out, with one of the commas beside it."""
-    root = syntax_of(line.text).root
-    owner = node_at(root, path[:-1])
-    member = member_at(root, path, occurrence)
-    if owner is None or member is None or member.value is None:
+    text = line.text
+    pair = pair_at(text, path, occurrence)
+    if pair is None or pair.value is None:
         return None
-    members = owner.members
-    place = next(at for at, each in enumerate(members) if each.key_span == member.key_span)
-    if place + 1 < len(members):
-        span = Span(member.key_span.start, members[place + 1].key_span.start)
-    else:
-        before = members[place - 1].value if place else None
-        start = before.span.end if before is not None else member.key_span.start
-        span = Span(start, member.value.span.end)
-    return Edit(line, span, "")
+    after = _COMMA.match(text, pair.value.end)
+    if after is not None:
+        return Edit(line, Span(pair.key.start, after.end()), "")
+    before = text[: pair.key.start].rstrip(_SPACE)
+    start = len(before[:-1].rstrip(_SPACE)) if before.endswith(",") else pair.key.start
+    return Edit(line, Span(start, pair.value.end), "")
 
 
 def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> Edit | None:
     """Add pairs, given as key and JSON text, at the end of the object at ``path``."""
-    node = node_at(syntax_of(line.text).root, path)
     pairs = ",".join(f"{as_json(key)}:{value}" for key, value in fields)
-    if node is None or not pairs:
+    end = resolve(line.text, Place(Part.END, path))
+    if not pairs or line.text[end.start : end.end] != "}":
         return None
-    last = node.members[-1].value if node.members else None
-    at = last.span.end if last is not None else node.span.end - 1
-    return Edit(line, Span(at, at), f",{pairs}" if node.members else pairs)
+    before = line.text[: end.start].rstrip(_SPACE)
+    comma = "" if before.endswith("{") else ","
+    return Edit(line, Span(len(before), len(before)), comma + pairs)
+
+
+def keys_of(line: Line, path: Path) -> set[str]:
+    """The keys of the object at ``path``."""
+    try:
+        data = orjson.loads(line.text)
+    except ValueError:
+        data = syntax_of(line.text).to_python()
+    for step in path:
+        data = data[step] if isinstance(data, dict) and step in data else None
+    return set(data) if isinstance(data, dict) else set()
 
 
 def placeholder(field: FieldType) -> str:
@@ -79,6 +93,11 @@ def as_json(value: object) -> str:
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
     """The choice that ``word`` is most likely a slip of, if any is near enough."""
+    return _nearest(word[:80], tuple(choices))
+
+
+@lru_cache(maxsize=1024)
+def _nearest(word: str, choices: tuple[str, ...]) -> str | None:
     by_lower = {choice.lower(): choice for choice in choices}
-    found = difflib.get_close_matches(word[:80].lower(), by_lower, n=1, cutoff=0.7)
+    found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
     return by_lower[found[0]] if found else None

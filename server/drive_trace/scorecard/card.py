@@ -193,10 +193,15 @@ def _numbers(tokens: Tokens) -> dict[str, object]:
 
 
 def as_double(value: int | None) -> int | float | None:
-    """An integer as JavaScript, whose numbers are doubles, would write it."""
+    """An integer as JavaScript, whose numbers are doubles, would write it; null where a sum is
+    too large for one.
+    """
     if value is None or abs(value) <= 2**53:
         return value
-    double = float(value)
+    try:
+        double = float(value)
+    except OverflowError:
+        return None
     return int(Decimal(repr(double))) if abs(double) < 1e21 else double
 
 

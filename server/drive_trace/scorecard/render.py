@@ -6,10 +6,12 @@ Everything that comes from a trace is escaped here: a trace is untrusted input.
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Callable, Iterator
 
-from drive_trace.scorecard.card import RunScore, ScoreCard, rejected_phrase
+from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard, rejected_phrase
 from drive_trace.scorecard.efficiency import Efficiency
-from drive_trace.scorecard.verdict import Verdict, headline, what_would_change_it
+from drive_trace.scorecard.verdict import headline, listed, what_would_change_it
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 NO_SIGNAL = "n/a (no signal)"
@@ -51,8 +53,7 @@ def brief(efficiency: Efficiency) -> str:
 def card_markdown(run: RunScore) -> str:
     """The whole two-tier card of a run."""
     lines = [f"**{headline(run.gate)}**", "", f"Run {code(run.run_id)}"]
-    rejected = rejected_phrase(run.rejected, most=10)
-    if rejected:
+    for rejected in _rejections(run, code, most=10):
         lines += ["", f"⚠ {rejected}."]
     lines += ["", "**Tier 1 · correctness**", "", "| component | recorded |", "| --- | --- |"]
     for name in CORRECTNESS_FIELDS:
@@ -79,11 +80,14 @@ def run_page(run: RunScore) -> str:
 
 def hidden_because(run: RunScore) -> str:
     """Why a run's efficiency is not shown."""
-    if run.gate.verdict is Verdict.INCORRECT:
-        return "the run is INCORRECT, and what a wrong result cost is no score"
     if run.correctness is None:
-        return "no correctness signal was recorded"
-    return f"the verdict is not computable while {', '.join(run.gate.missing)} is missing"
+        return NO_RUN_SIGNAL
+    gate = run.gate
+    if gate.missing:
+        because = f"{listed(gate.missing)} {'is' if len(gate.missing) == 1 else 'are'} missing"
+    else:
+        because = f"{listed(gate.failed)} failed"
+    return f"not graded CORRECT ({because})"
 
 
 def measures(efficiency: Efficiency) -> list[tuple[str, str]]:
@@ -100,8 +104,9 @@ def markdown(card: ScoreCard) -> str:
     lines = ["# Scorecard", ""]
     for run in card.runs:
         lines += [f"## {code(run.run_id)}", "", card_markdown(run), ""]
-        lines += [f"Files: {', '.join(code(part.path) for part in run.parts if part.path)}", ""]
-    lines += ["## All runs", "", *(f"- {line}" for line in _totals(card))]
+        files = [code(part.path) for part in run.parts if part.path]
+        lines += [f"Files: {', '.join(files)}", ""] if files else []
+    lines += ["## All runs", "", *(f"- {line}" for line in _totals(card, code))]
     return "\n".join(lines)
 
 
@@ -110,13 +115,12 @@ def text(card: ScoreCard) -> str:
     lines: list[str] = []
     for run in card.runs:
         lines += [_plain(run.run_id), f"  {headline(run.gate)}"]
-        rejected = rejected_phrase(run.rejected)
-        if rejected:
-            lines.append(f"  {rejected}")
+        lines += map(_wrapped, _rejections(run, _plain))
         if run.correctness is not None:
             values = run.correctness.values
             graded = ", ".join(f"{name} {values[name] or '—'}" for name in CORRECTNESS_FIELDS)
-            lines.append(f"  graded: {graded} (line {run.correctness.line})")
+            where = f" of {_plain(run.correctness.path)}" if len(run.parts) > 1 else ""
+            lines.append(f"  graded: {graded} (line {run.correctness.line}{where})")
         if run.efficiency is None:
             lines.append(f"  efficiency hidden: {hidden_because(run)}")
         else:
@@ -124,10 +128,30 @@ def text(card: ScoreCard) -> str:
             lines += [f"  {label:<{width}}  {value}" for label, value in measures(run.efficiency)]
         lines += [f"  in {_plain(part.path)}" for part in run.parts if part.path]
         lines.append("")
-    return "\n".join([*lines, *_totals(card)])
+    return "\n".join([*lines, *_totals(card, _plain)])
 
 
-def _totals(card: ScoreCard) -> list[str]:
+def _wrapped(sentence: str) -> str:
+    """An indented sentence of at most 80 columns; names and figures stay whole."""
+    return textwrap.fill(
+        sentence,
+        width=80,
+        initial_indent="  ",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _rejections(run: RunScore, name: Callable[[str], str], most: int = 3) -> Iterator[str]:
+    """What was rejected, file by file where the run has several."""
+    for part in run.parts:
+        rejected = rejected_phrase(part.rejected, most)
+        if rejected:
+            yield f"{name(part.path)}: {rejected}" if len(run.parts) > 1 else rejected
+
+
+def _totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
     if not card.runs:
         lines = ["No runs: the traces hold no valid event."]
     else:
@@ -141,13 +165,14 @@ def _totals(card: ScoreCard) -> list[str]:
     for trace in card.traces:
         rejected = rejected_phrase(trace.orphans)
         if rejected:
-            lines.append(f"{_plain(trace.path)}: {rejected} (no run can be told).")
+            where = f"{name(trace.path)}: " if trace.path else ""
+            lines.append(f"{where}{rejected} (no run can be told).")
     return lines
 
 
 def _decided_by(run: RunScore) -> str:
     if run.correctness is None:
-        return "Nothing was recorded."
+        return "Nothing was graded yet."
     where = f" of {code(run.correctness.path)}" if len(run.parts) > 1 else ""
     return f"Decided by line {run.correctness.line}{where}."
 
@@ -155,7 +180,7 @@ def _decided_by(run: RunScore) -> str:
 def compact(number: int) -> str:
     """``1.9M``, ``42k``, ``950``."""
     for unit, suffix in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if number >= unit:
+        if number * 2000 >= unit * 1999:  # 999,500 is 1.0M, not 1,000k
             scaled = number / unit
             return f"{scaled:.1f}{suffix}" if scaled < 9.95 else f"{scaled:,.0f}{suffix}"
     return str(number)

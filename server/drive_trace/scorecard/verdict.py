@@ -52,14 +52,14 @@ def headline(gate: Gate) -> str:
 
 def what_would_change_it(gate: Gate) -> str:
     """What has to be recorded for another verdict, in one sentence."""
-    failed, missing = _listed(gate.failed), _listed(gate.missing)
+    failed, missing = listed(gate.failed), listed(gate.missing)
     if gate.verdict is Verdict.CORRECT:
         return "A later correctness-recorded with a fail or a null in it would change the verdict."
     if gate.verdict is Verdict.INCORRECT:
         return (
             f"It becomes CORRECT only when {failed} "
-            f"{'is' if len(gate.failed) == 1 else 'are'} recorded again as pass, "
-            "with the other components repeated."
+            f"{'is' if len(gate.failed) == 1 else 'are'} recorded again as pass"
+            f"{', with the other components repeated' if len(gate.failed) < 3 else ''}."
         )
     if gate.missing == (NO_SIGNAL,):
         return "Record mechanical, qa and intent: the run is CORRECT when all three pass."
@@ -70,9 +70,11 @@ def what_would_change_it(gate: Gate) -> str:
         )
     return (
         f"It becomes CORRECT when {missing} {'is' if len(gate.missing) == 1 else 'are'} recorded "
-        "as pass, and INCORRECT on a fail; the other components must be repeated."
+        f"as pass, and INCORRECT on a fail"
+        f"{'; the other components must be repeated' if len(gate.missing) < 3 else ''}."
     )
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def listed(names: tuple[str, ...]) -> str:
+    """``mechanical, qa and intent``."""
     return names[0] if len(names) == 1 else " and ".join([", ".join(names[:-1]), *names[-1:]])

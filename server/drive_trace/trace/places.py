@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
@@ -33,6 +34,14 @@ class Place(NamedTuple):
     """Which of several equal keys; the last is the one that counts."""
 
 
+class PairSpans(NamedTuple):
+    """Where a pair's key (with its quotes) and its value stand."""
+
+    key: Span
+    value: Span | None
+    """None where the line breaks before the value."""
+
+
 @lru_cache(maxsize=512)
 def syntax_of(text: str) -> Syntax:
     """The syntax tree of a record; the latest ones asked for are remembered."""
@@ -43,23 +52,31 @@ def resolve(text: str, place: Place | Span) -> Span:
     """The span of a place; where the line does not have it, the nearest token that it has."""
     if isinstance(place, Span):
         return place
-    if place.part is Part.LINE_END:
+    part, path, occurrence = place
+    if part is Part.LINE_END:
         end = len(text.rstrip("\r"))
         return Span(end, end)
-    whole = _whole(text)
-    if place.part is Part.WHOLE:
-        return whole
-    root = syntax_of(text).root
-    if place.part is Part.END:
-        node = node_at(root, place.path)
-        return Span(node.span.end - 1, node.span.end) if node is not None else whole
-    member = member_at(root, place.path, place.occurrence)
+    if part is Part.WHOLE:
+        return _whole(text)
+    if part is Part.END:
+        return _end(text, path)
+    pair = pair_at(text, path, occurrence)
+    if pair is not None:
+        return pair.key if part is Part.KEY or pair.value is None else pair.value
+    node = node_at(syntax_of(text).root, path)
+    return node.span if node is not None else _whole(text)
+
+
+def pair_at(text: str, path: Path, occurrence: int = -1) -> PairSpans | None:
+    """Where the pair is whose key is the last step of ``path``, if that is a key."""
+    if len(path) == 1 and occurrence == -1:
+        pair = _quick_pair(text, str(path[0]))
+        if pair is not None:
+            return pair
+    member = member_at(syntax_of(text).root, path, occurrence)
     if member is None:
-        node = node_at(root, place.path)
-        return node.span if node is not None else whole
-    if place.part is Part.KEY or member.value is None:
-        return member.key_span
-    return member.value.span
+        return None
+    return PairSpans(member.key_span, member.value.span if member.value is not None else None)
 
 
 def member_at(root: Node | None, path: Path, occurrence: int = -1) -> Member | None:
@@ -107,11 +124,40 @@ def path_at(text: str, offset: int) -> Place | None:
     return None
 
 
+_SCALAR = re.compile(r'("(?:[^"\\]|\\.)*+"|[-+.0-9eEa-z]++)(?=[,}])')
+
+
+def _quick_pair(text: str, key: str) -> PairSpans | None:
+    """A scalar's pair in a compact object without objects in it, found without reading the line.
+
+    Inside a JSON string every quote has a backslash before it, so that a quoted
+    key with a colon after it, and no backslash before, can be nothing but a key.
+    """
+    quoted = f'"{key}":'
+    start = text.find(quoted)
+    if start < 1 or text.find(quoted, start + 1) >= 0 or text.find("{", 1) >= 0:
+        return None
+    if text[start - 1] not in "{," or "\\" in key or '"' in key:
+        return None
+    value = _SCALAR.match(text, start + len(quoted))
+    if value is None:
+        return None
+    return PairSpans(Span(start, start + len(quoted) - 1), Span(*value.span(1)))
+
+
+def _end(text: str, path: Path) -> Span:
+    if not path:
+        whole = _whole(text)
+        if text[whole.end - 1 : whole.end] == "}":
+            return Span(whole.end - 1, whole.end)
+    node = node_at(syntax_of(text).root, path)
+    return Span(node.span.end - 1, node.span.end) if node is not None else _whole(text)
+
+
 def _covers(node: Node, offset: int) -> bool:
     return node.span.start <= offset < node.span.end
 
 
 def _whole(text: str) -> Span:
-    bare = text.strip(JS_WHITESPACE)
     start = len(text) - len(text.lstrip(JS_WHITESPACE))
-    return Span(start, start + len(bare))
+    return Span(start, max(start, len(text.rstrip(JS_WHITESPACE))))

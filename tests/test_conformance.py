@@ -1,0 +1,85 @@
+"""The reference reader's own results, case by case."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from drive_trace.api import Analysis, summarize_text
+from drive_trace.rules.base import Severity
+from drive_trace.scorecard.card import score, to_json
+
+CASES = Path(__file__).parent / "conformance"
+VERDICTS = {
+    "valid": (False, False),
+    "invalid": (True, False),
+    "unknown": (False, True),
+    "blank": (False, False),
+}
+
+
+def load(name: str) -> list[dict]:
+    return [json.loads(line) for line in (CASES / name).read_text("utf-8").split("\n") if line]
+
+
+def test_every_line_is_judged_as_the_reference_judges_it() -> None:
+    wrong = []
+    for case in load("lines.jsonl"):
+        analysis = Analysis(case["raw"] + "\n")
+        found = list(analysis.findings())
+        has_error = any(finding.rule.severity is Severity.ERROR for finding in found)
+        is_unknown = any(finding.rule.code == "unknown-event-type" for finding in found)
+        status = analysis.document.lines[0].status.value
+        if (has_error, is_unknown) != VERDICTS[case["verdict"]] or status != case["verdict"]:
+            wrong.append((case["verdict"], status, [finding.rule.code for finding in found]))
+    assert wrong == []
+
+
+def test_every_finding_of_every_line_can_be_shown_and_its_fixes_made() -> None:
+    for case in load("lines.jsonl"):
+        analysis = Analysis(case["raw"] + "\n")
+        for finding in analysis.findings():
+            record, span = analysis.where(finding)
+            text = analysis.document.lines[record].text
+            assert 0 <= span.start <= span.end <= len(text)
+            assert analysis.words(finding.words)
+            for fix in analysis.fixes(finding):
+                assert fix.edits
+                for edit in fix.edits:
+                    assert 0 <= edit.span.start <= edit.span.end <= len(text)
+
+
+@pytest.mark.parametrize("number", range(120))
+def test_trace(number: int) -> None:
+    case = load_traces()[number]
+    analysis = Analysis(case["text"])
+    errors = {
+        analysis.where(finding).record + 1
+        for finding in analysis.findings()
+        if finding.rule.severity is Severity.ERROR
+    }
+    assert sorted(errors) == case["invalid_lines"]
+    assert list(analysis.summary().unknown_lines) == case["unknown_lines"]
+    card = to_json(analysis.score())
+    assert only_keys_of(card, case["scorecard"]) == case["scorecard"]
+    assert to_json(score([summarize_text(case["text"])])) == card
+
+
+def only_keys_of(ours: object, theirs: object) -> object:
+    """Ours without the keys that stand beside the reference's."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return {key: only_keys_of(ours.get(key), value) for key, value in theirs.items()}
+    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        return [only_keys_of(mine, other) for mine, other in zip(ours, theirs, strict=True)]
+    return ours
+
+
+_TRACES: list[dict] = []
+
+
+def load_traces() -> list[dict]:
+    if not _TRACES:
+        _TRACES.extend(load("traces.jsonl"))
+    return _TRACES

@@ -1,0 +1,125 @@
+"""Real traces, where there are some: findings on exactly the lines that their README names."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from drive_trace.api import Analysis
+from drive_trace.commands import cli
+from drive_trace.scorecard.card import to_json
+from drive_trace.trace.document import Point
+
+FOLDER = os.environ.get("DRIVE_TRACE_CORPUS")
+TRACES = sorted(Path(FOLDER).glob("*.jsonl")) if FOLDER else []
+
+pytestmark = pytest.mark.skipif(not FOLDER, reason="DRIVE_TRACE_CORPUS names no folder of traces")
+
+EDITS = 12
+"""Random edits of each trace."""
+
+
+@pytest.fixture(params=TRACES, ids=lambda path: path.stem)
+def trace(request: pytest.FixtureRequest) -> Path:
+    assert isinstance(request.param, Path)
+    return request.param
+
+
+def rejected_lines(trace: Path) -> list[int]:
+    """The lines that the README beside a trace names."""
+    readme = (trace.parent / "README.md").read_text(encoding="utf-8")
+    named = re.search(rf"`{re.escape(trace.stem)}` rejects lines? (\d[\d, ]*)", readme)
+    return [int(number) for number in re.findall(r"\d+", named[1])] if named else []
+
+
+def test_there_are_traces_and_lines_that_are_named() -> None:
+    assert TRACES
+    assert any(map(rejected_lines, TRACES))
+
+
+def test_errors_stand_on_the_rejected_lines(trace: Path) -> None:
+    ran = CliRunner().invoke(cli, ["check", "--output-format", "json", str(trace)])
+    errors = {each["line"] for each in json.loads(ran.stdout) if each["severity"] == "error"}
+    assert sorted(errors) == rejected_lines(trace)
+    assert (ran.exit_code, ran.stderr) == (1 if errors else 0, "")
+
+
+def test_no_run_was_graded(trace: Path) -> None:
+    ran = CliRunner().invoke(cli, ["score", "--format", "json", str(trace)])
+    card = json.loads(ran.stdout)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    assert {run["verdict"] for run in card["runs"]} == {"not-computable"}
+    assert all(run["missing_inputs"] == ["external correctness signal"] for run in card["runs"])
+    assert not card["has_any_correctness_signal"]
+    rejected = [line for each in (*card["runs"], *card["files"]) for line in each["rejected_lines"]]
+    assert sorted(rejected) == rejected_lines(trace)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["check"], ["check", "--output-format", "concise"], ["score", "--format", "markdown"]],
+)
+def test_every_format_takes_all_of_them(arguments: list[str]) -> None:
+    ran = CliRunner().invoke(cli, [*arguments, *map(str, TRACES)])
+    assert ran.exit_code in (0, 1)
+    assert ran.stderr == ""
+    assert ran.stdout.endswith("\n")
+
+
+def test_edits_leave_what_a_fresh_analysis_finds(trace: Path) -> None:
+    chance = random.Random(trace.stem)  # noqa: S311 - a seed, for the same edits every time
+    analysis = Analysis(trace.read_text(encoding="utf-8"))
+    for _ in range(EDITS):
+        before = analysis.document.text
+        start, end, new = an_edit(chance, before)
+        analysis.edit(point(before, start), point(before, end), new)
+        text = before[:start] + new + before[end:]
+        assert analysis.document.text == text
+        assert known(analysis) == known(Analysis(text))
+
+
+def an_edit(chance: random.Random, text: str) -> tuple[int, int, str]:
+    """Offsets and new text: a slip in a line, or lines that go, come twice or change places."""
+    lines = text.split("\n")
+    at = chance.randrange(len(text))
+    first = sum(len(line) + 1 for line in lines[: chance.randrange(len(lines) - 1)])
+    end = text.find("\n", first) + 1 or len(text)
+    following = text.find("\n", end) + 1 or len(text)
+    line, other = text[first:end], text[end:following]
+    return chance.choice(
+        [
+            (at, at, chance.choice(['"', "{", "}", "\n", "\\", "\r\n", "🚀", "\u2028", ",", "0"])),
+            (at, min(at + chance.randrange(1, 400), len(text)), ""),
+            (first, end, ""),
+            (first, first, line),
+            (first, following, other + line),
+        ]
+    )
+
+
+def point(text: str, offset: int) -> Point:
+    head = text[:offset]
+    return Point(head.count("\n"), offset - (head.rfind("\n") + 1))
+
+
+def known(analysis: Analysis) -> Any:
+    """All that is known of a trace."""
+    findings = [
+        (analysis.where(each), each.rule.code, analysis.words(each.words), fixes(analysis, each))
+        for each in analysis.findings()
+    ]
+    return findings, to_json(analysis.score())
+
+
+def fixes(analysis: Analysis, finding: Any) -> Any:
+    return [
+        (fix.title, fix.safe, [(analysis.line_number(each.line), *each[1:]) for each in fix.edits])
+        for fix in analysis.fixes(finding)
+    ]

@@ -1,0 +1,38 @@
+"""What holds the project together: arrows, generated files, one thing a module."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_imports_follow_the_arrows() -> None:
+    done = run(str(Path(sys.executable).with_name("lint-imports")), "--no-cache")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_generated_files_are_fresh() -> None:
+    done = run(sys.executable, "tools/generate.py", "--check")
+    assert done.returncode == 0, f"{done.stderr}\nrun `make generate`"
+
+
+def test_every_feature_answers_one_method_and_is_registered() -> None:
+    features = {path.stem for path in (ROOT / "server/drive_trace/features").glob("*.py")}
+    server = (ROOT / "server/drive_trace/lsp/server.py").read_text("utf-8")
+    for name in features - {"__init__", "positions", "diagnostics"}:
+        assert f"drive_trace.features.{name} import" in server
+
+
+def test_every_command_module_is_a_command() -> None:
+    from drive_trace.commands import cli
+
+    support = {"__init__", "output", "paths"}
+    modules = {path.stem for path in (ROOT / "server/drive_trace/commands").glob("*.py")}
+    assert set(cli.commands) == modules - support

@@ -1,0 +1,114 @@
+"""schemas/: fresh, valid as schemas, and of one mind with the engine."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from pydantic import TypeAdapter
+from pydantic_core import SchemaValidator
+
+from drive_trace.trace.reading import core_schema_of, read_exactly
+from drive_trace.vocabulary import EVENTS, FAMILY_MODULES, ObjectShape
+
+ROOT = Path(__file__).parent.parent
+SCHEMAS = ROOT / "schemas"
+LINES = Path(__file__).parent / "conformance/lines.jsonl"
+
+
+def schema(name: str) -> dict:
+    return json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+
+
+def test_there_are_19_events_each_declared_in_a_family_and_with_a_schema() -> None:
+    assert len(EVENTS) == 19
+    assert {event.declared.__module__ for event in EVENTS.values()} == {
+        module.__name__ for module in FAMILY_MODULES
+    }
+    files = {path.name.removesuffix(".schema.json") for path in SCHEMAS.glob("*.json")}
+    assert files == {*EVENTS, "event"}
+
+
+@pytest.mark.parametrize("name", ["event", *EVENTS])
+def test_schema_is_a_schema_and_says_what_every_field_means(name: str) -> None:
+    found = schema(name)
+    Draft202012Validator.check_schema(found)
+    assert found["description"]
+    for properties in found.get("properties", {}).values():
+        assert properties.get("description") or "const" in properties
+
+
+@pytest.mark.parametrize("name", list(EVENTS))
+def test_example_is_valid_by_schema_and_engine(name: str) -> None:
+    example = EVENTS[name].example
+    Draft202012Validator(schema(name)).validate(example)
+    Draft202012Validator(schema("event")).validate(example)
+    line = read_exactly(json.dumps(example))
+    assert line.event is EVENTS[name]
+    assert not line.remarks
+
+
+def beyond_json_schema(value: object) -> bool:
+    """What JSON Schema cannot say: a number is its value as a finite double."""
+    if isinstance(value, dict):
+        return any(map(beyond_json_schema, value.values()))
+    if isinstance(value, list):
+        return any(map(beyond_json_schema, value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return len(str(abs(value))) > 308
+    return isinstance(value, float) and math.isinf(value)
+
+
+def refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def test_an_independent_validator_agrees_on_every_conformance_line() -> None:
+    """But for lines that are no JSON, and numbers that no double holds: see docs/schemas.md."""
+    validator = Draft202012Validator(schema("event"))
+    compared, wrong = 0, []
+    for text in LINES.read_text("utf-8").split("\n"):
+        case = json.loads(text) if text else {"raw": "", "verdict": "blank"}
+        try:
+            value = json.loads(case["raw"], parse_constant=refuse)
+        except (ValueError, RecursionError):
+            continue
+        if beyond_json_schema(value):
+            continue
+        compared += 1
+        if validator.is_valid(value) != (case["verdict"] == "valid"):
+            wrong.append((case["verdict"], case["raw"][:200]))
+    assert wrong == []
+    assert compared > 1000
+
+
+def test_the_fast_path_is_what_pydantic_makes_of_the_declarations() -> None:
+    """Its schemas are made by hand for a quick start; pydantic's own must judge the same."""
+    by_pydantic = {name: TypeAdapter(event.declared).validator for name, event in EVENTS.items()}
+    by_hand = {
+        name: SchemaValidator(core_schema_of(ObjectShape(event.fields)))
+        for name, event in EVENTS.items()
+    }
+    accepted = 0
+    for text in LINES.read_text("utf-8").split("\n"):
+        try:
+            value = json.loads(json.loads(text)["raw"]) if text else None
+        except (ValueError, RecursionError):
+            continue
+        event = (
+            EVENTS.get(value.get("event_type", ""))
+            if isinstance(value, dict) and isinstance(value.get("event_type"), str)
+            else None
+        )
+        if event is None or beyond_json_schema(value):
+            continue
+        declared = {key: each for key, each in value.items() if key in event.fields}
+        if any(isinstance(each, int) and abs(each) > 2**53 for each in declared.values()):
+            continue
+        ours = by_hand[event.name].isinstance_python(declared)
+        assert ours == by_pydantic[event.name].isinstance_python(declared), declared
+        accepted += ours
+    assert accepted > 200
