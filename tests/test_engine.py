@@ -15,6 +15,7 @@ from drive_trace.trace.reading import read_exactly, read_lines
 from tests.support.models import (
     TEXTS,
     Edit,
+    LineEdit,
     applied,
     edits,
     event_lines,
@@ -24,6 +25,10 @@ from tests.support.models import (
 )
 
 
+def made_on(text: str, edit: Edit | LineEdit) -> Edit:
+    return edit.on(text) if isinstance(edit, LineEdit) else edit
+
+
 def edited(analysis: Analysis, edit: Edit) -> None:
     text = analysis.document.text
     analysis.edit(point(text, edit.start), point(text, edit.end), edit.text)
@@ -31,9 +36,10 @@ def edited(analysis: Analysis, edit: Edit) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(TEXTS, st.lists(edits(), max_size=6))
-def test_batch_equals_incremental(text: str, changes: list[Edit]) -> None:
+def test_batch_equals_incremental(text: str, changes: list[Edit | LineEdit]) -> None:
     analysis = Analysis(text)
-    for edit in changes:
+    for change in changes:
+        edit = made_on(text, change)
         edited(analysis, edit)
         text = applied(text, edit)
         assert everything(analysis) == everything(Analysis(text))
@@ -44,9 +50,10 @@ def test_batch_equals_incremental(text: str, changes: list[Edit]) -> None:
 @example("a\rb\n", [Edit(2, 2, "\n")])
 @example("a\r", [Edit(2, 2, "\n")])
 @example("\r\n\r\n", [Edit(1, 1, "x")])
-def test_edits_keep_the_text_and_its_positions(text: str, changes: list[Edit]) -> None:
+def test_edits_keep_the_text_and_its_positions(text: str, changes: list[Edit | LineEdit]) -> None:
     document = Document(text, read_lines)
-    for edit in changes:
+    for change in changes:
+        edit = made_on(text, change)
         document.apply(document.splice(point(text, edit.start), point(text, edit.end), edit.text))
         text = applied(text, edit)
         assert document.text == text

@@ -14,8 +14,8 @@ A fixture is a piece of a trace as somebody has it open, indented as the test is
     given pairs put in: in the place of the field of that name, else at the end. A pair is taken as
     it is written, so it may be anything but JSON (``"qa":NaN``, ``qa:'pass'``), stand twice, or
     have the value ``<absent>``, which takes the field out. What stands behind the last pair (a
-    comma, say) stays before the closing brace. With an event type that is none, or without one,
-    the example is the envelope alone. All other lines are taken as they are.
+    comma, say, or nothing where the brace is missing) stays there. With an event type that is none,
+    or without one, the example is the envelope alone. All other lines are taken as they are.
 
 ``^^^ code`` or ``^^^ code: part of the message``
     Under a line: a finding on what stands above the ``^``, as it is written there; a mark under
@@ -137,9 +137,7 @@ class _Line:
         kept = [at for at in range(len(written)) if not self._is_cursor(at)]
         self.text = "".join(written[at] for at in kept)
         if self.text.startswith(_SHORTHAND):
-            end = self.text.rindex("}")
-            self._expand(self.text, end, kept)
-            self._copy(self.text, end, len(self.text), kept)
+            self._expand(self.text, kept)
             self.text = "".join(self._parts)
         else:
             self._places = {at: place for place, at in enumerate(kept)}
@@ -171,8 +169,8 @@ class _Line:
         self._parts.append(text)
         self._length += len(text)
 
-    def _expand(self, text: str, end: int, kept: Sequence[int]) -> None:
-        pairs, behind = _pairs(text, len(_SHORTHAND), end)
+    def _expand(self, text: str, kept: Sequence[int]) -> None:
+        pairs, behind = _pairs(text, len(_SHORTHAND))
         given: dict[str, list[_Pair]] = {}
         for pair in pairs:
             given.setdefault(pair.name, []).append(pair)
@@ -180,6 +178,7 @@ class _Line:
         known = EVENTS.get(name)
         example = dict(known.example if known is not None else ENVELOPE_EXAMPLE)
         self._copy(text, len(_SHORTHAND) - 1, len(_SHORTHAND), kept)
+        self._places[kept[0]] = 0
         separator = ""
         for field in (*example, *(each for each in given if each not in example)):
             for pair in given.get(field, [None]):
@@ -191,7 +190,7 @@ class _Line:
                     self._add(separator)
                     self._copy(text, *pair.span, kept)
                 separator = ","
-        self._copy(text, behind, end, kept)
+        self._copy(text, behind, len(text), kept)
 
 
 class _Pair(NamedTuple):
@@ -203,13 +202,13 @@ class _Pair(NamedTuple):
         return text[self.value_start : self.span.end].strip()
 
 
-def _pairs(text: str, start: int, end: int) -> tuple[list[_Pair], int]:
-    """The pairs of an object as they are written, and where they end."""
+def _pairs(text: str, start: int) -> tuple[list[_Pair], int]:
+    """The pairs of an object as they are written, and where the last one ends."""
     pairs: list[_Pair] = []
     depth, in_string, colon, begin = 0, False, -1, start
     behind = at = start
-    while at <= end:
-        character = text[at] if at < end else ","
+    while at <= len(text) and depth >= 0:
+        character = text[at : at + 1] or "}"  # the object may be unfinished
         if in_string:
             at += character == "\\"
             in_string = character != '"'
@@ -217,15 +216,14 @@ def _pairs(text: str, start: int, end: int) -> tuple[list[_Pair], int]:
             in_string = True
         elif character in "{[":
             depth += 1
-        elif character in "}]":
+        elif character in "]}":
             depth -= 1
         elif character == ":" and not depth and colon < 0:
             colon = at
-        elif character == "," and not depth:
+        if (character == "," and not depth and not in_string) or depth < 0:
             if colon >= 0:
-                pairs.append(
-                    _Pair(_unquoted(text[begin:colon].strip()), Span(begin, at), colon + 1)
-                )
+                name = _unquoted(text[begin:colon].strip())
+                pairs.append(_Pair(name, Span(begin, at), colon + 1))
                 behind = at
             begin, colon = at + 1, -1
         at += 1

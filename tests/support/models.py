@@ -16,8 +16,8 @@ from drive_trace.vocabulary import EVENTS
 
 LINE_END = re.compile("\r\n|\r|\n")
 _IDS = ("d1", "d2", "r1", "é😀")
-_RUNS = ("alpha", "beta", "🚀")
-_OUTCOMES = ("pass", "fail", None, "passed")
+_RUNS = ("alpha", "alpha", "alpha", "🚀")
+_OUTCOMES = ("pass", "fail", "pass", None, None, "passed")
 
 
 @st.composite
@@ -25,7 +25,7 @@ def event_lines(draw: st.DrawFn) -> str:
     """An event of few runs and ids, so that lines have to do with each other; some are broken."""
     name = draw(
         st.sampled_from(
-            ["correctness-recorded"] * 4
+            ["correctness-recorded"] * 6
             + ["tokens-recorded", "dispatch-start", "dispatch-end", "round-start", "project-closed"]
         )
     )
@@ -36,13 +36,13 @@ def event_lines(draw: st.DrawFn) -> str:
     for key in ("mechanical", "qa", "intent"):
         if key in event:
             event[key] = draw(st.sampled_from(_OUTCOMES))
-    if draw(st.integers(0, 9)) == 0:
+    if draw(st.integers(0, 14)) == 14:
         event.pop(draw(st.sampled_from(sorted(event))))
-    if draw(st.integers(0, 9)) == 0:
+    if draw(st.integers(0, 14)) == 14:
         event["extra"] = draw(st.text(max_size=4))
     separators = draw(st.sampled_from([(",", ":"), (", ", ": ")]))
     text = json.dumps(event, ensure_ascii=draw(st.booleans()), separators=separators)
-    if draw(st.integers(0, 9)) == 0:
+    if draw(st.integers(0, 14)) == 14:
         text = text[: draw(st.integers(0, len(text)))]
     return text
 
@@ -50,20 +50,44 @@ def event_lines(draw: st.DrawFn) -> str:
 PIECES = st.sampled_from(
     ["\r", "\n", "\r\n", "\u2028", "\x85", "\x0b", "😀", "é", '"', "{", "}", ",", "null", "\ud800"]
 )
-TEXTS = st.lists(event_lines() | PIECES | st.just("\n"), max_size=8).map("\n".join)
+TEXTS = st.lists(event_lines(), max_size=8).map("\n".join) | st.lists(
+    event_lines() | PIECES | st.just("\n"), max_size=8
+).map("\n".join)
 SMALL = st.lists(PIECES | st.text(max_size=3), max_size=4).map("".join)
 
 
 @dataclass(frozen=True)
 class Edit:
+    """Put ``text`` in place of the code points from ``start`` to ``end``."""
+
     start: int
     end: int
     text: str
 
 
+@dataclass(frozen=True)
+class LineEdit:
+    """Put ``text`` in place of ``count`` whole lines from line ``first`` on, modulo the text's."""
+
+    first: int
+    count: int
+    text: str
+
+    def on(self, text: str) -> Edit:
+        starts = [0, *(at + 1 for at, character in enumerate(text) if character == "\n")]
+        first = self.first % len(starts)
+        stop = first + self.count
+        return Edit(starts[first], starts[stop] if stop < len(starts) else len(text), self.text)
+
+
 @st.composite
-def edits(draw: st.DrawFn) -> Edit:
-    """An edit by code points; what lies past the text's end is cut when it is made."""
+def edits(draw: st.DrawFn) -> Edit | LineEdit:
+    """An edit inside a line or of whole lines; what lies past the text's end is cut."""
+    if draw(st.booleans()):
+        lines = draw(st.lists(event_lines(), max_size=2))
+        return LineEdit(
+            draw(st.integers(0, 20)), draw(st.integers(0, 2)), "".join(f"{x}\n" for x in lines)
+        )
     start = draw(st.integers(0, 3000))
     length = draw(st.sampled_from([0, 0, 1, 1, 2, 40, 2000]))
     return Edit(start, start + length, draw(SMALL | event_lines() | TEXTS))

@@ -96,7 +96,9 @@ export class CodeServer {
   /** Starts it on a free loopback port, and gives that port. */
   async start(): Promise<number> {
     // The kernel stops it should this process be killed, which then cannot do so itself.
-    const server = new Background("setpriv", ["--pdeathsig", "TERM", process.execPath,
+    const server = new Background("setpriv", [
+      "--pdeathsig", "TERM",
+      process.execPath,
       this.main,
       ...this.folderArguments,
       "--host", "127.0.0.1",
@@ -114,10 +116,6 @@ export class CodeServer {
       }
       return Number(/listening on (\d+)/.exec(server.output())?.[1] ?? 0);
     });
-  }
-
-  get output(): string {
-    return this.background?.output() ?? "";
   }
 
   async stop(): Promise<void> {

@@ -6,7 +6,6 @@ import { until } from "./until";
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  readonly signal?: AbortSignal;
 }
 
 /** Runs a command to its end; throws with the last lines of its output when it fails. */
@@ -14,7 +13,7 @@ export async function run(command: string, args: string[], options: RunOptions =
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
   const output = collect(child);
   const code = await new Promise<number | string>((resolve) => {
-    child.on("error", (error) => { resolve(error.message); });
+    child.on("error", () => { resolve("not started"); });
     child.on("close", (status, signal) => { resolve(status ?? signal ?? "unknown"); });
   });
   if (code !== 0) {
@@ -27,15 +26,17 @@ export async function run(command: string, args: string[], options: RunOptions =
 /** A process that runs until it is stopped. */
 export class Background {
   private readonly child: ChildProcess;
+  private notStarted = false;
   readonly output: () => string;
 
   constructor(command: string, args: string[], env: NodeJS.ProcessEnv) {
     this.child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env });
     this.output = collect(this.child);
+    this.child.on("error", () => { this.notStarted = true; });
   }
 
   get ended(): boolean {
-    return this.child.exitCode !== null || this.child.signalCode !== null;
+    return this.notStarted || this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
   /** Asks it to end, and makes it after `patience` milliseconds. */
@@ -100,5 +101,6 @@ function collect(child: ChildProcess): () => string {
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk));
   }
+  child.on("error", (error) => chunks.push(error.message));
   return () => chunks.join("");
 }

@@ -49,13 +49,26 @@ def _card(analysis: Analysis, line: Line, place: Place) -> str | None:
     run_id = _run_id(line)
     run = analysis.score_run(run_id) if run_id is not None else None
     if run is not None:
-        return card_markdown(run)
+        return card_markdown(run) + _standing(analysis, line)
     if run_id is None:
         return None
     return (
         "**not computable — missing: external correctness signal**\n\n"
         f"No valid event of run {code(run_id)} stands in this trace."
-    )
+    ) + _standing(analysis, line)
+
+
+def _standing(analysis: Analysis, line: Line) -> str:
+    """Of a feed's line that does not count: why."""
+    if line.is_rejected:
+        return "\n\nThis line is rejected: it counts for nothing."
+    event = line.event
+    if event is None or not event.is_feed:
+        return ""
+    following = analysis.index.runs[line.text_fact("project_run_id")].events(event.name).after(line)
+    if following is None:
+        return ""
+    return f"\n\nThis event counts no more: line {analysis.line_number(following)} supersedes it."
 
 
 def _run_id(line: Line) -> str | None:
@@ -74,7 +87,7 @@ def _about(analysis: Analysis, line: Line, place: Place) -> str | None:
     if field is None:
         name = code(str(place.path[-1]))
         return f"{name} is not declared for this event: readers ignore it." if event else None
-    parts = [_about_field(field)]
+    parts = [_about_field(field, _value(line, place))]
     value = _value_text(line, place, field)
     if value:
         parts.append(value)
@@ -101,12 +114,14 @@ def _unknown_event(line: Line) -> str | None:
     return f"{code(name)} is not an event of the vocabulary: readers keep it apart."
 
 
-def _about_field(field: FieldType) -> str:
+def _about_field(field: FieldType, value: object) -> str:
     unit = f" Counted in {field.unit}." if field.unit else ""
     text = f"**{field.name}** — {field.prose}{unit}\n\n*{field.describe()}*"
     meanings = _meanings(field)
     if meanings:
-        text += "\n\n" + "\n".join(f"- `{value}` — {what}" for value, what in meanings.items())
+        names = ((f"**`{each}`**" if each == value else f"`{each}`") for each in meanings)
+        said = zip(names, meanings.values(), strict=True)
+        text += "\n\n" + "\n".join(f"- {name} — {what}" for name, what in said)
     return text
 
 
@@ -118,30 +133,31 @@ def _meanings(field: FieldType) -> dict[str, str]:
 
 
 def _value_text(line: Line, place: Place, field: FieldType) -> str | None:
-    if place.part is not Part.VALUE:
-        return None
-    node = node_at(syntax_of(line.text).root, place.path)
-    value = node.value if node is not None else None
+    value = _value(line, place)
     if isinstance(value, int) and not isinstance(value, bool) and field.unit and value >= 1000:
         return f"= {value:,} {field.unit}"
     return None
 
 
+def _value(line: Line, place: Place) -> object:
+    """The scalar at a place that is a value."""
+    node = node_at(syntax_of(line.text).root, place.path) if place.part is Part.VALUE else None
+    return node.value if node is not None else None
+
+
 def _about_named(analysis: Analysis, line: Line, place: Place, field: FieldType) -> str | None:
     """Where the dispatch, round or slice that a value names starts and ends."""
-    if field.names in (None, Entity.RUN, Entity.EVENT, Entity.PATH) or place.part is not Part.VALUE:
+    named = _value(line, place)
+    if field.names in (None, Entity.RUN, Entity.EVENT, Entity.PATH) or not isinstance(named, str):
         return None
-    node = node_at(syntax_of(line.text).root, place.path)
-    if node is None or not isinstance(node.value, str):
-        return None
-    lines = analysis.index.named[field.names].get(node.value)
+    lines = analysis.index.named[field.names].get(named)
     starts, ends, name = [], [], None
     for each in lines or ():
         event = each.event
         if event is None:
             continue
         own = next(key for key, declared in event.fields.items() if declared.names is field.names)
-        if each.fact(own) != node.value:  # only refers to it, as a resumed dispatch does
+        if each.fact(own) != named:  # only refers to it, as a resumed dispatch does
             continue
         if event.opens is field.names:
             starts.append(each)

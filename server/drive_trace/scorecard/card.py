@@ -211,12 +211,12 @@ def rejected_phrase(rejected: Sequence[Rejected], most: int = 3) -> str | None:
         return None
     kinds: Mapping[str, str] = {
         "correctness-recorded": "correctness line",
-        "tokens-recorded": "tokens line",
+        "tokens-recorded": "token line",
     }
-    groups: dict[str, list[int]] = {"correctness line": [], "tokens line": [], "other line": []}
+    groups: dict[str, list[int]] = {"correctness line": [], "token line": [], "other line": []}
     for line, name in rejected:
         groups[kinds.get(cast("str", name), "other line")].append(line)
-    only_others = not groups["correctness line"] and not groups["tokens line"]
+    only_others = not groups["correctness line"] and not groups["token line"]
     said = []
     for kind, lines in groups.items():
         if lines:

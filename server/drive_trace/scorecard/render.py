@@ -165,8 +165,8 @@ def _totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
     for trace in card.traces:
         rejected = rejected_phrase(trace.orphans)
         if rejected:
-            where = f"{name(trace.path)}: " if trace.path else ""
-            lines.append(f"{where}{rejected} (no run can be told).")
+            where = f"{name(trace.path)}, in" if trace.path else "In"
+            lines.append(f"{where} no known run: {rejected}.")
     return lines
 
 

@@ -1,0 +1,1 @@
+"""What editors ask for, a module a method of the protocol."""

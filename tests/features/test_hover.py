@@ -1,0 +1,340 @@
+"""Hover: what a token means, and the scorecard of the run that it belongs to."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from drive_trace.vocabulary import EVENTS, EventType, OneOfShape
+from tests.support.fixtures import check_hover, dumps
+from tests.support.snapshots import Snapshots
+
+HOVERS = {
+    "event-type": """
+        EVENT{"event_type":"dispa$0tch-end"}
+    """,
+    "field-key": """
+        EVENT{"event_type":"round-end","ver$0dict":"satisfied"}
+    """,
+    "enum-value": """
+        EVENT{"event_type":"round-end","verdict":"stop-$0condition"}
+    """,
+    "large-number": """
+        EVENT{"event_type":"spec-amended","byte_length":19$012408}
+    """,
+    "envelope-field": """
+        EVENT{"event_type":"project-started","t$0s":"2026-05-28T14:00:00.000Z"}
+    """,
+    "nested-field": """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":2,"L":0,"X$0L":0}}
+    """,
+    "undeclared-field": """
+        EVENT{"event_type":"brief-issued","brief$0_path":"briefs/d1.md"}
+    """,
+    "unknown-event-type": """
+        EVENT{"event_type":"tool$0-called"}
+    """,
+    "dispatch-id": """
+        EVENT{"event_type":"project-started"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"implementer D1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d-2","parent_dispatch_id":"d-1"}
+        EVENT{"event_type":"round-start","dispatch_id":"d$0-1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"d-2"}
+    """,
+    "round-id": """
+        EVENT{"event_type":"round-start","round_id":"r-1"}
+        EVENT{"event_type":"brief-issued","round_id":"r$0-1"}
+        EVENT{"event_type":"round-end","round_id":"r-1"}
+    """,
+    "slice-slug": """
+        EVENT{"event_type":"slice-started","slice_slug":"retry$0-queue"}
+        EVENT{"event_type":"slice-started","slice_slug":"retry-limits"}
+        EVENT{"event_type":"slice-completed","slice_slug":"retry-limits"}
+    """,
+    "id-that-nothing-starts": """
+        EVENT{"event_type":"round-start","dispatch_id":"d-1","round_id":"r-1"}
+        EVENT{"event_type":"round-end","dispatch_id":"d$0-1","round_id":"r-1"}
+    """,
+    "run-correct": """
+        EVENT{"event_type":"project-started","project_run_id":"checkout$0-retry"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-1","round_id":"r-1"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-1","round_id":"r-2","round_number":2}
+        EVENT{"event_type":"round-start","dispatch_id":"d-2","round_id":"r-3"}
+        EVENT{"event_type":"project-closed","ts":"2026-05-28T14:28:20.000Z"}
+        EVENT{"event_type":"tokens-recorded","input_tokens":1912408,"cache_write_tokens":null}
+        EVENT{"event_type":"correctness-recorded"}
+    """,
+    "run-incorrect": """
+        EVENT{"event_type":"project-started","project_run_id":"checkout$0-retry"}
+        EVENT{"event_type":"tokens-recorded"}
+        EVENT{"event_type":"correctness-recorded","qa":"fail"}
+    """,
+    "run-failed-and-incomplete": """
+        EVENT{"event_type":"project-started"}
+        EVENT{"event_type":"correctness-recorded","qa":"f$0ail","intent":null}
+    """,
+    "run-not-graded": """
+        EVENT{"event_type":"project-started","project_run_id":"checkout$0-retry"}
+        EVENT{"event_type":"tokens-recorded"}
+    """,
+    "run-with-rejected-lines": """
+        EVENT{"event_type":"correctness-recorded","project_run_id":"checkout$0-retry"}
+        EVENT{"event_type":"correctness-recorded","qa":"failed"}
+        EVENT{"event_type":"tokens-recorded","input_tokens":"12"}
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":null}
+    """,
+    "rejected-verdict": """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"correctness-recorded","qa":"fai$0led"}
+    """,
+}
+
+
+@pytest.mark.parametrize("name", HOVERS)
+def test_what_hovers_say(name: str, snapshots: Snapshots) -> None:
+    said = check_hover(HOVERS[name])
+    assert said is not None
+    snapshots.check(f"hover/{name}.md", said + "\n")
+
+
+def hover_over(fixture: str) -> str:
+    said = check_hover(fixture)
+    assert said is not None
+    return said
+
+
+@pytest.mark.parametrize(
+    "fixture",
+    [
+        # blank lines, and the one behind the final newline
+        """
+        EVENT{"event_type":"project-started"}
+        $0
+        EVENT{"event_type":"project-closed"}
+        """,
+        """
+        EVENT{"event_type":"project-started"}
+        $0
+        """,
+        # the object itself, and what stands between its tokens
+        """
+        $0EVENT{"event_type":"project-started"}
+        """,
+        """
+        EVENT{"event_type":"project-started"}$0
+        """,
+        """
+        {"event_id":$0 "e-1"}
+        """,
+        # no events, and what nothing is known of
+        """
+        ["correctness$0-recorded"]
+        """,
+        """
+        not $0json
+        """,
+        """
+        EVENT{"event_type":"tool-called","to$0ol":"grep"}
+        """,
+    ],
+)
+def test_where_there_is_nothing_to_say_nothing_is_said(fixture: str) -> None:
+    assert check_hover(fixture) is None
+
+
+@pytest.mark.parametrize("event", EVENTS.values(), ids=list(EVENTS))
+def test_every_event_and_field_is_explained(event: EventType) -> None:
+    said = hover_over(f'EVENT{{"event_type":"$0{event.name}"}}')
+    assert event.prose in said
+    for name, field in event.fields.items():
+        pair = f'"$0{name}":{dumps(event.example[name])}'
+        said = hover_over(f'EVENT{{"event_type":"{event.name}",{pair}}}')
+        assert field.prose in said
+        assert field.describe() in said
+        if isinstance(field.shape, OneOfShape) and len(field.shape.meanings) > 1:
+            for word, meaning in field.shape.meanings.items():
+                assert f"`{word}` — {meaning}" in said
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        '"$0event_id":"e"',
+        '"orchestrator_agent_id":n$0ull',
+        '"$0qa":"fail"',
+        '"qa":"f$0ail"',
+        '"$0x":1',
+    ],
+)
+def test_every_token_of_a_feed_event_begins_with_the_verdict(pair: str) -> None:
+    said = hover_over(f'EVENT{{"event_type":"correctness-recorded","intent":null,{pair}}}')
+    assert said.startswith("**not computable — missing: intent**")
+
+
+@pytest.mark.parametrize("event", ["correctness-recorded", "tokens-recorded"])
+def test_a_superseded_event_says_that_it_counts_no_more(event: str) -> None:
+    here, there = f'EVENT{{"event_type":"$0{event}"}}', f'EVENT{{"event_type":"{event}"}}'
+    assert "counts no more: line 2 supersedes it." in hover_over(f"{here}\n{there}")
+    assert "counts no more" not in hover_over(f"{there}\n{here}")
+
+
+def test_a_rejected_line_says_that_it_counts_for_nothing() -> None:
+    said = hover_over(
+        """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"correctness-recorded","q$0a":"failed"}
+        """
+    )
+    assert said.startswith("**CORRECT**")
+    assert "This line is rejected: it counts for nothing." in said
+
+
+def test_the_value_that_stands_there_is_the_one_that_stands_out() -> None:
+    said = hover_over('EVENT{"event_type":"round-end","verdict":"stop-$0condition"}')
+    assert "- **`stop-condition`** — a stop condition was met" in said
+    assert "- `satisfied` — " in said
+
+
+def test_a_run_id_begins_with_the_verdict_on_any_event() -> None:
+    said = hover_over(
+        """
+        EVENT{"event_type":"dispatch-start","project_run_id":"checkout$0-retry"}
+        EVENT{"event_type":"correctness-recorded","intent":"fail"}
+        """
+    )
+    assert said.startswith("**INCORRECT — intent failed**")
+    assert "Decided by line 2." in said
+
+
+def test_an_event_outside_the_vocabulary_belongs_to_its_run_all_the_same() -> None:
+    said = hover_over(
+        """
+        EVENT{"event_type":"tool-called","project_run_id":"checkout$0-retry"}
+        EVENT{"event_type":"correctness-recorded"}
+        """
+    )
+    assert said.startswith("**CORRECT**")
+
+
+def test_a_run_without_a_valid_event_has_no_verdict() -> None:
+    said = hover_over(
+        """
+        EVENT{"event_type":"correctness-recorded","qa":"pass$0ed","project_run_id":"search-index"}
+        EVENT{"event_type":"correctness-recorded"}
+        """
+    )
+    assert said.startswith("**not computable — missing: external correctness signal**")
+    assert "`search-index`" in said
+
+
+def test_a_line_that_is_broken_further_on_is_explained_as_far_as_it_can_be_read() -> None:
+    said = hover_over('EVENT{"event_type":"round-end","verdict":"$0satisfied",')
+    assert said.startswith("**verdict**")
+    assert "stop-condition" in said
+
+
+def test_of_a_broken_feed_line_the_run_is_shown() -> None:
+    said = hover_over(
+        """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"correctness-recorded","q$0a":"fail",}
+        """
+    )
+    assert said.startswith("**CORRECT**")
+    assert "1 correctness line rejected (line 2), not counted" in said
+
+
+@pytest.mark.parametrize(
+    ("correctness", "reason"),
+    [
+        ('"qa":"fail"', "Hidden: not graded CORRECT (qa failed)."),
+        ('"qa":"fail","intent":"fail"', "Hidden: not graded CORRECT (qa and intent failed)."),
+        ('"intent":null', "Hidden: not graded CORRECT (intent is missing)."),
+        ('"qa":"fail","intent":null', "Hidden: not graded CORRECT (intent is missing)."),
+        ('"qa":null,"intent":null', "Hidden: not graded CORRECT (qa and intent are missing)."),
+    ],
+)
+def test_tier_2_is_hidden_with_a_reason_unless_the_run_is_correct(
+    correctness: str, reason: str
+) -> None:
+    said = hover_over(
+        f"""
+        EVENT{{"event_type":"tokens-recorded","input_tokens":1912408}}
+        EVENT{{"event_type":"correctness-recorded","$0event_id":"e-2",{correctness}}}
+        """
+    )
+    assert reason in said
+    assert "1,912,408" not in said
+    assert "1.9M" not in said
+
+
+def test_on_the_token_feed_the_raw_number_is_a_fact_and_no_score() -> None:
+    said = hover_over('EVENT{"event_type":"tokens-recorded","input_tokens":19$012408}')
+    card, about = said.split("\n\n---\n\n")
+    assert "Hidden: no correctness signal was recorded." in card
+    assert "= 1,912,408 tokens" in about
+
+
+# A trace is untrusted: whatever its strings hold, the card is the same but for the name.
+
+HOSTILE = [
+    "`code` ``more`` ```",
+    "`",
+    "**bold** _it_ [a](http://example.com) ![i](http://example.com/i.png)",
+    '<script>alert(1)</script><img src="x">',
+    "a | b\n\n# CORRECT\n\n---",
+    "line\u2028separator\u2029\x85\r",
+    "\x1b]8;;http://example.com\x07link\x1b[31m\x9b",
+    "right\u202eto left\u2066",
+    "command:workbench.action.quit $(alert)",
+    "\ud800 lone",
+    " padded ",
+    "   ",
+    "",
+    "x" * 5000,
+]
+
+
+@pytest.mark.parametrize("run_id", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_run_id_is_shown_as_inert_code(run_id: str) -> None:
+    plain = hover_over('EVENT{"event_type":"tokens-recorded","$0project_run_id":"NAME"}')
+    written = json.dumps(run_id)
+    said = hover_over(f'EVENT{{"event_type":"tokens-recorded","$0project_run_id":{written}}}')
+    before, after = plain.split("`NAME`")
+    assert said.startswith(before)
+    assert said.endswith(after)
+    shown = said[len(before) : len(said) - len(after)]
+    assert shown.isprintable()
+    assert len(shown) < 250
+    # One CommonMark code span: as many back quotes as nowhere within stand on each side.
+    fence = re.match("`+", shown)
+    assert fence is not None
+    assert shown.endswith(fence[0])
+    within = shown[len(fence[0]) : -len(fence[0])]
+    assert fence[0] not in re.findall("`+", within)
+    assert within
+    assert not within.startswith("`")
+    assert not within.endswith("`")
+
+
+@pytest.mark.parametrize(
+    "fixture",
+    [
+        'EVENT{"event_type":"brief-issued","$0HOSTILE":1}',
+        'EVENT{"event_type":"$0HOSTILE"}',
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"$0d-1","dispatch_name":"HOSTILE"}
+        """,
+        'EVENT{"event_type":"correctness-recorded","$0qa":"HOSTILE"}',
+    ],
+)
+@pytest.mark.parametrize("text", HOSTILE[:-4], ids=range(len(HOSTILE) - 4))
+def test_other_names_are_as_inert(fixture: str, text: str) -> None:
+    said = hover_over(fixture.replace("HOSTILE", json.dumps(text)[1:-1]))
+    outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", said)
+    assert all(line.isprintable() for line in said.split("\n"))
+    for mark in ("<", "](", "**bold**", "# CORRECT", "$(", "\u202e"):
+        assert mark not in outside
