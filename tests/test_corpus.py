@@ -74,7 +74,7 @@ def test_every_format_takes_all_of_them(arguments: list[str]) -> None:
 
 
 def test_edits_leave_what_a_fresh_analysis_finds(trace: Path) -> None:
-    chance = random.Random(trace.stem)  # noqa: S311 - a seed, for the same edits every time
+    chance = random.Random(trace.stem)
     analysis = Analysis(trace.read_text(encoding="utf-8"))
     for _ in range(EDITS):
         before = analysis.document.text

@@ -97,15 +97,15 @@ def test_scoring_alone_gives_the_score_of_the_whole_analysis(text: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(TEXTS, st.integers(1, 6), st.integers(0, 40))
-def test_a_limit_leaves_out_the_least_and_says_how_many(text: str, most: int, near: int) -> None:
+def test_a_limit_takes_lines_near_the_edit_and_then_errors(text: str, most: int, near: int) -> None:
     analysis = Analysis(text)
     lines = analysis.document.lines
-    everything_found = list(analysis.findings())
-    shown, left_out = analysis.select_findings(most, lines[near % len(lines)])
-    assert len(shown) == min(most, len(everything_found))
-    assert len(shown) + left_out == len(everything_found)
-    places = [analysis.where(finding) for finding in shown]
-    assert places == sorted(places)
+    chosen = analysis.select_lines(most, lines[near % len(lines)])
+    numbers = [analysis.line_number(line) for line in chosen]
+    assert numbers == sorted(set(numbers))
+    found = sum(len(analysis.findings_of(line)) for line in chosen)
+    assert found >= min(most, analysis.finding_count)
+    assert analysis.finding_count == len(list(analysis.findings()))
 
 
 @pytest.mark.parametrize("before", [True, False])

@@ -211,6 +211,33 @@ def test_marks_stand_right_beyond_the_basic_plane() -> None:
     )
 
 
+def test_the_last_of_equal_keys_is_judged_however_it_is_written() -> None:
+    check_findings(
+        r"""
+        EVENT{"event_type":"correctness-recorded","qa":"pass","q\u0061":"passed"}
+                                                  ^^^^ duplicate-key
+                                                                        ^^^^^^^^ unknown-value
+        """
+    )
+    check_fix(
+        r"""
+        EVENT{"event_type":"correctness-recorded","qa":"pass","q\u0061":"pass$0ed"}
+        """,
+        r"""
+        EVENT{"event_type":"correctness-recorded","qa":"pass","q\u0061":"pass"}
+        """,
+    )
+
+
+def test_what_looks_like_a_pair_inside_a_string_is_none() -> None:
+    check_findings(
+        r"""
+        EVENT{"event_type":"dispatch-end","ts":",\"result\":\"x\",","result":"ok!"}
+                                                                             ^^^^^ unknown-value
+        """
+    )
+
+
 def test_an_edit_beyond_the_basic_plane_lands_where_it_should() -> None:
     check_fix(
         """

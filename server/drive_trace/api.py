@@ -68,8 +68,18 @@ class Analysis:
         """The findings of one line, by where on it."""
         return self._findings.of(line)
 
-    def select_findings(self, most: int, near: Line | None = None) -> tuple[list[Finding], int]:
-        """At most ``most`` findings in document order, and how many are left out.
+    @property
+    def finding_count(self) -> int:
+        """How many findings there are."""
+        return self._findings.total
+
+    @property
+    def finding_revision(self) -> int:
+        """Changes when a finding comes or goes."""
+        return self._findings.revision
+
+    def select_lines(self, most: int, near: Line | None = None) -> Sequence[Line]:
+        """Lines with findings, in document order, so many that ``most`` findings stand on them.
 
         Those near a line are always among them, then errors come before the rest.
         """

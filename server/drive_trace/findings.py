@@ -33,7 +33,9 @@ class FindingStore:
         self._counts: dict[Line, int] = {}
         self._total = 0
         self._with_errors = LineSet()
-        self._without_errors = LineSet()
+        self._with_any = LineSet()
+        self.revision = 0
+        """Changes when a finding comes or goes."""
         self._last: Line | None = None
         self._dirty_feeds: set[Line] = set()
         self._dirty_runs: set[str] = set()
@@ -57,9 +59,14 @@ class FindingStore:
                 self._touch(line)
         self._rerun(last)
 
-    def lines(self) -> Iterator[Line]:
+    @property
+    def total(self) -> int:
+        """How many findings there are."""
+        return self._total
+
+    def lines(self) -> Sequence[Line]:
         """The lines that have findings, in order."""
-        return iter(sorted(self._counts, key=lambda line: line.order))
+        return self._with_any
 
     def of(self, line: Line) -> Sequence[Finding]:
         """The findings of one line, by where on it they stand."""
@@ -76,29 +83,29 @@ class FindingStore:
             self._worded[line] = found
         return found
 
-    def select(self, most: int, near: Line | None) -> tuple[list[Finding], int]:
-        """At most ``most`` findings in document order, and how many are left out.
+    def select(self, most: int, near: Line | None) -> Sequence[Line]:
+        """Lines with findings, in order, so many that they have at least ``most`` of them.
 
         Those near a line are always among them, then errors come before the rest.
         """
         if self._total <= most:
-            return [finding for line in self.lines() for finding in self.of(line)], 0
-        chosen: dict[Line, Sequence[Finding]] = {}
+            return self._with_any
+        chosen = LineSet()
+        seen: set[Line] = set()
         room = most
-        for line in chain(self._around(near), self._with_errors, self._without_errors):
+        for line in chain(self._around(near), self._with_errors, self._with_any):
             if room <= 0:
                 break
-            if line not in chosen:
-                chosen[line] = self.of(line)[:room]
-                room -= len(chosen[line])
-        ordered = sorted(chosen, key=lambda line: line.order)
-        findings = [finding for line in ordered for finding in chosen[line]]
-        return findings, self._total - len(findings)
+            if line not in seen:
+                seen.add(line)
+                chosen.add(line)
+                room -= self._counts[line]
+        return chosen
 
     def _around(self, near: Line | None) -> Iterator[Line]:
         if near is None:
             return
-        for lines in (self._with_errors, self._without_errors):
+        for lines in (self._with_errors, self._with_any):
             at = lines.position(near)
             yield from lines[max(0, at - _NEAR) : at + _NEAR]
 
@@ -156,25 +163,27 @@ class FindingStore:
     def _file(self, line: Line) -> None:
         across = self._across.get(line, ())
         count = len(line.remarks) + len(across)
+        self.revision += 1
         if count:
             self._counts[line] = count
             self._total += count
-            self._set_of(line).add(line)
+            self._with_any.add(line)
+            if self._has_error(line):
+                self._with_errors.add(line)
 
     def _unfile(self, line: Line) -> None:
+        self.revision += 1
         self._worded.pop(line, None)
         count = self._counts.pop(line, 0)
         if count:
             self._total -= count
             self._with_errors.discard(line)
-            self._without_errors.discard(line)
+            self._with_any.discard(line)
 
-    def _set_of(self, line: Line) -> LineSet:
-        across = self._across.get(line, ())
-        has_error = line.is_rejected or any(
-            finding.rule.severity is Severity.ERROR for finding in across
+    def _has_error(self, line: Line) -> bool:
+        return line.is_rejected or any(
+            finding.rule.severity is Severity.ERROR for finding in self._across.get(line, ())
         )
-        return self._with_errors if has_error else self._without_errors
 
 
 def _run_rules(subject: FeedEvent | RunSoFar | FileEnd) -> tuple[Finding, ...]:

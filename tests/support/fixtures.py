@@ -142,7 +142,7 @@ class _Line:
         else:
             self._places = {at: place for place, at in enumerate(kept)}
         found = written.find(_CURSOR)
-        self.cursor = None if found < 0 else self._place(found + len(_CURSOR))
+        self.cursor = None if found < 0 else self._cursor_place(found)
 
     def span_of(self, start: int, stop: int, *, empty: bool) -> Span:
         """The span of the line that written columns became."""
@@ -153,6 +153,12 @@ class _Line:
         return self._written.startswith(_CURSOR, at) or (
             at > 0 and self._written.startswith(_CURSOR, at - 1)
         )
+
+    def _cursor_place(self, at: int) -> int:
+        behind = at + len(_CURSOR)
+        if self._written[behind : behind + 1] in (",", "}") and at - 1 in self._places:
+            return self._places[at - 1] + 1  # at the end of a value, wherever that went
+        return self._place(behind)
 
     def _place(self, at: int) -> int:
         if at == len(self._written):

@@ -135,8 +135,8 @@ def everything(analysis: Analysis) -> dict[str, object]:
             for finding in analysis.findings()
         ],
         "selected": [
-            (finding.rule.code, analysis.where(finding))
-            for finding in analysis.select_findings(1000)[0]
+            (analysis.line_number(line), len(analysis.findings_of(line)))
+            for line in analysis.select_lines(1000)
         ],
         "score": to_json(analysis.score()),
         "named": {

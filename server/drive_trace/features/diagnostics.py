@@ -7,7 +7,7 @@ those that an edit left alone are not made again, and no converter looks at them
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import orjson
@@ -35,9 +35,15 @@ class DiagnosticOptions(NamedTuple):
 
 
 class _Made(NamedTuple):
-    finding: Finding
+    """The diagnostics of one line, and what they were made of."""
+
+    findings: Sequence[Finding]
     shape: int
-    text: bytes
+    texts: list[bytes]
+
+
+_START = b'{"range":{"start":{"line":'
+_END = b'},"end":{"line":'
 
 
 class DiagnosticMaker:
@@ -46,23 +52,40 @@ class DiagnosticMaker:
     def __init__(self, analysis: Analysis, options: DiagnosticOptions) -> None:
         self._analysis = analysis
         self._options = options
-        self._made: dict[int, _Made] = {}
+        self._made: dict[Line, _Made] = {}
+        self._last: tuple[tuple[int, int], bytes] = ((-1, -1), b"")
 
     def as_json(self, near: Line | None = None) -> bytes:
         """The JSON text of the list of diagnostics; ``near`` is where somebody is editing."""
-        findings, left_out = self._analysis.select_findings(self._options.most, near)
-        shape = self._analysis.document.shape
+        analysis, most = self._analysis, self._options.most
+        left_out = max(0, analysis.finding_count - most)
+        state = (analysis.finding_revision, analysis.document.shape)
+        if state == self._last[0] and not left_out:
+            return self._last[1]
         before, self._made = self._made, {}
         texts: list[bytes] = []
-        for finding in findings:
-            made = before.get(id(finding))
-            if made is None or made.shape != shape or made.finding is not finding:
-                made = _Made(finding, shape, dumps(self._diagnostic(finding)))
-            self._made[id(finding)] = made
-            texts.append(made.text)
+        for line in analysis.select_lines(most, near):
+            made = self._made[line] = self._make(line, before.get(line))
+            texts += made.texts
+        del texts[most:]
         if left_out:
             texts.append(dumps(self._more(left_out)))
-        return b"[" + b",".join(texts) + b"]"
+        text = b"[" + b",".join(texts) + b"]"
+        self._last = (state, text)
+        return text
+
+    def _make(self, line: Line, before: _Made | None) -> _Made:
+        findings, document = self._analysis.findings_of(line), self._analysis.document
+        if before is None or before.findings is not findings:
+            texts = [dumps(self._diagnostic(finding)) for finding in findings]
+        elif before.shape == document.shape:
+            return before
+        elif document.is_divided or not all(map(_is_local, findings)):
+            texts = [dumps(self._diagnostic(finding)) for finding in findings]
+        else:
+            number = b"%d" % document.number(line)
+            texts = [_on_line(text, number) for text in before.texts]
+        return _Made(findings, document.shape, texts)
 
     def _diagnostic(self, finding: Finding) -> Mapping[str, object]:
         rule = finding.rule
@@ -113,6 +136,18 @@ class DiagnosticMaker:
             "start": {"line": start.line, "character": start.character},
             "end": {"line": end.line, "character": end.character},
         }
+
+
+def _is_local(finding: Finding) -> bool:
+    """Whether nothing but its own line's number would change when lines are inserted above."""
+    return not finding.related and len(finding.words) == 1
+
+
+def _on_line(text: bytes, number: bytes) -> bytes:
+    """A diagnostic within one line, moved to another line."""
+    start = text.index(b",", len(_START))
+    end = text.index(_END, start) + len(_END)
+    return b"".join((_START, number, text[start:end], number, text[text.index(b",", end) :]))
 
 
 def dumps(value: object) -> bytes:

@@ -114,7 +114,18 @@ class TraceProtocol(LanguageServerProtocol):
         elif self._shutdown or not self._initialized or not self._serves(method):
             log.debug("ignored notification %s", method)
         elif (notification := self._structured(message, method)) is not None:
+            self._notified(method, notification)
+
+    def _notified(self, method: str, notification: Any) -> None:
+        handler = self.fm.features.get(method)
+        if handler is None:
             self.handle_message(notification)
+            return
+        # pygls would keep its own documents, and a future of every notification for good.
+        try:
+            handler(notification.params)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the server goes on
+            _logged(error)
 
     def _receive_response(self, message: dict[str, Any]) -> None:
         msg_id = message.get("id")
@@ -213,27 +224,6 @@ class TraceProtocol(LanguageServerProtocol):
         )
         self.server_capabilities = builder.build()
         return types.InitializeResult(self.server_capabilities, self.server_info)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(
-        self, params: types.DidOpenTextDocumentParams
-    ) -> Generator[Any, Any, None]:
-        """Pass it on: the server keeps its own documents."""
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_OPEN], (params,), None
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(
-        self, params: types.DidChangeTextDocumentParams
-    ) -> Generator[Any, Any, None]:
-        """Pass it on: the server keeps its own documents."""
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(
-        self, params: types.DidCloseTextDocumentParams
-    ) -> Generator[Any, Any, None]:
-        """Pass it on: the server keeps its own documents."""
-        yield self.fm.features[types.TEXT_DOCUMENT_DID_CLOSE], (params,), None
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_args: object) -> None:  # type: ignore[override]

@@ -87,6 +87,7 @@ async def _serve(source: BinaryIO, out: BinaryIO) -> int:
         try:
             for body in read_messages(source):
                 loop.call_soon_threadsafe(take, body)
+                del body
         except (BrokenStreamError, OSError, ValueError) as error:
             log.error("reading ends: %s", error)  # noqa: TRY400 - a message, not a defect
         try:

@@ -20,16 +20,14 @@ class BrokenStreamError(Exception):
 
 
 def read_messages(stream: BinaryIO) -> Iterator[bytes]:
-    """The bodies of the messages in a stream, until it ends.
+    """The bodies of the messages in a stream, until it ends; the last may be cut short.
 
     Header blocks without a usable ``Content-Length`` are passed over: what
     follows them is looked through for the next one.
     """
     while (length := _read_headers(stream)) is not None:
-        body = stream.read(length)
-        if len(body) < length:
-            return
-        yield body
+        # Not held here while the next one is waited for: a message can be as large as a trace.
+        yield stream.read(length)
 
 
 def frame(body: bytes) -> bytes:

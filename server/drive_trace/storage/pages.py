@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 PAGES = Path(__file__).resolve().parent.parent / "rule_pages"
@@ -13,5 +14,10 @@ def rule_url(code: str, template: str = "") -> str | None:
     """
     if template:
         return template.replace("{code}", code)
+    return _installed_page(code)
+
+
+@cache
+def _installed_page(code: str) -> str | None:
     page = PAGES / f"{code}.md"
     return page.as_uri() if page.is_file() else None

@@ -149,7 +149,7 @@ class Document:
     def position_of(self, point: Point, encoding: PositionEncoding) -> Position:
         """The protocol position of a point of this document."""
         text = self._lines[point.record].text
-        line = self._first_line_of(point.record)
+        line = self.protocol_line(point.record)
         if "\r" not in text:
             return Position(line, units_before(text, point.offset, encoding))
         parts = self._parts(point.record)
@@ -159,10 +159,15 @@ class Document:
         return Position(line + inner, units_before(text[start:stop], offset, encoding))
 
     @property
+    def is_divided(self) -> bool:
+        """Whether some record is several lines to the protocol."""
+        return bool(self._divided)
+
+    @property
     def protocol_line_count(self) -> int:
         """How many lines the protocol counts, the empty one after a final newline included."""
         last = len(self._lines) - 1
-        return self._first_line_of(last) + len(self._parts(last))
+        return self.protocol_line(last) + len(self._parts(last))
 
     def _record_of(self, line: int) -> tuple[int, int]:
         """The record that a protocol line is in, and which of the record's lines it is."""
@@ -177,7 +182,8 @@ class Document:
             shift += more
         return line - shift, 0
 
-    def _first_line_of(self, record: int) -> int:
+    def protocol_line(self, record: int) -> int:
+        """The number from 0 of the first protocol line of a record."""
         line = record
         for each in self._divided:
             number = self.number(each)

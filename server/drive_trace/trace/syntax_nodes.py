@@ -26,16 +26,13 @@ class Kind(StrEnum):
 
 
 class DeferredMembers(Protocol):
-    """Members that are known to be sound and are made only when someone asks."""
+    """Members that are made only when someone asks."""
 
     def all(self) -> tuple[Member, ...]:
         """Every member, in text order."""
 
     def named(self, key: str) -> list[Member]:
         """Those with this key, in text order."""
-
-    def values(self) -> dict[str, object]:
-        """What all members say, as a dict."""
 
 
 class Node:
@@ -76,10 +73,6 @@ class Node:
         if isinstance(self._members, tuple):
             return [member for member in self._members if member.key == key]
         return self._members.named(key)
-
-    def plain(self) -> dict[str, object] | None:
-        """A flat object as a dict where that needs no walk."""
-        return None if isinstance(self._members, tuple) else self._members.values()
 
     def __repr__(self) -> str:
         return f"Node({self.kind.value} {self.span.start}..{self.span.end} {self.value!r})"
@@ -177,10 +170,7 @@ class Syntax(NamedTuple):
 
         A member without a value is left out, a broken value is its text.
         """
-        if self.root is None:
-            return None
-        plain = self.root.plain()
-        return to_python(self.root) if plain is None else plain
+        return None if self.root is None else to_python(self.root)
 
 
 def find_member(node: Node | None, key: str, occurrence: int = -1) -> Member | None:

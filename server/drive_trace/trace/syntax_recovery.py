@@ -14,7 +14,7 @@ from enum import Enum, auto
 from drive_trace.text import Span
 from drive_trace.trace.syntax_nodes import Kind, Member, Node, ProblemKind, SyntaxProblem
 from drive_trace.trace.syntax_report import Report, quote
-from drive_trace.trace.syntax_strict import SCALAR_WORD, WHITESPACE
+from drive_trace.trace.syntax_strict import SCALAR_WORD, WHITESPACE, Run, object_of, run_at
 from drive_trace.trace.syntax_tokens import Place, Token, Tokens
 from drive_trace.trace.syntax_words import value_of
 
@@ -35,14 +35,14 @@ class _Expect(Enum):
 class _Frame:
     """An object or array that is open."""
 
-    __slots__ = ("brace", "comma", "is_object", "items", "key", "members", "start")
+    __slots__ = ("brace", "comma", "is_object", "items", "key", "parts", "start")
 
     def __init__(self, start: int, *, is_object: bool, brace: bool = True) -> None:
         self.start = start
         self.is_object = is_object
         self.brace = brace
         # Made when there is something to hold: a hostile line opens a million frames.
-        self.members: list[Member] | None = None
+        self.parts: list[Run | Member] | None = None
         self.items: list[Node] | None = None
         self.key: tuple[str, Span] | None = None
         self.comma: Span | None = None
@@ -53,16 +53,22 @@ class _Frame:
                 self.items = self.items or []
                 self.items.append(node)
         elif self.key is not None:
-            self.members = self.members or []
-            self.members.append(Member(*self.key, node))
+            self.add_part(Member(*self.key, node))
         self.key = None
+
+    def add_part(self, part: Run | Member) -> None:
+        if self.parts is None:
+            self.parts = [part]
+        else:
+            self.parts.append(part)
 
     def close(self, end: int) -> Node:
         if self.key is not None:
             self.add(None)
-        kind = Kind.OBJECT if self.is_object else Kind.ARRAY
         span = Span(self.start, end)
-        return Node(kind, span, None, tuple(self.members or ()), tuple(self.items or ()))
+        if self.is_object:
+            return object_of(span, self.parts or [])
+        return Node(Kind.ARRAY, span, None, (), tuple(self.items or ()))
 
 
 def recover(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
@@ -88,6 +94,8 @@ class _Reader:
 
     def read(self) -> tuple[Node | None, list[SyntaxProblem]]:
         while not self._ended():
+            if self.expect is _Expect.KEY:
+                self._run()
             token = self.tokens.next(self._place())
             if token.type == "end":
                 break
@@ -107,6 +115,22 @@ class _Reader:
             span = Span(0, len(self.text))
             self.report.add(ProblemKind.UNEXPECTED, span, "this line is not JSON")
         return self.root, self.report.problems()
+
+    def _run(self) -> None:
+        """Passes over pairs that no reading could take for anything else."""
+        run = run_at(self.text, self.tokens.at)
+        if run is None:
+            return
+        frame = self.frames[-1]
+        frame.add_part(run)
+        self.tokens.at = run.end
+        if run.is_open:
+            frame.comma = run.comma
+            self.last = Token(",", frame.comma)
+        else:
+            # The end of the value is all that is of interest: `}` or nothing follows.
+            self.last = Token("word", Span(run.start, run.end))
+            self.expect = _Expect.COMMA
 
     def _place(self) -> Place:
         if self.expect is _Expect.KEY:
@@ -360,7 +384,8 @@ class _Reader:
         frame = self.frames[-1]
         if self.last.type in "{[," or not self.frames[0].brace:
             first = self.frames[0]
-            key = first.members[0].key_span if first.members else None
+            member = first.parts[0] if first.parts else None
+            key = member.key_span if isinstance(member, Member) else None
             self.report.spread(self.last.span if first.brace or key is None else key)
             return
         end = self.last.span.end

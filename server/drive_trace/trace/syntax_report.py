@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from drive_trace.text import Span
 from drive_trace.trace.syntax_nodes import ProblemKind, Repair, SyntaxProblem
 
@@ -21,7 +23,7 @@ _LOST = {
 def quote(text: str) -> str:
     """Text of the record for use in a message: short, and every character visible."""
     cut = text[:_LONGEST_QUOTE]
-    shown = "".join(c if c.isprintable() else name(c) for c in cut)
+    shown = cut if cut.isprintable() else "".join(c if c.isprintable() else name(c) for c in cut)
     return f"`{shown}{'…' if len(text) > len(cut) else ''}`"
 
 
@@ -30,18 +32,31 @@ def name(character: str) -> str:
     return f"U+{ord(character):04X}"
 
 
+class _Cause:
+    """All mistakes of one kind: said of the first, repaired together."""
+
+    __slots__ = ("edits", "message", "repair", "safe", "span")
+
+    def __init__(self, span: Span, message: str, repair: str, *, safe: bool) -> None:
+        self.span = span
+        self.message = message
+        self.repair = repair
+        self.safe = safe
+        self.edits: list[tuple[Span, str]] = []
+
+    def problem(self, kind: ProblemKind) -> SyntaxProblem:
+        repair = Repair(self.repair, self.safe, tuple(sorted(self.edits)))
+        return SyntaxProblem(kind, self.span, self.message, (repair,) if self.repair else ())
+
+
 class Report:
     """The problems of one record, merged by kind: forty single quotes are one mistake."""
 
     def __init__(self) -> None:
-        self._found: dict[ProblemKind, SyntaxProblem] = {}
-        self._edits: dict[ProblemKind, list[tuple[Span, str]]] = {}
-
-    def __contains__(self, kind: ProblemKind) -> bool:
-        return kind in self._found
+        self._causes: dict[ProblemKind, _Cause] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._found)
+        return bool(self._causes)
 
     def add(
         self,
@@ -53,16 +68,14 @@ class Report:
         safe: bool = False,
     ) -> None:
         """One more mistake; ``repair`` is the title of what ``edits`` do, if they are known."""
-        problem = self._found.setdefault(kind, SyntaxProblem(kind, span, message))
-        known = self._edits.setdefault(kind, [])
-        known.extend(edits)
+        cause = self._causes.get(kind)
+        if cause is None:
+            cause = self._causes[kind] = _Cause(span, message, repair, safe=safe)
+        cause.edits.extend(edits)
+        cause.safe = cause.safe and safe
         if not edits:
             # A repair that leaves some of its kind as they are is none.
-            self._found[kind] = problem._replace(repairs=(Repair("", False, ()),))
-        elif not problem.repairs:
-            self._found[kind] = problem._replace(repairs=(Repair(repair, safe, ()),))
-        elif problem.repairs[0].safe and not safe:
-            self._found[kind] = problem._replace(repairs=(problem.repairs[0]._replace(safe=False),))
+            cause.repair = ""
 
     def two_objects(self, start: Span, *edits: tuple[Span, str], safe: bool = False) -> None:
         """A second object begins with the brace at ``start``."""
@@ -96,13 +109,8 @@ class Report:
 
     def problems(self) -> list[SyntaxProblem]:
         """All problems with their repairs, in text order."""
-        done = []
-        for problem in self._found.values():
-            first = problem.repairs[0]
-            edits = tuple(sorted(self._edits[problem.kind]))
-            repairs = (first._replace(edits=edits),) if first.title else ()
-            done.append(problem._replace(repairs=repairs))
-        return sorted(done, key=lambda problem: problem.span)
+        found = [cause.problem(kind) for kind, cause in self._causes.items()]
+        return sorted(found, key=attrgetter("span"))
 
 
 def essential(problems: list[SyntaxProblem]) -> tuple[SyntaxProblem, ...]:

@@ -2,8 +2,14 @@ r"""Exactly the records that JavaScript's ``JSON.parse`` accepts, with spans, an
 
 Facts (ECMA-262, JSON.parse; RFC 8259): white space is space, tab, ``\n`` and
 ``\r``; strings hold no character below U+0020; surrogates need no partner;
-nesting has no limit. Nothing here recurses or backtracks, so the time grows with
-the length of the record whatever it holds.
+nesting has no limit. Nothing here recurses, and nothing that a regex has given up
+on is tried again, so the time grows with the length of the record whatever it holds.
+
+Nearly all of a trace is pairs without nesting: one regex passes over a run of
+them, and :class:`Run` takes it apart when someone asks.
+
+Before 3.11.5 Python gets possessive groups wrong (python/cpython#106052): only
+sets are repeated possessively here, groups are greedy and atomic.
 """
 
 from __future__ import annotations
@@ -17,16 +23,21 @@ WHITESPACE = " \t\n\r"
 _WS = r"[ \t\n\r]*+"
 _PLAIN = r'[^"\\\x00-\x1f]*+'
 _ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
-_STRING = rf'"{_PLAIN}(?:{_ESCAPE}{_PLAIN})*+"'
-_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
-_LITERAL = r"true|false|null"
+_STRING = rf'"{_PLAIN}(?>(?:{_ESCAPE}{_PLAIN})*)"'
+_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
+_SCALAR = rf"{_STRING}|{_NUMBER}|true|false|null"
+_ARRAY = rf"\[{_WS}(?>(?:(?:{_SCALAR}){_WS}(?:,{_WS}(?!\])|(?=\]))){{0,99}})\]"
+_NAME = rf'"{_PLAIN}"{_WS}:{_WS}'
+_OBJECT = rf"\{{{_WS}(?>(?:{_NAME}(?:{_SCALAR}){_WS}(?:,{_WS}(?!\}})|(?=\}}))){{0,99}})\}}"
+_NEAR = rf"{_SCALAR}|{_ARRAY}|{_OBJECT}"
 
-SCALAR_WORD = re.compile(rf"{_NUMBER}|{_LITERAL}")
-_FLAT_START = re.compile(rf'{_WS}\{{{_WS}(?=")')
-_FLAT_PAIR = re.compile(
-    rf'("{_PLAIN}"){_WS}:{_WS}("{_PLAIN}"|{_NUMBER}|{_LITERAL}){_WS}(?:,{_WS}(?=")|\}})'
+SCALAR_WORD = re.compile(rf"{_NUMBER}|true|false|null")
+_RUN = re.compile(
+    rf"{_WS}((?>(?:{_NAME}(?:{_NEAR}){_WS},{_WS}){{0,999}}))"
+    rf"({_NAME}(?:{_NEAR})(?={_WS}(?:\}}|\Z)))?"
 )
-_VALUE = re.compile(rf"{_WS}({_STRING}|{_NUMBER}|{_LITERAL}|[{{\[]){_WS}")
+_PAIR = re.compile(rf'("{_PLAIN}"){_WS}:{_WS}({_NEAR})')
+_VALUE = re.compile(rf"{_WS}({_SCALAR}|[{{\[]){_WS}")
 _KEY = re.compile(rf"{_WS}({_STRING}){_WS}:")
 _SKIP = re.compile(_WS)
 
@@ -34,6 +45,7 @@ _ESCAPE_OR_PAIR = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _LAST = ("}", "]", '"', "e", "l", *"0123456789")
 """What a JSON text can end with: an object that was cut off is known at once."""
 _SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_NOWHERE = Span(0, 0)
 _LITERALS = {
     "true": (Kind.BOOLEAN, True),
     "false": (Kind.BOOLEAN, False),
@@ -45,152 +57,174 @@ def read(text: str) -> Node | None:
     """The value of a record, or None when ``JSON.parse`` would throw."""
     if not text.rstrip(WHITESPACE).endswith(_LAST):
         return None
-    return _read_flat(text) or _read_nested(text)
+    node, end = _read_value(text, 0)
+    return node if end == len(text) else None
 
 
-def _read_flat(text: str) -> Node | None:
-    """An object of scalars without escapes: nearly every line of a trace."""
-    start = _FLAT_START.match(text)
-    if start is None:
-        return None
-    at = start.end()
-    pairs = []
-    for found in _FLAT_PAIR.finditer(text, at):
-        pair = found.regs
-        if pair[0][0] != at:
-            return None
-        at = pair[0][1]
-        pairs.append(pair)
-        if text[at - 1] == "}":
-            break
-    if not pairs or text[at - 1] != "}" or _SKIP.fullmatch(text, at) is None:
-        return None
-    return Node(Kind.OBJECT, Span(text.index("{"), at), None, _FlatMembers(text, pairs))
+class Run:
+    """Pairs that stand one after the other in an object, known to be sound.
 
+    ``is_open`` tells that the last of them has its comma, which belongs to the run;
+    else the run ends with a value.
+    """
 
-_Spans = tuple[tuple[int, int], ...]
+    __slots__ = ("_pairs", "end", "is_open", "start", "text")
 
-
-class _FlatMembers:
-    """Members of a flat object: most callers want one of the dozen, or none."""
-
-    __slots__ = ("pairs", "text")
-
-    def __init__(self, text: str, pairs: list[_Spans]) -> None:
+    def __init__(self, text: str, start: int, end: int, *, is_open: bool) -> None:
         self.text = text
-        self.pairs = pairs
+        self.start = start
+        self.end = end
+        self.is_open = is_open
+        self._pairs: list[re.Match[str]] | None = None
 
-    def all(self) -> tuple[Member, ...]:
-        return tuple(map(self._member, self.pairs))
+    @property
+    def comma(self) -> Span:
+        """The last comma."""
+        at = self.text.rindex(",", self.start, self.end)
+        return Span(at, at + 1)
+
+    def members(self) -> list[Member]:
+        """Every member, in text order."""
+        return [self._member(pair) for pair in self._all()]
 
     def named(self, key: str) -> list[Member]:
+        """The members with this key, in text order."""
         quoted = f'"{key}"'
-        length = len(quoted)
-        return [
-            self._member(pair)
-            for pair in self.pairs
-            if pair[1][1] - pair[1][0] == length and self.text.startswith(quoted, pair[1][0])
-        ]
+        return [self._member(pair) for pair in self._all() if pair[1] == quoted]
 
-    def values(self) -> dict[str, object]:
-        text = self.text
-        said: dict[str, object] = {}
-        for _, (key_start, key_end), (start, end) in self.pairs:
-            word = text[start:end]
-            key = text[key_start + 1 : key_end - 1]
-            said[key] = word[1:-1] if word[0] == '"' else _scalar_value(word)[1]
-        return said
+    def _all(self) -> list[re.Match[str]]:
+        if self._pairs is None:
+            self._pairs = list(_PAIR.finditer(self.text, self.start, self.end))
+        return self._pairs
 
-    def _member(self, pair: _Spans) -> Member:
-        _, (key_start, key_end), (start, end) = pair
-        word = self.text[start:end]
-        span = Span(start, end)
-        value = Node(Kind.STRING, span, word[1:-1]) if word[0] == '"' else scalar(word, span)
-        return Member(self.text[key_start + 1 : key_end - 1], Span(key_start, key_end), value)
+    def _member(self, pair: re.Match[str]) -> Member:
+        key, word = pair.groups()
+        span = Span(*pair.span(2))
+        nested = _read_value(self.text, span.start)[0] if word[0] in "{[" else None
+        value = nested or scalar(word, span)
+        return Member(key[1:-1], Span(*pair.span(1)), value)
 
 
-_NONE: list[Node] = []
-_NOWHERE = Span(0, 0)
+def run_at(text: str, at: int) -> Run | None:
+    """The run that begins here: as many pairs as may be, a thousand at most."""
+    found = _RUN.match(text, at)
+    if found is None or found.end() == found.start(1):
+        return None
+    return Run(text, found.start(1), found.end(), is_open=found[2] is None)
+
+
+class _Parts:
+    """The members of an object, in the parts that they were read in."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: list[Run | Member]) -> None:
+        self.parts = parts
+
+    def all(self) -> tuple[Member, ...]:
+        members: list[Member] = []
+        for part in self.parts:
+            members += part.members() if isinstance(part, Run) else [part]
+        return tuple(members)
+
+    def named(self, key: str) -> list[Member]:
+        members: list[Member] = []
+        for part in self.parts:
+            if isinstance(part, Run):
+                members += part.named(key)
+            elif part.key == key:
+                members.append(part)
+        return members
+
+
+def object_of(span: Span, parts: list[Run | Member]) -> Node:
+    """The node of an object that was read in parts."""
+    return Node(Kind.OBJECT, span, None, _Parts(parts) if parts else ())
 
 
 class _Frame:
     """An object or array whose end has not been read yet."""
 
-    __slots__ = ("items", "key", "key_span", "members", "start")
+    __slots__ = ("closer", "is_closed", "items", "key", "key_span", "parts", "start")
 
-    def __init__(self, start: int, *, is_object: bool) -> None:
+    def __init__(self, start: int, opener: str) -> None:
         self.start = start
-        self.members: list[Member] | None = [] if is_object else None
-        self.items: list[Node] = _NONE if is_object else []
+        self.closer = "}" if opener == "{" else "]"
+        self.is_closed = False
+        """Whether the position that was returned last is the closing bracket's."""
+        self.parts: list[Run | Member] | None = [] if opener == "{" else None
+        self.items: list[Node] | None = None
         self.key = ""
         self.key_span = _NOWHERE
 
-    def add(self, node: Node) -> None:
-        if self.members is None:
+    def begin(self, text: str, at: int) -> int:
+        """From behind the opening bracket to the first value, or -1."""
+        self.is_closed = text.startswith(self.closer, at)
+        return at if self.is_closed else self._to_value(text, at)
+
+    def add(self, node: Node, text: str, at: int) -> int:
+        """Takes a value; from behind it to the next, or -1."""
+        if self.parts is not None:
+            self.parts.append(Member(self.key, self.key_span, node))
+        elif self.items is not None:
             self.items.append(node)
         else:
-            self.members.append(Member(self.key, self.key_span, node))
+            self.items = [node]
+        return self._go_on(text, at)
 
-    def read_key(self, text: str, at: int) -> int:
-        """Reads ``"key":`` of an object; where the value begins, or -1."""
-        if self.members is None:
+    def _go_on(self, text: str, at: int) -> int:
+        if text.startswith(",", at):
+            return self._to_value(text, at + 1)
+        self.is_closed = text.startswith(self.closer, at)
+        return at if self.is_closed else -1
+
+    def _to_value(self, text: str, at: int) -> int:
+        if self.parts is None:
             return at
+        run = run_at(text, at)
+        if run is not None:
+            self.parts.append(run)
+            at = run.end
+            if not run.is_open:
+                return self._go_on(text, _skip(text, at))
         found = _KEY.match(text, at)
         if found is None:
             return -1
         self.key_span = Span(*found.span(1))
-        self.key = unescape(text[self.key_span.start + 1 : self.key_span.end - 1])
+        self.key = unescape(found[1][1:-1])
         return found.end()
 
     def close(self, end: int) -> Node:
         span = Span(self.start, end)
-        if self.members is None:
-            return Node(Kind.ARRAY, span, None, (), tuple(self.items))
-        return Node(Kind.OBJECT, span, None, tuple(self.members))
+        if self.parts is not None:
+            return object_of(span, self.parts)
+        return Node(Kind.ARRAY, span, None, (), tuple(self.items or ()))
 
 
-def _read_nested(text: str) -> Node | None:
+def _read_value(text: str, at: int) -> tuple[Node | None, int]:
+    """The value that begins here, and where what follows it begins; None when there is none."""
     frames: list[_Frame] = []
-    at = 0
-    while at >= 0:
+    while True:
         found = _VALUE.match(text, at)
         if found is None:
-            return None
-        start, end = found.span(1)
-        at = found.end()
-        first = text[start]
-        if first in "{[":
-            frame = _Frame(start, is_object=first == "{")
-            if text[at : at + 1] != ("}" if first == "{" else "]"):
-                frames.append(frame)
-                at = frame.read_key(text, at)
-                continue
-            node = frame.close(at + 1)
-            at = _skip(text, at + 1)
-        elif first == '"':
-            node = Node(Kind.STRING, Span(start, end), unescape(text[start + 1 : end - 1]))
+            return None, at
+        word, at = found[1], found.end()
+        if word in "{[":
+            frames.append(_Frame(found.start(1), word))
+            at = frames[-1].begin(text, at)
         else:
-            node = scalar(text[start:end], Span(start, end))
-        at, root = _after_value(text, at, node, frames)
-        if root is not None:
-            return root
-    return None
-
-
-def _after_value(text: str, at: int, node: Node, frames: list[_Frame]) -> tuple[int, Node | None]:
-    """Closes what ends behind a value: where the next value begins (or -1), or the root."""
-    while frames:
-        frame = frames[-1]
-        frame.add(node)
-        following = text[at : at + 1]
-        if following == ",":
-            return frame.read_key(text, at + 1), None
-        if following != ("]" if frame.members is None else "}"):
-            return -1, None
-        frames.pop()
-        node = frame.close(at + 1)
-        at = _skip(text, at + 1)
-    return (at, node) if at == len(text) else (-1, None)
+            node = scalar(word, Span(*found.span(1)))
+            if not frames:
+                return node, at
+            at = frames[-1].add(node, text, at)
+        while frames[-1].is_closed:
+            node = frames.pop().close(at + 1)
+            at = _skip(text, at + 1)
+            if not frames:
+                return node, at
+            at = frames[-1].add(node, text, at)
+        if at < 0:
+            return None, at
 
 
 def _skip(text: str, at: int) -> int:
@@ -199,13 +233,11 @@ def _skip(text: str, at: int) -> int:
 
 
 def scalar(word: str, span: Span) -> Node:
-    """The node of a JSON number, ``true``, ``false`` or ``null``."""
-    kind, value = _scalar_value(word)
+    """The node of a JSON string, a number, ``true``, ``false`` or ``null``."""
+    if word[0] == '"':
+        return Node(Kind.STRING, span, unescape(word[1:-1]))
+    kind, value = _LITERALS.get(word) or (Kind.NUMBER, number(word))
     return Node(kind, span, value)
-
-
-def _scalar_value(word: str) -> tuple[Kind, int | float | bool | None]:
-    return _LITERALS.get(word) or (Kind.NUMBER, number(word))
 
 
 def number(word: str) -> int | float:

@@ -88,7 +88,7 @@ class Tokens:
     def skip(self, place: Place) -> None:
         """Moves on to the next token."""
         text = self.text
-        while True:
+        while text[self.at : self.at + 1] not in _TOKEN_STARTS:
             found = _SKIP.match(text, self.at)
             self.at = found.end() if found else self.at
             if text[self.at : self.at + 1] in _TOKEN_STARTS:

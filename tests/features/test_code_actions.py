@@ -1,0 +1,196 @@
+"""Code actions: the fixes of the findings that a range touches."""
+
+from __future__ import annotations
+
+import pytest
+from lsprotocol import types
+
+from drive_trace.text import PositionEncoding
+from tests.support.fixtures import (
+    ENCODINGS,
+    URI,
+    actions_in,
+    apply_edits,
+    check_actions,
+    check_fix,
+    edits_of,
+    read,
+    trace,
+)
+
+SLIP = 'EVENT{"event_type":"correctness-recorded","qa":"passed"}'
+EVERYTHING = types.Range(types.Position(0, 0), types.Position(10_000, 0))
+
+
+def test_a_slip_is_replaced() -> None:
+    fixture = 'EVENT{"event_type":"correctness-recorded","qa":"pass$0ed"}'
+    assert check_actions(fixture) == ['Replace with "pass"']
+    check_fix(fixture, 'EVENT{"event_type":"correctness-recorded","qa":"pass"}')
+
+
+def test_a_missing_field_is_put_in_alone_or_with_all_others() -> None:
+    fixture = 'EVENT{"event_type":"correctness-recorded","qa":<absent>,"intent":<absent>$0}'
+    assert check_actions(fixture) == [
+        "Insert `qa`",
+        "Insert all 2 missing fields",
+        "Insert `intent`",
+        "Insert all 2 missing fields",
+    ]
+    check_fix(
+        fixture,
+        'EVENT{"event_type":"correctness-recorded","qa":null,"intent":<absent>}',
+        title="Insert `qa`",
+    )
+    check_fix(
+        fixture,
+        'EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}',
+        title="Insert all 2 missing fields",
+    )
+
+
+def test_an_undeclared_field_is_renamed_or_deleted() -> None:
+    fixture = 'EVENT{"event_type":"slice-started","linear_ref":<absent>,"linear$0Ref":"SHOP-214"}'
+    assert check_actions(fixture) == ["Rename to `linear_ref`", "Delete `linearRef`"]
+    check_fix(
+        fixture,
+        'EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}',
+        title="Rename to `linear_ref`",
+    )
+    check_fix(
+        fixture,
+        'EVENT{"event_type":"slice-started","linear_ref":<absent>}',
+        title="Delete `linearRef`",
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"x":1,"a":2}', '{"a":2}'),
+        ('{"a":2,"x":1}', '{"a":2}'),
+        ('{ "x" : 1 , "a" : 2 }', '{ "a" : 2 }'),
+        ('{ "a" : 2 , "x" : 1 }', '{ "a" : 2 }'),
+        ('{"a":{"x":1},"x":[1,{"b":","}]}', '{"a":{"x":1}}'),
+        ('{"a":2 , "x":"}" }', '{"a":2 }'),
+        ('{"a":"x","b":"\\"x\\":1","x":1,"c":0}', '{"a":"x","b":"\\"x\\":1","c":0}'),
+        (r'{"\u0078":1,"a":2}', '{"a":2}'),
+    ],
+)
+def test_deleting_a_pair_leaves_the_commas_right(before: str, after: str) -> None:
+    event = trace('EVENT{"event_type":"project-closed"}').rstrip("}\n")
+    text = f"{event},{before[1:]}\n"
+    action = next(each for each in actions_in(text, EVERYTHING) if each.title == "Delete `x`")
+    fixed = apply_edits(text, edits_of(action), PositionEncoding.UTF16)
+    assert fixed == f"{event},{after[1:]}\n"
+
+
+def test_in_a_wide_selection_all_actions_are_offered_by_where_they_stand() -> None:
+    text = trace(SLIP, 'EVENT{"event_type":"project-closed"}', SLIP.replace("passed", "failed"))
+    titles = [action.title for action in actions_in(text, EVERYTHING)]
+    assert titles == ['Replace with "pass"', 'Replace with "fail"']
+
+
+@pytest.mark.parametrize(
+    "fixture",
+    [
+        'EVENT{"event_type":"correctness-recorded","qa":$0"passed"}',
+        'EVENT{"event_type":"correctness-recorded","qa":"passed"$0}',
+    ],
+)
+def test_the_cursor_may_stand_at_either_end_of_the_token(fixture: str) -> None:
+    assert check_actions(fixture) == ['Replace with "pass"']
+
+
+@pytest.mark.parametrize(
+    "fixture",
+    [
+        'EVENT{"event_type":"correctness-recorded","qa$0":"passed"}',
+        """
+        EVENT{"event_type":"correctness-recorded","qa":"passed"}
+        $0
+        """,
+        'EVENT{"event_type":"slice-completed","result":"pr-$0opened"}',
+        'EVENT{"event_type":"slice-completed","result":"mer$0ged"}',
+    ],
+)
+def test_elsewhere_nothing_is_offered(fixture: str) -> None:
+    assert check_actions(fixture) == []
+
+
+@pytest.mark.parametrize(
+    ("only", "offered"),
+    [
+        (None, True),
+        ([], False),
+        (["quickfix"], True),
+        ([""], True),
+        (["refactor", "quickfix"], True),
+        (["refactor"], False),
+        (["source"], False),
+        (["source.fixAll"], False),
+        (["quickfix.other"], False),
+        ([types.CodeActionKind.QuickFix], True),
+        ([types.CodeActionKind.SourceFixAll], False),
+    ],
+)
+def test_a_client_can_ask_for_kinds(only: list[str] | None, offered: bool) -> None:
+    fixture = 'EVENT{"event_type":"correctness-recorded","qa":"pass$0ed"}'
+    assert check_actions(fixture, only=only) == ['Replace with "pass"'] * offered
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("with_document_changes", [True, False])
+def test_both_forms_of_a_change_say_the_same(
+    encoding: PositionEncoding, with_document_changes: bool
+) -> None:
+    text = trace(SLIP.replace("{", '{"project_run_id":"🚀 日本",', 1))
+    (action,) = actions_in(
+        text, EVERYTHING, encoding=encoding, with_document_changes=with_document_changes
+    )
+    assert action.edit is not None
+    assert (action.edit.document_changes is None) != with_document_changes
+    assert (action.edit.changes is None) == with_document_changes
+    fixed = apply_edits(text, edits_of(action), encoding)
+    assert fixed == text.replace('"passed"', '"pass"')
+
+
+def test_the_first_fix_of_a_finding_is_the_preferred_one() -> None:
+    text = read('EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":null}').text
+    actions = [each for each in actions_in(text, EVERYTHING) if "linearRef" in each.title]
+    actions += [each for each in actions_in(text, EVERYTHING) if "Rename" in each.title]
+    assert [(each.title, each.is_preferred) for each in actions] == [
+        ("Delete `linearRef`", False),
+        ("Rename to `linear_ref`", True),
+    ]
+    assert {each.kind for each in actions} == {types.CodeActionKind.QuickFix}
+
+
+def test_an_action_names_the_diagnostic_that_it_mends() -> None:
+    text = trace(SLIP)
+    start = text.index('"passed"')
+    where = types.Range(types.Position(0, start), types.Position(0, start + 8))
+    same = types.Diagnostic(range=where, message="", code="unknown-value")
+    other = types.Diagnostic(range=where, message="", code="wrong-type")
+    elsewhere = types.Diagnostic(
+        range=types.Range(types.Position(0, 0), types.Position(0, 1)),
+        message="",
+        code="unknown-value",
+    )
+    (action,) = actions_in(text, EVERYTHING, diagnostics=[other, same, elsewhere])
+    assert action.diagnostics == [same]
+    (action,) = actions_in(text, EVERYTHING, diagnostics=[other])
+    assert action.diagnostics is None
+
+
+def test_a_range_beyond_the_end_is_no_question() -> None:
+    far = types.Range(types.Position(99, 7), types.Position(99, 9))
+    assert actions_in(trace(SLIP), far) == []
+
+
+def test_a_change_is_of_the_version_that_was_asked_about() -> None:
+    (action,) = actions_in(trace(SLIP), EVERYTHING)
+    assert action.edit is not None
+    assert action.edit.document_changes is not None
+    (change,) = action.edit.document_changes
+    assert isinstance(change, types.TextDocumentEdit)
+    assert (change.text_document.uri, change.text_document.version) == (URI, 7)

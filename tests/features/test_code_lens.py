@@ -1,0 +1,237 @@
+"""Code lenses: the verdict over each run, and what each correctness event decides."""
+
+from __future__ import annotations
+
+import json
+from time import perf_counter
+
+import pytest
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.code_lens import MOST, SHOW_RUN, code_lenses, resolve_lens
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Point
+from tests.support.fixtures import URI, check_lenses, lenses_of, trace
+
+UTF16 = PositionEncoding.UTF16
+GRADED = 'EVENT{"event_type":"correctness-recorded"}'
+
+
+def test_a_correct_run_shows_its_efficiency_in_short() -> None:
+    assert check_lenses(
+        """
+        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-1","round_id":"r-1"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-2","round_id":"r-2"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-3","round_id":"r-3"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-4","round_id":"r-4"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-4","round_id":"r-5"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-5","round_id":"r-6"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-5","round_id":"r-7"}
+        EVENT{"event_type":"project-closed","ts":"2026-05-28T14:28:40.000Z"}
+        EVENT{"event_type":"tokens-recorded","input_tokens":1912408,"output_tokens":42117}
+        EVENT{"event_type":"correctness-recorded"}
+        """
+    ) == [
+        (1, "CORRECT · 1.9M in · 42k out · 28m · 1.4 rounds/dispatch"),
+        (11, "decides: CORRECT"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "verdict"),
+    [
+        ('"qa":"pass"', "CORRECT"),
+        ('"qa":"fail"', "INCORRECT — qa failed"),
+        ('"mechanical":"fail","intent":"fail"', "INCORRECT — mechanical, intent failed"),
+        ('"intent":null', "not computable — missing: intent"),
+        ('"qa":null,"intent":null', "not computable — missing: qa, intent"),
+        ('"mechanical":"fail","qa":null', "not computable — missing: qa"),
+    ],
+)
+def test_the_verdict_stands_over_the_run_and_over_the_event(pairs: str, verdict: str) -> None:
+    assert check_lenses(
+        f"""
+        EVENT{{"event_type":"project-started"}}
+        EVENT{{"event_type":"tokens-recorded"}}
+        EVENT{{"event_type":"correctness-recorded",{pairs}}}
+        """
+    ) == [
+        (1, verdict + " · 1.9M in · 42k out" * (verdict == "CORRECT")),
+        (3, f"decides: {verdict}"),
+    ]
+
+
+def test_a_run_that_nobody_graded_says_what_is_missing() -> None:
+    assert check_lenses(
+        """
+        EVENT{"event_type":"dispatch-end"}
+        EVENT{"event_type":"tokens-recorded"}
+        """
+    ) == [(1, "not computable — missing: external correctness signal")]
+
+
+def test_what_has_no_signal_is_left_out_and_zero_is_not() -> None:
+    assert check_lenses(
+        """
+        EVENT{"event_type":"tokens-recorded","input_tokens":null,"output_tokens":0}
+        EVENT{"event_type":"correctness-recorded"}
+        """
+    ) == [(1, "CORRECT · 0 out"), (2, "decides: CORRECT")]
+
+
+def test_each_run_has_its_lens_over_its_first_valid_event() -> None:
+    assert check_lenses(
+        """
+        not a trace line
+        EVENT{"event_type":"project-started","project_run_id":"b"}
+        EVENT{"event_type":"project-started","project_run_id":"a"}
+        EVENT{"event_type":"correctness-recorded","project_run_id":"a"}
+        EVENT{"event_type":"project-closed","project_run_id":"b"}
+        """
+    ) == [
+        (2, "not computable — missing: external correctness signal"),
+        (3, "CORRECT"),
+        (4, "decides: CORRECT"),
+    ]
+
+
+def test_an_event_that_another_replaced_says_by_which() -> None:
+    assert check_lenses(
+        """
+        EVENT{"event_type":"correctness-recorded","qa":"fail"}
+        EVENT{"event_type":"correctness-recorded","project_run_id":"search-index"}
+        EVENT{"event_type":"correctness-recorded","qa":"fail"}
+        EVENT{"event_type":"correctness-recorded"}
+        """
+    ) == [
+        (1, "CORRECT"),
+        (1, "superseded by line 3"),
+        (2, "CORRECT"),
+        (2, "decides: CORRECT"),
+        (3, "superseded by line 4"),
+        (4, "decides: CORRECT"),
+    ]
+
+
+def test_a_rejected_line_is_never_silent() -> None:
+    lenses = check_lenses(
+        """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"correctness-recorded","qa":"failed"}
+        """
+    )
+    assert lenses == [
+        (1, "CORRECT · 1 correctness line rejected (line 2), not counted"),
+        (1, "decides: CORRECT"),
+    ]
+
+
+def test_an_event_that_is_all_nulls_takes_the_verdict_back() -> None:
+    assert check_lenses(
+        """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":null,"intent":null}
+        """
+    ) == [
+        (1, "not computable — missing: mechanical, qa, intent"),
+        (1, "superseded by line 2"),
+        (2, "decides: not computable — missing: mechanical, qa, intent"),
+    ]
+
+
+def test_a_trace_without_valid_events_has_no_lens() -> None:
+    assert check_lenses("[]\n\n{}") == []
+
+
+# Resolving later
+
+
+def test_a_lens_still_speaks_of_its_line_when_lines_are_put_in_above() -> None:
+    analysis = Analysis(trace('EVENT{"event_type":"project-started"}', GRADED, GRADED))
+    lenses = code_lenses(analysis, URI, UTF16)
+    top = Point(0, 0)
+    analysis.edit(top, top, trace('EVENT{"event_type":"slice-started"}') * 40)
+    titles = [title_of(resolve_lens(analysis, lens)) for lens in lenses]
+    assert titles == ["CORRECT", "superseded by line 43", "decides: CORRECT"]
+
+
+def test_a_lens_says_what_is_so_when_it_comes_into_view() -> None:
+    analysis = Analysis(trace('EVENT{"event_type":"project-started"}', GRADED))
+    lenses = code_lenses(analysis, URI, UTF16)
+    end = Point(2, 0)
+    analysis.edit(end, end, trace('EVENT{"event_type":"correctness-recorded","qa":"fail"}'))
+    titles = [title_of(resolve_lens(analysis, lens)) for lens in lenses]
+    assert titles == ["INCORRECT — qa failed", "superseded by line 3"]
+
+
+def test_a_lens_whose_line_or_document_is_gone_says_so_and_does_nothing() -> None:
+    analysis = Analysis(trace(GRADED))
+    lenses = code_lenses(analysis, URI, UTF16)
+    analysis.edit(Point(0, 0), Point(1, 0), "")
+    for lens in lenses:
+        for now in (analysis, None):
+            command = resolve_lens(now, lens).command
+            assert command is not None
+            assert command.title == "the trace has changed"
+            assert not command.command
+
+
+def test_a_lens_opens_its_run() -> None:
+    hostile = "command:quit\u202e\x1b[0m`"
+    analysis = Analysis(
+        trace(
+            f'EVENT{{"event_type":"correctness-recorded","project_run_id":{json.dumps(hostile)}}}'
+        )
+    )
+    for lens in code_lenses(analysis, URI, UTF16):
+        command = resolve_lens(analysis, lens).command
+        assert command is not None
+        assert command.command == SHOW_RUN == "driveTrace.showRun"
+        assert command.arguments == [{"uri": URI, "runId": hostile}]
+        assert command.title.isprintable()
+
+
+@pytest.mark.parametrize("encoding", PositionEncoding)
+def test_a_lens_stands_at_the_start_of_its_line_whatever_the_encoding(
+    encoding: PositionEncoding,
+) -> None:
+    text = '{"🚀":"日本"}\n' + trace(GRADED)
+    for lens in code_lenses(Analysis(text), URI, encoding):
+        assert lens.range == types.Range(types.Position(1, 0), types.Position(1, 0))
+
+
+def test_lines_of_the_protocol_are_counted() -> None:
+    analysis = Analysis("{\r}\r\n" + trace(GRADED))
+    lines = {lens.range.start.line for lens in code_lenses(analysis, URI, UTF16)}
+    assert lines == {2}, "a lone carriage return ends a line of the protocol, but no record"
+
+
+# How many
+
+
+def test_there_are_five_hundred_at_most_and_runs_come_first() -> None:
+    runs = [
+        f'EVENT{{"event_type":"correctness-recorded","project_run_id":"run-{number}"}}'
+        for number in range(400)
+    ]
+    lenses = code_lenses(Analysis(trace(*runs)), URI, UTF16)
+    kinds = [lens.data["kind"] for lens in lenses if isinstance(lens.data, dict)]
+    assert MOST == 500
+    assert kinds.count("run") == 400
+    assert kinds.count("event") == 100
+    lines = [lens.range.start.line for lens in lenses]
+    assert lines == sorted(lines)
+
+
+def test_many_corrections_of_one_run_are_resolved_in_no_time() -> None:
+    analysis = Analysis(trace(GRADED) * 2000)
+    started = perf_counter()
+    assert len(lenses_of(analysis)) == MOST
+    assert perf_counter() - started < 2
+
+
+def title_of(lens: types.CodeLens) -> str:
+    assert lens.command is not None
+    return lens.command.title
