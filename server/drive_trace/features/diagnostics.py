@@ -39,6 +39,9 @@ class _Made(NamedTuple):
 
     findings: Sequence[Finding]
     shape: int
+    number: int
+    """The line's index from 0 in a document of that shape."""
+    is_movable: bool
     texts: list[bytes]
 
 
@@ -53,6 +56,7 @@ class DiagnosticMaker:
         self._analysis = analysis
         self._options = options
         self._made: dict[Line, _Made] = {}
+        self._distance = 0
         self._last: tuple[tuple[int, int], bytes] = ((-1, -1), b"")
 
     def as_json(self, near: Line | None = None) -> bytes:
@@ -76,16 +80,26 @@ class DiagnosticMaker:
 
     def _make(self, line: Line, before: _Made | None) -> _Made:
         findings, document = self._analysis.findings_of(line), self._analysis.document
-        if before is None or before.findings is not findings:
-            texts = [dumps(self._diagnostic(finding)) for finding in findings]
-        elif before.shape == document.shape:
-            return before
-        elif document.is_divided or not all(map(_is_local, findings)):
-            texts = [dumps(self._diagnostic(finding)) for finding in findings]
-        else:
-            number = b"%d" % document.number(line)
-            texts = [_on_line(text, number) for text in before.texts]
-        return _Made(findings, document.shape, texts)
+        if before is not None and before.findings is findings:
+            if before.shape == document.shape:
+                return before
+            if before.is_movable and not document.is_divided:
+                return self._moved(line, before)
+        texts = [dumps(self._diagnostic(finding)) for finding in findings]
+        movable = all(map(_is_movable, findings))
+        return _Made(findings, document.shape, document.number(line), movable, texts)
+
+    def _moved(self, line: Line, before: _Made) -> _Made:
+        document = self._analysis.document
+        # Most lines move as far as the one before them did.
+        number = before.number + self._distance
+        if not (number < len(document.lines) and document.lines[number] is line):
+            number = document.number(line)
+            self._distance = number - before.number
+        texts = before.texts
+        if number != before.number:
+            texts = [_on_line(text, b"%d" % number) for text in texts]
+        return _Made(before.findings, document.shape, number, True, texts)
 
     def _diagnostic(self, finding: Finding) -> Mapping[str, object]:
         rule = finding.rule
@@ -138,7 +152,7 @@ class DiagnosticMaker:
         }
 
 
-def _is_local(finding: Finding) -> bool:
+def _is_movable(finding: Finding) -> bool:
     """Whether nothing but its own line's number would change when lines are inserted above."""
     return not finding.related and len(finding.words) == 1
 
