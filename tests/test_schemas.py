@@ -67,7 +67,7 @@ def refuse(constant: str) -> None:
 
 
 def test_an_independent_validator_agrees_on_every_conformance_line() -> None:
-    """But for lines that are no JSON, and numbers that no double holds: see docs/schemas.md."""
+    """But for lines that are no JSON, and numbers that no double holds: see ARCHITECTURE.md."""
     validator = Draft202012Validator(schema("event"))
     compared, wrong = 0, []
     for text in LINES.read_text("utf-8").split("\n"):
