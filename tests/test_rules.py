@@ -16,7 +16,7 @@ import pytest
 from drive_trace import rules
 from drive_trace.api import Analysis
 from drive_trace.rules import RULES, documentation
-from drive_trace.rules.base import Example, Finding, Fix
+from drive_trace.rules.base import Example, Finding, Fix, Rule
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.storage.pages import rule_url
 from drive_trace.trace.document import Point
@@ -74,7 +74,7 @@ def test_a_module_is_one_rule_named_like_its_file(name: str) -> None:
     code = name.replace("_", "-")
     assert module.RULE.code == code
     assert RULES[code] is module.RULE
-    made_here = [each for each in vars(module).values() if isinstance(each, rules.Rule)]
+    made_here = [each for each in vars(module).values() if isinstance(each, Rule)]
     assert made_here == [module.RULE]
 
 

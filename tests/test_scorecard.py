@@ -33,7 +33,7 @@ from drive_trace.scorecard.render import (
 from drive_trace.scorecard.summary import Rejected
 from drive_trace.scorecard.verdict import Verdict, headline, what_would_change_it
 from tests.support.fixtures import dumps, trace
-from tests.support.snapshots import Snapshots
+from tests.support.snapshots import Snapshots, stored
 
 COMPONENTS = ("mechanical", "qa", "intent")
 TRIPLES = list(product(("pass", "fail", None), repeat=3))
@@ -469,6 +469,33 @@ def test_a_rejected_line_says_in_which_file_it_stands() -> None:
     assert [each["rejected_lines"] for each in json_of(card)["runs"][0]["files"]] == [[], [2]]
 
 
+def test_a_rejected_line_of_a_run_that_stands_in_another_file_is_said_of_that_run() -> None:
+    card = card_of(trace(PASSED), trace(graded("pass", "failed", "pass"), "no json"))
+    (run,) = card.runs
+    assert headline(run.gate) == "CORRECT"
+    assert "1 correctness line rejected (line 1), not counted" in lens_title(run)
+    assert "  b.jsonl: 1 correctness line rejected (line 1), not counted\n" in text(card)
+    assert "b.jsonl, in no known run: 1 line rejected (line 2), not counted." in text(card)
+    shown = json_of(card)
+    assert shown["runs"][0]["rejected_lines"] == [1]
+    assert shown["runs"][0]["files"][1] == {
+        "path": "b.jsonl",
+        "first_line": 1,
+        "events": 0,
+        "rejected_lines": [1],
+    }
+    assert [each["rejected_lines"] for each in shown["files"]] == [[], [2]]
+
+
+def test_a_rejected_line_does_not_change_the_order_of_runs() -> None:
+    card = card_of(
+        trace(event("correctness-recorded", run="b", qa="failed"), event("round-start", run="a")),
+        trace(event("round-start", run="b")),
+    )
+    assert [run.run_id for run in card.runs] == ["a", "b"]
+    assert [part.path for part in card.runs[1].parts] == ["a.jsonl", "b.jsonl"]
+
+
 def test_a_rejected_line_of_no_run_is_said_of_its_file() -> None:
     card = card_of(trace(PASSED, "no json", graded("pass", "passed", "pass", run="gone")))
     assert card.runs[0].rejected == ()
@@ -565,6 +592,10 @@ def test_the_card_in_text_markdown_and_json(name: str, snapshots: Snapshots) -> 
     snapshots.check(f"scorecard/{name}.txt", text(card) + "\n")
     snapshots.check(f"scorecard/{name}.md", markdown(card) + "\n")
     snapshots.check(f"scorecard/{name}.json", json.dumps(to_json(card), indent=2) + "\n")
+
+
+def test_no_snapshot_is_left_over() -> None:
+    assert stored("scorecard") == {*EXAMPLES, "run-page"}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 import pytest_lsp
@@ -12,12 +14,9 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 from pytest_lsp import ClientServerConfig, LanguageClient
 
-from tests.support.client_text import apply_edits, event, graded, range_of, tokens, triage
+from tests.support.client_text import apply_edits, event, graded, path_of, range_of, tokens, triage
 from tests.support.command import SERVE
 from tests.support.presets import PRESETS, Preset
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 pytestmark = [
     pytest.mark.end_to_end,
@@ -29,60 +28,263 @@ PATIENCE = 10.0
 """Seconds that anything is waited for."""
 ODD = "\u2028\x85 🚀 日本"
 PASSED = '"passed"'
-TEXT = (
-    triage(input_ref=ODD)
-    + tokens(1_900_000, 42_000, None, None)
-    + graded("pass", "passed", "pass", orchestrator_agent_id=ODD)
-    + event("made-up", note=ODD)
-)
-_converter = get_converter()
+REJECTED = graded("pass", "passed", "pass", orchestrator_agent_id=ODD)
+TEXT = triage(input_ref=ODD) + tokens(1_900_000, 42_000, None, None) + REJECTED
+PLAIN = get_converter()
 
 
 class Editor(LanguageClient):
-    """A client that remembers every version that was published."""
+    """A client that knows which versions were published, and takes what an editor takes."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.published: list[types.PublishDiagnosticsParams] = []
-        self.refreshed = 0
+        self.preset = PRESETS[0]
         self.exit_code: int | None = None
-        self.preset: Preset = PRESETS[0]
+        self.gone = asyncio.Event()
+        self.home = TemporaryDirectory()
+        self._published: list[types.PublishDiagnosticsParams] = []
+        self._refreshes = 0
         self._news = asyncio.Condition()
-        self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(self._on_published)
-        self.feature(types.WORKSPACE_CODE_LENS_REFRESH)(self._on_refresh)
-        self.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda _: None)
-        self.feature(types.WINDOW_SHOW_MESSAGE)(lambda params: self.messages.append(params))
-        self.feature(types.WINDOW_SHOW_DOCUMENT)(self._on_show_document)
+
+        # Functions, as pygls notes things on what it is given.
+        @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        async def _(params: types.PublishDiagnosticsParams) -> None:
+            async with self._news:
+                self._published.append(params)
+                self._news.notify_all()
+
+        @self.feature(types.WORKSPACE_CODE_LENS_REFRESH)
+        async def _(_: None) -> None:
+            async with self._news:
+                self._refreshes += 1
+                self._news.notify_all()
+
+        @self.feature(types.WINDOW_SHOW_MESSAGE)
+        def _(params: types.ShowMessageParams) -> None:
+            self.messages.append(params)
+
+        @self.feature(types.WINDOW_SHOW_DOCUMENT)
+        def _(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
+            self.shown_documents.append(params)
+            return types.ShowDocumentResult(success=True)
+
+        @self.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def _(_: types.RegistrationParams) -> None:
+            """A later version may register watchers."""
+
+    async def start_io(self, cmd: str, *args: str, **_: Any) -> None:
+        home = {"HOME": self.home.name, "XDG_CACHE_HOME": self.home.name}
+        await super().start_io(cmd, *args, env={**os.environ, **home})
 
     async def server_exit(self, server: asyncio.subprocess.Process) -> None:
         self.exit_code = server.returncode
+        self.gone.set()
         await super().server_exit(server)
 
-    async def diagnostics_of(self, uri: str, version: int) -> list[types.Diagnostic]:
+    async def published(self, uri: str, version: int | None) -> list[types.Diagnostic]:
         """The diagnostics of a version, that were or will be published."""
 
         def found() -> list[types.PublishDiagnosticsParams]:
-            return [each for each in self.published if (each.uri, each.version) == (uri, version)]
+            return [each for each in self._published if (each.uri, each.version) == (uri, version)]
 
         async with asyncio.timeout(PATIENCE), self._news:
             await self._news.wait_for(found)
         return list(found()[-1].diagnostics)
 
-    async def refreshes(self, count: int) -> None:
-        """Wait until lenses were to be refreshed so often."""
+    async def refreshed(self) -> None:
+        """Wait for the next word that lenses are to be asked for again."""
         async with asyncio.timeout(PATIENCE), self._news:
-            await self._news.wait_for(lambda: self.refreshed >= count)
+            await self._news.wait_for(lambda: self._refreshes)
+            self._refreshes = 0
 
-    async def _on_published(self, params: types.PublishDiagnosticsParams) -> None:
-        async with self._news:
-            self.published.append(params)
-            self._news.notify_all()
 
-    async def _on_refresh(self, _: None) -> None:
-        async with self._news:
-            self.refreshed += 1
-            self._news.notify_all()
+@pytest_lsp.fixture(
+    config=ClientServerConfig(server_command=list(SERVE), client_factory=Editor),
+    params=PRESETS,
+    ids=[preset.name for preset in PRESETS],
+    scope="module",
+)
+async def editor(lsp_client: Editor, request: pytest.FixtureRequest) -> AsyncIterator[None]:
+    preset = request.param
+    assert isinstance(preset, Preset)
+    lsp_client.preset = preset
+    async with asyncio.timeout(PATIENCE):
+        result = await lsp_client.initialize_session(preset.parameters())
+    assert result.capabilities.position_encoding == preset.encoding
+    yield
+    assert lsp_client.log_messages == []
+    async with asyncio.timeout(PATIENCE):
+        await lsp_client.shutdown_session()
+        await lsp_client.gone.wait()
+    assert lsp_client.exit_code == 0
+    lsp_client.home.cleanup()
 
-    def _on_show_document(self, params: types.ShowDocumentParams) -> types.ShowDocumentResult:
-        self.shown_documents.append(params)
-        return types.ShowDocumentResult(success=True)
+
+class Session:
+    """A document that is open in an editor."""
+
+    def __init__(self, editor: Editor, uri: str, text: str) -> None:
+        self.editor, self.uri, self.text, self.version = editor, uri, text, 1
+        self.identifier = types.TextDocumentIdentifier(uri)
+        item = types.TextDocumentItem(uri, "drive-trace", 1, text)
+        editor.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+    def range_of(self, token: str) -> types.Range:
+        where = range_of(self.text, token, self.editor.preset.encoding)
+        return PLAIN.structure(where, types.Range)
+
+    async def diagnostics(self) -> list[types.Diagnostic]:
+        return await self.editor.published(self.uri, self.version)
+
+    async def replace(self, old: str, new: str) -> list[types.Diagnostic]:
+        change = types.TextDocumentContentChangePartial(range=self.range_of(old), text=new)
+        self.text = self.text.replace(old, new)
+        self.version += 1
+        self.editor.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(self.version, self.uri), [change]
+            )
+        )
+        return await self.diagnostics()
+
+    async def hover(self, token: str) -> types.Hover:
+        at = self.range_of(token).start
+        params = types.HoverParams(self.identifier, at)
+        async with asyncio.timeout(PATIENCE):
+            hover = await self.editor.text_document_hover_async(params)
+        assert hover is not None
+        return hover
+
+    async def lenses(self) -> list[types.CodeLens]:
+        params = types.CodeLensParams(self.identifier)
+        async with asyncio.timeout(PATIENCE):
+            lenses = await self.editor.text_document_code_lens_async(params) or []
+            return [await self.editor.code_lens_resolve_async(lens) for lens in lenses]
+
+    async def titles(self) -> list[tuple[int, str]]:
+        return [
+            (lens.range.start.line, lens.command.title if lens.command else "")
+            for lens in await self.lenses()
+        ]
+
+    async def actions(self, diagnostic: types.Diagnostic) -> list[types.CodeAction]:
+        context = types.CodeActionContext([diagnostic], only=[types.CodeActionKind.QuickFix])
+        params = types.CodeActionParams(self.identifier, diagnostic.range, context)
+        async with asyncio.timeout(PATIENCE):
+            actions = await self.editor.text_document_code_action_async(params) or []
+        return [action for action in actions if isinstance(action, types.CodeAction)]
+
+    def applied(self, action: types.CodeAction) -> str:
+        """The text after an action, whose edit has the shape that the editor understands."""
+        edit: Any = PLAIN.unstructure(action.edit)
+        workspace = self.editor.preset.capabilities().workspace
+        assert workspace is not None
+        assert workspace.workspace_edit is not None
+        assert ("documentChanges" in edit) == bool(workspace.workspace_edit.document_changes)
+        if "documentChanges" in edit:
+            (change,) = edit["documentChanges"]
+            assert change["textDocument"] == {"uri": self.uri, "version": self.version}
+            edits = change["edits"]
+        else:
+            edits = edit["changes"][self.uri]
+        return apply_edits(self.text, edits, self.editor.preset.encoding)
+
+
+def text_of(hover: types.Hover) -> str:
+    assert isinstance(hover.contents, types.MarkupContent)
+    assert hover.contents.kind is types.MarkupKind.Markdown
+    return hover.contents.value
+
+
+async def test_a_session(editor: Editor) -> None:
+    session = Session(editor, "file:///projects/checkout/trace.jsonl", TEXT)
+
+    (diagnostic,) = await session.diagnostics()
+    assert diagnostic.range == session.range_of(PASSED)
+    assert (diagnostic.code, diagnostic.source) == ("unknown-value", "drive-trace")
+    assert diagnostic.severity is types.DiagnosticSeverity.Error
+    assert diagnostic.code_description is not None
+    assert diagnostic.code_description.href.endswith("/unknown-value.md")
+
+    hover = await session.hover(PASSED)
+    assert hover.range == session.range_of(PASSED)
+    assert text_of(hover).startswith("**not computable — missing: external correctness signal**")
+    assert await session.titles() == [
+        (
+            0,
+            "not computable — missing: external correctness signal"
+            " · 1 correctness line rejected (line 3), not counted",
+        )
+    ]
+
+    (action,) = await session.actions(diagnostic)
+    assert action.title == 'Replace with "pass"'
+    assert action.is_preferred
+    assert action.diagnostics is not None
+    assert action.diagnostics[0].range == diagnostic.range
+    assert session.applied(action) == TEXT.replace(PASSED, '"pass"')
+
+    # The verdict moves with the text, and the editor is told when it can be told.
+    assert await session.replace(PASSED, '"fail"') == []
+    workspace = editor.preset.capabilities().workspace
+    if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+        await editor.refreshed()
+    assert [title for _, title in await session.titles()] == [
+        "INCORRECT — qa failed",
+        "decides: INCORRECT — qa failed",
+    ]
+    assert text_of(await session.hover('"fail"')).startswith("**INCORRECT — qa failed**")
+    assert await session.replace('"fail"', '"pass"') == []
+    lenses = await session.lenses()
+    assert [lens.command.title for lens in lenses if lens.command] == [
+        "CORRECT · 1.9M in · 42k out",
+        "decides: CORRECT",
+    ]
+
+    editor.text_document_did_close(types.DidCloseTextDocumentParams(session.identifier))
+    assert await editor.published(session.uri, None) == []
+
+
+async def test_the_lens_shows_the_run(editor: Editor) -> None:
+    uri = "file:///projects/shown/trace.jsonl"
+    session = Session(editor, uri, graded("pass", "pass", "pass"))
+    editor.messages.clear()
+    editor.shown_documents.clear()
+    command = (await session.lenses())[0].command
+    assert command is not None
+    assert command.command == "driveTrace.showRun"
+    assert list(command.arguments or ()) == [{"uri": uri, "runId": "run-1"}]
+    async with asyncio.timeout(PATIENCE):
+        card = await editor.workspace_execute_command_async(
+            types.ExecuteCommandParams(command.command, command.arguments)
+        )
+    assert str(card).startswith("**CORRECT**")
+    window = editor.preset.capabilities().window
+    if window and window.show_document and window.show_document.support:
+        (shown,) = editor.shown_documents
+        page = path_of(shown.uri)
+        assert page.is_relative_to(editor.home.name)
+        assert page.read_text(encoding="utf-8").startswith("# CORRECT\n")
+        assert editor.messages == []
+    else:
+        assert [message.message for message in editor.messages] == ["CORRECT"]
+
+
+async def test_ordinary_editor_traffic_is_taken(editor: Editor) -> None:
+    """What editors send on their own, and this server has no use for."""
+    session = Session(editor, "file:///projects/traffic/trace.jsonl", event("made-up", note=ODD))
+    editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
+    editor.workspace_did_change_watched_files(
+        types.DidChangeWatchedFilesParams(
+            [types.FileEvent(uri=session.uri, type=types.FileChangeType.Changed)]
+        )
+    )
+    folder = types.WorkspaceFolder(uri="file:///other", name="other")
+    editor.workspace_did_change_workspace_folders(
+        types.DidChangeWorkspaceFoldersParams(types.WorkspaceFoldersChangeEvent([folder], []))
+    )
+    editor.text_document_did_save(types.DidSaveTextDocumentParams(session.identifier))
+    editor.set_trace(types.SetTraceParams(types.TraceValue.Verbose))
+    (diagnostic,) = await session.diagnostics()
+    assert diagnostic.code == "unknown-event-type"
+    assert diagnostic.range == session.range_of('"made-up"')

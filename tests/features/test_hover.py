@@ -9,7 +9,7 @@ import pytest
 
 from drive_trace.vocabulary import EVENTS, EventType, OneOfShape
 from tests.support.fixtures import check_hover, dumps
-from tests.support.snapshots import Snapshots
+from tests.support.snapshots import Snapshots, stored
 
 HOVERS = {
     "event-type": """
@@ -98,6 +98,10 @@ def test_what_hovers_say(name: str, snapshots: Snapshots) -> None:
     said = check_hover(HOVERS[name])
     assert said is not None
     snapshots.check(f"hover/{name}.md", said + "\n")
+
+
+def test_no_snapshot_is_left_over() -> None:
+    assert stored("hover") == set(HOVERS)
 
 
 def hover_over(fixture: str) -> str:

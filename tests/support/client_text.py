@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+import urllib.parse
+import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -52,6 +55,13 @@ def tokens(*counts: int | None, **payload: Any) -> str:
 
 
 # Editors
+
+
+def path_of(uri: str) -> Path:
+    """The file that a `file:` address leads to."""
+    parts = urllib.parse.urlsplit(uri)
+    assert parts.scheme == "file", uri
+    return Path(urllib.request.url2pathname(parts.path))
 
 
 def position(text: str, offset: int, encoding: str) -> dict[str, int]:

@@ -187,15 +187,14 @@ class _Line:
         self._places[kept[0]] = 0
         separator = ""
         for field in (*example, *(each for each in given if each not in example)):
-            for pair in given.get(field, [None]):
-                if pair is None:
-                    self._add(f"{separator}{dumps(field)}:{dumps(example[field])}")
-                elif pair.value(text) == _ABSENT:
-                    continue
-                else:
+            if field not in given:
+                self._add(f"{separator}{dumps(field)}:{dumps(example[field])}")
+                separator = ","
+            for pair in given.get(field, ()):
+                if pair.value(text) != _ABSENT:
                     self._add(separator)
                     self._copy(text, *pair.span, kept)
-                separator = ","
+                    separator = ","
         self._copy(text, behind, len(text), kept)
 
 
@@ -521,7 +520,7 @@ def check_hover(fixture: str) -> str | None:
     assert wanted.cursor is not None, "a hover needs a $0 in its fixture"
     here = sum(len(line) + 1 for line in wanted.lines[: wanted.cursor.record])
     here += wanted.cursor.offset
-    answers = []
+    answers: list[tuple[str, int, int] | None] = []
     for encoding in ENCODINGS:
         found = hover(analysis, point_at(analysis, wanted.at(encoding), encoding), encoding)
         if found is None:

@@ -28,3 +28,8 @@ class Snapshots:
         assert text == path.read_text(encoding="utf-8"), (
             f"{name} is another one now: if that is meant, run pytest --update-snapshots"
         )
+
+
+def stored(folder: str) -> set[str]:
+    """The snapshots in a folder, by name without suffix: none may be left over."""
+    return {path.stem for path in (FOLDER / folder).iterdir()}

@@ -86,7 +86,7 @@ class DiagnosticMaker:
             if before.is_movable and not document.is_divided:
                 return self._moved(line, before)
         texts = [dumps(self._diagnostic(finding)) for finding in findings]
-        movable = all(map(_is_movable, findings))
+        movable = not document.is_divided and all(map(_is_movable, findings))
         return _Made(findings, document.shape, document.number(line), movable, texts)
 
     def _moved(self, line: Line, before: _Made) -> _Made:

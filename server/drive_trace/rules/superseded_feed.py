@@ -19,7 +19,7 @@ def _check(subject: FeedEvent) -> Iterable[Finding]:
             RULE,
             line,
             _EVENT_TYPE,
-            ("superseded by line ", following, ": of one run's feed the last event counts"),
+            ("superseded by line ", following, ": only the last one of a run counts"),
             related=(Related(following, _EVENT_TYPE, ("this event replaces it",)),),
         )
 

@@ -102,6 +102,13 @@ EXAMPLES = (
         EVENT{"event_type":"tokens-recorded","input_tokens":null}
         """,
     ),
+    # Null is no value here, however it is written.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":"null"}
+                                                          ^^^^^^
+        """
+    ),
     # The time that was not measured is not made up.
     Example(
         """

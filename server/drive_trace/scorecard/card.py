@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
+from itertools import starmap
 from typing import NamedTuple, cast
 
 from drive_trace.scorecard.efficiency import (
@@ -15,7 +17,13 @@ from drive_trace.scorecard.efficiency import (
     total_wall_clock,
     wall_clock,
 )
-from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary, TraceSummary
+from drive_trace.scorecard.summary import (
+    Recorded,
+    Rejected,
+    RunSummary,
+    TraceSummary,
+    without_events,
+)
 from drive_trace.scorecard.verdict import Gate, Verdict, judge
 from drive_trace.vocabulary import TOKEN_FIELDS
 
@@ -90,11 +98,20 @@ class ScoreCard(NamedTuple):
 
 def score(traces: Sequence[TraceSummary]) -> ScoreCard:
     """Join the traces' runs by id, in first-seen order, and judge them."""
-    parts: dict[str, list[RunSummary]] = {}
+    parts: dict[str, list[RunSummary]] = {run.run_id: [] for each in traces for run in each.runs}
+    joined = []
     for trace in traces:
-        for run in trace.runs:
-            parts.setdefault(run.run_id, []).append(run)
-    return ScoreCard(tuple(map(score_run, parts.values())), tuple(traces))
+        strays: dict[str, list[Rejected]] = {}
+        orphans = []
+        for rejected in trace.orphans:
+            if rejected.run_id in parts:
+                strays.setdefault(rejected.run_id, []).append(rejected)
+            else:
+                orphans.append(rejected)
+        for run in (*trace.runs, *starmap(partial(without_events, trace.path), strays.items())):
+            parts[run.run_id].append(run)
+        joined.append(trace._replace(orphans=tuple(orphans)))
+    return ScoreCard(tuple(map(score_run, parts.values())), tuple(joined))
 
 
 def score_run(parts: Sequence[RunSummary]) -> RunScore:
@@ -214,7 +231,7 @@ def rejected_phrase(rejected: Sequence[Rejected], most: int = 3) -> str | None:
         "tokens-recorded": "token line",
     }
     groups: dict[str, list[int]] = {"correctness line": [], "token line": [], "other line": []}
-    for line, name in rejected:
+    for line, name, _ in rejected:
         groups[kinds.get(cast("str", name), "other line")].append(line)
     only_others = not groups["correctness line"] and not groups["token line"]
     said = []

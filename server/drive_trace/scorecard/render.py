@@ -52,7 +52,12 @@ def brief(efficiency: Efficiency) -> str:
 
 def card_markdown(run: RunScore) -> str:
     """The whole two-tier card of a run."""
-    lines = [f"**{headline(run.gate)}**", "", f"Run {code(run.run_id)}"]
+    return "\n".join([f"**{headline(run.gate)}**", "", f"Run {code(run.run_id)}", *_body(run)])
+
+
+def _body(run: RunScore) -> list[str]:
+    """The card below the verdict and the run's id."""
+    lines: list[str] = []
     for rejected in _rejections(run, code, most=10):
         lines += ["", f"⚠ {rejected}."]
     lines += ["", "**Tier 1 · correctness**", "", "| component | recorded |", "| --- | --- |"]
@@ -62,20 +67,24 @@ def card_markdown(run: RunScore) -> str:
     lines += ["", f"{_decided_by(run)} {what_would_change_it(run.gate)}"]
     lines += ["", "**Tier 2 · efficiency**", ""]
     if run.efficiency is None:
-        return "\n".join([*lines, f"Hidden: {hidden_because(run)}."])
+        return [*lines, f"Hidden: {hidden_because(run)}."]
     lines += ["| measure | value |", "| --- | ---: |"]
     lines += [f"| {label} | {value} |" for label, value in measures(run.efficiency)]
-    lines += ["", "For every measure lower is better."]
-    return "\n".join(lines)
+    return [*lines, "", "For every measure lower is better."]
 
 
 def run_page(run: RunScore) -> str:
     """A page of its own for a run: the card, and where the run stands."""
-    lines = [f"# {headline(run.gate)}", "", card_markdown(run), "", "## Where it stands", ""]
+    lines = [f"# {headline(run.gate)}", "", f"Run {code(run.run_id)}", *_body(run)]
+    lines += ["", "## Where it stands", ""]
     for part in run.parts:
         where = f"{code(part.path)}, " if part.path else ""
-        lines.append(f"- {where}from line {part.first_line} on: {part.event_count:,} valid events")
+        lines.append(f"- {where}from line {part.first_line} on: {_events(part.event_count)}")
     return "\n".join([*lines, ""])
+
+
+def _events(count: int) -> str:
+    return f"{count:,} valid event{'s' * (count != 1)}"
 
 
 def hidden_because(run: RunScore) -> str:
@@ -103,7 +112,7 @@ def markdown(card: ScoreCard) -> str:
     """The whole scorecard as a Markdown document."""
     lines = ["# Scorecard", ""]
     for run in card.runs:
-        lines += [f"## {code(run.run_id)}", "", card_markdown(run), ""]
+        lines += [f"## {code(run.run_id)}", "", f"**{headline(run.gate)}**", *_body(run), ""]
         files = [code(part.path) for part in run.parts if part.path]
         lines += [f"Files: {', '.join(files)}", ""] if files else []
     lines += ["## All runs", "", *(f"- {line}" for line in _totals(card, code))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from drive_trace.trace.index import Index, Run
@@ -30,6 +30,8 @@ class Rejected(NamedTuple):
     """From 1."""
     event_name: str | None
     """The line's event type, where it can be read."""
+    run_id: str | None = None
+    """The line's run, where it can be read."""
 
 
 class RunSummary(NamedTuple):
@@ -52,6 +54,23 @@ class RunSummary(NamedTuple):
     rejected: tuple[Rejected, ...]
 
 
+def without_events(path: str, run_id: str, rejected: Sequence[Rejected]) -> RunSummary:
+    """The part in a trace of a run that has rejected lines there and nothing else."""
+    return RunSummary(
+        run_id=run_id,
+        path=path,
+        first_line=rejected[0].line,
+        event_count=0,
+        correctness=None,
+        tokens=None,
+        started=None,
+        closed=None,
+        dispatch_ms=None,
+        rounds_per_dispatch={},
+        rejected=tuple(rejected),
+    )
+
+
 class TraceSummary(NamedTuple):
     """Everything that the scorecard needs to know of one trace."""
 
@@ -59,7 +78,7 @@ class TraceSummary(NamedTuple):
     runs: tuple[RunSummary, ...]
     """In the order of their first lines."""
     orphans: tuple[Rejected, ...]
-    """Rejected lines of no known run."""
+    """Rejected lines of no run that has a valid event here."""
     unknown_lines: tuple[int, ...]
     """From 1."""
 
@@ -119,4 +138,4 @@ def _first_ts(run: Run, name: str) -> str | None:
 
 def _rejected(lines: object, number: Number) -> tuple[Rejected, ...]:
     odd = cast("tuple[OddLine, ...]", lines)
-    return tuple(Rejected(number(line), line.event_name) for line in odd)
+    return tuple(Rejected(number(line), line.event_name, line.run_id) for line in odd)

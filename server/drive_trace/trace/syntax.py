@@ -7,6 +7,8 @@ decided by ``syntax_strict`` alone; ``syntax_recovery`` explains the rest.
 
 from __future__ import annotations
 
+import orjson
+
 from drive_trace.trace.syntax_nodes import (
     Kind,
     Member,
@@ -60,10 +62,21 @@ def _is_certain(text: str, problems: list[SyntaxProblem]) -> bool:
 
 def _most_problems(text: str) -> int:
     """The problems of the worst of some records."""
-    return max(0 if read(record) else len(recover(record)[1]) for record in text.split("\n"))
+    return max(0 if _is_json(each) else len(recover(each)[1]) for each in text.split("\n"))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        orjson.loads(text)
+    except ValueError:
+        # It refuses some records that JSON.parse accepts, and accepts none that it refuses.
+        return read(text) is not None
+    return True
 
 
 def _suggestion(problem: SyntaxProblem) -> SyntaxProblem:
+    if not is_safe(problem):
+        return problem
     return problem._replace(
         repairs=tuple(repair._replace(safe=False) for repair in problem.repairs)
     )

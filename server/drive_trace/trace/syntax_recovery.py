@@ -154,7 +154,7 @@ class _Reader:
         found = quote(self.text[span.start : span.end])
         message = f"{found} after the end of the object: a record is one object and nothing else"
         edit = (span, "")
-        self.report.add(ProblemKind.TEXT_AFTER, span, message, "remove what follows", edit)
+        self.report.add(ProblemKind.TEXT_AFTER, span, message, "Remove what follows", edit)
         self.root_comma = None
         return True
 
@@ -212,7 +212,7 @@ class _Reader:
             message = "missing brace: `{` is expected before the first key"
             place = Span(frame.start, frame.start)
             kind = ProblemKind.MISSING_BRACKET
-            self.report.add(kind, place, message, "add the brace", (place, "{"))
+            self.report.add(kind, place, message, "Add the brace", (place, "{"))
         self._close_frame(token.span.end)
 
     def _close_others(self, token: Token) -> bool:
@@ -223,12 +223,12 @@ class _Reader:
         found = f"`{token.type}`"
         if not depth:
             message = f"{found} closes nothing: no bracket of its kind is open"
-            self.report.add(kind, token.span, message, f"remove {found}", (token.span, ""))
+            self.report.add(kind, token.span, message, f"Remove {found}", (token.span, ""))
             return False
         other = "]" if wanted else "}"
         message = f"missing bracket: `{other}` is expected before {found}"
         place = (Span(token.span.start, token.span.start), other)
-        self.report.add(kind, token.span, message, f"add `{other}`", place)
+        self.report.add(kind, token.span, message, f"Add `{other}`", place)
         while self.frames[-1].is_object is not wanted:
             self._close_frame(self.last.span.end)
         return True
@@ -273,24 +273,23 @@ class _Reader:
     def _text(self, token: Token) -> None:
         """A string, or a word without quotes: a key or a value."""
         frame = self.frames[-1] if self.frames else None
-        begins_pair = self.tokens.before_colon()
-        if frame is None and begins_pair and token.type == "string":
+        if frame is None and token.type == "string" and self.tokens.before_colon():
             frame = _Frame(token.span.start, is_object=True, brace=False)
             self._push(frame)
             self._key(frame, token)
         elif frame is None:
             self._root_text(token)
+        elif self.expect is _Expect.KEY:
+            self._key(frame, token)
         elif frame.is_object:
-            self._text_in_object(frame, token, begins_pair=begins_pair)
+            self._text_in_object(frame, token, begins_pair=self.tokens.before_colon())
         else:
             if self.expect is _Expect.COMMA:
                 self._missing_comma(token)
             self._attach(self._value(token))
 
     def _text_in_object(self, frame: _Frame, token: Token, *, begins_pair: bool) -> None:
-        if self.expect is _Expect.KEY:
-            self._key(frame, token)
-        elif self.expect is _Expect.COMMA:
+        if self.expect is _Expect.COMMA:
             if begins_pair:
                 self._missing_comma(token)
                 self._key(frame, token)
@@ -314,7 +313,7 @@ class _Reader:
                 ProblemKind.UNQUOTED_KEY,
                 token.span,
                 f"{quote(key)} is not JSON: a key stands in double quotes",
-                "put double quotes around it",
+                "Put double quotes around it",
                 (token.span, json.dumps(key, ensure_ascii=False)),
                 safe=_NAME.fullmatch(key) is not None,
             )
@@ -343,14 +342,14 @@ class _Reader:
         message = f"missing comma: `,` is expected before {self._found(token)}"
         edit = (Span(at, at), ",")
         kind = ProblemKind.MISSING_COMMA
-        self.report.add(kind, token.span, message, "add the comma", edit)
+        self.report.add(kind, token.span, message, "Add the comma", edit)
 
     def _missing_colon(self, token: Token) -> None:
         at = self.last.span.end
         message = f"missing colon: `:` is expected before {self._found(token)}"
         edit = (Span(at, at), ":")
         kind = ProblemKind.MISSING_COLON
-        self.report.add(kind, token.span, message, "add the colon", edit)
+        self.report.add(kind, token.span, message, "Add the colon", edit)
 
     def _missing_value(self) -> None:
         key = self.frames[-1].key
@@ -360,7 +359,7 @@ class _Reader:
         message = f"missing value: {quote(key[0])} has none"
         span = Span(key[1].start, max(key[1].end, self.last.span.end))
         edits = [(Span(span.end, span.end), "null")] if self.last.type == ":" else []
-        self.report.add(ProblemKind.MISSING_VALUE, span, message, "put null there", *edits)
+        self.report.add(ProblemKind.MISSING_VALUE, span, message, "Put null there", *edits)
 
     def _unexpected(self, span: Span, expected: str) -> None:
         found = quote(self.text[span.start : span.end])
@@ -400,7 +399,7 @@ class _Reader:
             message = "unfinished: the line ends before a key"
         if self.expect is _Expect.COMMA and len(self.frames) <= _MOST_CLOSERS:
             edit = (place, closers)
-            self.report.add(ProblemKind.UNFINISHED, place, message, f"add `{closers}`", edit)
+            self.report.add(ProblemKind.UNFINISHED, place, message, f"Add `{closers}`", edit)
         else:
             self.report.add(ProblemKind.UNFINISHED, place, message)
 

@@ -83,7 +83,7 @@ class Report:
             ProblemKind.TWO_OBJECTS,
             start,
             "two objects on one line: each event stands on a line of its own",
-            "put each object on a line of its own",
+            "Put each object on a line of its own",
             *edits,
             (Span(start.start, start.start), "\n"),
             safe=safe,
@@ -95,12 +95,12 @@ class Report:
         if closer:
             message = f"trailing comma: nothing follows this comma before `{closer}`"
         kind = ProblemKind.TRAILING_COMMA
-        self.add(kind, comma, message, "remove the comma", (comma, ""), safe=True)
+        self.add(kind, comma, message, "Remove the comma", (comma, ""), safe=True)
 
     def extra_comma(self, comma: Span) -> None:
         """A comma with nothing before it."""
         message = "extra comma: nothing stands before this comma"
-        self.add(ProblemKind.EXTRA_COMMA, comma, message, "remove the comma", (comma, ""))
+        self.add(ProblemKind.EXTRA_COMMA, comma, message, "Remove the comma", (comma, ""))
 
     def spread(self, span: Span) -> None:
         """A line that is a part of an object."""

@@ -32,11 +32,10 @@ _OBJECT = rf"\{{{_WS}(?>(?:{_NAME}(?:{_SCALAR}){_WS}(?:,{_WS}(?!\}})|(?=\}}))){{
 _NEAR = rf"{_SCALAR}|{_ARRAY}|{_OBJECT}"
 
 SCALAR_WORD = re.compile(rf"{_NUMBER}|true|false|null")
-_RUN = re.compile(
-    rf"{_WS}((?>(?:{_NAME}(?:{_NEAR}){_WS},{_WS}){{0,999}}))"
-    rf"({_NAME}(?:{_NEAR})(?={_WS}(?:\}}|\Z)))?"
-)
-_PAIR = re.compile(rf'("{_PLAIN}"){_WS}:{_WS}({_NEAR})')
+_SOME_PAIRS = rf"(?>(?:{_NAME}(?:{_NEAR}){_WS},{_WS}){{0,999}})"
+_PAIRS = re.compile(_SOME_PAIRS)
+_RUN = re.compile(rf"{_WS}({_SOME_PAIRS})({_NAME}(?:{_NEAR})(?={_WS}(?:\}}|\Z)))?")
+_PAIR = re.compile(rf'("{_PLAIN}"){_WS}:{_WS}({_NEAR}){_WS},?{_WS}')
 _VALUE = re.compile(rf"{_WS}({_SCALAR}|[{{\[]){_WS}")
 _KEY = re.compile(rf"{_WS}({_STRING}){_WS}:")
 _SKIP = re.compile(_WS)
@@ -68,14 +67,13 @@ class Run:
     else the run ends with a value.
     """
 
-    __slots__ = ("_pairs", "end", "is_open", "start", "text")
+    __slots__ = ("end", "is_open", "start", "text")
 
     def __init__(self, text: str, start: int, end: int, *, is_open: bool) -> None:
         self.text = text
         self.start = start
         self.end = end
         self.is_open = is_open
-        self._pairs: list[re.Match[str]] | None = None
 
     @property
     def comma(self) -> Span:
@@ -85,17 +83,23 @@ class Run:
 
     def members(self) -> list[Member]:
         """Every member, in text order."""
-        return [self._member(pair) for pair in self._all()]
+        return [self._member(pair) for pair in _PAIR.finditer(self.text, self.start, self.end)]
 
     def named(self, key: str) -> list[Member]:
         """The members with this key, in text order."""
+        text, at, end = self.text, self.start, self.end
         quoted = f'"{key}"'
-        return [self._member(pair) for pair in self._all() if pair[1] == quoted]
-
-    def _all(self) -> list[re.Match[str]]:
-        if self._pairs is None:
-            self._pairs = list(_PAIR.finditer(self.text, self.start, self.end))
-        return self._pairs
+        members = []
+        while (candidate := text.find(quoted, at, end)) >= 0:
+            # Whole pairs lead up to it if it is a key; else it stands inside of one.
+            before = _PAIRS.match(text, at, candidate)
+            pair = _PAIR.match(text, before.end() if before else at, end)
+            if pair is None:
+                break
+            if pair.start() == candidate:
+                members.append(self._member(pair))
+            at = pair.end()
+        return members
 
     def _member(self, pair: re.Match[str]) -> Member:
         key, word = pair.groups()

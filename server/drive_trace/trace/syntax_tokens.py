@@ -23,12 +23,12 @@ _COLON = re.compile(rf"{_WS}:")
 _TOKEN_STARTS = frozenset("{}[],:\"'-0123456789")
 _LINE_COMMENT = re.compile(r"//|#(?![^ \t!#])")
 _END = r" \t\n\r{}\[\],:\"" + _ODD
-_KEY_WORD = re.compile(rf"(?:[^{_END}/]|/(?![/*]))++")
+_KEY_WORD = re.compile(rf"(?>(?:[^{_END}/]++|/(?![/*]))+)")
 # A time or an address has colons of its own.
-_VALUE_PART = rf"(?:[^{_END}/]|/(?![/*])|:(?=[0-9A-Za-z])|://)++"
+_VALUE_PART = rf"(?>(?:[^{_END}/]++|/(?![/*])|:(?=[0-9A-Za-z])|://)+)"
 _VALUE_WORD = re.compile(_VALUE_PART)
-_MORE_WORDS = re.compile(rf"(?:[ \t]++{_VALUE_PART}(?!{_WS}:))*+")
-_LOOSE_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_MORE_WORDS = re.compile(rf"(?>(?:[ \t]++{_VALUE_PART}(?!{_WS}:))*)")
+_LOOSE_STRING = re.compile(r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"', re.DOTALL)
 _ILL = re.compile(
     r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})|(\\(?:u[0-9a-fA-F]{0,3}|.)?)|([\x00-\x1f])", re.DOTALL
 )
@@ -138,19 +138,19 @@ class Tokens:
         if character == "\ufeff" and start == 0:
             kind = ProblemKind.BYTE_ORDER_MARK
             message = "byte-order mark (U+FEFF) before the object: a record begins with `{`"
-            self._report.add(kind, edit[0], message, "remove the byte-order mark", edit, safe=True)
+            self._report.add(kind, edit[0], message, "Remove the byte-order mark", edit, safe=True)
             return
         called = unicodedata.name(character, "control character").lower()
         message = f"{name(character)} ({called}) is no white space in JSON: use plain spaces"
         kind = ProblemKind.ODD_WHITESPACE
-        self._report.add(kind, edit[0], message, "remove the odd white space", edit, safe=True)
+        self._report.add(kind, edit[0], message, "Remove the odd white space", edit, safe=True)
 
     def _comment(self, end: int) -> None:
         span = Span(self.at, end)
         self.at = end
         message = "a comment: JSON has none"
         kind = ProblemKind.COMMENT
-        self._report.add(kind, span, message, "remove the comment", (span, ""), safe=True)
+        self._report.add(kind, span, message, "Remove the comment", (span, ""), safe=True)
 
     def _string(self, start: int, place: Place) -> Token:
         text = self.text
@@ -164,9 +164,11 @@ class Tokens:
             if body:
                 return self._lost_quote(start, body)
         self.at = end
-        self._check_body(start + 1, end - 1)
+        inner = text[start + 1 : end - 1]
+        if "\\" in inner or not inner.isprintable():
+            self._check_body(start + 1, end - 1)
         span = Span(start, end)
-        return Token("string", span, Node(Kind.STRING, span, unescape(text[start + 1 : end - 1])))
+        return Token("string", span, Node(Kind.STRING, span, unescape(inner)))
 
     def _lost_quote(self, start: int, body: re.Match[str]) -> Token:
         """A string that was never closed, so that the next key's first quote closes it."""
@@ -190,7 +192,7 @@ class Tokens:
                     ProblemKind.CONTROL_CHARACTER,
                     span,
                     f"a raw {called} ({name(character)}) in a string: write it as `{escape}`",
-                    "escape control characters",
+                    "Escape control characters",
                     (span, escape),
                     safe=True,
                 )
@@ -204,13 +206,13 @@ class Tokens:
                     ProblemKind.BAD_ESCAPE,
                     span,
                     f"bad escape {quote(found[0])}: {expected}",
-                    "double the backslash",
+                    "Double the backslash",
                     (Span(span.start, span.start), "\\"),
                 )
 
     def _missing_quote(self, span: Span, what: str, *edits: tuple[Span, str]) -> None:
         message = f"missing quote: the string {quote(self.text[span.start : span.end])} {what}"
-        self._report.add(ProblemKind.MISSING_QUOTE, span, message, "add the quote", *edits)
+        self._report.add(ProblemKind.MISSING_QUOTE, span, message, "Add the quote", *edits)
 
     def _open_string(self, start: int) -> Token:
         """A string that the line ends in."""
@@ -236,7 +238,7 @@ class Tokens:
             ProblemKind.QUOTES,
             span,
             f"{called}: JSON strings take double quotes",
-            "use double quotes",
+            "Use double quotes",
             (span, f'"{body}"'),
             safe=certain and sound,
         )
@@ -246,7 +248,7 @@ class Tokens:
         """Where a string in other quotes ends, and whether that is beyond doubt."""
         closers = _CLOSERS[self.text[start]]
         following = ":" if place is Place.KEY else r",}\]"
-        first = re.compile(rf"[^\\{closers}]*+(?:\\.[^\\{closers}]*+)*+[{closers}]", re.DOTALL)
+        first = re.compile(rf"[^\\{closers}]*+(?>(?:\\.[^\\{closers}]*+)*)[{closers}]", re.DOTALL)
         good = re.compile(rf"(?<!\\)[{closers}](?={_WS}(?:[{following}]|\Z))")
         found = first.match(self.text, start + 1)
         if found is None:

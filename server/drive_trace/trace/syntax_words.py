@@ -40,7 +40,7 @@ def value_of(word: str, span: Span, report: Report) -> Node:
             ProblemKind.MISSPELT_LITERAL,
             span,
             f"{quote(word)} is not JSON: write `{literal}`",
-            "write true, false and null as JSON does",
+            "Write true, false and null as JSON does",
             (span, literal),
             safe=word in _PYTHON,
         )
@@ -50,7 +50,7 @@ def value_of(word: str, span: Span, report: Report) -> Node:
             ProblemKind.NOT_FINITE,
             span,
             f"{quote(word)} is not JSON: use null where there is no finite number",
-            "replace with null",
+            "Replace with null",
             (span, "null"),
         )
         return Node(Kind.BROKEN, span, word)
@@ -68,7 +68,7 @@ def value_of(word: str, span: Span, report: Report) -> Node:
         ProblemKind.UNQUOTED_VALUE,
         span,
         f"{quote(word)} is not JSON: a text stands in double quotes",
-        "put double quotes around it",
+        "Put double quotes around it",
         (span, json.dumps(word, ensure_ascii=False)),
     )
     return Node(Kind.BROKEN, span, word)
@@ -94,6 +94,6 @@ def _odd_number(odd: re.Match[str], span: Span, report: Report) -> Node:
     whole = odd["whole"].lstrip("0") or "0"
     part = f".{odd['part']}" if odd["part"] else ""
     plain = f"{odd['sign'].replace('+', '')}{whole}{part}{exponent}"
-    title = "write it as a JSON number"
+    title = "Write it as a JSON number"
     report.add(ProblemKind.MALFORMED_NUMBER, span, message, title, (span, plain))
     return Node(Kind.NUMBER, span, number(plain))
