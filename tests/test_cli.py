@@ -332,7 +332,7 @@ class TestColumns:
         assert apply_columns(twice, fix["edits"]) == text
 
 
-@pytest.mark.parametrize("end", ["", " ", "\t"])
+@pytest.mark.parametrize("end", ["", " ", "\t", "\r"])
 def test_a_missing_newline_is_added_behind_everything(end: str) -> None:
     text = triage(input_ref=HOSTILE)[:-1] + end
     finding = one(findings(text), "missing-final-newline")

@@ -51,7 +51,7 @@ def test_batch_equals_incremental(text: str, changes: list[Edit | LineEdit]) -> 
 @example("a\r", [Edit(2, 2, "\n")])
 @example("\r\n\r\n", [Edit(1, 1, "x")])
 def test_edits_keep_the_text_and_its_positions(text: str, changes: list[Edit | LineEdit]) -> None:
-    document = Document(text, read_lines)
+    document = Document(text.split("\n"), read_lines)
     for change in changes:
         edit = made_on(text, change)
         document.apply(document.splice(point(text, edit.start), point(text, edit.end), edit.text))

@@ -214,7 +214,8 @@ async def test_a_session(editor: Editor) -> None:
             0,
             "not computable — missing: external correctness signal"
             " · 1 correctness line rejected (line 3), not counted",
-        )
+        ),
+        (2, "rejected, not counted"),
     ]
 
     (action,) = await session.actions(diagnostic)

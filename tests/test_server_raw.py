@@ -242,10 +242,7 @@ class TestEdits:
 @pytest.mark.parametrize(
     "removed",
     [
-        pytest.param(
-            "\r",
-            marks=pytest.mark.xfail(strict=True, reason="lines below keep their old numbers"),
-        ),
+        "\r",
         "\n\r",
     ],
     ids=["in-a-line", "with-a-line-end"],
@@ -750,7 +747,7 @@ def test_hostile_text(name: str, client: RawClient) -> None:
     for method, params in asked:
         client.request(method, {**document.identifier, **params})
     for _, title in document.lenses():
-        assert title.startswith("not computable")
+        assert title.startswith(("not computable", "rejected, not counted"))
     assert document.send({"range": NOWHERE, "text": "x"}) is not None
     client.notify("textDocument/didClose", document.identifier)
 

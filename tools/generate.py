@@ -1,7 +1,6 @@
 """Writes everything that is generated from the declarations: schemas, rule pages, reference docs.
 
-    python tools/generate.py           write the files
-    python tools/generate.py --check   exit with 1 and name the files that are stale
+With ``--check`` nothing is written; it names the stale files and exits with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def generated() -> Iterator[tuple[Path, str]]:
 
 def union_schema() -> dict[str, Any]:
     """One schema that every event of the vocabulary satisfies."""
-    union = Union[tuple(event.declared for event in EVENTS.values())]
+    union = Union[tuple(event.declared for event in EVENTS.values())]  # noqa: UP007 - made at run time
     schema = TypeAdapter(Annotated[union, Field(discriminator="event_type")]).json_schema()
     schema.pop("discriminator", None)
     return {
@@ -64,7 +63,7 @@ def event_schema(event: EventType) -> dict[str, Any]:
 
 
 def _cleaned(schema: Any) -> Any:
-    """pydantic's schema, said for readers: undeclared keys are accepted, prose is on one line."""
+    """The schema as pydantic gives it, but undeclared keys are accepted, and prose is one line."""
     if isinstance(schema, list):
         return [_cleaned(each) for each in schema]
     if not isinstance(schema, dict):
@@ -167,7 +166,7 @@ def main() -> int:
     dead = sorted(present - set(wanted))
     if check:
         for path in [*stale, *dead]:
-            print(f"{path.relative_to(ROOT)} is stale: run `{COMMAND}`", file=sys.stderr)
+            click.echo(f"{path.relative_to(ROOT)} is stale: run `{COMMAND}`", err=True)
         return 1 if stale or dead else 0
     for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -34,8 +34,10 @@ class Spot(NamedTuple):
 class Analysis:
     """A trace's text with everything that is known of it, kept up to date through edits."""
 
-    def __init__(self, text: str) -> None:
-        self.document = Document(text, read_lines)
+    def __init__(self, text: str | Sequence[str]) -> None:
+        """Read a trace, given as its text or as its records without their newlines."""
+        records = text.split("\n") if isinstance(text, str) else text
+        self.document = Document(records, read_lines)
         self.index = Index()
         self._findings = FindingStore(self.index)
         self.score_revision = 0
@@ -145,9 +147,13 @@ def count_by_severity(findings: Iterable[Finding]) -> dict[Severity, int]:
     return {severity: count for severity, count in counts.items() if count}
 
 
-def summarize_text(text: str, path: str = "") -> TraceSummary:
-    """What the scorecard needs of a trace, without looking for findings: the fast way."""
-    document = Document(text, partial(read_lines, only_score=True))
+def summarize_text(text: str | Sequence[str], path: str = "") -> TraceSummary:
+    """What the scorecard needs of a trace, without looking for findings: the fast way.
+
+    The trace is given as its text, or as its records without their newlines.
+    """
+    records = text.split("\n") if isinstance(text, str) else text
+    document = Document(records, partial(read_lines, only_score=True))
     index = Index(only_runs=True)
     index.add(document.lines)
     return summarize(index, lambda line: document.number(line) + 1, path)

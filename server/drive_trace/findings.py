@@ -103,11 +103,16 @@ class FindingStore:
         return chosen
 
     def _around(self, near: Line | None) -> Iterator[Line]:
+        """Lines with findings beside a line, the nearest first."""
         if near is None:
             return
-        for lines in (self._with_errors, self._with_any):
-            at = lines.position(near)
-            yield from lines[max(0, at - _NEAR) : at + _NEAR]
+        lines = self._with_any
+        at = lines.position(near)
+        yield from lines[at : at + 1]
+        for distance in range(1, _NEAR + 1):
+            if distance <= at:
+                yield lines[at - distance]
+            yield from lines[at + distance : at + distance + 1]
 
     # What an edit touches
 

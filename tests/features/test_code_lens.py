@@ -125,6 +125,28 @@ def test_a_rejected_line_is_never_silent() -> None:
     assert lenses == [
         (1, "CORRECT · 1 correctness line rejected (line 2), not counted"),
         (1, "decides: CORRECT"),
+        (2, "rejected, not counted"),
+    ]
+
+
+def test_a_rejected_line_whose_run_cannot_be_read_is_not_silent_either() -> None:
+    lenses = check_lenses(
+        """
+        EVENT{"event_type":"correctness-recorded"}
+        {"event_type":"correctness-recorded","qa":
+        """
+    )
+    rejected = "of an unreadable run: 1 correctness line rejected (line 2), not counted"
+    assert lenses == [
+        (1, f"CORRECT · {rejected}"),
+        (1, "decides: CORRECT"),
+        (2, "rejected, not counted"),
+    ]
+
+
+def test_the_first_grade_of_a_run_has_a_lens_even_when_it_is_rejected() -> None:
+    assert check_lenses('EVENT{"event_type":"correctness-recorded","qa":"passed"}') == [
+        (1, "rejected, not counted")
     ]
 
 

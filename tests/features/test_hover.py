@@ -254,11 +254,11 @@ def test_of_a_broken_feed_line_the_run_is_shown() -> None:
 @pytest.mark.parametrize(
     ("correctness", "reason"),
     [
-        ('"qa":"fail"', "Hidden: not graded CORRECT (qa failed)."),
-        ('"qa":"fail","intent":"fail"', "Hidden: not graded CORRECT (qa and intent failed)."),
-        ('"intent":null', "Hidden: not graded CORRECT (intent is missing)."),
-        ('"qa":"fail","intent":null', "Hidden: not graded CORRECT (intent is missing)."),
-        ('"qa":null,"intent":null', "Hidden: not graded CORRECT (qa and intent are missing)."),
+        ('"qa":"fail"', "hidden: not graded CORRECT (qa failed)."),
+        ('"qa":"fail","intent":"fail"', "hidden: not graded CORRECT (qa and intent failed)."),
+        ('"intent":null', "hidden: not graded CORRECT (intent is missing)."),
+        ('"qa":"fail","intent":null', "hidden: not graded CORRECT (intent is missing)."),
+        ('"qa":null,"intent":null', "hidden: not graded CORRECT (qa and intent are missing)."),
     ],
 )
 def test_tier_2_is_hidden_with_a_reason_unless_the_run_is_correct(
@@ -278,7 +278,7 @@ def test_tier_2_is_hidden_with_a_reason_unless_the_run_is_correct(
 def test_on_the_token_feed_the_raw_number_is_a_fact_and_no_score() -> None:
     said = hover_over('EVENT{"event_type":"tokens-recorded","input_tokens":19$012408}')
     card, about = said.split("\n\n---\n\n")
-    assert "Hidden: no correctness signal was recorded." in card
+    assert "hidden: no correctness signal was recorded." in card
     assert "= 1,912,408 tokens" in about
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -96,4 +96,12 @@ def main() -> None:
             code = EXIT_UNUSABLE
             why = getattr(cause, "strerror", None) or cause
             click.echo(f"drive-trace: cannot write the output: {why}", err=True)
-    sys.exit(code)
+    _leave(code)
+
+
+def _leave(code: int | str | None) -> NoReturn:
+    """End the process without taking everything apart that it made: the system is faster."""
+    if not isinstance(code, int):
+        sys.exit(code)
+    sys.stderr.flush()
+    os._exit(code)

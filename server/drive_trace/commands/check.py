@@ -50,7 +50,7 @@ def check(paths: tuple[str, ...], output_format: str, fail_on: str) -> None:
     writer = FORMATS.get(output_format, CONCISE)(sys.stdout)
     found = False
     for trace in reading:
-        analysis = Analysis(trace.text)
+        analysis = Analysis(trace.records)
         worst = writer.write(analysis, trace.path)
         found = found or (worst is not None and worst <= threshold)
     writer.finish()

@@ -48,7 +48,7 @@ def score(paths: tuple[str, ...], output_format: str, require_correct: bool) -> 
       drive-trace score --require-correct projects
     """
     reading = Reading(paths)
-    card = join([summarize_text(trace.text, trace.path) for trace in reading])
+    card = join([summarize_text(trace.records, trace.path) for trace in reading])
     click.echo(_RENDER[output_format](card))
     if reading.failed:
         sys.exit(2)

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
 from itertools import chain, islice
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
+from drive_trace.api import Analysis, run_of
 from drive_trace.features.positions import range_of
 from drive_trace.scorecard.render import lens_title
 from drive_trace.scorecard.verdict import headline
 from drive_trace.text import PositionEncoding, Span
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import Line, OddLine
 
 MOST = 500
 """Lenses a file: editors lay each out, and more would be a wall."""
 SHOW_RUN = "driveTrace.showRun"
 _CORRECTNESS = "correctness-recorded"
+_RUN = "run"
+_EVENT = "event"
+_ORDER = re.compile(r"-?[0-9]{1,40}")
 
 
 def code_lenses(analysis: Analysis, uri: str, encoding: PositionEncoding) -> list[types.CodeLens]:
     """Where lenses stand; what they say is worked out when they come into view."""
-    runs = analysis.index.runs_in_order()
-    of_runs = (_lens(analysis, uri, run.first_line, "run", encoding) for run in runs)
+    index = analysis.index
+    runs = index.runs_in_order()
     graded = chain.from_iterable(run.events(_CORRECTNESS) for run in runs)
-    of_events = (_lens(analysis, uri, line, "event", encoding) for line in graded)
-    lenses = list(islice(chain(of_runs, of_events), MOST))
+    rejected = (
+        line
+        for line in index.rejected_feeds
+        if isinstance(line, OddLine) and line.event_name == _CORRECTNESS
+    )
+    wanted = chain(
+        ((run.first_line, _RUN) for run in runs),
+        ((line, _EVENT) for line in chain(graded, rejected)),
+    )
+    lenses = [_lens(analysis, uri, line, kind, encoding) for line, kind in islice(wanted, MOST)]
     return sorted(lenses, key=lambda lens: lens.range.start.line)
 
 
@@ -35,24 +46,31 @@ def resolve_lens(analysis: Analysis | None, lens: types.CodeLens) -> types.CodeL
     data = lens.data if isinstance(lens.data, dict) else {}
     run_id, uri = str(data.get("runId", "")), str(data.get("uri", ""))
     title = _title(analysis, data, run_id) if analysis is not None else None
+    can_show = analysis is not None and title is not None and run_id in analysis.index.runs
     lens.command = types.Command(
         title=title or "the trace has changed",
-        command=SHOW_RUN if title else "",
-        arguments=[{"uri": uri, "runId": run_id}] if title else None,
+        command=SHOW_RUN if can_show else "",
+        arguments=[{"uri": uri, "runId": run_id}] if can_show else None,
     )
     return lens
 
 
 def _title(analysis: Analysis, data: dict[str, object], run_id: str) -> str | None:
     run = analysis.score_run(run_id)
+    if data.get("kind") == _RUN:
+        return lens_title(run) if run is not None else None
+    order = data.get("order")
+    if not isinstance(order, str) or not _ORDER.fullmatch(order):
+        return None
+    if analysis.index.rejected_feeds.with_order(int(order)) is not None:
+        return "rejected, not counted"
     if run is None:
         return None
-    if data.get("kind") == "run":
-        return lens_title(run)
-    line = _line(analysis.index.runs[run_id].events(_CORRECTNESS), data.get("order"))
+    feed = analysis.index.runs[run_id].events(_CORRECTNESS)
+    line = feed.with_order(int(order))
     if line is None:
         return None
-    following = analysis.index.runs[run_id].events(_CORRECTNESS).after(line)
+    following = feed.after(line)
     if following is not None:
         return f"superseded by line {analysis.line_number(following)}"
     return f"decides: {headline(run.gate)}"
@@ -66,13 +84,8 @@ def _lens(
         range=range_of(analysis, record, Span(0, 0), encoding),
         data={
             "uri": uri,
-            "runId": line.run,
+            "runId": run_of(line) or "",
             "kind": kind,
             "order": str(line.order),  # too large for a number in JavaScript
         },
     )
-
-
-def _line(lines: Iterable[Line], order: object) -> Line | None:
-    found: Iterator[Line] = (line for line in lines if str(line.order) == order)
-    return next(found, None)

@@ -7,8 +7,8 @@ that is appended lands on the same line, and readers drop both.
 from collections.abc import Iterable
 
 from drive_trace.rules.base import Edit, Example, FileEnd, Finding, Fix, Rule, Severity
-from drive_trace.text import is_blank
-from drive_trace.trace.places import Part, Place, resolve
+from drive_trace.text import Span, is_blank
+from drive_trace.trace.places import Part, Place
 
 
 def _check(subject: FileEnd) -> Iterable[Finding]:
@@ -18,8 +18,9 @@ def _check(subject: FileEnd) -> Iterable[Finding]:
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    end = resolve(finding.line.text, Place(Part.LINE_END))
-    yield Fix("Add a final newline", safe=True, edits=(Edit(finding.line, end, "\n"),))
+    end = len(finding.line.text)
+    edit = Edit(finding.line, Span(end, end), "\n")
+    yield Fix("Add a final newline", safe=True, edits=(edit,))
 
 
 RULE = Rule(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard, rejected_phrase
 from drive_trace.scorecard.efficiency import Efficiency
@@ -15,7 +16,6 @@ from drive_trace.scorecard.verdict import headline, listed, what_would_change_it
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 NO_SIGNAL = "n/a (no signal)"
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&@:/$])")
 _TOKEN_LABELS = {
     "input_tokens": "input tokens",
     "output_tokens": "output tokens",
@@ -29,9 +29,7 @@ def lens_title(run: RunScore) -> str:
     parts = [headline(run.gate)]
     if run.efficiency is not None:
         parts.append(brief(run.efficiency))
-    rejected = rejected_phrase(run.rejected)
-    if rejected:
-        parts.append(rejected)
+    parts += [rejected_phrase(run.rejected) or "", *_unplaced(run)]
     return " · ".join(part for part in parts if part)
 
 
@@ -51,26 +49,33 @@ def brief(efficiency: Efficiency) -> str:
 
 
 def card_markdown(run: RunScore) -> str:
-    """The whole two-tier card of a run."""
-    return "\n".join([f"**{headline(run.gate)}**", "", f"Run {code(run.run_id)}", *_body(run)])
+    """The whole two-tier card of a run; small, as editors give a hover little room."""
+    return "\n".join([f"**{headline(run.gate)}** · run {code(run.run_id)}", *_body(run)])
 
 
 def _body(run: RunScore) -> list[str]:
     """The card below the verdict and the run's id."""
     lines: list[str] = []
-    for rejected in _rejections(run, code, most=10):
+    for rejected in chain(_rejections(run, code, most=10), _unplaced(run)):
         lines += ["", f"⚠ {rejected}."]
-    lines += ["", "**Tier 1 · correctness**", "", "| component | recorded |", "| --- | --- |"]
-    for name in CORRECTNESS_FIELDS:
-        value = run.correctness.values[name] if run.correctness is not None else None
-        lines.append(f"| {name} | {value or 'not recorded'} |")
-    lines += ["", f"{_decided_by(run)} {what_would_change_it(run.gate)}"]
-    lines += ["", "**Tier 2 · efficiency**", ""]
+    recorded = run.correctness.values if run.correctness is not None else {}
+    components = [
+        f"{name} **{recorded.get(name) or 'not recorded'}**" for name in CORRECTNESS_FIELDS
+    ]
+    lines += ["", f"*Tier 1, correctness:* {' · '.join(components)}"]
+    lines += ["", f"{_decided_by(run)} {what_would_change_it(run.gate)}", ""]
     if run.efficiency is None:
-        return [*lines, f"Hidden: {hidden_because(run)}."]
-    lines += ["| measure | value |", "| --- | ---: |"]
+        return [*lines, f"*Tier 2, efficiency:* hidden: {hidden_because(run)}."]
+    lines += ["*Tier 2, efficiency:*", "", "| measure | value |", "| --- | ---: |"]
     lines += [f"| {label} | {value} |" for label, value in measures(run.efficiency)]
-    return [*lines, "", "For every measure lower is better."]
+    return [*lines, "", "For every measure lower is better. Time and rework are this run's alone."]
+
+
+def _unplaced(run: RunScore) -> Iterator[str]:
+    """Rejected feed lines that may be the run's, as no run can be read from them."""
+    rejected = rejected_phrase([each for part in run.parts for each in part.unplaced])
+    if rejected:
+        yield f"of an unreadable run: {rejected}"
 
 
 def run_page(run: RunScore) -> str:
@@ -218,11 +223,6 @@ def code(text: str) -> str:
     fence = "`" * (longest + 1)
     padding = " " if "`" in safe or not safe.strip() else ""
     return f"{fence}{padding}{safe}{padding}{fence}"
-
-
-def escape(text: str) -> str:
-    """Untrusted text as inline Markdown prose."""
-    return _MARKDOWN.sub(r"\\\1", _plain(text))
 
 
 def _plain(text: str) -> str:

@@ -52,6 +52,8 @@ class RunSummary(NamedTuple):
     """Sum over the dispatches' ends; None where none ended."""
     rounds_per_dispatch: Mapping[str, int]
     rejected: tuple[Rejected, ...]
+    unplaced: tuple[Rejected, ...] = ()
+    """Rejected feed lines of the trace that may be the run's: whose they are cannot be read."""
 
 
 def without_events(path: str, run_id: str, rejected: Sequence[Rejected]) -> RunSummary:
@@ -118,6 +120,9 @@ def summarize_run(index: Index, run: Run, number: Number, path: str = "") -> Run
         dispatch_ms=run.dispatch_ms if run.events("dispatch-end") else None,
         rounds_per_dispatch=run.rounds_per_dispatch,
         rejected=_rejected(index.rejected.get(run.run_id, ()), number),
+        unplaced=_rejected(
+            [line for line in index.rejected_feeds if cast("OddLine", line).run_id is None], number
+        ),
     )
 
 

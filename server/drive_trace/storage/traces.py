@@ -23,7 +23,8 @@ class Trace(NamedTuple):
 
     path: str
     """As it was given or found; ``-`` is standard input."""
-    text: str
+    records: list[str]
+    """Its text, split at each ``\\n``; the last is empty after a final newline."""
 
 
 def find_traces(paths: Sequence[str]) -> Iterator[str | Problem]:
@@ -57,11 +58,12 @@ def read_trace(path: str) -> Trace | Problem:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         return Problem(f"{path}: cannot be read: {reason}")
     try:
-        return Trace(path, data.decode("utf-8"))
+        # Record by record: one emoji would make each character of the whole text four bytes.
+        return Trace(path, [record.decode() for record in data.split(b"\n")])
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = data.split(b"\n").index(error.object) + 1
         return Problem(
-            f"{path}: is not UTF-8 (byte 0x{data[error.start]:02x} in line {line}); "
+            f"{path}: is not UTF-8 (byte 0x{error.object[error.start]:02x} in line {line}); "
             "save it as UTF-8 and try again"
         )
 

@@ -52,17 +52,16 @@ class Splice(NamedTuple):
 class Document:
     """The records of a trace. There is always a last one, empty after a final newline."""
 
-    def __init__(self, text: str, read: Reader) -> None:
+    def __init__(self, records: Sequence[str], read: Reader) -> None:
         self._read = read
-        self._lines = read(text.split("\n"))
+        self._lines = read(records)
         for place, line in enumerate(self._lines):
             line.order = place * _SPACING
         self.shape = 0
         """Changes when an edit may have moved lines: equal shapes mean equal line numbers."""
         self._divided = LineSet()
         """Records with a ``\\r`` inside, which are several lines to the protocol."""
-        if "\r" in text:
-            self._note_divided(self._lines)
+        self._note_divided(self._lines)
 
     @property
     def lines(self) -> Sequence[Line]:
@@ -98,11 +97,12 @@ class Document:
         lines can bring new order labels for all that stay.
         """
         first, stop, texts = splice
+        was_divided = self.is_divided
         for line in self._lines[first:stop]:
             if _is_divided(line):
                 self._divided.discard(line)
         added = self._read(texts)
-        if len(texts) != stop - first or self._divided or any("\r" in text for text in texts):
+        if len(texts) != stop - first or was_divided or any("\r" in text for text in texts):
             self.shape += 1
         self._lines[first:stop] = added
         self._label(first, len(added))

@@ -66,6 +66,8 @@ class Index:
         """Every run that has a valid event, in no particular order."""
         self.rejected: dict[str | None, LineSet] = {}
         """The rejected lines by the run id that can be read from them."""
+        self.rejected_feeds = LineSet()
+        """Those of them whose event type can be read, and is a feed's."""
         self.unknown = LineSet()
         """Lines whose event type is outside the vocabulary."""
         self.named: dict[Entity, dict[str, LineSet]] = {
@@ -149,12 +151,15 @@ class Index:
     def _add_odd(self, line: OddLine) -> None:
         if line.status is Status.INVALID:
             self.rejected.setdefault(line.run_id, LineSet()).add(line)
+            if line.event_name in _FEEDS:
+                self.rejected_feeds.add(line)
         elif line.status is Status.UNKNOWN:
             self.unknown.add(line)
 
     def _remove_odd(self, line: OddLine) -> None:
         if line.status is Status.INVALID:
             self.rejected[line.run_id].discard(line)
+            self.rejected_feeds.discard(line)
             if not self.rejected[line.run_id]:
                 del self.rejected[line.run_id]
         elif line.status is Status.UNKNOWN:
@@ -184,4 +189,5 @@ def _role(event: EventType) -> _Role:
     return _Role(names, None, -1)
 
 
+_FEEDS = {event.name for event in EVENTS.values() if event.is_feed}
 _ROLES: Mapping[str, _Role] = {event.name: _role(event) for event in EVENTS.values()}

@@ -173,6 +173,12 @@ class LineSet(list[Line]):
         position = self.position(line)
         return position < len(self) and self[position] is line
 
+    def with_order(self, order: int) -> Line | None:
+        """The line with this order label."""
+        position = bisect_left(self, order, key=_order)
+        found = self[position] if position < len(self) else None
+        return found if found is not None and found.order == order else None
+
     def before(self, line: Line) -> Line | None:
         """The nearest earlier line of the set."""
         position = self.position(line)

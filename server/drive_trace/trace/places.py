@@ -137,7 +137,8 @@ def _quick_pair(text: str, key: str) -> PairSpans | None:
     start = text.find(quoted)
     if start < 1 or text.find(quoted, start + 1) >= 0 or text.find("{", 1) >= 0:
         return None
-    if text[start - 1] not in "{," or "\\" in key or '"' in key:
+    # A key can be spelt with escapes too, and then the search has not seen it.
+    if text[start - 1] not in "{," or "\\" in key or '"' in key or "\\u" in text:
         return None
     value = _SCALAR.match(text, start + len(quoted))
     if value is None:

@@ -22,6 +22,7 @@ _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")
 _CONFLICT = re.compile(r"(<{7}|>{7}|\|{7})( .*)?$|={7}$", re.DOTALL)
 _MOST_CLOSERS = 16
+_NO_TOKEN = Token("end", Span(0, 0))
 
 
 class _Expect(Enum):
@@ -88,7 +89,7 @@ class _Reader:
         self.frames: list[_Frame] = []
         self.root: Node | None = None
         self.expect = _Expect.VALUE
-        self.last = Token("end", Span(0, 0))
+        self.last = _NO_TOKEN
         self.root_comma: Span | None = None
         self.open_objects = 0
 
@@ -124,12 +125,13 @@ class _Reader:
         frame = self.frames[-1]
         frame.add_part(run)
         self.tokens.at = run.end
-        if run.is_open:
-            frame.comma = run.comma
-            self.last = Token(",", frame.comma)
+        end = run.last_token()
+        if run.last_value < 0:
+            frame.comma = end
+            self.last = Token(",", end)
         else:
-            # The end of the value is all that is of interest: `}` or nothing follows.
-            self.last = Token("word", Span(run.start, run.end))
+            # Only `}` or nothing follows, so it does not matter what it was.
+            self.last = Token("word", end)
             self.expect = _Expect.COMMA
 
     def _place(self) -> Place:

@@ -34,7 +34,7 @@ _NEAR = rf"{_SCALAR}|{_ARRAY}|{_OBJECT}"
 SCALAR_WORD = re.compile(rf"{_NUMBER}|true|false|null")
 _SOME_PAIRS = rf"(?>(?:{_NAME}(?:{_NEAR}){_WS},{_WS}){{0,999}})"
 _PAIRS = re.compile(_SOME_PAIRS)
-_RUN = re.compile(rf"{_WS}({_SOME_PAIRS})({_NAME}(?:{_NEAR})(?={_WS}(?:\}}|\Z)))?")
+_RUN = re.compile(rf"{_WS}({_SOME_PAIRS})(?:{_NAME}({_NEAR})(?={_WS}(?:\}}|\Z)))?")
 _PAIR = re.compile(rf'("{_PLAIN}"){_WS}:{_WS}({_NEAR}){_WS},?{_WS}')
 _VALUE = re.compile(rf"{_WS}({_SCALAR}|[{{\[]){_WS}")
 _KEY = re.compile(rf"{_WS}({_STRING}){_WS}:")
@@ -63,23 +63,25 @@ def read(text: str) -> Node | None:
 class Run:
     """Pairs that stand one after the other in an object, known to be sound.
 
-    ``is_open`` tells that the last of them has its comma, which belongs to the run;
-    else the run ends with a value.
+    ``last_value`` is where the value begins that the run ends with, or -1 when it
+    ends with the comma behind that.
     """
 
-    __slots__ = ("end", "is_open", "start", "text")
+    __slots__ = ("end", "last_value", "start", "text")
 
-    def __init__(self, text: str, start: int, end: int, *, is_open: bool) -> None:
+    def __init__(self, text: str, start: int, end: int, last_value: int) -> None:
         self.text = text
         self.start = start
         self.end = end
-        self.is_open = is_open
+        self.last_value = last_value
 
-    @property
-    def comma(self) -> Span:
-        """The last comma."""
-        at = self.text.rindex(",", self.start, self.end)
-        return Span(at, at + 1)
+    def last_token(self) -> Span:
+        """What the run ends with: a comma, a closing bracket or a scalar."""
+        if self.last_value < 0:
+            comma = self.text.rindex(",", self.start, self.end)
+            return Span(comma, comma + 1)
+        is_bracket = self.text[self.end - 1] in "}]"
+        return Span(self.end - 1 if is_bracket else self.last_value, self.end)
 
     def members(self) -> list[Member]:
         """Every member, in text order."""
@@ -114,7 +116,7 @@ def run_at(text: str, at: int) -> Run | None:
     found = _RUN.match(text, at)
     if found is None or found.end() == found.start(1):
         return None
-    return Run(text, found.start(1), found.end(), is_open=found[2] is None)
+    return Run(text, found.start(1), found.end(), found.start(2))
 
 
 class _Parts:
@@ -189,7 +191,7 @@ class _Frame:
         if run is not None:
             self.parts.append(run)
             at = run.end
-            if not run.is_open:
+            if run.last_value >= 0:
                 return self._go_on(text, _skip(text, at))
         found = _KEY.match(text, at)
         if found is None:
