@@ -550,6 +550,7 @@ def test_a_name_in_a_value_is_no_key(line: str, values: list[object]) -> None:
     found = [find_member(parse(line).root, "a", n) for n in range(min(len(values), 9))]
     assert [member and member.value and member.value.value for member in found] == values[:9]
     last = find_member(parse(line).root, "a")
+    assert find_member(parse(line).root, 'a":1,"a') is None
     assert last is not None
     assert last.value is not None
     assert last.value.value == values[-1]

@@ -59,6 +59,8 @@ class ConciseWriter:
 
     def finish(self) -> None:
         """Write the totals."""
+        if not self._files:
+            return
         said = [
             f"{count} {severity.label}{'s' * (count > 1 and severity is not Severity.INFORMATION)}"
             for severity in Severity

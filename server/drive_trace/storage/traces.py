@@ -79,8 +79,10 @@ def _expand(path: str) -> Iterator[str | Problem]:
         yield each
     yield from problems
     if not found and not problems:
+        others = sum(1 for _ in Path(path).glob("*.jsonl"))
+        hint = f"; name its {others} other .jsonl files to read them" if others else ""
         yield Problem(
-            f"{path}: holds no trace (looked for trace.jsonl and wip/drive-trace/*.jsonl in it)"
+            f"{path}: holds no trace (looked for trace.jsonl and wip/drive-trace/*.jsonl in it){hint}"
         )
 
 

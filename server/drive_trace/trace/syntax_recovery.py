@@ -22,6 +22,10 @@ _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")
 _CONFLICT = re.compile(r"(<{7}|>{7}|\|{7})( .*)?$|={7}$", re.DOTALL)
 _MOST_CLOSERS = 16
+_MARKS = {
+    "comma": (ProblemKind.MISSING_COMMA, ","),
+    "colon": (ProblemKind.MISSING_COLON, ":"),
+}
 _NO_TOKEN = Token("end", Span(0, 0))
 
 
@@ -180,9 +184,9 @@ class _Reader:
         """An opening bracket where no value may stand; whether to go into it."""
         cut = self.last.node is not None and self.last.node.kind is Kind.BROKEN
         if not frame.is_object:
-            self._missing_comma(token)
+            self._missing("comma", token)
         elif self.expect is _Expect.COLON and not cut:
-            self._missing_colon(token)
+            self._missing("colon", token)
         elif is_object and self.last.type == "{":
             self._unexpected(token.span, "a key in double quotes")
             return False
@@ -287,13 +291,13 @@ class _Reader:
             self._text_in_object(frame, token, begins_pair=self.tokens.before_colon())
         else:
             if self.expect is _Expect.COMMA:
-                self._missing_comma(token)
+                self._missing("comma", token)
             self._attach(self._value(token))
 
     def _text_in_object(self, frame: _Frame, token: Token, *, begins_pair: bool) -> None:
         if self.expect is _Expect.COMMA:
             if begins_pair:
-                self._missing_comma(token)
+                self._missing("comma", token)
                 self._key(frame, token)
             elif self.last.type == "string" and self.last.span.end == token.span.start:
                 self._unexpected(token.span, '`,`, `}`, or `\\"` for a quote inside the string')
@@ -305,7 +309,7 @@ class _Reader:
             self._key(frame, token)
         else:
             if self.expect is _Expect.COLON:
-                self._missing_colon(token)
+                self._missing("colon", token)
             self._attach(self._value(token))
 
     def _key(self, frame: _Frame, token: Token) -> None:
@@ -339,19 +343,13 @@ class _Reader:
     def _value(self, token: Token) -> Node:
         return token.node or value_of(self._said(token), token.span, self.report)
 
-    def _missing_comma(self, token: Token) -> None:
-        at = self.last.span.end
-        message = f"missing comma: `,` is expected before {self._found(token)}"
-        edit = (Span(at, at), ",")
-        kind = ProblemKind.MISSING_COMMA
-        self.report.add(kind, token.span, message, "Add the comma", edit)
-
-    def _missing_colon(self, token: Token) -> None:
-        at = self.last.span.end
-        message = f"missing colon: `:` is expected before {self._found(token)}"
-        edit = (Span(at, at), ":")
-        kind = ProblemKind.MISSING_COLON
-        self.report.add(kind, token.span, message, "Add the colon", edit)
+    def _missing(self, what: str, token: Token) -> None:
+        """A comma or a colon should stand between the last token and this one."""
+        kind, mark = _MARKS[what]
+        end = self.last.span.end
+        found = quote(self.text[token.span.start : token.span.end])
+        message = f"missing {what}: `{mark}` is expected before {found}"
+        self.report.add(kind, token.span, message, f"Add the {what}", (Span(end, end), mark))
 
     def _missing_value(self) -> None:
         key = self.frames[-1].key
@@ -367,9 +365,6 @@ class _Reader:
         found = quote(self.text[span.start : span.end])
         message = f"unexpected {found}: {expected} is expected here"
         self.report.add(ProblemKind.UNEXPECTED, span, message)
-
-    def _found(self, token: Token) -> str:
-        return quote(self.text[token.span.start : token.span.end])
 
     def _finish(self) -> None:
         if self.frames and not self.tokens.swallowed:

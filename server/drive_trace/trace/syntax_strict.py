@@ -98,7 +98,7 @@ class Run:
             pair = _PAIR.match(text, before.end() if before else at, end)
             if pair is None:
                 break
-            if pair.start() == candidate:
+            if pair[1] == quoted:
                 members.append(self._member(pair))
             at = pair.end()
         return members

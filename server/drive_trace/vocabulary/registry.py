@@ -77,6 +77,10 @@ class ObjectShape:
 
     def describe(self) -> str:
         """The shape in words, for messages and hovers."""
+        kinds = {known.describe() for known in self.fields.values()}
+        if len(kinds) == 1:
+            *names, last = self.fields
+            return f"an object with {', '.join(names)} and {last}, each {kinds.pop()}"
         inner = ", ".join(f"{name}: {known.describe()}" for name, known in self.fields.items())
         return f"an object {{{inner}}}"
 
