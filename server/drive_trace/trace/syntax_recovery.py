@@ -62,10 +62,8 @@ class _Frame:
         self.key = None
 
     def add_part(self, part: Run | Member) -> None:
-        if self.parts is None:
-            self.parts = [part]
-        else:
-            self.parts.append(part)
+        self.parts = self.parts or []
+        self.parts.append(part)
 
     def close(self, end: int) -> Node:
         if self.key is not None:
@@ -139,11 +137,8 @@ class _Reader:
             self.expect = _Expect.COMMA
 
     def _place(self) -> Place:
-        if self.expect is _Expect.KEY:
-            return Place.KEY
-        if self.expect is _Expect.COMMA and self.frames[-1].is_object:
-            return Place.KEY
-        return Place.VALUE
+        behind_pair = self.expect is _Expect.COMMA and self.frames[-1].is_object
+        return Place.KEY if behind_pair or self.expect is _Expect.KEY else Place.VALUE
 
     def _ended(self) -> bool:
         """Whether the reading stops here: behind a value only another object makes sense."""
