@@ -158,6 +158,8 @@ def shown(value: object) -> str:
 def printable(text: str, limit: int = 60) -> str:
     """Text cut to ``limit`` characters, invisible ones spelt ``U+XXXX``."""
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    if cut.isprintable():
+        return cut
     return "".join(
         character if character.isprintable() else f"<U+{ord(character):04X}>" for character in cut
     )

@@ -38,8 +38,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     assert finding.remark.problem is not None
     for repair in finding.remark.problem.repairs:
         edits = tuple(Edit(finding.line, span, text) for span, text in repair.edits)
-        title = repair.title[:1].upper() + repair.title[1:]
-        yield Fix(title, repair.safe and not _names_a_feed(finding.line.text), edits)
+        yield Fix(repair.title, repair.safe and not _names_a_feed(finding.line.text), edits)
 
 
 def _names_a_feed(text: str) -> bool:

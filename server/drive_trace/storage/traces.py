@@ -82,7 +82,8 @@ def _expand(path: str) -> Iterator[str | Problem]:
         others = sum(1 for _ in Path(path).glob("*.jsonl"))
         hint = f"; name its {others} other .jsonl files to read them" if others else ""
         yield Problem(
-            f"{path}: holds no trace (looked for trace.jsonl and wip/drive-trace/*.jsonl in it){hint}"
+            f"{path}: holds no trace "
+            f"(looked for trace.jsonl and wip/drive-trace/*.jsonl in it){hint}"
         )
 
 

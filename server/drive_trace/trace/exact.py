@@ -38,7 +38,7 @@ def remarks_of_object(data: Mapping[str, object]) -> Iterator[Remark]:
     for remark in _remarks_of_fields(fields, data, ()):
         if remark.concern is not Concern.MISSING_FIELD or remark.path[-1] not in nested:
             yield remark
-    if isinstance(name, str):
+    if isinstance(name, str) and _may_have_more(fields, data):
         for remark in _undeclared(fields, data, ()):
             if not nested or remark.path != ("payload",):
                 yield remark
@@ -51,6 +51,11 @@ def whole_number(value: object) -> int | None:
     if isinstance(value, int):
         return value
     return int(value) if math.isfinite(value) and value.is_integer() else None
+
+
+def _may_have_more(fields: Mapping[str, FieldType], data: Mapping[str, object]) -> bool:
+    """Whether a key may be undeclared, here or in an object within."""
+    return not data.keys() <= fields.keys() or dict in map(type, data.values())
 
 
 def _nested_payload(fields: Mapping[str, FieldType], data: Mapping[str, object]) -> tuple[str, ...]:
@@ -67,8 +72,14 @@ def _remarks_of_fields(
     for name, field in fields.items():
         if name not in data:
             yield Remark(Concern.MISSING_FIELD, (*path, name), field)
-        elif not (field.nullable and data[name] is None):
-            yield from _remarks_of_value(field.shape, field, data[name], (*path, name))
+            continue
+        value = data[name]
+        if value.__class__ is field.plain_class and (
+            field.plain_values is None or value in field.plain_values
+        ):
+            continue
+        if not (field.nullable and value is None):
+            yield from _remarks_of_value(field.shape, field, value, (*path, name))
 
 
 def _undeclared(

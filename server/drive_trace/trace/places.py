@@ -124,23 +124,28 @@ def path_at(text: str, offset: int) -> Place | None:
     return None
 
 
-_SCALAR = re.compile(r'("(?:[^"\\]|\\.)*+"|[-+.0-9eEa-z]++)(?=[,}])')
+# Atomic groups: Python 3.11.0 to 3.11.4 match possessive ones wrongly.
+_STRING = r'"(?>(?:[^"\\]|\\.)*)"'
+_VALUE = re.compile(
+    rf'({_STRING}|[-+.0-9eEa-z]++|[\[{{](?>(?:[^\[\]{{}}"]|{_STRING})*)[\]}}])(?=[,}}])'
+)
 
 
 def _quick_pair(text: str, key: str) -> PairSpans | None:
-    """A scalar's pair in a compact object without objects in it, found without reading the line.
+    """A pair of a compact object, found without reading the line; None where that is not sure.
 
     Inside a JSON string every quote has a backslash before it, so that a quoted
     key with a colon after it, and no backslash before, can be nothing but a key.
+    It is the outer object's when no other object opens before it.
     """
     quoted = f'"{key}":'
     start = text.find(quoted)
-    if start < 1 or text.find(quoted, start + 1) >= 0 or text.find("{", 1) >= 0:
+    if start < 1 or text.find(quoted, start + 1) >= 0 or text.find("{", 1, start) >= 0:
         return None
     # A key can be spelt with escapes too, and then the search has not seen it.
     if text[start - 1] not in "{," or "\\" in key or '"' in key or "\\u" in text:
         return None
-    value = _SCALAR.match(text, start + len(quoted))
+    value = _VALUE.match(text, start + len(quoted))
     if value is None:
         return None
     return PairSpans(Span(start, start + len(quoted) - 1), Span(*value.span(1)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -98,10 +98,33 @@ class FieldType:
     nullable: bool = False
     unit: str | None = None
     names: Entity | None = None
+    plain_class: type | None = field(init=False, compare=False)
+    """The class that nearly all right values are of, as Python reads JSON; None: see the shape."""
+    plain_values: Container[object] | None = field(init=False, compare=False)
+    """Which values of that class are right; None: all of them."""
+
+    def __post_init__(self) -> None:
+        plain_class, plain_values = _plain(self.shape)
+        object.__setattr__(self, "plain_class", plain_class)
+        object.__setattr__(self, "plain_values", plain_values)
 
     def describe(self) -> str:
         """The allowed values in words: ``an integer of at least 0, or null``."""
         return self.shape.describe() + (", or null" if self.nullable else "")
+
+
+def _plain(shape: Shape) -> tuple[type | None, Container[object] | None]:
+    match shape:
+        case StringShape():
+            return str, None
+        case BooleanShape():
+            return bool, None
+        case OneOfShape(meanings):
+            return str, frozenset(meanings)
+        case IntegerShape(minimum):
+            return int, None if minimum is None else range(minimum, 2**53)
+        case _:
+            return None, None
 
 
 @dataclass(frozen=True, slots=True)
