@@ -20,6 +20,7 @@ from drive_trace.trace.exact import remarks_of_object, whole_number
 from drive_trace.trace.line import REJECTING, Concern, Facts, Line, OddLine, Remark, Status
 from drive_trace.trace.syntax import Kind, Node, Syntax, find_member, parse
 from drive_trace.vocabulary import (
+    ALWAYS_KEPT,
     EVENTS,
     BooleanShape,
     EventType,
@@ -43,10 +44,10 @@ class _Reader(NamedTuple):
 def read_lines(texts: Iterable[str], *, only_score: bool = False) -> list[Line]:
     """Read records, given without the newline that ends them. Never raises.
 
-    With ``only_score`` a duplicate key may go without a remark: cheaper, and the
-    scorecard does not depend on it.
+    With ``only_score`` what the scorecard does not depend on is left out: remarks
+    on duplicate keys, and most facts of events that it does not look into.
     """
-    readers = _readers()
+    readers = _readers(only_score)
     accept, dumps, new = _validator().validate_json, orjson.dumps, Line
     lines: list[Line] = []
     append = lines.append
@@ -88,7 +89,7 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
     if syntax is not None or _may_repeat_keys(text, data):
         remarks += tuple(_duplicates((syntax or parse(text)).root))
     name = data.get("event_type")
-    reader = _readers().get(name) if isinstance(name, str) else None
+    reader = _readers(False).get(name) if isinstance(name, str) else None
     if any(remark.concern in REJECTING for remark in remarks):
         return OddLine(
             text,
@@ -159,8 +160,13 @@ def _string(value: object) -> str | None:
 
 
 @cache
-def _readers() -> Mapping[str, _Reader]:
-    return {event.name: _Reader(event, itemgetter(*event.keeps)) for event in EVENTS.values()}
+def _readers(only_score: bool) -> Mapping[str, _Reader]:
+    return {event.name: _Reader(event, _keeper(event, only_score)) for event in EVENTS.values()}
+
+
+def _keeper(event: EventType, only_score: bool) -> Callable[[Mapping[str, object]], Facts]:
+    counts = event.is_feed or event.opens or event.closes
+    return itemgetter(*(ALWAYS_KEPT if only_score and not counts else event.keeps))
 
 
 @cache

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from annotated_types import Ge
 from typing_extensions import get_type_hints, is_typeddict
 
-from drive_trace.vocabulary.types import Entity, Family, Names, OneOf, Prose, Unit
+from drive_trace.vocabulary.types import AtLeast, Entity, Family, Names, OneOf, Prose, Unit
 
 _EVENT_TYPE_PROSE = "Which of the 19 events this is."
 
@@ -284,8 +283,8 @@ class _Annotations:
     def _note(self, note: Any) -> None:
         if isinstance(note, Prose):
             self.prose = self.prose or note.text
-        elif isinstance(note, Ge):
-            self._minimum = int(str(note.ge))
+        elif isinstance(note, AtLeast):
+            self._minimum = note.minimum
         elif isinstance(note, OneOf):
             self._one_of = note
         elif isinstance(note, Unit):

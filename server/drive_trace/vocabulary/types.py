@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-from annotated_types import Ge
-
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
     from pydantic_core import CoreSchema
@@ -78,10 +76,24 @@ class Unit:
     name: str
 
 
-Count = Annotated[int, Ge(0)]
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """The least value that an integer may have."""
+
+    minimum: int
+
+    def __get_pydantic_core_schema__(
+        self,
+        source: Any,
+        handler: "GetCoreSchemaHandler",
+    ) -> "CoreSchema":
+        return {"type": "int", "ge": self.minimum}
+
+
+Count = Annotated[int, AtLeast(0)]
 """An integer of at least 0."""
 
-Ordinal = Annotated[int, Ge(1)]
+Ordinal = Annotated[int, AtLeast(1)]
 """An integer of at least 1."""
 
 Milliseconds = Annotated[Count, Unit("milliseconds")]
