@@ -145,7 +145,10 @@ class FindingStore:
             self._set(("end", None), _run_rules(FileEnd(last)))
 
     def _set(self, key: Key, findings: tuple[Finding, ...]) -> None:
-        before = self._by_subject.pop(key, ())
+        before = self._by_subject.get(key, ())
+        if findings == before:
+            return
+        self._by_subject.pop(key, None)
         if findings:
             self._by_subject[key] = findings
         for finding in before:
@@ -168,8 +171,8 @@ class FindingStore:
     def _file(self, line: Line) -> None:
         across = self._across.get(line, ())
         count = len(line.remarks) + len(across)
-        self.revision += 1
         if count:
+            self.revision += 1
             self._counts[line] = count
             self._total += count
             self._with_any.add(line)
@@ -177,10 +180,10 @@ class FindingStore:
                 self._with_errors.add(line)
 
     def _unfile(self, line: Line) -> None:
-        self.revision += 1
         self._worded.pop(line, None)
         count = self._counts.pop(line, 0)
         if count:
+            self.revision += 1
             self._total -= count
             self._with_errors.discard(line)
             self._with_any.discard(line)

@@ -20,14 +20,10 @@ _IN_MILLISECONDS = Target(10)
 
 @dataclass(frozen=True)
 class Request:
-    """A request; `quick` if it is to be answered in milliseconds.
-
-    An answer for the whole document may grow with what it returns.
-    """
+    """A request that is to be answered in milliseconds."""
 
     method: str
     params: Callable[[Session], dict[str, Any]]
-    quick: bool = True
 
 
 @dataclass
@@ -68,14 +64,8 @@ _LENSES, _RESOLVE = "codeLens", "codeLens/resolve, each"
 _ASKED = {
     "hover on an event's name": Request("textDocument/hover", _at("event_type")),
     "hover on a run's id": Request("textDocument/hover", _at("project_run_id")),
-    "completion of an event's name": Request("textDocument/completion", _at("event_type")),
     "codeAction, a screen": Request("textDocument/codeAction", _screen_in_context),
-    "inlayHint, a screen": Request("textDocument/inlayHint", _screen),
-    "semanticTokens, a screen": Request("textDocument/semanticTokens/range", _screen),
     _LENSES: Request("textDocument/codeLens", _whole),
-    "documentSymbol": Request("textDocument/documentSymbol", _whole, quick=False),
-    "foldingRange": Request("textDocument/foldingRange", _whole, quick=False),
-    "semanticTokens, all": Request("textDocument/semanticTokens/full", _whole, quick=False),
 }
 
 
@@ -85,7 +75,7 @@ def ask_all(session: Session, answers: dict[str, Answer]) -> None:
     for what, request in _ASKED.items():
         params = request.params(session)
         answer = answers.setdefault(what, Answer())
-        for _ in range(_TIMES if request.quick else 2):
+        for _ in range(_TIMES):
             result = _ask(session, answer, request.method, params)
             lenses = result if what == _LENSES and result else lenses
     answer = answers.setdefault(_RESOLVE, Answer())
@@ -98,11 +88,11 @@ def request_rows(answers: dict[str, Answer], lines: int) -> list[Row]:
     """A row a request; nothing to resolve gives none."""
     rows = []
     for what, answer in answers.items():
-        quick = what not in _ASKED or _ASKED[what].quick
-        targets = (_IN_MILLISECONDS,) if quick else ()
         name = f"{what}, {lines:,} lines"
         if answer.samples_ms or answer.failure:
-            rows.append(Row(name, answer.samples_ms, targets=targets, failure=answer.failure))
+            rows.append(
+                Row(name, answer.samples_ms, targets=(_IN_MILLISECONDS,), failure=answer.failure)
+            )
     return rows
 
 

@@ -56,10 +56,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Server:
-    """How to start the server, how many sessions to have, and how many edits of a kind in each.
-
-    The kernel counts CPU in steps of 10 ms, so few edits give a coarse average.
-    """
+    """How to start the server, how many sessions to have, and how many edits of a kind in each."""
 
     command: Sequence[str]
     sessions: int
@@ -84,14 +81,13 @@ class Server:
         path: Path,
         *,
         kinds: Sequence[str] = tuple(_KINDS),
-        pull: bool = False,
         ask: bool = False,
     ) -> Costs:
         """Open the file in a new server each time, edit it, and ask if so wanted."""
         content = path.read_bytes()
         costs = Costs(content.count(b"\n"), len(content) / 2**20)
         for _ in range(self.sessions):
-            with Session(self.command, path, pull=pull) as session:
+            with Session(self.command, path) as session:
                 session.start()
                 costs.open_ms.append(session.open())
                 costs.memory_mib.append(session.memory_mib())
@@ -120,8 +116,6 @@ def measure_server(server: Server, files: BenchFiles, unit: OrjsonLoop) -> list[
         rows += keystroke_rows(at_short, at_long)
         rows += request_rows(at_long.answers, at_long.lines)
         rows += keystroke_rows(at_short, server.costs(one_run, kinds=["a character"]), "one run, ")
-        pulled = [server.costs(path, kinds=["a character"], pull=True) for path in (short, long)]
-        rows += keystroke_rows(pulled[0], pulled[1], "pull, ")
     except FAILURES as error:
         rows.append(Row("the server", failure=first_line(error)))
     return rows
@@ -175,7 +169,7 @@ def keystroke_rows(short: Costs, long: Costs, how: str = "") -> list[Row]:
     for kind, cpu in long.cpu_ms.items():
         what = f"{how}{kind}"
         base = short.cpu_ms[kind]
-        if not how or how.startswith("pull"):
+        if not how:
             rows.append(Row(f"{what}: CPU, {short.lines:,} lines", base))
         rows.append(
             Row(

@@ -12,7 +12,7 @@ import logging
 import uuid
 from collections.abc import Generator
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 from lsprotocol import types
@@ -30,7 +30,7 @@ from pygls.exceptions import (
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from drive_trace.features.diagnostics import dumps
-from drive_trace.lsp.wire import frame
+from drive_trace.lsp.wire import header
 from drive_trace.lsp.workspace import choose_encoding
 
 log = logging.getLogger(__name__)
@@ -51,6 +51,7 @@ _NOT_SERVED = frozenset(
 class TraceProtocol(LanguageServerProtocol):
     """The protocol of one client."""
 
+    writer: BinaryIO | None  # type: ignore[assignment] - always a stream here
     exit_code: int | None = None
     """Set once the client has sent ``exit``: 0 after ``shutdown``, else 1."""
     _initialized = False
@@ -187,18 +188,22 @@ class TraceProtocol(LanguageServerProtocol):
             self._write(plain)
 
     def _write(self, message: object) -> None:
-        self.write_body(dumps(message))
+        self._write_body(dumps(message))
 
-    def notify_json(self, method: str, params: bytes) -> None:
-        """Send a notification whose params are JSON text already."""
-        self.write_body(b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (dumps(method), params))
+    def notify_json(self, method: str, *params: bytes) -> None:
+        """Send a notification whose params are JSON text already, in one or several pieces."""
+        self._write_body(b'{"jsonrpc":"2.0","method":%b,"params":' % dumps(method), *params, b"}")
 
-    def write_body(self, body: bytes) -> None:
+    def _write_body(self, *pieces: bytes) -> None:
         """Send a message. A client that has gone is noticed by the reading side."""
         if self.writer is None:
             return
         try:
-            self.writer.write(frame(body))
+            # In pieces: the diagnostics of a long trace are not to be copied for a keystroke.
+            self.writer.write(header(sum(map(len, pieces))))
+            for piece in pieces:
+                self.writer.write(piece)
+            self.writer.flush()
         except (OSError, ValueError):
             self.exit_code = 1 if self.exit_code is None else self.exit_code
 

@@ -123,12 +123,10 @@ class TraceServer(LanguageServer):
         trace = self.traces.get(uri)
         if trace is None:
             return
-        params = b'{"uri":%b,"version":%d,"diagnostics":%b}' % (
-            dumps(uri),
-            trace.version,
-            trace.diagnostics(),
+        head = b'{"uri":%b,"version":%d,"diagnostics":' % (dumps(uri), trace.version)
+        self.protocol.notify_json(
+            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, head, trace.diagnostics(), b"}"
         )
-        self.protocol.notify_json(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
         self._refresh_lenses(trace)
 
     def _refresh_lenses(self, trace: OpenTrace) -> None:

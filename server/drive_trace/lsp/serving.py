@@ -72,7 +72,7 @@ async def _serve(source: BinaryIO, out: BinaryIO) -> int:
     loop = asyncio.get_running_loop()
     finished: asyncio.Future[None] = loop.create_future()
     protocol = TraceServer().protocol
-    protocol.set_writer(_Writer(out))
+    protocol.writer = out
 
     def finish() -> None:
         if not finished.done():
@@ -104,17 +104,3 @@ def _exit_code(protocol: TraceProtocol) -> int:
     if protocol.exit_code is not None:
         return protocol.exit_code
     return 0 if protocol.is_shut_down else 1
-
-
-class _Writer:
-    """A stream that is flushed after each message."""
-
-    def __init__(self, out: BinaryIO) -> None:
-        self._out = out
-
-    def write(self, data: bytes) -> None:
-        self._out.write(data)
-        self._out.flush()
-
-    def close(self) -> None:
-        self._out.close()

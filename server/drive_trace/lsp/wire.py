@@ -30,9 +30,9 @@ def read_messages(stream: BinaryIO) -> Iterator[bytes]:
         yield stream.read(length)
 
 
-def frame(body: bytes) -> bytes:
-    """A message as it goes over the wire."""
-    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+def header(length: int) -> bytes:
+    """What goes before a body of that many bytes."""
+    return b"Content-Length: %d\r\n\r\n" % length
 
 
 def _read_headers(stream: BinaryIO) -> int | None:
