@@ -51,7 +51,7 @@ _NOT_SERVED = frozenset(
 class TraceProtocol(LanguageServerProtocol):
     """The protocol of one client."""
 
-    writer: BinaryIO | None  # type: ignore[assignment] - always a stream here
+    writer: BinaryIO | None  # type: ignore[assignment]
     exit_code: int | None = None
     """Set once the client has sent ``exit``: 0 after ``shutdown``, else 1."""
     _initialized = False
