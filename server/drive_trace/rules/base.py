@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from drive_trace.text import Span
 from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line, Remark
-from drive_trace.trace.places import Place
+from drive_trace.trace.places import Part, Place
 
 
 class Severity(IntEnum):
@@ -136,6 +136,16 @@ class Rule(Generic[Subject]):
     """Works out the fixes of one of its findings, when somebody asks for them."""
     unnecessary: bool = False
     """Whether what it marks has no effect (shown faded)."""
+
+
+def wrong_value(rule: Rule[Any], subject: Remarked, hint: str = "") -> Finding:
+    """The finding on a value that is not what its field takes."""
+    line, remark = subject
+    assert remark.field is not None
+    name = next(str(step) for step in reversed(remark.path) if isinstance(step, str))
+    what = f"an item of `{name}`" if isinstance(remark.path[-1], int) else f"`{name}`"
+    words = f"{what} must be {remark.field.describe()}; found {shown(remark.found)}{hint}"
+    return Finding(rule, line, Place(Part.VALUE, remark.path), (words,), remark=remark)
 
 
 def shown(value: object) -> str:

@@ -6,15 +6,11 @@ indices at 1. Readers reject the event.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Remarked, Rule, Severity, shown
-from drive_trace.trace.places import Part, Place
+from drive_trace.rules.base import Example, Finding, Remarked, Rule, Severity, wrong_value
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:
-    remark = subject.remark
-    assert remark.field is not None
-    words = f"`{remark.path[-1]}` must be {remark.field.describe()}; found {shown(remark.found)}"
-    yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+    yield wrong_value(RULE, subject)
 
 
 RULE = Rule(

@@ -8,9 +8,8 @@ nearest one. Where nothing is near (`pr-opened` for a slice's result), the allow
 
 from collections.abc import Iterable, Mapping
 
-from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, wrong_value
 from drive_trace.rules.edits import as_json, nearest, replace_value
-from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import FieldType, ListShape, OneOfShape
 
 SLIPS: Mapping[str, tuple[str, ...]] = {
@@ -37,12 +36,8 @@ _NULLS = ("null", "none", "n/a", "")
 
 def _check(subject: Remarked) -> Iterable[Finding]:
     remark = subject.remark
-    assert remark.field is not None
-    guess = _guess(remark.field, remark.found)
-    hint = f" — did you mean {guess}?" if guess else ""
-    name = next(str(step) for step in reversed(remark.path) if isinstance(step, str))
-    words = f"`{name}` must be {remark.field.describe()}; found {shown(remark.found)}{hint}"
-    yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+    guess = _guess(remark.field, remark.found) if remark.field is not None else None
+    yield wrong_value(RULE, subject, f" — did you mean {guess}?" if guess else "")
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

@@ -11,21 +11,15 @@ is never a number.
 import re
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, wrong_value
 from drive_trace.rules.edits import as_json, replace_value
-from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfShape, StringShape
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:
-    remark = subject.remark
-    assert remark.field is not None
-    name = next(str(step) for step in reversed(remark.path) if isinstance(step, str))
-    what = f"an item of `{name}`" if isinstance(remark.path[-1], int) else f"`{name}`"
-    words = f"{what} must be {remark.field.describe()}; found {shown(remark.found)}"
-    yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+    yield wrong_value(RULE, subject)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
