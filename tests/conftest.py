@@ -4,6 +4,11 @@ import pytest
 
 from tests.support.snapshots import Snapshots
 
+# Their asserts say as much as those of the tests that call them.
+pytest.register_assert_rewrite(
+    *(f"tests.{folder}.support" for folder in ("cli", "scorecard", "server", "syntax"))
+)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

@@ -1,0 +1,1 @@
+"""The command line, from outside: what is printed, what it exits with, and what it never does."""

@@ -1,0 +1,66 @@
+"""Runs the command line from outside, and reads what it prints."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from click.testing import CliRunner
+
+from drive_trace.commands import cli
+from tests.support.client_text import column_offset, graded, triage
+from tests.support.command import COMMAND
+
+CLEAN = triage()
+REJECTED = graded("pass", "passed", None)
+WARNED = triage(severity="low")
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def run(*args: str | Path, stdin: str | bytes = b"") -> Ran:
+    """Run a command in this process, as fast as it gets."""
+    result = CliRunner().invoke(cli, [str(arg) for arg in args], input=stdin)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Ran(result.exit_code, result.stdout, result.stderr)
+
+
+def process(*args: str | Path, stdin: bytes = b"", **popen: Any) -> Ran:
+    """Run a command as a process."""
+    command = [COMMAND, *map(str, args)]
+    ended = subprocess.run(
+        command, input=stdin, capture_output=True, timeout=30, check=False, **popen
+    )
+    return Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+
+
+def findings(text: str | bytes) -> list[Any]:
+    """The findings of a trace, as programs get them."""
+    data = text.encode() if isinstance(text, str) else text
+    found = run("check", "--output-format", "json", "-", stdin=data).json
+    assert isinstance(found, list)
+    return found
+
+
+def marked(text: str, finding: Any) -> str:
+    """The text that a finding stands on."""
+    start = column_offset(text, finding["line"], finding["column"])
+    return text[start : column_offset(text, finding["end_line"], finding["end_column"])]
+
+
+def write(folder: Path, name: str, text: str | bytes = CLEAN) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path

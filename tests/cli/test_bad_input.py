@@ -1,0 +1,167 @@
+"""The command line, from outside: what cannot be read, and any bytes that can."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import CLEAN, REJECTED, findings, marked, run, write
+from tests.support.client_text import apply_columns, triage
+
+# Bad input: a clear line, the rest is still done, and never a traceback
+
+
+def unreadable(tmp_path: Path) -> tuple[Path, str]:
+    path = write(tmp_path, "locked.jsonl")
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user may read everything")
+    return path, "permission denied"
+
+
+def missing(tmp_path: Path) -> tuple[Path, str]:
+    return tmp_path / "missing.jsonl", "no such file or folder"
+
+
+def empty_folder(tmp_path: Path) -> tuple[Path, str]:
+    (tmp_path / "empty").mkdir()
+    return tmp_path / "empty", "holds no trace"
+
+
+def latin1(tmp_path: Path) -> tuple[Path, str]:
+    data = (CLEAN * 2).encode() + '{"a":"caf\xe9"}\n'.encode("latin-1")
+    return write(tmp_path, "latin1.jsonl", data), "is not UTF-8 (byte 0xe9 in line 3)"
+
+
+def utf16(tmp_path: Path) -> tuple[Path, str]:
+    return write(tmp_path, "utf16.jsonl", CLEAN.encode("utf-16")), "is not UTF-8"
+
+
+def surrogate(tmp_path: Path) -> tuple[Path, str]:
+    return write(tmp_path, "cesu.jsonl", b'\n{"a":"\xed\xa0\x80"}\n'), "in line 2"
+
+
+def dangling(tmp_path: Path) -> tuple[Path, str]:
+    path = tmp_path / "dangling" / "trace.jsonl"
+    path.parent.mkdir()
+    path.symlink_to("nowhere")
+    return path.parent, "no such file or folder"
+
+
+def under_a_file(tmp_path: Path) -> tuple[Path, str]:
+    return write(tmp_path, "file.jsonl") / "trace.jsonl", ""
+
+
+UNREADABLE = [
+    unreadable,
+    missing,
+    empty_folder,
+    latin1,
+    utf16,
+    surrogate,
+    dangling,
+    under_a_file,
+]
+
+
+@pytest.mark.parametrize("make", UNREADABLE)
+def test_what_cannot_be_read_is_told_and_the_rest_is_done(make: Any, tmp_path: Path) -> None:
+    path, why = make(tmp_path)
+    good = write(tmp_path, "good.jsonl", REJECTED)
+    for arguments in (["check", path, good], ["check", good, path], ["score", path, good]):
+        ran = run(*arguments)
+        assert ran.code == 2
+        assert ran.err.count("\n") == 1
+        assert ran.err.startswith(f"drive-trace: {path}")
+        assert why in ran.err
+    checked = run("check", "--output-format", "json", path, good)
+    assert [finding["path"] for finding in checked.json] == [str(good)]
+    scored = run("score", "--format", "json", path, good).json
+    assert [trace["path"] for trace in scored["files"]] == [str(good)]
+    assert run("check", "--fail-on", "never", path).code == 2
+
+
+def test_names_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+    name = "a\nb\x1b[31m\x07\u202e.jsonl"
+    for path in (tmp_path / name, write(tmp_path, f"real{name}", REJECTED)):
+        for arguments in (["check"], ["check", "--output-format", "concise"], ["score"]):
+            ran = run(*arguments, path)
+            assert (ran.out + ran.err).replace("\n", "").isprintable()
+            assert "<U+001B>" in ran.out + ran.err
+
+
+MONSTERS = {
+    "nul": b"\0\0\0\n" + CLEAN.encode() + b'{"a\0b":1}\n',
+    "garbage": bytes(range(128)) * 20,
+    "carriage-returns": b"\r\r\r\r",
+    "carriage-return-file": CLEAN.replace(",", ",\r").encode() * 3,
+    "byte-order-mark": b"\xef\xbb\xbf" + CLEAN.encode(),
+    "only-a-byte-order-mark": b"\xef\xbb\xbf",
+    "long-line": triage(input_ref="x" * 3_000_000).encode(),
+    "long-broken-line": b'{"a":"' + b"x" * 300_000,
+    "many-commas": b"{" + b"," * 3_000,
+    "many-quotes": b'"' * 20_001,
+    "many-keys": b"{" + b",".join(b'"k%d":%d' % (each, each) for each in range(5000)) + b"}\n",
+    "nested-valid": triage(deep=0).replace(":0}", ":" + "[" * 5000 + "]" * 5000 + "}").encode(),
+    "nested-objects": triage(deep=0)
+    .replace(":0}", ":" + '{"a":' * 5000 + "1" + "}" * 5001)
+    .encode(),
+    "brackets": b"[" * 5_000,
+    "braces": b'{"a":' * 5_000,
+    "long-number": b"9" * 10_000
+    + b"\n"
+    + triage(n=0).replace(":0}", ":" + "9" * 10_000 + "}").encode(),
+    "long-exponent": b"1e" + b"9" * 10_000,
+    "lone-surrogates": b'{"\\ud800":"\\udfff","event_type":"\\ud800"}\n',
+}
+
+
+CODES = {
+    "nul": {"invalid-json"},
+    "carriage-returns": set(),
+    "carriage-return-file": set(),
+    "byte-order-mark": {"invalid-json"},
+    "only-a-byte-order-mark": set(),
+    "long-line": set(),
+    "nested-valid": {"undeclared-field"},
+    "nested-objects": {"undeclared-field"},
+    "brackets": {"invalid-json", "missing-final-newline"},
+    "braces": {"invalid-json", "missing-final-newline"},
+}
+
+
+@pytest.mark.parametrize("name", MONSTERS)
+def test_any_bytes_are_checked_and_scored(name: str) -> None:
+    data = MONSTERS[name]
+    for command in ("check", "score"):
+        ran = run(command, "-", stdin=data)
+        assert ran.code in (0, 1)
+        assert ran.err == ""
+        assert ran.out.replace("\n", "").isprintable()
+    assert run("score", "--format", "json", "-", stdin=data).json["files"]
+    text, found = data.decode(), findings(data)
+    codes = {finding["code"] for finding in found}
+    assert codes == CODES.get(name, codes)
+    for finding in found:
+        assert finding["message"].isprintable()
+        marked(text, finding)
+        for fix in finding["fixes"]:
+            apply_columns(text, fix["edits"])
+
+
+def test_a_hundred_thousand_brackets() -> None:
+    data = b"[" * 100_000
+    assert findings(data)[0]["code"] == "invalid-json"
+    assert run("score", "--format", "json", "-", stdin=data).json["files"][0]["rejected_lines"] == [
+        1
+    ]
+
+
+def test_what_is_said_of_a_long_line_is_short() -> None:
+    for name in ("long-broken-line", "many-keys", "many-quotes", "long-number"):
+        lines = run("check", "-", stdin=MONSTERS[name]).out.splitlines()
+        assert len(lines) < 100
+        assert max(map(len, lines)) < 400

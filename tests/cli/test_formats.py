@@ -1,0 +1,104 @@
+"""The command line, from outside: how findings are printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import CLEAN, REJECTED, WARNED, findings, run, write
+from tests.support.client_text import graded, path_of, triage
+
+# The formats
+
+
+def test_concise_is_a_line_a_finding() -> None:
+    ran = run("check", "--output-format", "concise", "-", stdin=REJECTED + WARNED)
+    column, key = REJECTED.index('"passed"') + 1, WARNED.index('"severity"') + 1
+    assert ran.out.splitlines() == [
+        f'-:1:{column}: error[unknown-value] `qa` must be "pass" or "fail", or null; '
+        'found "passed" — did you mean "pass"?',
+        f"-:2:{key}: warning[undeclared-field] "
+        "`severity` is not declared for `triage-verdict`: readers ignore it",
+        "1 error, 1 warning in 1 trace",
+    ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r\r\n"])
+def test_full_has_the_line_and_a_caret_under_the_token(end: str) -> None:
+    text = triage(input_ref="日本 e\u0301 \x85 🚀", verdict="direct-chance").replace("\n", end)
+    lines = run("check", "-", stdin=text.encode()).out.splitlines()
+    at = next(number for number, line in enumerate(lines) if "unknown-value" in line)
+    headline, _, shown, carets, fix = lines[at : at + 5]
+    column = text.index('"direct-chance"') + 1
+    assert headline.startswith(f"-:1:{column}: error[unknown-value] ")
+    assert fix == '  = suggestion: Replace with "direct-change"'
+    # Wide characters take two columns of a terminal, a combining one none.
+    wide = sum(shown.index('"direct') > at for at, each in enumerate(shown) if each in "日本🚀")
+    assert carets.index("^") == shown.index('"direct-chance"') + wide - ("\u0301" in shown)
+    assert carets.count("^") == len('"direct-chance"')
+    # Nothing invisible is left in it, and a line's end is not part of the line.
+    assert all(line.isprintable() for line in lines)
+    assert shown.rstrip("\ufffd").endswith("}")
+    assert shown.count("\ufffd") == 1 + end.count("\r") - (end != "\n")
+
+
+def test_full_says_what_is_safe_to_fix() -> None:
+    text = triage()[:-2] + ",}\n"
+    assert "\n  = fix: Remove the comma\n" in run("check", "-", stdin=text).out
+
+
+def test_a_json_finding(tmp_path: Path) -> None:
+    text = CLEAN + REJECTED
+    path = write(tmp_path, "trace.jsonl", text)
+    (finding,) = run("check", "--output-format", "json", path).json
+    column = REJECTED.index('"passed"') + 1
+    url = finding.pop("url")
+    assert finding == {
+        "path": str(path),
+        "line": 2,
+        "column": column,
+        "end_line": 2,
+        "end_column": column + len('"passed"'),
+        "code": "unknown-value",
+        "severity": "error",
+        "message": '`qa` must be "pass" or "fail", or null; found "passed" — did you mean "pass"?',
+        "fixes": [
+            {
+                "title": 'Replace with "pass"',
+                "safe": False,
+                "edits": [
+                    {
+                        "line": 2,
+                        "column": column,
+                        "end_line": 2,
+                        "end_column": column + len('"passed"'),
+                        "text": '"pass"',
+                    }
+                ],
+            }
+        ],
+    }
+    page = path_of(url)
+    assert page.read_text(encoding="utf-8").startswith("# unknown-value")
+
+
+def test_json_of_nothing_and_of_several_traces(tmp_path: Path) -> None:
+    assert findings("") == findings(CLEAN) == []
+    paths = [write(tmp_path, name, REJECTED) for name in ("b.jsonl", "a.jsonl")]
+    found = run("check", "--output-format", "json", *paths).json
+    assert [finding["path"] for finding in found] == [str(path) for path in paths]
+
+
+def test_severities_have_their_names() -> None:
+    text = graded("pass", None, None) + graded(None, "pass", "pass") + CLEAN + REJECTED
+    severities = {finding["code"]: finding["severity"] for finding in findings(text)}
+    assert severities == {
+        "superseded-feed": "hint",
+        "erased-verdict": "warning",
+        "unknown-value": "error",
+    }
+
+
+def test_every_finding_is_printed() -> None:
+    assert len(findings(REJECTED * 1500)) == 1500

@@ -1,0 +1,179 @@
+"""Every rule by its own examples, and what holds of all rules."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import pytest
+
+from drive_trace import rules
+from drive_trace.api import Analysis
+from drive_trace.rules import RULES, documentation
+from drive_trace.rules.base import Example, Finding, Fix, Rule
+from drive_trace.scorecard.card import ScoreCard
+from drive_trace.storage.pages import rule_url
+from drive_trace.vocabulary import EVENTS
+from tests.support.fixtures import (
+    ENCODINGS,
+    Fixture,
+    apply_fix,
+    check_edited,
+    check_marks,
+    findings_of,
+    read,
+    text_edits,
+)
+
+MODULES = sorted(
+    each.name for each in pkgutil.iter_modules(rules.__path__) if each.name not in ("base", "edits")
+)
+
+
+def examples_of(code: str) -> tuple[Example, ...]:
+    module = import_module(f"drive_trace.rules.{code.replace('-', '_')}")
+    examples: tuple[Example, ...] = module.EXAMPLES
+    return examples
+
+
+EXAMPLES = [
+    pytest.param(code, example, id=f"{code}-{number}")
+    for code in RULES
+    for number, example in enumerate(examples_of(code), start=1)
+]
+FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
+
+
+def fixture_of(code: str, example: Example) -> Fixture:
+    fixture = read(example.before)
+    marks = tuple(mark._replace(code=mark.code or code) for mark in fixture.marks)
+    assert {mark.code for mark in marks} <= {code}, "an example marks what its rule finds"
+    return fixture._replace(marks=marks)
+
+
+def findings_by(analysis: Analysis, code: str) -> list[Finding]:
+    return [each for each in analysis.findings() if each.rule.code == code]
+
+
+# Rules as such
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_is_one_rule_named_like_its_file(name: str) -> None:
+    module = import_module(f"drive_trace.rules.{name}")
+    code = name.replace("_", "-")
+    assert module.RULE.code == code
+    assert RULES[code] is module.RULE
+    made_here = [each for each in vars(module).values() if isinstance(each, Rule)]
+    assert made_here == [module.RULE]
+
+
+def test_nothing_but_the_modules_is_a_rule() -> None:
+    assert sorted(RULES) == sorted(name.replace("_", "-") for name in MODULES)
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_a_rule_is_documented(code: str) -> None:
+    rule = RULES[code]
+    assert rule.summary.endswith(".")
+    assert "\n" not in rule.summary
+    assert "**Fix.**" in documentation(rule)
+    url = rule_url(code)
+    assert url is not None, "make generate writes the rule's page"
+    page = Path(url2pathname(urlsplit(url).path)).read_text(encoding="utf-8")
+    assert rule.summary in page
+    assert documentation(rule) in page
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_a_rule_has_an_example_and_a_near_miss(code: str) -> None:
+    fires = [bool(read(example.before).marks) for example in examples_of(code)]
+    assert True in fires
+    assert False in fires
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_a_rule_that_offers_fixes_shows_one(code: str) -> None:
+    offered = [
+        fix
+        for example in examples_of(code)
+        for analysis in [Analysis(read(example.before).text)]
+        for finding in findings_by(analysis, code)
+        for fix in analysis.fixes(finding)
+    ]
+    shown = [example.after for example in examples_of(code) if example.after is not None]
+    assert bool(offered) == bool(shown)
+
+
+# Examples
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES)
+def test_a_rule_finds_what_its_example_marks(code: str, example: Example) -> None:
+    fixture = fixture_of(code, example)
+    found = [each for each in findings_of(Analysis(fixture.text)) if each.code == code]
+    check_marks(fixture, found)
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES)
+def test_a_fix_does_what_the_example_says(code: str, example: Example) -> None:
+    fixture = fixture_of(code, example)
+    analysis = Analysis(fixture.text)
+    fixes = [fix for each in findings_by(analysis, code)[:1] for fix in analysis.fixes(each)]
+    if example.after is None:
+        assert [fix.title for fix in fixes] == []
+        return
+    fitting = [fix for fix in fixes if example.fix in (None, fix.title)]
+    assert fitting, f"no fix {example.fix!r}, only {[fix.title for fix in fixes]}"
+    assert apply_fix(fixture.text, fitting[0], analysis) == read(example.after).text
+
+
+def offered_fixes(code: str, example: Example) -> Iterator[tuple[str, Analysis, Fix]]:
+    text = read(example.before).text
+    analysis = Analysis(text)
+    for finding in findings_by(analysis, code):
+        for fix in analysis.fixes(finding):
+            yield text, analysis, fix
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES)
+def test_no_fix_makes_things_worse(code: str, example: Example) -> None:
+    for text, analysis, fix in offered_fixes(code, example):
+        fixed = apply_fix(text, fix, analysis)
+        assert fixed != text
+        assert len(list(Analysis(fixed).findings())) <= len(list(analysis.findings())), fix.title
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES)
+def test_a_safe_fix_leaves_verdicts_and_figures_alone(code: str, example: Example) -> None:
+    for text, analysis, fix in offered_fixes(code, example):
+        if fix.safe:
+            fixed = Analysis(apply_fix(text, fix, analysis))
+            assert what_counts(fixed) == what_counts(analysis), fix.title
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES)
+def test_a_fix_made_in_the_open_document_leaves_what_a_fresh_one_has(
+    code: str, example: Example
+) -> None:
+    for text, analysis, fix in offered_fixes(code, example):
+        for encoding in ENCODINGS:
+            edits = text_edits(fix, analysis, encoding)
+            check_edited(text, edits, encoding)
+
+
+def what_counts(analysis: Analysis) -> tuple[Any, ...]:
+    """What no tool may change unasked: verdicts, token figures, the valid feed events."""
+    card: ScoreCard = analysis.score()
+    graded = [(run.run_id, run.gate, run.correctness, run.tokens) for run in card.runs]
+    feeds = [
+        (analysis.line_number(line), line.facts)
+        for line in analysis.document.lines
+        if line.event is not None and line.event.name in FEEDS
+    ]
+    return [each for each in graded if each[2] or each[3]], card.correct_tokens, feeds

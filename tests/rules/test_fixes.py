@@ -1,0 +1,116 @@
+"""Fixes of the rules, beyond what their examples show: what they do, and which are safe."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from drive_trace.api import Analysis
+from drive_trace.vocabulary import EVENTS
+from tests.support.fixtures import apply_fix, check_fix, trace
+
+# What the examples do not show
+
+
+def test_an_edit_beyond_the_basic_plane_lands_where_it_should() -> None:
+    check_fix(
+        """
+        EVENT{"event_type":"correctness-recorded","project_run_id":"🚀🚀","qa":"pa$0ssed"}
+        """,
+        """
+        EVENT{"event_type":"correctness-recorded","project_run_id":"🚀🚀","qa":"pass"}
+        """,
+        title='Replace with "pass"',
+    )
+
+
+GRADED = 'EVENT{"event_type":"correctness-recorded"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        trace(GRADED.replace("}", ",}")),
+        trace(GRADED.replace("-recorded", r"\u002drecorded").replace("}", ",}")),
+        trace(GRADED).replace('"correctness-recorded"', "'correctness-recorded'"),
+        trace(GRADED).replace("}", "} // graded by hand"),
+        "\ufeff" + trace(GRADED),
+        trace('EVENT{"event_type":"project-closed"}').rstrip("\n") + trace(GRADED),
+        trace('EVENT{"event_type":"tokens-recorded",}'),
+    ],
+)
+def test_to_repair_a_feed_event_is_never_safe(text: str) -> None:
+    analysis = Analysis(text)
+    fixes = [fix for finding in analysis.findings() for fix in analysis.fixes(finding)]
+    assert fixes
+    assert not any(fix.safe for fix in fixes)
+
+
+def test_to_repair_another_event_is_safe() -> None:
+    analysis = Analysis(trace('EVENT{"event_type":"project-closed",}'))
+    (finding,) = analysis.findings()
+    assert [fix.safe for fix in analysis.fixes(finding)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("event", "is_safe"), [("slice-completed", True), ("correctness-recorded", False)]
+)
+def test_to_flatten_a_feed_event_is_no_safe_fix(event: str, is_safe: bool) -> None:
+    field = list(EVENTS[event].fields)[-1]
+    line = f'EVENT{{"event_type":"{event}","{field}":<absent>,"payload":{{"{field}":null}}}}'
+    analysis = Analysis(trace(line))
+    (finding,) = analysis.findings()
+    (fix,) = analysis.fixes(finding)
+    assert fix.title == "Flatten `payload`"
+    assert fix.safe is is_safe
+
+
+def test_a_payload_that_would_repeat_a_field_is_not_flattened_unasked() -> None:
+    analysis = Analysis(
+        trace(
+            'EVENT{"event_type":"slice-completed","pr_ref":<absent>,'
+            '"payload":{"pr_ref":null,"result":"abandoned"}}'
+        )
+    )
+    (finding,) = analysis.findings()
+    assert [fix.safe for fix in analysis.fixes(finding)] == [False]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("passed", '"pass"'),
+        ("PASS", '"pass"'),
+        (" pass ", '"pass"'),
+        ("true", '"pass"'),
+        ("failed", '"fail"'),
+        ("FAIL", '"fail"'),
+        ("null", "null"),
+        ("N/A", "null"),
+        ("pending", None),
+    ],
+)
+def test_what_was_meant_by_a_verdict(word: str, meant: str | None) -> None:
+    analysis = Analysis(trace(f'EVENT{{"event_type":"correctness-recorded","qa":"{word}"}}'))
+    (finding,) = analysis.findings()
+    said = analysis.words(finding.words)
+    assert said.endswith(f"did you mean {meant}?" if meant else f'found "{word}"')
+    titles = [fix.title for fix in analysis.fixes(finding)]
+    assert titles == ([f"Replace with {meant}"] if meant else [])
+    assert not any(fix.safe for fix in analysis.fixes(finding))
+
+
+def test_every_field_of_every_event_can_be_put_in() -> None:
+    for event in EVENTS.values():
+        line = f'EVENT{{"event_type":"{event.name}"'
+        line += "".join(f',"{name}":<absent>' for name in event.fields if name != "event_type")
+        text = trace(line + "}")
+        analysis = Analysis(text)
+        finding = next(iter(analysis.findings()))
+        fix = analysis.fixes(finding)[-1]
+        assert fix.title == f"Insert all {len(event.fields) - 1} missing fields"
+        fixed = Analysis(apply_fix(text, fix, analysis))
+        assert json.loads(fixed.document.lines[0].text).keys() == event.fields.keys()
+        assert not fixed.index.runs, "a fix must not make up an event"
+        assert {each.rule.code for each in fixed.findings()} <= {"wrong-type", "unknown-value"}

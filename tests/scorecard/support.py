@@ -1,0 +1,47 @@
+"""Events in short, and the cards of traces that are made of them."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from typing import Any
+
+from drive_trace.api import Analysis, summarize_text
+from drive_trace.scorecard.card import RunScore, ScoreCard, score, to_json
+from tests.support.fixtures import dumps, trace
+
+TRIPLES = list(product(("pass", "fail", None), repeat=3))
+
+
+def event(event_type: str, run: str = "checkout-retry", **fields: object) -> str:
+    """An event in short: the vocabulary's example with fields changed."""
+    pairs = {"event_type": event_type, "project_run_id": run, **fields}
+    return "EVENT" + dumps(pairs)
+
+
+def graded(mechanical: object, qa: object, intent: object, **fields: Any) -> str:
+    return event("correctness-recorded", mechanical=mechanical, qa=qa, intent=intent, **fields)
+
+
+def card_of(*traces: str) -> ScoreCard:
+    """The card of traces called a.jsonl, b.jsonl, …; each way of reading them must agree."""
+    paths = [f"{chr(ord('a') + number)}.jsonl" for number in range(len(traces))]
+    card = score([summarize_text(each, path) for each, path in zip(traces, paths, strict=True)])
+    slowly = score([Analysis(each).summary(path) for each, path in zip(traces, paths, strict=True)])
+    assert card == slowly
+    return card
+
+
+def run_of(*lines: str) -> RunScore:
+    """The one run of a trace of these events."""
+    (run,) = card_of(trace(*lines)).runs
+    assert Analysis(trace(*lines)).score_run(run.run_id, "a.jsonl") == run
+    return run
+
+
+PASSED = graded("pass", "pass", "pass")
+
+
+def json_of(card: ScoreCard) -> Any:
+    """The card as a program reads it."""
+    return json.loads(json.dumps(to_json(card)))

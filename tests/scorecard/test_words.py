@@ -1,0 +1,158 @@
+"""The two-tier scorecard: how it is said to people."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from drive_trace.api import summarize_text
+from drive_trace.scorecard.card import score, to_json
+from drive_trace.scorecard.render import compact, duration, markdown, run_page, text
+from tests.scorecard.support import PASSED, TRIPLES, card_of, event, graded
+from tests.support.fixtures import trace
+from tests.support.snapshots import Snapshots, stored
+
+# In words
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (0, "0"),
+        (7, "7"),
+        (999, "999"),
+        (1000, "1.0k"),
+        (1049, "1.0k"),
+        (9_949, "9.9k"),
+        (9_950, "10k"),
+        (42_117, "42k"),
+        (999_499, "999k"),
+        (999_500, "1.0M"),
+        (1_912_408, "1.9M"),
+        (999_999_999, "1.0G"),
+        (1_234_567_890_123, "1,235G"),
+    ],
+)
+def test_compact_numbers(number: int, said: str) -> None:
+    assert compact(number) == said
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "said"),
+    [
+        (0, "0ms"),
+        (999, "999ms"),
+        (1000, "1s"),
+        (59_999, "59s"),
+        (60_000, "1m"),
+        (1_700_000, "28m"),
+        (3_599_999, "59m"),
+        (3_600_000, "1h 00m"),
+        (3_900_000, "1h 05m"),
+        (86_399_999, "23h 59m"),
+        (183_600_000, "2d 3h"),
+        (-1_700_000, "−28m"),
+    ],
+)
+def test_durations_in_short(milliseconds: int, said: str) -> None:
+    assert duration(milliseconds) == said
+
+
+EXAMPLES: Mapping[str, tuple[str, ...]] = {
+    "all-verdicts": (
+        trace(
+            event("project-started", ts="2026-05-28T14:00:00.000Z"),
+            event("round-start", dispatch_id="d-1"),
+            event("round-start", dispatch_id="d-1", round_number=2),
+            event("round-start", dispatch_id="d-2"),
+            event("project-closed", ts="2026-05-28T14:28:40.000Z"),
+            event("tokens-recorded"),
+            PASSED,
+            event("project-started", run="search-index"),
+            graded("pass", "fail", "pass", run="search-index"),
+            graded("pass", "failed", "pass", run="search-index"),
+            event("dispatch-end", run="orphan-flaky-test"),
+            event("dispatch-end", run="direct-2026-05-28T14:00:00.000Z"),
+            graded("fail", None, None, run="direct-2026-05-28T14:00:00.000Z"),
+        ),
+    ),
+    "joined-files": (
+        trace(event("project-started"), graded("pass", None, None, ts="2026-05-28T14:00:00.000Z")),
+        trace(graded("pass", "fail", "pass", ts="2026-05-28T15:00:00.000Z"), "{"),
+        trace(graded("pass", "failed", "pass"), event("tool-called")),
+    ),
+    "no-events": (trace("[]"),),
+    "many-rejected-lines": (
+        trace(
+            PASSED,
+            *[graded("pass", "failed", "pass")] * 12,
+            *[event("tokens-recorded", input_tokens=-1)] * 11,
+            *[event("dispatch-end", wall_clock_ms=None)] * 9,
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_card_in_text_markdown_and_json(name: str, snapshots: Snapshots) -> None:
+    card = card_of(*EXAMPLES[name])
+    snapshots.check(f"scorecard/{name}.txt", text(card) + "\n")
+    snapshots.check(f"scorecard/{name}.md", markdown(card) + "\n")
+    snapshots.check(f"scorecard/{name}.json", json.dumps(to_json(card), indent=2) + "\n")
+
+
+def test_no_snapshot_is_left_over() -> None:
+    assert stored("scorecard") == {*EXAMPLES, "run-page"}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_terminal_of_eighty_columns_is_wide_enough(name: str) -> None:
+    assert max(map(len, text(card_of(*EXAMPLES[name])).split("\n"))) <= 80
+
+
+@pytest.mark.parametrize("triple", TRIPLES)
+def test_every_verdict_fits_into_eighty_columns(triple: tuple[str | None, ...]) -> None:
+    card = card_of(trace(graded(*triple), event("tokens-recorded")))
+    assert max(map(len, text(card).split("\n"))) <= 80
+
+
+def test_a_page_of_a_run_stands_by_itself(snapshots: Snapshots) -> None:
+    (run,) = card_of(*EXAMPLES["joined-files"]).runs
+    page = run_page(run)
+    assert page.startswith("# INCORRECT — qa failed\n")
+    snapshots.check("scorecard/run-page.md", page)
+
+
+HOSTILE = [
+    "\x1b[2J\x1b[31mred\x1b]0;title\x07",
+    "two\nlines\r\x0b\x85\u2028",
+    "\u202ereversed\u2069\u200b",
+    "\ud800",
+    "\x9b31m\x00",
+    "`code` **bold** <b>html</b> | [link](x)",
+]
+
+
+@pytest.mark.parametrize("run_id", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_terminal_obeys_no_run_id(run_id: str) -> None:
+    written = json.dumps(run_id)
+    lines = event("correctness-recorded", run="NAME").replace('"NAME"', written)
+    plain = text(card_of(trace(event("correctness-recorded", run="NAME"))))
+    said = text(card_of(trace(lines)))
+    assert all(line.isprintable() for line in said.split("\n"))
+    assert said.split("\n")[1:] == plain.split("\n")[1:]
+
+
+@pytest.mark.parametrize("run_id", HOSTILE, ids=range(len(HOSTILE)))
+def test_markdown_shows_a_run_id_and_a_path_as_code(run_id: str) -> None:
+    lines = event("correctness-recorded", run="NAME").replace('"NAME"', json.dumps(run_id))
+    given = trace(lines, "{}")
+    card = score([summarize_text(given, run_id), summarize_text(given, "other")])
+    for said in (markdown(card), run_page(card.runs[0])):
+        outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", said)
+        assert all(line.isprintable() for line in said.split("\n"))
+        for mark in ("`", "<b>", "**bold**", "[link]"):
+            assert mark not in outside

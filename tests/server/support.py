@@ -1,0 +1,53 @@
+"""What the tests of the server at the end of two pipes share: texts, and what is asked often."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.client_text import graded
+from tests.support.editor import Document
+from tests.support.raw_client import RawClient
+
+PASSED = '"passed"'
+REJECTED = graded("pass", "passed", None)
+ODD = "\u2028\u2029\x85 🚀 日本"
+URI = "file:///projects/run-0/trace.jsonl"
+START = {"line": 0, "character": 0}
+NOWHERE = {"start": START, "end": START}
+
+
+def still_answers(client: RawClient, encoding: str = "utf-16") -> bool:
+    """Whether a document can still be opened, edited and asked about."""
+    document = Document(client, REJECTED, encoding)
+    assert document.shown() == [("unknown-value", document.range_of(PASSED))]
+    assert document.replace("passed", "pass") == []
+    assert document.hover_text('"correctness-recorded"').startswith("**not computable")
+    return True
+
+
+def refused(client: RawClient, message_id: Any) -> int:
+    """The error code of a response."""
+    code = client.response(message_id)["error"]["code"]
+    assert isinstance(code, int)
+    return code
+
+
+def published(client: RawClient, uri: str) -> list[Any]:
+    """What was published for a document so far."""
+    every = client.received("textDocument/publishDiagnostics")
+    return [each for each in every if each["uri"] == uri]
+
+
+def show_run(client: RawClient, document: Document, run: str = "run-1") -> str:
+    argument = {"uri": document.uri, "runId": run}
+    params = {"command": "driveTrace.showRun", "arguments": [argument]}
+    card = client.request("workspace/executeCommand", params)
+    assert isinstance(card, str)
+    return card
+
+
+def raw(body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+HOVER = {"textDocument": {"uri": URI}, "position": START}

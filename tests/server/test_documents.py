@@ -1,0 +1,173 @@
+"""The server in plain JSON-RPC: documents that come and go, wrong positions, hostile text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.server.support import (
+    NOWHERE,
+    PASSED,
+    REJECTED,
+    START,
+    published,
+    show_run,
+    still_answers,
+)
+from tests.support.client_text import graded, triage
+from tests.support.editor import Document
+from tests.support.raw_client import RawClient, ResponseError, frame
+
+pytestmark = pytest.mark.end_to_end
+
+
+# Opening and closing
+
+
+def test_closing_clears(client: RawClient) -> None:
+    document = Document(client, REJECTED)
+    assert document.diagnostics()
+    client.notify("textDocument/didClose", document.identifier)
+    client.notification(
+        "textDocument/publishDiagnostics",
+        lambda params: params == {"uri": document.uri, "diagnostics": []},
+    )
+    assert client.request("textDocument/codeLens", document.identifier) == []
+    # It can be opened again, and counts from one again.
+    client.open(document.uri, triage())
+    client.notification(
+        "textDocument/publishDiagnostics",
+        lambda params: params == {"uri": document.uri, "version": 1, "diagnostics": []},
+    )
+
+
+def test_nothing_is_published_for_what_was_closed(client: RawClient) -> None:
+    """An edit waits a moment before it is published; a document may be closed meanwhile."""
+    document = Document(client, triage())
+    client.change(document.uri, 2, {"text": REJECTED})
+    client.notify("textDocument/didClose", document.identifier)
+    assert still_answers(client)  # takes longer than an edit waits
+    about = published(client, document.uri)
+    assert about[-1] == {"uri": document.uri, "diagnostics": []}
+    assert all(each["diagnostics"] == [] for each in about)
+
+
+def test_documents_out_of_order(client: RawClient) -> None:
+    """A change before the document is open, a second opening, old versions, unknown documents."""
+    uri = "file:///projects/out-of-order/trace.jsonl"
+    client.change(uri, 1, {"text": REJECTED})
+    client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    assert client.request("textDocument/codeLens", {"textDocument": {"uri": uri}}) == []
+
+    document = Document(client, REJECTED, uri=uri)
+    assert len(document.diagnostics()) == 1
+    client.open(uri, triage(), version=5)
+    assert client.diagnostics(uri, 5) == []
+    client.change(uri, 4, {"text": REJECTED})  # older than what is open
+    document.version, document.text = 6, triage()
+    assert document.send({"text": triage() + REJECTED}) == client.diagnostics(uri, 7)
+    assert [each["version"] for each in published(client, uri)] == [1, 5, 7]
+    client.notify("textDocument/didClose", document.identifier)
+    client.notify("textDocument/didClose", document.identifier)
+    assert still_answers(client)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        ((0, 9_999), (0, 9_999), "{x\n"),
+        ((7, 0), (9, 9), "{\nx"),
+        ((0, 2**31 - 1), (2**31 - 1, 2**31 - 1), "{x"),
+        ((1, 0), (0, 0), "x"),
+        ((0, 1), (0, 0), "x\n"),
+    ],
+    ids=["past-the-line", "past-the-end", "far", "reversed-lines", "reversed"],
+)
+def test_positions_that_are_nowhere(
+    start: tuple[int, int], end: tuple[int, int], expected: str, client: RawClient
+) -> None:
+    document = Document(client, "{\n")
+    positions = [{"line": line, "character": character} for line, character in (start, end)]
+    found = document.send(
+        {"range": dict(zip(("start", "end"), positions, strict=True)), "text": "x"}
+    )
+    fresh = Document(client, expected)
+    assert found == fresh.diagnostics()
+
+
+def test_changes_that_are_none(client: RawClient) -> None:
+    """Positions below zero and changes of another shape are not made; what follows is."""
+    document = Document(client, REJECTED)
+    below = {"line": -1, "character": 0}
+    for wrong in (
+        {"range": {"start": below, "end": START}, "text": "x"},
+        {"range": {"start": START, "end": {"line": 0, "character": -5}}, "text": "x"},
+        {"range": {"start": START, "end": {"line": 0, "character": 2**31}}, "text": "x"},
+        {"range": {"start": START}, "text": "x"},
+        {"range": 5, "text": "x"},
+        {"nothing": True},
+        5,
+    ):
+        client.change(document.uri, 2, wrong)
+    assert len(document.send()) == 1
+    assert document.shown() == [("unknown-value", document.range_of(PASSED))]
+
+
+# Hostile text
+
+
+HOSTILE = {
+    "empty": "",
+    "nul": "\0\0\n" + triage(input_ref="\0"),
+    "carriage-returns": "\r\r\r\n\r",
+    "byte-order-mark": "\ufeff" + triage(),
+    "surrogates": triage(input_ref="x").replace('"x"', '"\ud800\udfff\ude00"') + "\udc00\n",
+    "escaped-surrogates": triage(run="x").replace('"x"', r'"\ud800"') + REJECTED,
+    "brackets": "[" * 100_000,
+    "nested": triage(deep=0).replace(":0}", ":" + "[" * 5000 + "]" * 5000 + "}"),
+    "long": triage(input_ref="🚀" * 300_000, severity=1),
+    "markup": triage(run="</code>`*_[x](command:evil)\n# CORRECT", input_ref="<img src=x>"),
+    "keys": '{"' + '":1,"'.join(str(each) for each in range(3000)) + '":1}\n',
+    "message": frame({"jsonrpc": "2.0", "method": "exit"}).decode() + "\n",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text(name: str, client: RawClient) -> None:
+    document = Document(client, HOSTILE[name])
+    whole = {"start": START, "end": {"line": 9, "character": 9}}
+    asked = [
+        ("textDocument/hover", {"position": {"line": line, "character": character}})
+        for line, character in ((0, 0), (0, 60), (1, 2), (0, 10**6))
+    ]
+    asked.append(("textDocument/codeAction", {"range": whole, "context": {"diagnostics": []}}))
+    for diagnostic in document.diagnostics():
+        assert "\0" not in diagnostic["message"]
+        assert len(diagnostic["message"]) < 1000
+    for method, params in asked:
+        client.request(method, {**document.identifier, **params})
+    for _, title in document.lenses():
+        assert title.startswith(("not computable", "rejected, not counted"))
+    assert document.send({"range": NOWHERE, "text": "x"}) is not None
+    client.notify("textDocument/didClose", document.identifier)
+
+
+def test_markup_of_a_trace_is_shown_as_text(client: RawClient) -> None:
+    document = Document(client, HOSTILE["markup"])
+    shown = document.hover_text('"project_run_id"')
+    assert "# CORRECT" not in shown.splitlines()
+    assert re.search(r"`[^`\n]*command:evil", shown)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["", "untitled:Untitled-1", "not a uri", "file:///%ff/%00/trace.jsonl", "file://h/ü🚀\u2028 x"],
+)
+def test_any_uri_will_do(uri: str, client: RawClient) -> None:
+    document = Document(client, REJECTED, uri=uri or "x:")
+    assert document.shown() == [("unknown-value", document.range_of(PASSED))]
+    with pytest.raises(ResponseError, match="no valid event of that run"):
+        show_run(client, document)
+    document.rewrite(graded("pass", "pass", "pass"))
+    assert document.lenses()[0] == (0, "CORRECT")

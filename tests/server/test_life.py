@@ -1,0 +1,175 @@
+"""The server in plain JSON-RPC: how it starts and how it ends, also over TCP."""
+
+from __future__ import annotations
+
+import re
+import socket
+import struct
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.server.support import HOVER, REJECTED, URI, published, raw, refused, still_answers
+from tests.support.command import COMMAND
+from tests.support.raw_client import RawClient, frame
+
+pytestmark = pytest.mark.end_to_end
+
+
+# The life of a server
+
+
+def test_before_initialize(alone: RawClient) -> None:
+    alone.open(URI, REJECTED)
+    for method in ("textDocument/hover", "shutdown", "unheard/of"):
+        assert refused(alone, alone.start_request(method, HOVER)) == -32002
+    assert refused(alone, alone.start_request("initialize", {"capabilities": 5})) == -32602
+    alone.send_bytes(raw(b"["))
+    assert refused(alone, None) == -32700
+    result = alone.initialize()
+    assert result["serverInfo"]["name"] == "drive-trace"
+    assert result["capabilities"]["positionEncoding"] == "utf-16"  # what nobody needs to offer
+    assert still_answers(alone)
+    # What came too early was not done.
+    assert published(alone, URI) == []
+
+
+def test_after_shutdown(alone: RawClient) -> None:
+    alone.initialize()
+    assert alone.request("shutdown") is None
+    alone.forget()
+    alone.open(URI, REJECTED)
+    for method in ("textDocument/hover", "shutdown", "unheard/of", "initialize"):
+        assert refused(alone, alone.start_request(method, HOVER)) == -32600
+    assert alone.notifications == []
+    alone.notify("exit")
+    assert alone.wait_exit() == 0
+
+
+def test_exit_without_shutdown(alone: RawClient) -> None:
+    alone.initialize()
+    alone.notify("exit")
+    assert alone.wait_exit() == 1
+
+
+def test_exit_at_once(alone: RawClient) -> None:
+    alone.notify("exit")
+    assert alone.wait_exit() == 1
+
+
+@pytest.mark.parametrize("shut_down", [True, False])
+def test_the_end_of_input_ends_the_server(shut_down: bool, alone: RawClient) -> None:
+    alone.initialize()
+    if shut_down:
+        alone.request("shutdown")
+    alone.server.stdin.close()
+    assert alone.wait_exit() == (0 if shut_down else 1)
+
+
+def test_input_that_ends_in_the_middle(alone: RawClient) -> None:
+    alone.initialize()
+    alone.send_bytes(b"Content-Length: 100\r\n\r\n{")
+    alone.server.stdin.close()
+    assert alone.wait_exit() == 1
+
+
+def test_a_length_that_cannot_be(alone: RawClient) -> None:
+    """Where the next message would start is not known, so there is no going on."""
+    alone.initialize()
+    alone.send_bytes(b"Content-Length: 99999999999999\r\n\r\n")
+    assert alone.wait_exit() == 1
+    assert "reading ends" in alone.stderr()
+
+
+def test_the_first_encoding_that_is_known_is_taken(alone: RawClient) -> None:
+    offered = {"positionEncodings": ["utf-7", "utf-32", "utf-8", "utf-16"]}
+    result = alone.initialize({"general": offered})
+    assert result["capabilities"]["positionEncoding"] == "utf-32"
+
+
+# Over TCP
+
+
+class Connection:
+    """A server that listens, and a socket to it."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [COMMAND, "serve", "--tcp", "0"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert self.process.stderr is not None
+        said = self.process.stderr.readline().decode()
+        found = re.fullmatch(r"drive-trace: listening on 127\.0\.0\.1:(\d+)\n", said)
+        assert found, said
+        self.socket = socket.create_connection(("127.0.0.1", int(found[1])), timeout=10)
+        self.stream = self.socket.makefile("rwb")
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+        self.process.kill()
+        self.process.communicate()
+
+    def send(self, *messages: Any) -> None:
+        for message in messages:
+            self.stream.write(frame({"jsonrpc": "2.0", **message}))
+        self.stream.flush()
+
+    def ended(self) -> tuple[int, str, str]:
+        out, err = self.process.communicate(timeout=10)
+        return self.process.returncode, out.decode(), err.decode()
+
+
+INITIALIZE = {
+    "id": 1,
+    "method": "initialize",
+    "params": {"processId": None, "rootUri": None, "capabilities": {}},
+}
+
+
+def test_tcp() -> None:
+    with Connection() as connection:
+        connection.send(
+            INITIALIZE,
+            {"id": 2, "method": "textDocument/hover", "params": HOVER},
+            {"id": 3, "method": "shutdown"},
+            {"method": "exit"},
+        )
+        answers = connection.stream.read().decode()
+        assert [f'"id":{each}' in answers for each in (1, 2, 3)] == [True] * 3
+        assert connection.ended() == (0, "", "")
+
+
+@pytest.mark.parametrize("how", ["closed", "reset", "half-closed"])
+def test_tcp_clients_that_go_away(how: str) -> None:
+    with Connection() as connection:
+        connection.send(INITIALIZE)
+        assert connection.stream.readline().startswith(b"Content-Length")
+        if how == "half-closed":
+            connection.socket.shutdown(socket.SHUT_WR)
+        else:
+            linger = struct.pack("ii", how == "reset", 0)
+            connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            connection.stream.close()
+            connection.socket.close()
+        code, out, err = connection.ended()
+        assert (code, out) == (1, "")
+        assert "Traceback" not in err
+
+
+def test_tcp_port_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = subprocess.run(
+            [COMMAND, "serve", "--tcp", str(port)], capture_output=True, timeout=30, check=False
+        )
+    assert ended.returncode == 2
+    assert ended.stdout == b""
+    said = f"drive-trace: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+    assert ended.stderr.decode() == said

@@ -1,0 +1,205 @@
+"""The server in plain JSON-RPC: ranges in three encodings, and edits of an open document."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.server.support import ODD, PASSED, REJECTED, published
+from tests.support.client_text import ENCODINGS, graded, range_at, tokens, triage
+from tests.support.editor import Document
+from tests.support.raw_client import RawClient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.end_to_end
+
+
+# Ranges
+
+
+@pytest.mark.parametrize(("encoding", "character"), [("utf-8", 16), ("utf-16", 10), ("utf-32", 9)])
+def test_a_range_counted_by_hand(
+    encoding: str, character: int, servers: Callable[[str], RawClient]
+) -> None:
+    document = Document(servers(encoding), '{"é\u2028\x85🚀":1,}\n', encoding)
+    (comma,) = document.diagnostics()
+    assert comma["range"] == {
+        "start": {"line": 0, "character": character},
+        "end": {"line": 0, "character": character + 1},
+    }
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r \n"], ids=["lf", "crlf", "cr"])
+def test_ranges(encoding: str, end: str, servers: Callable[[str], RawClient]) -> None:
+    text = (
+        "\x0b\x0c\u2028\n"
+        + triage(input_ref=ODD)
+        + triage(input_ref=ODD, verdict="direct-chance", severity=ODD)
+        + '{"\x0b":1}\n'
+    ).replace("\n", end)
+    if end == "\r \n":  # white space to JSON, the end of a line to an editor
+        text = text.replace(',"verdict"', ',\r"verdict"')
+    document = Document(servers(encoding), text, encoding)
+    assert document.shown() == [
+        ("unknown-value", document.range_of('"direct-chance"')),
+        ("undeclared-field", document.range_of('"severity"')),
+        ("invalid-json", document.range_of("\x0b"))
+        if text.count("\x0b") == 1
+        else (
+            "invalid-json",
+            range_at(text, text.rindex("\x0b"), text.rindex("\x0b") + 1, encoding),
+        ),
+    ]
+    (diagnostic, *_) = document.diagnostics()
+    assert diagnostic["source"] == "drive-trace"
+    assert diagnostic["severity"] == 1
+    assert document.hover('"direct-chance"')["range"] == document.range_of('"direct-chance"')
+    (action,) = document.actions('"direct-chance"')
+    assert document.applied(action) == text.replace('"direct-chance"', '"direct-change"')
+
+
+def test_related_places_and_tags(client: RawClient) -> None:
+    document = Document(client, graded("pass", None, None) + graded("fail", "pass", "pass"))
+    (superseded,) = document.diagnostics()
+    assert superseded["code"] == "superseded-feed"
+    assert superseded["severity"] == 4
+    assert superseded["tags"] == [1]
+    assert "line 2" in superseded["message"]
+    (related,) = superseded["relatedInformation"]
+    assert related["location"]["uri"] == document.uri
+    assert related["location"]["range"]["start"]["line"] == 1
+    # A line that comes before both moves what is said, too.
+    (superseded,) = document.edit((0, 0, triage()))
+    assert "line 3" in superseded["message"]
+    assert superseded["relatedInformation"][0]["location"]["range"]["start"]["line"] == 2
+
+
+# Edits
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+class TestEdits:
+    def test_an_edit_behind_odd_characters(
+        self, encoding: str, servers: Callable[[str], RawClient]
+    ) -> None:
+        document = Document(servers(encoding), triage(input_ref=ODD), encoding)
+        assert document.diagnostics() == []
+        assert document.replace("direct-change", "direct-chance")[0]["code"] == "unknown-value"
+        assert document.shown()[0][1] == document.range_of('"direct-chance"')
+        assert document.replace(ODD, "🚀" * 3)[0]["range"] == document.range_of('"direct-chance"')
+        assert document.replace("chance", "change") == []
+
+    def test_several_changes_in_one_event(
+        self, encoding: str, servers: Callable[[str], RawClient]
+    ) -> None:
+        """Each change is made in the text that the ones before it leave."""
+        document = Document(servers(encoding), triage(input_ref=ODD) * 2, encoding)
+        line = len(triage(input_ref=ODD))
+        ref = document.text.index(ODD)
+        found = document.edit(
+            (ref, ref, "🚀\x85"),  # moves all that follows on its line
+            (line + 2, line + 2, triage(input_ref="new 🚀\u2028", verdict="defr")),
+            (0, 0, "{\n"),
+            (2, 2, "\n\r\n"),
+        )
+        assert [each["code"] for each in found] == ["invalid-json", "unknown-value"]
+        assert found[1]["range"] == document.range_of('"defr"')
+
+    def test_an_edit_across_lines(self, encoding: str, servers: Callable[[str], RawClient]) -> None:
+        document = Document(
+            servers(encoding), REJECTED + triage(input_ref=ODD) + REJECTED + triage(), encoding
+        )
+        assert len(document.diagnostics()) == 2
+        # From inside the first line to inside the third: two halves that make a whole again.
+        half = REJECTED.index(PASSED)
+        second = len(REJECTED) + len(triage(input_ref=ODD)) + half
+        (found,) = document.edit((half, second, ""))
+        assert document.text == REJECTED + triage()
+        assert found["range"] == document.range_of(PASSED)
+        # A line is broken in two, and made whole.
+        assert len(document.edit((half, half, "\n"))) > 1
+        assert len(document.edit((half, half + 1, ""))) == 1
+        assert document.edit((0, len(document.text), "")) == []
+        assert document.edit((0, 0, triage())) == []
+
+    def test_the_whole_text(self, encoding: str, servers: Callable[[str], RawClient]) -> None:
+        document = Document(servers(encoding), REJECTED, encoding)
+        assert document.rewrite(triage(input_ref=ODD)) == []
+        assert len(document.rewrite(triage() + REJECTED)) == 1
+        assert document.shown() == [("unknown-value", document.range_of(PASSED))]
+        assert document.rewrite("") == []
+
+    def test_whatever_is_typed_leaves_what_a_fresh_document_shows(
+        self, encoding: str, servers: Callable[[str], RawClient]
+    ) -> None:
+        chance = random.Random(encoding)
+        text = triage(input_ref=ODD) + graded("pass", "pass", None) + REJECTED + tokens(1, 2, 3, 4)
+        document = Document(servers(encoding), text.replace("\n", "\r\n", 1), encoding)
+        for _ in range(12):
+            text, edits = document.text, []
+            for _ in range(chance.randrange(1, 4)):
+                start, stop = sorted(chance.choice(places(text)) for _ in range(2))
+                stop = min(stop, start + 60) if chance.random() < 0.9 else stop
+                while stop not in places(text):
+                    stop += 1
+                new = chance.choice(["", "🚀", "\n", "\r\n", "\r", '"', "\u2028\x85", triage()])
+                edits.append((start, stop, new))
+                text = text[:start] + new + text[stop:]
+            document.edit(*edits)
+            assert document.text == text
+            fresh = Document(document.client, text, encoding)
+            assert document.shown() == fresh.shown()
+            assert document.lenses() == fresh.lenses()
+
+
+@pytest.mark.parametrize(
+    "removed",
+    [
+        "\r",
+        "\n\r",
+    ],
+    ids=["in-a-line", "with-a-line-end"],
+)
+def test_a_lone_carriage_return_that_goes_moves_what_is_below(
+    removed: str, client: RawClient
+) -> None:
+    """It ends a line for an editor, though not one of the trace."""
+    document = Document(client, triage()[:-2] + " " + removed + " }\n" + REJECTED)
+    assert document.shown()[-1] == ("unknown-value", document.range_of(PASSED))
+    document.replace(removed, "")
+    assert document.shown() == [("unknown-value", document.range_of(PASSED))]
+    document.edit((2, 2, "\r"))
+    assert document.shown()[-1] == ("unknown-value", document.range_of(PASSED))
+
+
+def places(text: str) -> list[int]:
+    """Where a cursor can stand: not between the two characters that end a line together."""
+    return [at for at in range(len(text) + 1) if text[at - 1 : at + 1] != "\r\n"]
+
+
+def test_every_version_of_a_burst_but_the_last_may_be_skipped(client: RawClient) -> None:
+    document = Document(client, triage())
+    last = 60
+    for version in range(2, last + 1):
+        where = range_at(document.text, 0, 0, "utf-16")
+        client.change(
+            document.uri, version, {"range": where, "text": "{" if version == last else " "}
+        )
+    (found,) = client.diagnostics(document.uri, last)
+    assert found["code"] == "invalid-json"
+    versions = [each["version"] for each in published(client, document.uri)]
+    assert versions == sorted(set(versions))
+    assert (versions[0], versions[-1]) == (1, last)
+
+
+def test_a_version_is_published_also_when_nothing_changed(client: RawClient) -> None:
+    document = Document(client, REJECTED)
+    before = document.diagnostics()
+    assert document.edit((0, 0, "")) == before
+    assert document.send() == before
+    assert document.version == 3

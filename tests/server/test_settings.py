@@ -1,0 +1,107 @@
+"""The server in plain JSON-RPC: settings, and how much is sent at most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.server.support import REJECTED
+from tests.support.client_text import path_of, triage
+from tests.support.editor import Document
+from tests.support.raw_client import RawClient
+
+pytestmark = pytest.mark.end_to_end
+
+
+# Settings
+
+
+def test_links_lead_to_installed_pages(client: RawClient) -> None:
+    document = Document(client, REJECTED + triage(severity="low") + "{\n")
+    for diagnostic in document.diagnostics():
+        page = path_of(diagnostic["codeDescription"]["href"])
+        assert page.read_text(encoding="utf-8").startswith(f"# {diagnostic['code']}\n")
+
+
+def test_settings_at_the_start(alone: RawClient) -> None:
+    settings = {"ruleUrl": "https://example.org/rules/{code}.html", "maxFindings": 1}
+    alone.initialize({}, initializationOptions=settings)
+    first, more = Document(alone, REJECTED * 3).diagnostics()
+    assert first["codeDescription"] == {"href": "https://example.org/rules/unknown-value.html"}
+    assert more["message"].startswith("2 more findings")
+
+
+def test_settings_that_change(alone: RawClient) -> None:
+    alone.initialize()
+    document = Document(alone, REJECTED)
+    assert len(document.diagnostics()) == 1
+
+    def configured(settings: Any) -> Any:
+        alone.forget()
+        alone.notify("workspace/didChangeConfiguration", {"settings": settings})
+        (published,) = document.diagnostics()
+        return published["codeDescription"]["href"]
+
+    assert configured({"driveTrace": {"ruleUrl": "http://localhost/{code}"}}) == (
+        "http://localhost/unknown-value"
+    )
+    # Settings that do not fit leave the old ones in place, and nothing is published for them.
+    for wrong in (
+        None,
+        5,
+        [],
+        {},
+        {"driveTrace": None},
+        {"driveTrace": {"ruleUrl": 5, "maxFindings": "many"}},
+        {"driveTrace": {"ruleUrl": "javascript:alert(1)//{code}", "maxFindings": 0}},
+        {"driveTrace": {"ruleUrl": "https://example.org/", "maxFindings": True}},
+        {"other": {"ruleUrl": "https://example.org/{code}"}},
+    ):
+        alone.notify("workspace/didChangeConfiguration", {"settings": wrong})
+    (diagnostic,) = document.edit((0, 0, ""))
+    assert diagnostic["codeDescription"]["href"] == "http://localhost/unknown-value"
+    # An empty one brings the installed pages back.
+    assert path_of(configured({"driveTrace": {"ruleUrl": ""}})).is_file()
+
+
+def test_at_most_so_many_findings(alone: RawClient) -> None:
+    alone.initialize({}, initializationOptions={"driveTrace": {"maxFindings": 250}})
+    warned = triage(severity="low")
+    document = Document(alone, warned * 300 + REJECTED * 200)
+
+    def lines(found: list[Any]) -> list[int]:
+        return [each["range"]["start"]["line"] for each in found]
+
+    # Errors first, in the order of the document, and a last one that says how many more.
+    *shown, more = document.diagnostics()
+    assert lines(shown) == [*range(50), *range(300, 500)]
+    assert (more["code"], more["severity"]) == ("more-findings", 3)
+    assert more["message"].startswith("250 more findings")
+    # What is near the edit is always among them.
+    at = 200 * len(warned)
+    *shown, more = document.edit((at, at, warned))
+    assert len(shown) == 250
+    assert {199, 200, 201} <= set(lines(shown))
+    assert lines(shown) == sorted(lines(shown))
+    assert more["message"].startswith("251 more findings")
+    # When they are few, all are there and nothing is said of more.
+    assert lines(document.rewrite(warned * 250)) == [*range(250)]
+    alone.notify("workspace/didChangeConfiguration", {"settings": {"maxFindings": 2}})
+    alone.notification(
+        "textDocument/publishDiagnostics",
+        lambda params: params["version"] == document.version and len(params["diagnostics"]) == 3,
+    )
+
+
+def test_a_thousand_findings_by_default(client: RawClient) -> None:
+    found = Document(client, REJECTED * 1500).diagnostics()
+    assert len(found) == 1001
+    assert found[-1]["message"].startswith("500 more findings")
+    assert len(Document(client, REJECTED * 1000).diagnostics()) == 1000
+
+
+def test_five_hundred_lenses(client: RawClient) -> None:
+    text = "".join(triage(run=f"run-{each}") for each in range(600))
+    document = Document(client, text)
+    assert len(client.request("textDocument/codeLens", document.identifier)) == 500

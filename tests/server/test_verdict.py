@@ -1,0 +1,195 @@
+"""The server in plain JSON-RPC: the verdict in hovers and lenses, and the command of a lens."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.support import PASSED, REJECTED, URI, show_run
+from tests.support.client_text import event, graded, path_of, tokens, triage
+from tests.support.command import SERVE
+from tests.support.editor import Document
+from tests.support.raw_client import RawClient, ResponseError
+
+pytestmark = pytest.mark.end_to_end
+
+
+# The verdict
+
+
+def test_hover_and_lenses_follow_the_text(client: RawClient) -> None:
+    document = Document(client, triage())
+    assert document.lenses() == [(0, "not computable — missing: external correctness signal")]
+    missing = document.hover_text('"run-1"')
+    assert missing.startswith("**not computable — missing: external correctness signal**")
+
+    document.edit((len(document.text), len(document.text), graded("pass", None, "pass")))
+    assert document.lenses() == [
+        (0, "not computable — missing: qa"),
+        (1, "decides: not computable — missing: qa"),
+    ]
+    assert "missing: qa" in document.hover_text('"correctness-recorded"')
+
+    document.replace('"qa":null', '"qa":"fail"')
+    assert [title for _, title in document.lenses()] == [
+        "INCORRECT — qa failed",
+        "decides: INCORRECT — qa failed",
+    ]
+    assert document.hover_text('"fail"').startswith("**INCORRECT — qa failed**")
+
+    document.edit((0, 0, tokens(1_900_000, 42_000, None, None)))
+    document.replace('"qa":"fail"', '"qa":"pass"')
+    assert document.lenses() == [
+        (0, "CORRECT · 1.9M in · 42k out"),
+        (2, "decides: CORRECT"),
+    ]
+    assert "1,900,000" in document.hover_text('"correctness-recorded"')
+
+    document.edit((len(document.text), len(document.text), REJECTED))
+    assert document.lenses()[0] == (
+        0,
+        "CORRECT · 1.9M in · 42k out · 1 correctness line rejected (line 4), not counted",
+    )
+    document.replace(PASSED, '"fail"')
+    assert [title for _, title in document.lenses()] == [
+        "not computable — missing: intent",
+        "superseded by line 4",
+        "decides: not computable — missing: intent",
+    ]
+
+
+def test_a_lens_whose_line_is_gone_says_so(client: RawClient) -> None:
+    document = Document(client, graded("pass", "pass", "pass"))
+    lenses = client.request("textDocument/codeLens", document.identifier)
+    document.rewrite("")
+    for lens in lenses:
+        resolved = client.request("codeLens/resolve", lens)
+        assert resolved["command"]["title"] == "the trace has changed"
+
+
+@pytest.mark.parametrize("supported", [True, False])
+def test_lenses_are_refreshed_when_the_verdict_may_have_changed(
+    supported: bool, alone: RawClient
+) -> None:
+    refresh = "workspace/codeLens/refresh"
+    alone.initialize({"workspace": {"codeLens": {"refreshSupport": supported}}})
+    document = Document(alone, triage() + graded("pass", "pass", None))
+    document.replace('"intent":null', '"intent":"pass"')
+    document.edit((0, 0, ""))
+    asked = [request["method"] for request in alone.requests]
+    assert asked == ([refresh] if supported else [])
+    document.replace("chat-ask", "bug-report")  # what no verdict depends on
+    document.edit((0, 0, ""))
+    assert [request["method"] for request in alone.requests] == asked
+
+
+def test_events_that_are_not_known_have_no_verdict(client: RawClient) -> None:
+    document = Document(client, event("made-up", "run-9"))
+    assert document.lenses() == []
+    assert [each["code"] for each in document.diagnostics()] == ["unknown-event-type"]
+    assert document.hover_text('"run-9"').startswith("**not computable")
+
+
+# The lens command
+
+
+def test_the_page_of_a_run(tmp_path: Path) -> None:
+    shown: list[Any] = []
+
+    def show(params: Any) -> Any:
+        shown.append(params)
+        return {"success": True}
+
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    with RawClient(SERVE, handlers={"window/showDocument": show}, env=env) as client:
+        client.initialize({"window": {"showDocument": {"support": True}}})
+        evil = "../../../x`</code>\n# CORRECT\n🚀"
+        document = Document(client, graded("pass", "fail", "pass") + triage(run=evil))
+        assert show_run(client, document).startswith("**INCORRECT — qa failed**")
+        page = path_of(shown[-1]["uri"])
+        assert page.suffix == ".md"
+        assert page.is_relative_to(tmp_path)
+        assert page.read_text(encoding="utf-8").startswith("# INCORRECT — qa failed\n")
+        # The page is written again, under the same name, with the verdict as it is now.
+        document.replace('"fail"', '"pass"')
+        show_run(client, document)
+        assert path_of(shown[-1]["uri"]) == page
+        assert page.read_text(encoding="utf-8").startswith("# CORRECT\n")
+        # Another run has another page, and nothing in a trace becomes a path or a headline.
+        show_run(client, document, evil)
+        other = path_of(shown[-1]["uri"])
+        assert other.parent == page.parent
+        assert other != page
+        lines = other.read_text(encoding="utf-8").splitlines()
+        assert lines[0].startswith("# not computable")
+        assert "# CORRECT" not in lines
+        assert sorted(page.parent.iterdir()) == sorted([page, other])
+        assert client.received("window/showMessage") == []
+        assert client.shutdown() == 0
+        assert "Traceback" not in client.stderr()
+
+
+@pytest.mark.parametrize("supported", [True, False])
+def test_a_client_that_shows_no_documents_gets_the_card(supported: bool, tmp_path: Path) -> None:
+    answers: list[Any] = [{"success": False}, None, ResponseError(-1, "closed")]
+
+    def show(_: Any) -> Any:
+        answer = answers.pop(0)
+        if isinstance(answer, ResponseError):
+            raise answer
+        return answer
+
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    with RawClient(SERVE, handlers={"window/showDocument": show}, env=env) as client:
+        client.initialize({"window": {"showDocument": {"support": supported}}})
+        document = Document(client, graded("pass", "pass", "pass"))
+        for _ in range(3):
+            client.forget()
+            assert show_run(client, document).startswith("**CORRECT**")
+            assert client.received("window/showMessage") == [{"type": 3, "message": "CORRECT"}]
+            asked = [request["method"] for request in client.requests]
+            assert asked == (["window/showDocument"] if supported else [])
+        assert client.shutdown() == 0
+        assert "Traceback" not in client.stderr()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"arguments": []},
+        {},
+        {"arguments": None},
+        {"arguments": [None]},
+        {"arguments": [1]},
+        {"arguments": ["run-1"]},
+        {"arguments": [[]]},
+        {"arguments": [{}]},
+        {"arguments": [{"uri": URI}]},
+        {"arguments": [{"uri": 5, "runId": "run-1"}]},
+        {"arguments": [{"uri": URI, "runId": None}]},
+        {"arguments": [{"uri": URI, "runId": "run-1"}]},
+        {"arguments": [{"uri": URI, "runId": "run-1"}, 2]},
+        {"arguments": [{"jsonrpc": "2.0", "id": 1, "result": 1}]},
+        {"arguments": {"uri": URI, "runId": "run-1"}},
+        {"arguments": "run-1"},
+        {"command": "driveTrace.nope", "arguments": []},
+        {"command": 5},
+    ],
+    ids=str,
+)
+def test_bad_arguments_of_the_lens_command(arguments: Any, client: RawClient) -> None:
+    params = {"command": "driveTrace.showRun"} | arguments
+    with pytest.raises(ResponseError) as error:
+        client.request("workspace/executeCommand", params)
+    assert error.value.code == -32602
+
+
+def test_the_argument_may_look_like_a_message(client: RawClient) -> None:
+    document = Document(client, triage())
+    argument = {"uri": document.uri, "runId": "no such run", "jsonrpc": "2.0", "method": "exit"}
+    params = {"command": "driveTrace.showRun", "arguments": [argument]}
+    with pytest.raises(ResponseError, match="no valid event of that run"):
+        client.request("workspace/executeCommand", params)

@@ -1,0 +1,183 @@
+"""The server in plain JSON-RPC: requests, notifications and bytes that no client should send."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.server.support import HOVER, NOWHERE, START, URI, raw, refused, still_answers
+from tests.support.raw_client import RawClient
+
+pytestmark = pytest.mark.end_to_end
+
+
+# Wrong things over the wire
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", -32700),
+        (b"{nope", -32700),
+        (b'{"jsonrpc":"2.0","id":1,"method":"initialize"', -32700),
+        (b"\xff\xfe\xfd", -32700),
+        (b'{"a":"\xff"}', -32700),
+        (b"[" * 200_000, -32700),
+        (b"[]", -32600),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"shutdown"}]', -32600),
+        (b"5", -32600),
+        (b"null", -32600),
+        (b'"exit"', -32600),
+        (b"{}", -32600),
+        (b'{"jsonrpc":"2.0"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1}', -32600),
+        (b'{"jsonrpc":"2.0","id":null,"method":"textDocument/hover"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1.5,"method":"textDocument/hover"}', -32600),
+        (b'{"jsonrpc":"2.0","id":true,"method":"textDocument/hover"}', -32600),
+        (b'{"jsonrpc":"2.0","id":[1],"method":"textDocument/hover"}', -32600),
+        (b'{"jsonrpc":"2.0","id":{},"method":"shutdown"}', -32600),
+        (b'{"jsonrpc":"2.0","id":7,"method":5}', -32600),
+    ],
+    ids=lambda value: repr(value[:48]) if isinstance(value, bytes) else "",
+)
+def test_what_is_no_request_is_refused_without_an_id(
+    body: bytes, code: int, client: RawClient
+) -> None:
+    client.send_bytes(raw(body))
+    assert refused(client, None) == code
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("textDocument/unheard-of", HOVER, -32601),
+        ("textDocument/unheard-of", None, -32601),
+        ("", None, -32601),
+        ("$/unheard-of", {}, -32601),
+        ("initialize", {"processId": None, "rootUri": None, "capabilities": {}}, -32600),
+        ("textDocument/hover", None, -32602),
+        ("textDocument/hover", [], -32602),
+        ("textDocument/hover", {}, -32602),
+        ("textDocument/hover", 5, -32602),
+        ("textDocument/hover", {"textDocument": None, "position": START}, -32602),
+        ("textDocument/hover", {**HOVER, "position": {"line": -1, "character": 0}}, -32602),
+        ("textDocument/hover", {**HOVER, "position": {"line": 0, "character": 2**31}}, -32602),
+        ("textDocument/hover", {**HOVER, "position": {"line": 2**80, "character": 0}}, -32602),
+        ("textDocument/hover", {**HOVER, "position": {"line": "x", "character": 0}}, -32602),
+        ("textDocument/codeLens", {"textDocument": 5}, -32602),
+        ("codeLens/resolve", {"data": {}}, -32602),
+        ("textDocument/codeAction", {"textDocument": {"uri": URI}, "range": NOWHERE}, -32602),
+        ("workspace/executeCommand", {}, -32602),
+    ],
+)
+def test_requests_that_are_refused(method: str, params: Any, code: int, client: RawClient) -> None:
+    for message_id in (client.start_request(method, params), "a string", 0, -7, 2**53):
+        if message_id in ("a string", 0, -7, 2**53):
+            given = {} if params is None else {"params": params}
+            client.send(id=message_id, method=method, **given)
+        assert refused(client, message_id) == code
+
+
+@pytest.mark.parametrize("data", [None, 5, [], {}, {"uri": 5, "runId": []}, {"kind": "event"}])
+def test_a_lens_that_is_not_ours_resolves_to_nothing(data: Any, client: RawClient) -> None:
+    lens = client.request("codeLens/resolve", {"range": NOWHERE, "data": data})
+    assert lens["command"]["title"] == "the trace has changed"
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("unheard/of", {"x": 1}),
+        ("$/unheard/of", None),
+        ("initialized", {}),
+        ("$/cancelRequest", {"id": 12345}),
+        ("$/cancelRequest", {"id": "x"}),
+        ("$/cancelRequest", {"id": []}),
+        ("$/cancelRequest", {"id": {}}),
+        ("$/cancelRequest", {}),
+        ("$/cancelRequest", None),
+        ("$/setTrace", {"value": "verbose"}),
+        ("$/setTrace", {"value": "loud"}),
+        ("window/workDoneProgress/cancel", {"token": "x"}),
+        ("textDocument/didOpen", {}),
+        ("textDocument/didOpen", None),
+        ("textDocument/didChange", {"textDocument": {"uri": URI}}),
+        ("textDocument/didClose", []),
+        ("textDocument/didSave", {"textDocument": {"uri": URI}}),
+        ("workspace/didChangeConfiguration", {}),
+        ("workspace/didChangeWatchedFiles", {"changes": []}),
+        (
+            "workspace/didChangeWorkspaceFolders",
+            {"event": {"added": [{"uri": "file:///a", "name": "a"}], "removed": []}},
+        ),
+        (
+            "notebookDocument/didOpen",
+            {
+                "notebookDocument": {"uri": "x:", "notebookType": "x", "version": 1, "cells": []},
+                "cellTextDocuments": [],
+            },
+        ),
+    ],
+)
+def test_notifications_that_do_nothing(method: str, params: Any, client: RawClient) -> None:
+    client.notify(method, params)
+    client.send(method=method, params=None)
+    assert client.request("textDocument/hover", HOVER) is None
+
+
+def test_responses_that_nobody_asked_for(client: RawClient) -> None:
+    for message_id in (12345, "x", None, 1.5, []):
+        client.send(id=message_id, result=None)
+        client.send(id=message_id, error={"code": 1, "message": "x"})
+    assert client.request("textDocument/hover", HOVER) is None
+
+
+def test_headers_as_clients_write_them(client: RawClient) -> None:
+    def body(message_id: str) -> bytes:
+        return b'{"jsonrpc":"2.0","id":"%b","method":"no\xc3\xa9"}' % message_id.encode()
+
+    size = len(body("a"))
+    for headers in (
+        b"content-length: %d\r\n\r\n",
+        b"CONTENT-LENGTH:%d\r\n\r\n",
+        b"Content-Length: %d\n\n",
+        b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: %d\r\n\r\n",
+        b"Content-Length: %d\r\nX-Other: 5\r\nContent-Type: x\r\n\r\n",
+    ):
+        client.send_bytes(headers % size + body("a"))
+        assert refused(client, "a") == -32601
+    # In pieces, cut inside a header and inside a character, and several at once.
+    for at in range(1, len(raw(body("b")))):
+        piece = raw(body("b"))[at - 1 : at]
+        client.send_bytes(piece)
+    client.send_bytes(raw(body("b"))[-1:] + raw(body("c")) + raw(body("d")))
+    assert [refused(client, each) for each in ("b", "c", "d")] == [-32601] * 3
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\r\n",
+        b"\r\n\r\n\r\n",
+        b"garbage\r\n",
+        b"garbage\r\n\r\n",
+        b"\0\xff\xfe\n\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b'{"jsonrpc":"2.0","method":"exit"}\r\n',
+        b"Content-Length: -5\r\n\r\n",
+        b"Content-Length: many\r\n\r\n",
+        b"Content-Length:\r\n\r\n",
+        b"x" * 200_000 + b"\r\n\r\n",
+    ],
+    ids=lambda garbage: repr(garbage[:24]),
+)
+def test_garbage_between_messages(garbage: bytes, client: RawClient) -> None:
+    client.send_bytes(garbage)
+    assert client.request("textDocument/hover", HOVER) is None
+
+
+def test_after_a_wrong_request_all_is_well(client: RawClient) -> None:
+    client.send_bytes(raw(b"{") + raw(b"[]") + b"garbage\r\n\r\n")
+    assert refused(client, None) in (-32700, -32600)
+    assert still_answers(client)

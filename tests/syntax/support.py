@@ -1,0 +1,18 @@
+"""What the tests of the parser share."""
+
+from __future__ import annotations
+
+from drive_trace.trace.syntax import parse
+
+
+def repaired(text: str) -> str:
+    """The text after every safe repair, one after the other."""
+    for _ in range(20):
+        repairs = [r for p in parse(text).problems for r in p.repairs if r.safe]
+        if not repairs:
+            break
+        for span, new in reversed(repairs[0].edits):
+            text = text[: span.start] + new + text[span.end :]
+        if any("\n" in new for _, new in repairs[0].edits):
+            return "\n".join(map(repaired, text.split("\n")))
+    return text

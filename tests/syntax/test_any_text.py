@@ -1,0 +1,168 @@
+"""How one record is read: what holds of any text, however odd, deep or long."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drive_trace.trace.syntax import Node, find_member, parse
+from tests.syntax.support import repaired
+
+
+def assert_spans_nest(root: Node, length: int) -> None:
+    waiting = [(root, 0, length)]
+    while waiting:
+        node, low, high = waiting.pop()
+        assert low <= node.span.start <= node.span.end <= high
+        at, end = node.span
+        for member in node.members:
+            assert at <= member.key_span.start <= member.key_span.end <= end
+            at = member.key_span.end
+            if member.value is not None:
+                waiting.append((member.value, at, end))
+                at = member.value.span.end
+        for item in node.items:
+            waiting.append((item, at, end))
+            at = item.span.end
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 50_000, '{"a":' * 50_000, "[" * 50_000 + "]" * 50_000],
+    ids=["open", "open objects", "closed"],
+)
+def test_nesting_has_no_limit(text: str) -> None:
+    syntax = parse(text)
+    assert syntax.is_json is (text[-1] == "]")
+    assert syntax.root is not None
+    syntax.to_python()
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        '"b":1,',
+        '"b":[1],',
+        '"b":[[]],',
+        '"b":{"a":{}},',
+        '"b" 1,',
+        '"\\n',
+        "[[}}",
+        "'a ",
+        '{"a',
+        '"a,"b":',
+        "“a",
+        "/*",
+        "{a:b c ",
+        '"\\x",',
+        ",",
+        " ",
+        "a: ",
+    ],
+)
+def test_time_grows_with_the_length(unit: str) -> None:
+    text = '{"a":' + unit * (60_000 // len(unit))
+    started = perf_counter()
+    parse(text)
+    assert perf_counter() - started < 10
+
+
+def test_conformance() -> None:
+    path = Path(__file__).parents[1] / "conformance" / "lines.jsonl"
+    for line in path.read_text("utf-8").split("\n"):
+        if line:
+            case = json.loads(line)
+            if case["verdict"] in {"valid", "unknown"}:
+                assert parse(case["raw"]).is_json, case["raw"]
+
+
+SHORT = list("{}[],:\"'\\#-<1“😀 \t\r\n\0\xa0\ufeff\ud800\udc00")
+LONG = ["\\u00", '"a"', '"b":', "'c'", "01", "NaN", "true", "None", "//", "/*", "*/", "1.5e3"]
+TOKENS = st.sampled_from([*SHORT, *LONG, '{"a":1}', '"x,"y":', ",}", "x y"])
+VALID = '{"event_id":"ab","n":[1,{"m":null}],"ok":true,"t":"\\u00e9\\n","x":-1.5e3}'
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    text = VALID
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(text)))
+        text = text[:start] + draw(TOKENS) + text[start + draw(st.integers(0, 4)) :]
+    return text
+
+
+TEXTS = (
+    st.text(st.characters(exclude_categories=())) | st.lists(TOKENS).map("".join) | mutated()
+)  # fmt: skip
+
+
+def json_value(text: str) -> object:
+    """What Python's reader says: exact but for NaN, and for nesting."""
+
+    def refuse(name: str) -> None:
+        raise ValueError(name)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@given(TEXTS)
+def test_json_is_what_a_json_reader_accepts(text: str) -> None:
+    syntax = parse(text)
+    try:
+        expected = json_value(text)
+    except ValueError:
+        assert not syntax.is_json
+    else:
+        assert syntax.is_json
+        # Python leaves a raw and an escaped half of a pair apart.
+        if not any("\ud800" <= c <= "\udfff" for c in text):
+            assert syntax.to_python() == expected
+
+
+@given(TEXTS)
+def test_every_span_lies_in_the_text(text: str) -> None:
+    syntax = parse(text)
+    if syntax.root is not None:
+        assert_spans_nest(syntax.root, len(text))
+        syntax.to_python()
+    for problem in syntax.problems:
+        assert 0 <= problem.span.start <= problem.span.end <= len(text)
+        assert problem.message.isprintable()
+        for repair in problem.repairs:
+            at = 0
+            for span, _ in repair.edits:
+                assert at <= span.start <= span.end <= len(text)
+                at = span.end
+
+
+@given(TEXTS)
+def test_a_safe_repair_makes_json_that_says_the_same(text: str) -> None:
+    syntax = parse(text)
+    safe = [p for p in syntax.problems if any(r.safe for r in p.repairs)]
+    assert len(safe) in {0, len(syntax.problems)}
+    for problem in safe if "\n" not in text else ():
+        once = text
+        for span, new in reversed(problem.repairs[0].edits):
+            once = once[: span.start] + new + once[span.end :]
+        assert all(len(parse(each).problems) < len(safe) for each in once.split("\n"))
+    if safe and "\n" not in text:
+        records = [parse(each) for each in repaired(text).split("\n")]
+        assert all(record.is_json for record in records)
+        assert records[0].to_python() == syntax.to_python()
+
+
+@given(TEXTS)
+def test_members_are_found_by_name_without_reading_all(text: str) -> None:
+    full, lazy = parse(text).root, parse(text).root
+    assert (full is None) is (lazy is None)
+    for key in ("event_type", *(m.key for m in full.members)) if full else ():
+        assert full is not None
+        expected = [(m.key_span, m.value and m.value.span) for m in full.members if m.key == key]
+        found = [find_member(lazy, key, n) for n in range(len(expected))]
+        assert [m and (m.key_span, m.value and m.value.span) for m in found] == expected
+        assert find_member(lazy, key, len(expected)) is None

@@ -1,0 +1,50 @@
+"""How one record is read: what is safely mended, and what is only suggested."""
+
+from __future__ import annotations
+
+import pytest
+
+from drive_trace.trace.syntax import parse
+from tests.syntax.support import repaired
+
+SAFE_REPAIRS = [
+    ('{"a":[1,],},', '{"a":[1]}'),
+    ("{'a':'it\\'s \"b\"','c':'\t'}", '{"a":"it\'s \\"b\\"","c":"\\t"}'),
+    ("{“a”:‘b’}", '{"a":"b"}'),
+    ('{"a"/* */:1} // "', '{"a":1} '),
+    ('{"a":1} {"b":2},{"c":3}', '{"a":1} \n{"b":2}\n{"c":3}'),
+    ('\ufeff{"a":1}', '{"a":1}'),
+    ('{"a"\xa0:\u30001}\u2028', '{"a":1}'),
+    ('{"a":"\t\x1f\r"}', '{"a":"\\t\\u001f\\r"}'),
+    ("{'a':True,\xa0'b':[None,],}", '{"a":true,"b":[null]}'),
+    ("{a:1}", '{"a":1}'),
+    ("{'a':1}{'b':2,}", '{"a":1}\n{"b":2}'),
+]
+
+ONLY_SUGGESTED = [
+    "{'a':'it's'}",
+    '{"a":1, // "b":2}',
+    '// {"a":1}',
+    '{"a":NaN}',
+    '{"a":01}',
+    '{"a":undefined}',
+    '{"a":pass,}',
+    '{"a":1 "b":2}',
+    '{"a":1}{"b":',
+    '{"a":1,,"b":2}',
+    '{"a":"\\x41"}',
+    '{"a":1',
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), SAFE_REPAIRS)
+def test_safe_repairs_end_in_json(line: str, expected: str) -> None:
+    assert repaired(line) == expected
+    assert all(parse(record).is_json for record in expected.split("\n"))
+
+
+@pytest.mark.parametrize("line", ONLY_SUGGESTED)
+def test_a_guess_is_never_safe(line: str) -> None:
+    problems = parse(line).problems
+    assert problems
+    assert not any(repair.safe for problem in problems for repair in problem.repairs)
