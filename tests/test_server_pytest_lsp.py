@@ -220,7 +220,7 @@ async def test_a_session(editor: Editor) -> None:
 
     (action,) = await session.actions(diagnostic)
     assert action.title == 'Replace with "pass"'
-    assert action.is_preferred
+    assert not action.is_preferred
     assert action.diagnostics is not None
     assert action.diagnostics[0].range == diagnostic.range
     assert session.applied(action) == TEXT.replace(PASSED, '"pass"')

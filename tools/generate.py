@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Union
 
 import click
+from click.testing import CliRunner
 from pydantic import Field, TypeAdapter
 
 from drive_trace.commands import cli
@@ -137,10 +138,17 @@ def _meanings(field: FieldType) -> str:
 def cli_reference() -> str:
     """What ``--help`` says, command by command."""
     lines = ["# Command line", "", _notice()]
-    for name, command in (("", cli), *sorted(cli.commands.items())):
-        full = f"drive-trace {name}".strip()
-        context = click.Context(command, info_name=full, terminal_width=100, max_content_width=100)
-        lines += ["", f"## {full}", "", "```text", command.get_help(context), "```"]
+    for name in ("", *sorted(cli.commands)):
+        arguments = [name, "--help"] if name else ["--help"]
+        shown = CliRunner().invoke(cli, arguments, prog_name="drive-trace", terminal_width=100)
+        lines += [
+            "",
+            f"## drive-trace {name}".rstrip(),
+            "",
+            "```text",
+            shown.output.rstrip(),
+            "```",
+        ]
     return "\n".join([*lines, ""])
 
 

@@ -128,8 +128,8 @@ CODES = {
     "long-line": set(),
     "nested-valid": {"undeclared-field"},
     "nested-objects": {"undeclared-field"},
-    "brackets": {"invalid-json", "missing-final-newline"},
-    "braces": {"invalid-json", "missing-final-newline"},
+    "brackets": {"invalid-json"},
+    "braces": {"invalid-json"},
 }
 
 

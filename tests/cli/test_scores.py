@@ -49,6 +49,8 @@ def test_a_score_in_json(tmp_path: Path) -> None:
                 "tokens": figures,
                 "efficiency": efficiency,
                 "decided_by": {"path": str(path), "line": 3},
+                "what_would_change_it": "A later correctness-recorded with a fail or a null in it "
+                "would change the verdict.",
                 "rejected_lines": [4],
                 "files": [{"path": str(path), "first_line": 1, "events": 3, "rejected_lines": [4]}],
             },
@@ -60,6 +62,8 @@ def test_a_score_in_json(tmp_path: Path) -> None:
                 "tokens": None,
                 "efficiency": None,
                 "decided_by": None,
+                "what_would_change_it": "Record mechanical, qa and intent: the run is CORRECT when "
+                "all three pass.",
                 "rejected_lines": [],
                 "files": [{"path": str(path), "first_line": 5, "events": 1, "rejected_lines": []}],
             },

@@ -34,7 +34,6 @@ def test_a_missing_field_is_put_in_alone_or_with_all_others() -> None:
         "Insert `qa`",
         "Insert all 2 missing fields",
         "Insert `intent`",
-        "Insert all 2 missing fields",
     ]
     check_fix(
         fixture,
@@ -154,15 +153,18 @@ def test_both_forms_of_a_change_say_the_same(
     assert fixed == text.replace('"passed"', '"pass"')
 
 
-def test_the_first_fix_of_a_finding_is_the_preferred_one() -> None:
+def test_only_a_safe_fix_is_preferred_as_an_editor_may_apply_it_unseen() -> None:
     text = read('EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":null}').text
     actions = [each for each in actions_in(text, EVERYTHING) if "linearRef" in each.title]
     actions += [each for each in actions_in(text, EVERYTHING) if "Rename" in each.title]
     assert [(each.title, each.is_preferred) for each in actions] == [
         ("Delete `linearRef`", False),
-        ("Rename to `linear_ref`", True),
+        ("Rename to `linear_ref`", False),
     ]
     assert {each.kind for each in actions} == {types.CodeActionKind.QuickFix}
+    dead = read('EVENT{"event_type":"slice-started","linear_ref":null}').text
+    (action,) = actions_in(dead.replace('{"', '{"slice_slug":"old","', 1), EVERYTHING)
+    assert (action.title, action.is_preferred) == ("Delete the dead `slice_slug`", True)
 
 
 def test_an_action_names_the_diagnostic_that_it_mends() -> None:

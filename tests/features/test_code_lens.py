@@ -144,6 +144,26 @@ def test_a_rejected_line_whose_run_cannot_be_read_is_not_silent_either() -> None
     ]
 
 
+def test_a_run_id_that_is_cut_off_is_no_run_id() -> None:
+    """A writer that dies in the middle of `alpha-2` has not graded `alpha`."""
+    alpha = '"event_type":"correctness-recorded","project_run_id":"alpha'
+    lenses = check_lenses(
+        f"""
+        EVENT{{{alpha}"}}
+        EVENT{{{alpha}-2"}}
+        {{{alpha}
+        """
+    )
+    rejected = "of an unreadable run: 1 correctness line rejected (line 3), not counted"
+    assert lenses == [
+        (1, f"CORRECT · {rejected}"),
+        (1, "decides: CORRECT"),
+        (2, f"CORRECT · {rejected}"),
+        (2, "decides: CORRECT"),
+        (3, "rejected, not counted"),
+    ]
+
+
 def test_the_first_grade_of_a_run_has_a_lens_even_when_it_is_rejected() -> None:
     assert check_lenses('EVENT{"event_type":"correctness-recorded","qa":"passed"}') == [
         (1, "rejected, not counted")

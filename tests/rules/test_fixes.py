@@ -109,7 +109,10 @@ def test_every_field_of_every_event_can_be_put_in() -> None:
         analysis = Analysis(text)
         finding = next(iter(analysis.findings()))
         fix = analysis.fixes(finding)[-1]
-        assert fix.title == f"Insert all {len(event.fields) - 1} missing fields"
+        assert (
+            fix.title
+            == f"Insert all {len(event.fields) - 1} missing fields (null, to be filled in)"
+        )
         fixed = Analysis(apply_fix(text, fix, analysis))
         assert json.loads(fixed.document.lines[0].text).keys() == event.fields.keys()
         assert not fixed.index.runs, "a fix must not make up an event"

@@ -106,11 +106,11 @@ BROKEN_LINES = r"""
 {"a":"x"
         | unfinished: unfinished: the line ends before `}`
 {
-^ spread-object: an object spread over several lines: a record must stand on one line
+^ spread-object: unfinished, or spread over several lines: a record must stand on one line
 }
 ^ spread-object: an object spread over several lines: a record must stand on one line
 {"a":1,
-      ^ spread-object: an object spread over several lines: a record must stand on one line
+      ^ spread-object: unfinished, or spread over several lines: a record must stand on one line
   "a": 1,
   ^^^ spread-object: an object spread over several lines: a record must stand on one line
 "a": {

@@ -49,7 +49,8 @@ def score(paths: tuple[str, ...], output_format: str, require_correct: bool) -> 
     """
     reading = Reading(paths)
     card = join([summarize_text(trace.records, trace.path) for trace in reading])
-    click.echo(_RENDER[output_format](card))
+    if card.traces or output_format == "json":
+        click.echo(_RENDER[output_format](card))
     if reading.failed:
         sys.exit(2)
     sys.exit(1 if require_correct and not _all_correct(card) else 0)

@@ -36,7 +36,7 @@ def code_actions(
                     title=fix.title,
                     kind=types.CodeActionKind.QuickFix,
                     diagnostics=_same(params.context.diagnostics, analysis, finding, encoding),
-                    is_preferred=place == 0,
+                    is_preferred=place == 0 and fix.safe,
                     edit=_workspace_edit(document, edits, with_document_changes),
                 )
             )

@@ -101,7 +101,7 @@ EXAMPLES = (
     Example(
         """
         {"event_type":"project-closed",
-                                      ^ … an object spread over several lines
+                                      ^ … unfinished, or spread over several lines
         """
     ),
     # What looks like a mistake inside a string is a part of the string.

@@ -15,7 +15,7 @@ from drive_trace.rules.edits import insert_fields, placeholder
 from drive_trace.text import Span
 from drive_trace.trace.line import Concern
 from drive_trace.trace.places import Part, Place, member_at, syntax_of
-from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary import EVENTS, FieldType
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:
@@ -41,15 +41,23 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     name, path = str(remark.path[-1]), remark.path[:-1]
     edit = insert_fields(finding.line, path, [(name, placeholder(remark.field))])
     if edit is not None:
-        yield Fix(f"Insert `{name}`", safe=False, edits=(edit,))
+        yield Fix(f"Insert `{name}`{_to_fill([remark.field])}", safe=False, edits=(edit,))
     missing = [
-        (str(each.path[-1]), placeholder(each.field))
+        each.field
         for each in finding.line.remarks
         if each.concern is Concern.MISSING_FIELD and each.field and each.path[:-1] == path
     ]
-    edit = insert_fields(finding.line, path, missing)
-    if edit is not None and len(missing) > 1:
-        yield Fix(f"Insert all {len(missing)} missing fields", safe=False, edits=(edit,))
+    if len(missing) == 1 or missing[0].name != name:
+        return  # the first finding offers it for all of them
+    pairs = [(field.name, placeholder(field)) for field in missing]
+    edit = insert_fields(finding.line, path, pairs)
+    if edit is not None:
+        title = f"Insert all {len(missing)} missing fields{_to_fill(missing)}"
+        yield Fix(title, safe=False, edits=(edit,))
+
+
+def _to_fill(fields: Iterable[FieldType]) -> str:
+    return "" if all(field.nullable for field in fields) else " (null, to be filled in)"
 
 
 def _flatten(finding: Finding) -> Iterable[Fix]:

@@ -1,5 +1,6 @@
 """A trace grows by whole lines. When the last line does not end with a newline, the next event
-that is appended lands on the same line, and readers drop both.
+that is appended lands on the same line, and readers drop both. Nothing is said while the last
+line is not JSON: somebody may still be writing it, and that it is broken is said already.
 
 **Fix.** A newline is added, which is safe.
 """
@@ -8,11 +9,13 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Edit, Example, FileEnd, Finding, Fix, Rule, Severity
 from drive_trace.text import Span, is_blank
+from drive_trace.trace.line import Concern
 from drive_trace.trace.places import Part, Place
 
 
 def _check(subject: FileEnd) -> Iterable[Finding]:
-    if not is_blank(subject.last.text):
+    is_broken = any(remark.concern is Concern.INVALID_JSON for remark in subject.last.remarks)
+    if not is_blank(subject.last.text) and not is_broken:
         words = "the file does not end with a newline: the next event would land on this line"
         yield Finding(RULE, subject.last, Place(Part.LINE_END), (words,))
 

@@ -24,7 +24,7 @@ from drive_trace.scorecard.summary import (
     TraceSummary,
     without_events,
 )
-from drive_trace.scorecard.verdict import Gate, Verdict, judge
+from drive_trace.scorecard.verdict import Gate, Verdict, judge, what_would_change_it
 from drive_trace.vocabulary import TOKEN_FIELDS
 
 NO_RUN_SIGNAL = "no correctness signal was recorded"
@@ -184,6 +184,7 @@ def _run_json(run: RunScore) -> dict[str, object]:
         "tokens": None if tokens is None else _numbers(tokens),
         "efficiency": None if efficiency is None else _efficiency_json(efficiency),
         "decided_by": None if deciding is None else {"path": deciding.path, "line": deciding.line},
+        "what_would_change_it": what_would_change_it(run.gate),
         "rejected_lines": [rejected.line for rejected in run.rejected],
         "files": [
             {

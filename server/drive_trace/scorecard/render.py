@@ -135,6 +135,7 @@ def text(card: ScoreCard) -> str:
             graded = ", ".join(f"{name} {values[name] or '—'}" for name in CORRECTNESS_FIELDS)
             where = f" of {_plain(run.correctness.path)}" if len(run.parts) > 1 else ""
             lines.append(f"  graded: {graded} (line {run.correctness.line}{where})")
+        lines.append(_wrapped(what_would_change_it(run.gate)))
         if run.efficiency is None:
             lines.append(f"  efficiency hidden: {hidden_because(run)}")
         else:

@@ -69,6 +69,9 @@ def read_trace(path: str) -> Trace | Problem:
 
 
 def _expand(path: str) -> Iterator[str | Problem]:
+    if not path:
+        yield Problem("the empty path names no file or folder")
+        return
     if path == STDIN or not Path(path).is_dir():
         yield path
         return

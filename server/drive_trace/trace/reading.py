@@ -117,8 +117,10 @@ def _broken(text: str, syntax: Syntax) -> OddLine:
 
 
 def _recovered(syntax: Syntax, key: str) -> object:
+    """What a broken line says of a key; a string that is cut off says nothing for sure."""
     member = find_member(syntax.root, key) if syntax.root is not None else None
-    return None if member is None or member.value is None else member.value.value
+    value = member.value if member is not None else None
+    return value.value if value is not None and value.kind is Kind.STRING else None
 
 
 def _may_repeat_keys(text: str, data: Json) -> bool:

@@ -199,7 +199,7 @@ class _Reader:
     def _close(self, token: Token) -> None:
         closes_object = token.type == "}"
         if not self.frames:
-            self.report.spread(token.span)
+            self.report.spread(token.span, is_start=False)
             self.tokens.at = len(self.text)
             return
         if self.frames[-1].is_object is not closes_object and not self._close_others(token):
@@ -377,7 +377,8 @@ class _Reader:
             first = self.frames[0]
             member = first.parts[0] if first.parts else None
             key = member.key_span if isinstance(member, Member) else None
-            self.report.spread(self.last.span if first.brace or key is None else key)
+            span = self.last.span if first.brace or key is None else key
+            self.report.spread(span, is_start=first.brace)
             return
         end = self.last.span.end
         place = Span(end, end)

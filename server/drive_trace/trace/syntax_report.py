@@ -102,9 +102,10 @@ class Report:
         message = "extra comma: nothing stands before this comma"
         self.add(ProblemKind.EXTRA_COMMA, comma, message, "Remove the comma", (comma, ""))
 
-    def spread(self, span: Span) -> None:
-        """A line that is a part of an object."""
-        message = "an object spread over several lines: a record must stand on one line"
+    def spread(self, span: Span, *, is_start: bool) -> None:
+        """A line that is a part of an object; its start may as well be all there is so far."""
+        what = "unfinished, or spread" if is_start else "an object spread"
+        message = f"{what} over several lines: a record must stand on one line"
         self.add(ProblemKind.SPREAD_OBJECT, span, message)
 
     def problems(self) -> list[SyntaxProblem]:
