@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from drive_trace.api import Analysis, summarize_text
+from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.rules.base import Severity
 from drive_trace.scorecard.card import score, to_json
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Document
 from drive_trace.trace.reading import read_exactly, read_lines
+from drive_trace.vocabulary import EVENTS
 from tests.support.models import (
     TEXTS,
     Edit,
@@ -97,15 +101,49 @@ def test_scoring_alone_gives_the_score_of_the_whole_analysis(text: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(TEXTS, st.integers(1, 6), st.integers(0, 40))
-def test_a_limit_takes_lines_near_the_edit_and_then_errors(text: str, most: int, near: int) -> None:
-    analysis = Analysis(text)
+def test_a_limit_takes_what_is_near_the_edit_and_then_errors(
+    text: str, most: int, place: int
+) -> None:
+    analysis = Analysis(text.replace("\r", " "))  # so that records are the protocol's lines
     lines = analysis.document.lines
-    chosen = analysis.select_lines(most, lines[near % len(lines)])
-    numbers = [analysis.line_number(line) for line in chosen]
-    assert numbers == sorted(set(numbers))
-    found = sum(len(analysis.findings_of(line)) for line in chosen)
-    assert found >= min(most, analysis.finding_count)
-    assert analysis.finding_count == len(list(analysis.findings()))
+    near = lines[place % len(lines)]
+    shown = json.loads(DiagnosticMaker(analysis, options(most)).as_json(near))
+    everything_found = list(analysis.findings())
+    left_out = len(everything_found) - most
+    assert len(shown) == min(most, len(everything_found)) + (left_out > 0)
+    if left_out > 0:
+        assert shown[-1]["message"].startswith(f"{left_out:,} more findings")
+    numbers = [each["range"]["start"]["line"] for each in shown[: most if left_out > 0 else None]]
+    assert numbers == sorted(numbers)
+    own = len(analysis.findings_of(near))
+    assert numbers.count(lines.index(near)) == min(own, most)
+
+
+def test_far_from_the_edit_errors_come_before_warnings() -> None:
+    warning = json.dumps(EVENTS["slice-started"].example | {"extra": 1}, separators=(",", ":"))
+    text = f"{warning}\n" * 300 + "[]\n" * 20
+    analysis = Analysis(text)
+    shown = json.loads(DiagnosticMaker(analysis, options(20)).as_json())
+    assert [each["code"] for each in shown] == ["not-an-object"] * 20 + ["more-findings"]
+
+
+def options(most: int) -> DiagnosticOptions:
+    return DiagnosticOptions("file:///trace.jsonl", PositionEncoding.UTF32, most, lambda _: None)
+
+
+def test_an_edit_of_many_lines_is_taken_in_as_a_whole() -> None:
+    line = json.dumps(EVENTS["correctness-recorded"].example, separators=(",", ":")) + "\n"
+    text = line * 30
+    analysis = Analysis(text)
+    for change in (Edit(0, 0, line * 2500), Edit(0, len(line) * 2400, ""), Edit(5, 6, "x")):
+        edited(analysis, change)
+        text = applied(text, change)
+    fresh = Analysis(text)
+    assert analysis.document.text == text
+    assert to_json(analysis.score()) == to_json(fresh.score())
+    assert [(each.rule.code, analysis.where(each)) for each in analysis.findings()] == [
+        (each.rule.code, fresh.where(each)) for each in fresh.findings()
+    ]
 
 
 @pytest.mark.parametrize("before", [True, False])

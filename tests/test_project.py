@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
+
+from drive_trace.vocabulary import EVENTS
 
 ROOT = Path(__file__).parent.parent
 
@@ -30,9 +33,22 @@ def test_every_feature_answers_one_method_and_is_registered() -> None:
         assert f"drive_trace.features.{name} import" in server
 
 
+def test_event_names_stand_where_events_are_declared_judged_or_scored() -> None:
+    package = ROOT / "server/drive_trace"
+    at_home = {package / name for name in ("vocabulary", "rules", "scorecard")}
+    strays = [
+        f"{path.relative_to(package)}: {node.value}"
+        for path in package.rglob("*.py")
+        if not at_home & set(path.parents)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and node.value in EVENTS
+    ]
+    assert strays == []
+
+
 def test_every_command_module_is_a_command() -> None:
     from drive_trace.commands import cli
 
-    support = {"__init__", "output", "paths"}
+    support = {"__init__", "output", "paths", "streams"}
     modules = {path.stem for path in (ROOT / "server/drive_trace/commands").glob("*.py")}
     assert set(cli.commands) == modules - support

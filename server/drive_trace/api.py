@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
-from drive_trace.findings import FindingStore
+from drive_trace.findings import FindingStore, Selection
 from drive_trace.rules.base import Finding, Fix, Related, Severity, Words
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.summary import TraceSummary, summarize, summarize_run
@@ -22,6 +21,9 @@ from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, OddLine
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines
+
+_MANY = 2000
+"""An edit of more lines is taken in by starting over, which costs less than line by line."""
 
 
 class Spot(NamedTuple):
@@ -49,11 +51,19 @@ class Analysis:
         document = self.document
         splice = document.splice(start, end, text)
         removed = document.lines[splice.first : splice.stop]
+        self.score_revision += any(map(_counts, removed))
+        if len(removed) + len(splice.texts) > _MANY:
+            document.apply(splice)
+            self.index = Index()
+            self._findings = FindingStore(self.index, self._findings.revision + 1)
+            self._learn(document.lines)
+            self.score_revision += 1
+            return
         self.index.remove(removed)
         self._findings.forget(removed)
         added = document.apply(splice)
         self._learn(added)
-        self.score_revision += any(map(_counts, chain(removed, added)))
+        self.score_revision += any(map(_counts, added))
 
     def _learn(self, lines: Sequence[Line]) -> None:
         self.index.add(lines)
@@ -80,8 +90,8 @@ class Analysis:
         """Changes when a finding comes or goes."""
         return self._findings.revision
 
-    def select_lines(self, most: int, near: Line | None = None) -> Sequence[Line]:
-        """Lines with findings, in document order, so many that ``most`` findings stand on them.
+    def select_findings(self, most: int, near: Line | None = None) -> Selection:
+        """At most ``most`` findings, by their lines in order.
 
         Those near a line are always among them, then errors come before the rest.
         """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from drive_trace.rules import RULES, rules_for
 from drive_trace.rules.base import FeedEvent, FileEnd, Finding, Remarked, RunSoFar, Severity
@@ -22,10 +23,20 @@ _NEAR = 50
 """How many lines with findings on each side of an edit are shown whatever the limit."""
 
 
+class Selection(NamedTuple):
+    """Some of a trace's findings."""
+
+    lines: Sequence[Line]
+    """In document order, all findings of each, but for :attr:`cut`."""
+    cut: Line | None
+    """The line of which the first :attr:`kept` findings are meant only."""
+    kept: int
+
+
 class FindingStore:
     """The findings of one trace. Told of every line that comes and goes."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, revision: int = 0) -> None:
         self._index = index
         self._by_subject: dict[Key, tuple[Finding, ...]] = {}
         self._across: dict[Line, list[Finding]] = {}
@@ -34,7 +45,7 @@ class FindingStore:
         self._total = 0
         self._with_errors = LineSet()
         self._with_any = LineSet()
-        self.revision = 0
+        self.revision = revision
         """Changes when a finding comes or goes."""
         self._last: Line | None = None
         self._dirty_feeds: set[Line] = set()
@@ -83,24 +94,25 @@ class FindingStore:
             self._worded[line] = found
         return found
 
-    def select(self, most: int, near: Line | None) -> Sequence[Line]:
-        """Lines with findings, in order, so many that they have at least ``most`` of them.
+    def select(self, most: int, near: Line | None) -> Selection:
+        """At most ``most`` findings, by their lines in order.
 
         Those near a line are always among them, then errors come before the rest.
         """
         if self._total <= most:
-            return self._with_any
+            return Selection(self._with_any, None, 0)
         chosen = LineSet()
         seen: set[Line] = set()
-        room = most
+        room, last = most, None
         for line in chain(self._around(near), self._with_errors, self._with_any):
-            if room <= 0:
-                break
             if line not in seen:
                 seen.add(line)
                 chosen.add(line)
-                room -= self._counts[line]
-        return chosen
+                last, room = line, room - self._counts[line]
+                if room <= 0:
+                    break
+        kept = self._counts[last] + room if last is not None else 0
+        return Selection(chosen, last, kept)
 
     def _around(self, near: Line | None) -> Iterator[Line]:
         """Lines with findings beside a line, the nearest first."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from tests.cli.support import CLEAN, REJECTED, findings, marked, run, write
 from tests.support.client_text import apply_columns, triage
+from tests.support.command import COMMAND
 
 # Bad input: a clear line, the rest is still done, and never a traceback
 
@@ -55,6 +58,30 @@ def under_a_file(tmp_path: Path) -> tuple[Path, str]:
     return write(tmp_path, "file.jsonl") / "trace.jsonl", ""
 
 
+def long_name(tmp_path: Path) -> tuple[Path, str]:
+    return tmp_path / ("a" * 300), "cannot be read: File name too long"
+
+
+def in_a_locked_folder(tmp_path: Path) -> tuple[Path, str]:
+    path = write(tmp_path, "locked/trace.jsonl")
+    path.parent.chmod(0)
+    if os.access(path.parent, os.X_OK):
+        pytest.skip("this user may search everything")
+    return path, "permission denied"
+
+
+def locked_folder(tmp_path: Path) -> tuple[Path, str]:
+    return in_a_locked_folder(tmp_path)[0].parent, "cannot be searched: Permission denied"
+
+
+def pipe_in_a_folder(tmp_path: Path) -> tuple[Path, str]:
+    (tmp_path / "pipes").mkdir()
+    os.mkfifo(tmp_path / "pipes" / "trace.jsonl")
+    (tmp_path / "pipes" / "wip" / "drive-trace").mkdir(parents=True)
+    (tmp_path / "pipes" / "wip" / "drive-trace" / "x.jsonl").symlink_to("../../trace.jsonl")
+    return tmp_path / "pipes", "holds no trace"
+
+
 UNREADABLE = [
     unreadable,
     missing,
@@ -64,6 +91,10 @@ UNREADABLE = [
     surrogate,
     dangling,
     under_a_file,
+    long_name,
+    in_a_locked_folder,
+    locked_folder,
+    pipe_in_a_folder,
 ]
 
 
@@ -82,6 +113,50 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(make: Any, tmp_path: P
     scored = run("score", "--format", "json", path, good).json
     assert [trace["path"] for trace in scored["files"]] == [str(good)]
     assert run("check", "--fail-on", "never", path).code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("os.walk", "cannot be searched: Input/output error"),
+        ("pathlib.Path.glob", "cannot be searched: Input/output error"),
+        ("pathlib.Path.read_bytes", "cannot be read: Input/output error"),
+    ],
+)
+def test_a_disk_that_fails_is_no_output_that_fails(
+    name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    if name.endswith("read_bytes"):
+        write(folder, "trace.jsonl")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(name, fail)
+    ran = run("check", folder, "-", stdin=REJECTED)
+    assert ran.code == 2
+    assert ran.err.startswith(f"drive-trace: {folder}")
+    assert ran.err.endswith(f"{said}\n")
+    assert ran.err.count("\n") == 1
+    assert "unknown-value" in ran.out
+
+
+def test_the_current_folder_may_be_gone(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", REJECTED)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    ended = subprocess.run(
+        ["/bin/sh", "-c", 'rmdir "$1"; exec "$0" check x "$2"', COMMAND, gone, path],
+        cwd=gone,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (2, "drive-trace: x: no such file or folder\n")
+    assert "unknown-value" in ended.stdout
 
 
 def test_names_cannot_speak_to_the_terminal(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import REJECTED, run, write
+from tests.cli.support import REJECTED, process, run, write
 
 # Paths
 
@@ -73,3 +75,25 @@ def test_a_file_given_by_name_may_have_any_name(tmp_path: Path) -> None:
     assert [each["path"] for each in run("check", "--output-format", "json", path).json] == [
         str(path)
     ]
+
+
+def test_a_search_takes_regular_files_only_but_a_pipe_may_be_named(tmp_path: Path) -> None:
+    pipe = tmp_path / "b" / "trace.jsonl"
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    kept = write(tmp_path, "kept", REJECTED)
+    (tmp_path / "trace.jsonl").symlink_to(kept)
+    options = ("--output-format", "json")
+    searched = process("check", *options, tmp_path)
+    assert (searched.code, searched.err) == (1, "")
+    assert [each["path"] for each in searched.json] == [str(tmp_path / "trace.jsonl")]
+    assert process("score", tmp_path).code == 0
+
+    def feed() -> None:
+        pipe.write_text(REJECTED, encoding="utf-8")
+
+    feeding = threading.Thread(target=feed, daemon=True)
+    feeding.start()
+    named = process("check", *options, pipe)
+    feeding.join(30)
+    assert [each["path"] for each in named.json] == [str(pipe)]

@@ -98,6 +98,34 @@ def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
             assert (
                 ended.stderr == b"drive-trace: cannot write the output: No space left on device\n"
             )
+        # Nor what cannot be read: then there is only the exit code.
+        ended = subprocess.run(
+            [COMMAND, "check", "missing"],
+            stdout=subprocess.PIPE,
+            stderr=full,
+            timeout=30,
+            check=False,
+        )
+        assert (ended.returncode, ended.stdout) == (2, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("name", ["PYTHONUNBUFFERED=1", "PYTHONIOENCODING=ascii", "X=1"])
+@pytest.mark.parametrize("arguments", [["--help"], ["score", "-"], ["check", "-"]])
+def test_however_python_opens_its_output(name: str, arguments: list[str]) -> None:
+    variable, _, value = name.partition("=")
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [COMMAND, *arguments],
+            input=REJECTED.encode(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=30,
+            check=False,
+            env={**os.environ, variable: value},
+        )
+    assert ended.stderr == b"drive-trace: cannot write the output: No space left on device\n"
+    assert ended.returncode == 2
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,13 @@ def test_documents_out_of_order(client: RawClient) -> None:
     assert len(document.diagnostics()) == 1
     client.open(uri, triage(), version=5)
     assert client.diagnostics(uri, 5) == []
-    client.change(uri, 4, {"text": REJECTED})  # older than what is open
-    document.version, document.text = 6, triage()
-    assert document.send({"text": triage() + REJECTED}) == client.diagnostics(uri, 7)
+    client.change(uri, 4, {"text": REJECTED * 2})  # older than what is open
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}
+    asked = {"textDocument": {"uri": uri}, "range": whole, "context": {"diagnostics": []}}
+    assert client.request("textDocument/codeAction", asked) == [], "version 4 was taken in"
+    top = {"start": whole["start"], "end": whole["start"]}
+    client.change(uri, 7, {"range": top, "text": REJECTED})
+    assert len(client.diagnostics(uri, 7)) == 1
     assert [each["version"] for each in published(client, uri)] == [1, 5, 7]
     client.notify("textDocument/didClose", document.identifier)
     client.notify("textDocument/didClose", document.identifier)

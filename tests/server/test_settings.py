@@ -56,6 +56,8 @@ def test_settings_that_change(alone: RawClient) -> None:
         {"driveTrace": {"ruleUrl": 5, "maxFindings": "many"}},
         {"driveTrace": {"ruleUrl": "javascript:alert(1)//{code}", "maxFindings": 0}},
         {"driveTrace": {"ruleUrl": "https://example.org/", "maxFindings": True}},
+        {"driveTrace": {"ruleUrl": "httpfoo{code}"}},
+        {"driveTrace": {"ruleUrl": "http:{code}"}},
         {"other": {"ruleUrl": "https://example.org/{code}"}},
     ):
         alone.notify("workspace/didChangeConfiguration", {"settings": wrong})

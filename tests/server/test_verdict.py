@@ -86,6 +86,26 @@ def test_lenses_are_refreshed_when_the_verdict_may_have_changed(
     assert [request["method"] for request in alone.requests] == asked
 
 
+def test_lenses_are_refreshed_when_the_whole_text_is_replaced(alone: RawClient) -> None:
+    alone.initialize({"workspace": {"codeLens": {"refreshSupport": True}}})
+    document = Document(alone, graded("pass", "pass", "pass"))
+    document.send({"text": graded("pass", "fail", "pass")})
+    document.edit((0, 0, ""))
+    assert "workspace/codeLens/refresh" in [request["method"] for request in alone.requests]
+
+
+def test_an_answer_to_nothing_is_no_answer_to_what_is_being_served(alone: RawClient) -> None:
+    """The client's ids and the server's own are apart, though they may look alike."""
+    alone.initialize({"window": {"showDocument": {"support": True}}})
+    document = Document(alone, graded("pass", "pass", "pass"))
+    arguments = [{"uri": document.uri, "runId": "run-1"}]
+    params = {"command": "driveTrace.showRun", "arguments": arguments}
+    asked = alone.start_request("workspace/executeCommand", params)
+    alone.send(id=asked, result=None)
+    assert alone.response(asked)["result"].startswith("**CORRECT**")
+    assert "Traceback" not in alone.stderr()
+
+
 def test_events_that_are_not_known_have_no_verdict(client: RawClient) -> None:
     document = Document(client, event("made-up", "run-9"))
     assert document.lenses() == []

@@ -136,7 +136,7 @@ def everything(analysis: Analysis) -> dict[str, object]:
         ],
         "selected": [
             (analysis.line_number(line), len(analysis.findings_of(line)))
-            for line in analysis.select_lines(1000)
+            for line in analysis.select_findings(1000).lines
         ],
         "score": to_json(analysis.score()),
         "named": {

@@ -96,7 +96,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     await sandbox.changeSettings({ "driveTrace.server.path": "not-a-drive-trace" });
     const toast = editor.toast.filter({ hasText: "not-a-drive-trace" });
     await toast.waitFor();
-    assert.match(await toast.innerText(), /pipx install drive-trace/);
+    assert.match(await toast.innerText(), /README says \("pipx install \." in a checkout\)/);
     await toast.getByText("Open Setting").waitFor();
     assert.equal(await editor.toast.count(), 1, "number of notifications");
     await editor.screenshot("7-missing-server");

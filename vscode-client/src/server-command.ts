@@ -26,7 +26,14 @@ export async function findServer(setting: string, around: Surroundings): Promise
   return { found: false, tried };
 }
 
-export function isBareCommand(setting: string): boolean {
+/** What to tell when there is no executable file that `setting` names. */
+export function missingServer(setting: string): string {
+  const where = isBareCommand(setting) ? "on the PATH" : "there";
+  return `No executable file "${setting}" was found ${where}. Install drive-trace as the Install section ` +
+    `of its README says ("pipx install ." in a checkout), or set its path.`;
+}
+
+function isBareCommand(setting: string): boolean {
   return !/[\\/]/.test(setting);
 }
 

@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 import { DidChangeConfigurationNotification, type LanguageClient } from "vscode-languageclient/node";
 
 import { createClient } from "./client";
-import { findServer, isBareCommand } from "./server-command";
+import { findServer, missingServer } from "./server-command";
 import { readSettings, serverPathSetting } from "./settings";
 
 /** Milliseconds that a server may take to answer, and to end when it is asked to. */
@@ -114,11 +114,7 @@ export class Server {
   }
 
   private reportMissing(setting: string): Promise<void> {
-    const where = isBareCommand(setting) ? "on the PATH" : "there";
-    return this.report(
-      `No executable file "${setting}" was found ${where}. ` +
-        `Install the server with "pipx install drive-trace", or set its path.`,
-    );
+    return this.report(missingServer(setting));
   }
 
   private async report(problem: string): Promise<void> {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { after, before, test } from "node:test";
 
-import { findServer, type Surroundings } from "../src/server-command";
+import { findServer, missingServer, type Surroundings } from "../src/server-command";
 
 let root: string;
 let around: Surroundings;
@@ -60,4 +60,18 @@ test("what was tried is told when there is no server", async () => {
   const server = await findServer("absent", around);
   const tried = ["first", "second"].map((name) => path.join(root, name, "absent"));
   assert.deepEqual(server, { found: false, tried });
+});
+
+test("a server that is missing is told with the way to install it", () => {
+  const way = 'Install drive-trace as the Install section of its README says ("pipx install ." in a checkout), or set its path.';
+  assert.equal(missingServer("drive-trace"), `No executable file "drive-trace" was found on the PATH. ${way}`);
+  assert.equal(missingServer("./x"), `No executable file "./x" was found there. ${way}`);
+});
+
+test("the READMEs say the same of it", async () => {
+  const command = /"(pipx install [^"]+)"/.exec(missingServer("drive-trace"))?.[1];
+  for (const readme of ["README.md", path.join("..", "README.md")]) {
+    const install = (await readFile(readme, "utf8")).split(/^## /m).find((section) => section.startsWith("Install\n"));
+    assert.ok(install?.split("\n").includes(`    ${command}`), readme);
+  }
 });

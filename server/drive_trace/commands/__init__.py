@@ -5,10 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, NoReturn
+from contextlib import suppress
+from typing import NoReturn
 
 import click
 
@@ -16,39 +14,15 @@ from drive_trace import __version__
 from drive_trace.commands.check import check
 from drive_trace.commands.score import score
 from drive_trace.commands.serve import serve
+from drive_trace.commands.streams import OutputError, open_streams
 
-EXIT_FINDINGS = 1
 EXIT_UNUSABLE = 2
 
-
-class _OutputError(Exception):
-    """The output cannot be written; its cause says why."""
-
-
-class _Commands(click.Group):
-    """Passes on that output cannot be written: click would make an error of a broken pipe."""
-
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Read the arguments; ``--help`` writes here."""
-        with _output_errors():
-            return super().make_context(*args, **extra)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command."""
-        with _output_errors():
-            return super().invoke(ctx)
-
-
-@contextmanager
-def _output_errors() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise _OutputError from error
+TRACEBACK = "DRIVE_TRACE_TRACEBACK"
+"""Environment variable: set, an unforeseen error is shown in full."""
 
 
 @click.group(
-    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="drive-trace")
@@ -74,12 +48,7 @@ cli.add_command(serve)
 def main() -> None:
     """Run the command line: exit code 0 fine, 1 errors found, 2 usage or unreadable input."""
     gc.disable()  # a command ends before garbage matters, and collecting costs a third of its time
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:  # closed by whoever started us
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
-        else:
-            stream.reconfigure(errors="backslashreplace")
+    open_streams()
     code: int | str | None = None
     try:
         try:
@@ -87,15 +56,26 @@ def main() -> None:
         except SystemExit as end:
             code = end.code
         sys.stdout.flush()
-    except (_OutputError, OSError) as error:
+    except OutputError as error:
         # At exit, Python would complain about the output it had: give it another one.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        cause = error.__cause__ or error
+        cause = error.__cause__
         code = 0  # whoever read our output has enough
         if not isinstance(cause, BrokenPipeError):
             code = EXIT_UNUSABLE
             why = getattr(cause, "strerror", None) or cause
-            click.echo(f"drive-trace: cannot write the output: {why}", err=True)
+            with suppress(OutputError):  # it may have been standard error
+                click.echo(f"drive-trace: cannot write the output: {why}", err=True)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        code = EXIT_UNUSABLE
+        with suppress(OutputError):
+            click.echo(
+                f"drive-trace: a defect of drive-trace itself ({type(error).__name__}); "
+                f"set {TRACEBACK}=1 to see where, and report it",
+                err=True,
+            )
     _leave(code)
 
 
@@ -103,5 +83,6 @@ def _leave(code: int | str | None) -> NoReturn:
     """End the process without taking everything apart that it made: the system is faster."""
     if not isinstance(code, int):
         sys.exit(code)
-    sys.stderr.flush()
+    with suppress(OutputError):
+        sys.stderr.flush()
     os._exit(code)

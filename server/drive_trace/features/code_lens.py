@@ -13,11 +13,11 @@ from drive_trace.scorecard.render import lens_title
 from drive_trace.scorecard.verdict import headline
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.line import Line, OddLine
+from drive_trace.vocabulary import GRADE
 
 MOST = 500
 """Lenses a file: editors lay each out, and more would be a wall."""
 SHOW_RUN = "driveTrace.showRun"
-_CORRECTNESS = "correctness-recorded"
 _RUN = "run"
 _EVENT = "event"
 _ORDER = re.compile(r"-?[0-9]{1,40}")
@@ -27,11 +27,11 @@ def code_lenses(analysis: Analysis, uri: str, encoding: PositionEncoding) -> lis
     """Where lenses stand; what they say is worked out when they come into view."""
     index = analysis.index
     runs = index.runs_in_order()
-    graded = chain.from_iterable(run.events(_CORRECTNESS) for run in runs)
+    graded = chain.from_iterable(run.events(GRADE) for run in runs)
     rejected = (
         line
         for line in index.rejected_feeds
-        if isinstance(line, OddLine) and line.event_name == _CORRECTNESS
+        if isinstance(line, OddLine) and line.event_name == GRADE
     )
     wanted = chain(
         ((run.first_line, _RUN) for run in runs),
@@ -66,7 +66,7 @@ def _title(analysis: Analysis, data: dict[str, object], run_id: str) -> str | No
         return "rejected, not counted"
     if run is None:
         return None
-    feed = analysis.index.runs[run_id].events(_CORRECTNESS)
+    feed = analysis.index.runs[run_id].events(GRADE)
     line = feed.with_order(int(order))
     if line is None:
         return None

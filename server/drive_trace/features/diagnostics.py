@@ -68,10 +68,10 @@ class DiagnosticMaker:
             return self._last[1]
         before, self._made = self._made, {}
         texts: list[bytes] = []
-        for line in analysis.select_lines(most, near):
+        selection = analysis.select_findings(most, near)
+        for line in selection.lines:
             made = self._made[line] = self._make(line, before.get(line))
-            texts += made.texts
-        del texts[most:]
+            texts += made.texts if line is not selection.cut else made.texts[: selection.kept]
         if left_out:
             texts.append(dumps(self._more(left_out)))
         text = b"[" + b",".join(texts) + b"]"

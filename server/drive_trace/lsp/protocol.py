@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any, BinaryIO
 
@@ -55,6 +55,10 @@ class TraceProtocol(LanguageServerProtocol):
     exit_code: int | None = None
     """Set once the client has sent ``exit``: 0 after ``shutdown``, else 1."""
     _initialized = False
+
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self._asked: dict[str, Future[Any]] = {}
 
     @property
     def is_shut_down(self) -> bool:
@@ -129,15 +133,12 @@ class TraceProtocol(LanguageServerProtocol):
             _logged(error)
 
     def _receive_response(self, message: dict[str, Any]) -> None:
-        msg_id = message.get("id")
-        known = isinstance(msg_id, str | int) and msg_id in self._request_futures
-        if not known or ("result" not in message and "error" not in message):
-            if "id" not in message or ("result" not in message and "error" not in message):
-                self._refuse(None, JsonRpcInvalidRequest("a message must have a method"))
+        if "id" not in message or ("result" not in message and "error" not in message):
+            self._refuse(None, JsonRpcInvalidRequest("a message must have a method"))
             return
-        future = self._request_futures.pop(msg_id)  # type: ignore[arg-type]
-        self._result_types.pop(msg_id, None)  # type: ignore[arg-type]
-        if future.done():
+        msg_id = message["id"]
+        future = self._asked.pop(msg_id, None) if isinstance(msg_id, str) else None
+        if future is None or future.done():
             return
         if "error" in message:
             future.set_exception(JsonRpcInternalError("the client answered with an error"))
@@ -156,6 +157,35 @@ class TraceProtocol(LanguageServerProtocol):
         except Exception as error:  # noqa: BLE001 - converters raise whatever their hooks raise
             log.warning("params of %s do not fit: %s", method, type(error).__name__)
             return None
+
+    # Asking
+
+    def send_request(
+        self,
+        method: str,
+        params: object = None,
+        callback: Callable[[Any], None] | None = None,
+        msg_id: MsgId | None = None,
+    ) -> Future[Any]:
+        """Ask the client. pygls would keep the answer's future among those of the requests that
+        the server itself answers, where a client's message could take one for the other.
+        """
+        own_id = str(msg_id or uuid.uuid4())
+        future: Future[Any] = Future()
+        if callback is not None:
+            future.add_done_callback(lambda done: callback(done.result()))
+        self._asked[own_id] = future
+        self._ask(own_id, method, params)
+        return future
+
+    def tell_by_request(self, method: str) -> None:
+        """Send a request without params whose answer does not matter."""
+        self._ask(str(uuid.uuid4()), method, None)
+
+    def _ask(self, msg_id: str, method: str, params: object) -> None:
+        message = {"jsonrpc": "2.0", "id": msg_id, "method": method}
+        given = {} if params is None else {"params": self._converter.unstructure(params)}
+        self._write({**message, **given})
 
     # Answering
 

@@ -52,7 +52,7 @@ class TraceServer(LanguageServer):
         self.traces = Workspace()
         self.settings = Settings()
         self._publishing = Debouncer(self._publish)
-        self._scored: dict[str, int] = {}
+        self._scored: dict[str, tuple[int, int]] = {}
         quick_fixes = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
         self._on(types.INITIALIZE, self._initialize)
         self._on(types.TEXT_DOCUMENT_DID_OPEN, self._did_open)
@@ -83,7 +83,7 @@ class TraceServer(LanguageServer):
                 document.uri, document.version, document.text, self._options(document.uri)
             )
         self.traces.open(trace)
-        self._scored[trace.uri] = trace.analysis.score_revision
+        self._scored[trace.uri] = trace.score_revision
         self._publish(trace.uri)
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
@@ -130,14 +130,14 @@ class TraceServer(LanguageServer):
         self._refresh_lenses(trace)
 
     def _refresh_lenses(self, trace: OpenTrace) -> None:
-        revision = trace.analysis.score_revision
+        revision = trace.score_revision
         workspace = self.protocol.client_capabilities.workspace
         lens = workspace.code_lens if workspace is not None else None
         if self._scored.get(trace.uri) == revision:
             return
         self._scored[trace.uri] = revision
         if lens is not None and lens.refresh_support:
-            self.protocol.send_request(types.WORKSPACE_CODE_LENS_REFRESH, None)
+            self.protocol.tell_by_request(types.WORKSPACE_CODE_LENS_REFRESH)
 
     # What the client asks
 

@@ -14,8 +14,8 @@ class Settings:
     max_findings: int = DEFAULT_MAX_FINDINGS
     """How many findings of a file are shown at the most; at least 1."""
     rule_url: str = ""
-    """Where a finding's documentation link leads: an address with ``{code}`` in it. Empty: the
-    pages that are installed with the server.
+    """Where a finding's documentation link leads: a web address with ``{code}`` in it. Empty:
+    the pages that are installed with the server.
     """
 
 
@@ -29,6 +29,10 @@ def read_settings(given: object, before: Settings) -> Settings:
     if isinstance(most, int) and not isinstance(most, bool) and most >= 1:
         settings = replace(settings, max_findings=most)
     url = section.get("ruleUrl")
-    if isinstance(url, str) and (not url or (url.startswith("http") and "{code}" in url)):
+    if isinstance(url, str) and (not url or _is_template(url)):
         settings = replace(settings, rule_url=url)
     return settings
+
+
+def _is_template(url: str) -> bool:
+    return url.startswith(("http://", "https://")) and "{code}" in url

@@ -22,7 +22,13 @@ class OpenTrace:
         self.options = options
         self.near: Line | None = None
         """Where the last edit was."""
+        self._replaced = 0
         self._replace_all(text)
+
+    @property
+    def score_revision(self) -> tuple[int, int]:
+        """Changes when a verdict, a figure or what was rejected may have changed."""
+        return self._replaced, self.analysis.score_revision
 
     def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
         """Carry out the client's edits, one after another."""
@@ -50,6 +56,7 @@ class OpenTrace:
         return self._maker.as_json(self.near)
 
     def _replace_all(self, text: str) -> None:
+        self._replaced += 1
         self.analysis = Analysis(text)
         self.near = None
         self._maker = DiagnosticMaker(self.analysis, self.options)

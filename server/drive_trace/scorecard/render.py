@@ -73,9 +73,11 @@ def _body(run: RunScore) -> list[str]:
 
 def _unplaced(run: RunScore) -> Iterator[str]:
     """Rejected feed lines that may be the run's, as no run can be read from them."""
-    rejected = rejected_phrase([each for part in run.parts for each in part.unplaced])
+    named = [each for part in run.parts for each in part.unplaced]
+    more = sum(part.unplaced_count for part in run.parts) - len(named)
+    rejected = rejected_phrase(named)
     if rejected:
-        yield f"of an unreadable run: {rejected}"
+        yield f"of an unreadable run: {rejected}" + (f", nor {more:,} more lines" if more else "")
 
 
 def run_page(run: RunScore) -> str:

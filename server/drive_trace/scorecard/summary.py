@@ -7,10 +7,10 @@ from typing import NamedTuple, cast
 
 from drive_trace.trace.index import Index, Run
 from drive_trace.trace.line import Line, OddLine
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
 
-CORRECTNESS = "correctness-recorded"
-TOKENS = "tokens-recorded"
+_NAMED = 10
+"""So many lines of unreadable runs are named at the most; every run of the trace names them."""
 
 
 class Recorded(NamedTuple):
@@ -53,7 +53,11 @@ class RunSummary(NamedTuple):
     rounds_per_dispatch: Mapping[str, int]
     rejected: tuple[Rejected, ...]
     unplaced: tuple[Rejected, ...] = ()
-    """Rejected feed lines of the trace that may be the run's: whose they are cannot be read."""
+    """The first of the trace's rejected feed lines that may be this run's: no run can be read
+    from them.
+    """
+    unplaced_count: int = 0
+    """How many such lines there are."""
 
 
 def without_events(path: str, run_id: str, rejected: Sequence[Rejected]) -> RunSummary:
@@ -113,16 +117,15 @@ def summarize_run(index: Index, run: Run, number: Number, path: str = "") -> Run
         path=path,
         first_line=number(run.first_line),
         event_count=len(run),
-        correctness=_recorded(run, CORRECTNESS, CORRECTNESS_FIELDS, number, path),
-        tokens=_recorded(run, TOKENS, TOKEN_FIELDS, number, path),
+        correctness=_recorded(run, GRADE, CORRECTNESS_FIELDS, number, path),
+        tokens=_recorded(run, COST, TOKEN_FIELDS, number, path),
         started=_first_ts(run, "project-started"),
         closed=_first_ts(run, "project-closed"),
         dispatch_ms=run.dispatch_ms if run.events("dispatch-end") else None,
         rounds_per_dispatch=run.rounds_per_dispatch,
         rejected=_rejected(index.rejected.get(run.run_id, ()), number),
-        unplaced=_rejected(
-            [line for line in index.rejected_feeds if cast("OddLine", line).run_id is None], number
-        ),
+        unplaced=_rejected(index.unplaced_feeds[:_NAMED], number),
+        unplaced_count=len(index.unplaced_feeds),
     )
 
 

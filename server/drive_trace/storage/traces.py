@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,9 +37,9 @@ def find_traces(paths: Sequence[str]) -> Iterator[str | Problem]:
     seen: set[str] = set()
     for path in paths:
         for found in _expand(path):
-            key = found if isinstance(found, Problem) or found == STDIN else os.path.realpath(found)
+            key = found.message if isinstance(found, Problem) else _identity(found)
             if key not in seen:
-                seen.add(key if isinstance(key, str) else key.message)
+                seen.add(key)
                 yield found
 
 
@@ -55,8 +56,7 @@ def read_trace(path: str) -> Trace | Problem:
     except PermissionError:
         return Problem(f"{path}: cannot be read: permission denied")
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        return Problem(f"{path}: cannot be read: {reason}")
+        return Problem(f"{path}: cannot be read: {_why(error)}")
     try:
         # Record by record: one emoji would make each character of the whole text four bytes.
         return Trace(path, [record.decode() for record in data.split(b"\n")])
@@ -68,13 +68,28 @@ def read_trace(path: str) -> Trace | Problem:
         )
 
 
+def _identity(path: str) -> str:
+    """One name for all spellings of a path, as far as it can be followed."""
+    try:
+        return path if path == STDIN else os.path.realpath(path)
+    except (OSError, ValueError):  # as in a current folder that is gone
+        return path
+
+
 def _expand(path: str) -> Iterator[str | Problem]:
     if not path:
         yield Problem("the empty path names no file or folder")
-        return
-    if path == STDIN or not Path(path).is_dir():
+    # Not Path.is_dir, which raises for names that the system refuses.
+    elif path == STDIN or not os.path.isdir(path):  # noqa: PTH112
         yield path
-        return
+    else:
+        try:
+            yield from _in_folder(path)
+        except OSError as error:
+            yield _not_searched(path, error)
+
+
+def _in_folder(path: str) -> Iterator[str | Problem]:
     problems: list[Problem] = []
     found = False
     for each in _search(path, problems):
@@ -92,12 +107,31 @@ def _expand(path: str) -> Iterator[str | Problem]:
 
 def _search(root: str, problems: list[Problem]) -> Iterator[str]:
     def note(error: OSError) -> None:
-        problems.append(Problem(f"{error.filename}: cannot be searched: {error.strerror}"))
+        problems.append(_not_searched(error.filename, error))
 
     for folder, folders, files in os.walk(root, onerror=note):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         for name in sorted(files):
             path = Path(folder, name)
             in_wip = path.parent.parts[-2:] == ("wip", "drive-trace") and name.endswith(".jsonl")
-            if name == "trace.jsonl" or in_wip:
+            if (name == "trace.jsonl" or in_wip) and _may_be_read(path):
                 yield os.path.relpath(path, root) if root == "." else str(path)
+
+
+def _may_be_read(path: Path) -> bool:
+    """Whether reading a file that was only found is sure to end: a pipe may never do.
+
+    What cannot be looked at is read all the same, which tells why it cannot.
+    """
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return True
+
+
+def _not_searched(path: str, error: OSError) -> Problem:
+    return Problem(f"{path}: cannot be searched: {_why(error)}")
+
+
+def _why(error: OSError | ValueError) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)

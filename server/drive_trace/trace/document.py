@@ -8,9 +8,10 @@ labels instead of being stored, where every insertion would have to shift it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from operator import attrgetter
+from itertools import accumulate
+from operator import add, attrgetter, itemgetter
 from typing import NamedTuple
 
 from drive_trace.text import PositionEncoding, Span, offset_of, units_before
@@ -23,6 +24,7 @@ _STEP = 1 << 20
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _order = attrgetter("order")
+_start = itemgetter(0)
 
 Reader = Callable[[Iterable[str]], list[Line]]
 
@@ -61,6 +63,8 @@ class Document:
         """Changes when an edit may have moved lines: equal shapes mean equal line numbers."""
         self._divided = LineSet()
         """Records with a ``\\r`` inside, which are several lines to the protocol."""
+        self._known_parts: dict[Line, list[Span]] = {}
+        self._known_divisions: _Divisions | None = None
         self._note_divided(self._lines)
 
     @property
@@ -101,6 +105,7 @@ class Document:
         for line in self._lines[first:stop]:
             if _is_divided(line):
                 self._divided.discard(line)
+                self._known_parts.pop(line, None)
         added = self._read(texts)
         if len(texts) != stop - first or was_divided or any("\r" in text for text in texts):
             self.shape += 1
@@ -153,7 +158,7 @@ class Document:
         if "\r" not in text:
             return Position(line, units_before(text, point.offset, encoding))
         parts = self._parts(point.record)
-        inner = max(0, *(index for index, part in enumerate(parts) if part.start <= point.offset))
+        inner = max(0, bisect_right(parts, point.offset, key=_start) - 1)
         start, stop = parts[inner]
         offset = min(point.offset, stop) - start
         return Position(line + inner, units_before(text[start:stop], offset, encoding))
@@ -169,43 +174,68 @@ class Document:
         last = len(self._lines) - 1
         return self.protocol_line(last) + len(self._parts(last))
 
-    def _record_of(self, line: int) -> tuple[int, int]:
-        """The record that a protocol line is in, and which of the record's lines it is."""
-        shift = 0
-        for each in self._divided:
-            number = self.number(each)
-            if line < number + shift:
-                break
-            more = len(self._parts(number)) - 1
-            if line <= number + shift + more:
-                return number, line - number - shift
-            shift += more
-        return line - shift, 0
-
     def protocol_line(self, record: int) -> int:
         """The number from 0 of the first protocol line of a record."""
-        line = record
-        for each in self._divided:
-            number = self.number(each)
-            if number >= record:
-                break
-            line += len(self._parts(number)) - 1
-        return line
+        if not self._divided:
+            return record
+        divisions = self._divisions()
+        return record + divisions.more_before[bisect_left(divisions.records, record)]
+
+    def _record_of(self, line: int) -> tuple[int, int]:
+        """The record that a protocol line is in, and which of the record's lines it is."""
+        if not self._divided:
+            return line, 0
+        divisions = self._divisions()
+        place = bisect_right(divisions.first_lines, line) - 1
+        if place < 0:
+            return line, 0
+        inner = line - divisions.first_lines[place]
+        record = divisions.records[place]
+        if inner < len(self._parts(record)):
+            return record, inner
+        return line - divisions.more_before[place + 1], 0
+
+    def _divisions(self) -> _Divisions:
+        if self._known_divisions is None or self._known_divisions.shape != self.shape:
+            records = [self.number(line) for line in self._divided]
+            more = (len(self._parts(record)) - 1 for record in records)
+            more_before = list(accumulate(more, initial=0))
+            first_lines = list(map(add, records, more_before))
+            self._known_divisions = _Divisions(self.shape, records, first_lines, more_before)
+        return self._known_divisions
 
     def _parts(self, record: int) -> list[Span]:
         """The protocol's lines within a record, without their ends."""
-        text = self._lines[record].text
-        if "\r" not in text:
-            return [Span(0, len(text))]
-        if record < len(self._lines) - 1:
-            text += "\n"
-        parts, start = [], 0
-        for end in _LINE_END.finditer(text):
-            parts.append(Span(start, end.start()))
-            start = end.end()
-        if record == len(self._lines) - 1:
-            parts.append(Span(start, len(text)))
-        return parts
+        line = self._lines[record]
+        if "\r" not in line.text:
+            return [Span(0, len(line.text))]
+        is_last = record == len(self._lines) - 1
+        if is_last or not _is_divided(line):
+            return _protocol_lines(line.text, is_last=is_last)
+        if line not in self._known_parts:
+            self._known_parts[line] = _protocol_lines(line.text, is_last=False)
+        return self._known_parts[line]
+
+
+class _Divisions(NamedTuple):
+    """Where the divided records of a document of some shape are."""
+
+    shape: int
+    records: list[int]
+    first_lines: list[int]
+    """The protocol line at which each of them starts."""
+    more_before: list[int]
+    """How many more lines than records there are before each of them, and after the last."""
+
+
+def _protocol_lines(text: str, *, is_last: bool) -> list[Span]:
+    parts, start = [], 0
+    for end in _LINE_END.finditer(text if is_last else text + "\n"):
+        parts.append(Span(start, end.start()))
+        start = end.end()
+    if is_last:
+        parts.append(Span(start, len(text)))
+    return parts
 
 
 def _is_divided(line: Line) -> bool:

@@ -68,6 +68,8 @@ class Index:
         """The rejected lines by the run id that can be read from them."""
         self.rejected_feeds = LineSet()
         """Those of them whose event type can be read, and is a feed's."""
+        self.unplaced_feeds = LineSet()
+        """Those of the rejected feeds from which no run id can be read."""
         self.unknown = LineSet()
         """Lines whose event type is outside the vocabulary."""
         self.named: dict[Entity, dict[str, LineSet]] = {
@@ -153,6 +155,8 @@ class Index:
             self.rejected.setdefault(line.run_id, LineSet()).add(line)
             if line.event_name in _FEEDS:
                 self.rejected_feeds.add(line)
+                if line.run_id is None:
+                    self.unplaced_feeds.add(line)
         elif line.status is Status.UNKNOWN:
             self.unknown.add(line)
 
@@ -160,6 +164,7 @@ class Index:
         if line.status is Status.INVALID:
             self.rejected[line.run_id].discard(line)
             self.rejected_feeds.discard(line)
+            self.unplaced_feeds.discard(line)
             if not self.rejected[line.run_id]:
                 del self.rejected[line.run_id]
         elif line.status is Status.UNKNOWN:

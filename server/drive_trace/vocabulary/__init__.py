@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
 from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE, Envelope
-from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, TOKEN_FIELDS
+from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
 from drive_trace.vocabulary.registry import (
     ALWAYS_KEPT,
     BooleanShape,
@@ -40,9 +40,11 @@ SCHEMA_VERSION = "1"
 __all__ = [
     "ALWAYS_KEPT",
     "CORRECTNESS_FIELDS",
+    "COST",
     "ENVELOPE",
     "EVENTS",
     "FAMILY_MODULES",
+    "GRADE",
     "SCHEMA_VERSION",
     "TOKEN_FIELDS",
     "BooleanShape",
