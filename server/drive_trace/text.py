@@ -45,10 +45,7 @@ def units_before(line: str, offset: int, encoding: PositionEncoding) -> int:
     """The number of ``encoding`` units before code point ``offset`` of ``line``."""
     if encoding is PositionEncoding.UTF32 or line.isascii():
         return offset
-    head = line[:offset]
-    if encoding is PositionEncoding.UTF8:
-        return len(head.encode("utf-8", "surrogatepass"))
-    return len(head) + sum(1 for character in head if character > "\uffff")
+    return _units(line[:offset], encoding)
 
 
 def offset_of(line: str, units: int, encoding: PositionEncoding) -> int:
@@ -61,19 +58,18 @@ def offset_of(line: str, units: int, encoding: PositionEncoding) -> int:
         return 0
     if encoding is PositionEncoding.UTF32 or line.isascii():
         return min(units, len(line))
-    passed = 0
-    for offset, character in enumerate(line):
-        passed += _width(character, encoding)
-        if passed > units:
-            return offset
-    return len(line)
+    widest = 2 if encoding is PositionEncoding.UTF16 else 4
+    offset = 0
+    # As many characters as surely stand before the position, again and again, then single ones.
+    while piece := line[offset : offset + max(1, units // widest)]:
+        units -= _units(piece, encoding)
+        if units < 0:
+            break
+        offset += len(piece)
+    return offset
 
 
-def _width(character: str, encoding: PositionEncoding) -> int:
-    if encoding is PositionEncoding.UTF16:
-        return 2 if character > "\uffff" else 1
-    if character < "\x80":
-        return 1
-    if character < "\u0800":
-        return 2
-    return 3 if character <= "\uffff" else 4
+def _units(text: str, encoding: PositionEncoding) -> int:
+    if encoding is PositionEncoding.UTF8:
+        return len(text.encode("utf-8", "surrogatepass"))
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

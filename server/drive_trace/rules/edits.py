@@ -55,15 +55,21 @@ def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> 
     return Edit(line, Span(len(before), len(before)), comma + pairs)
 
 
-def keys_of(line: Line, path: Path) -> set[str]:
+def keys_of(line: Line, path: Path) -> frozenset[str]:
     """The keys of the object at ``path``."""
+    return _keys_of(line.text, path)
+
+
+@lru_cache(maxsize=2)
+def _keys_of(text: str, path: Path) -> frozenset[str]:
+    # Asked for each undeclared key of a line in turn.
     try:
-        data = orjson.loads(line.text)
+        data = orjson.loads(text)
     except ValueError:
-        data = syntax_of(line.text).to_python()
+        data = syntax_of(text).to_python()
     for step in path:
         data = data[step] if isinstance(data, dict) and step in data else None
-    return set(data) if isinstance(data, dict) else set()
+    return frozenset(data) if isinstance(data, dict) else frozenset()
 
 
 def placeholder(field: FieldType) -> str:

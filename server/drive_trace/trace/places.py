@@ -42,10 +42,19 @@ class PairSpans(NamedTuple):
     """None where the line breaks before the value."""
 
 
-@lru_cache(maxsize=512)
+_LONG = 1 << 14
+"""From so many characters on, a line's tree is too large to keep more than one (a broken line's
+takes some 50 bytes for each), and the line may hold too many pairs to be searched for each.
+"""
+
+
 def syntax_of(text: str) -> Syntax:
     """The syntax tree of a record; the latest ones asked for are remembered."""
-    return parse(text)
+    return _syntax_of_short(text) if len(text) < _LONG else _syntax_of_long(text)
+
+
+_syntax_of_short = lru_cache(maxsize=64)(parse)
+_syntax_of_long = lru_cache(maxsize=1)(parse)
 
 
 def resolve(text: str, place: Place | Span) -> Span:
@@ -69,7 +78,7 @@ def resolve(text: str, place: Place | Span) -> Span:
 
 def pair_at(text: str, path: Path, occurrence: int = -1) -> PairSpans | None:
     """Where the pair is whose key is the last step of ``path``, if that is a key."""
-    if len(path) == 1 and occurrence == -1:
+    if len(path) == 1 and occurrence == -1 and len(text) < _LONG:
         pair = _quick_pair(text, str(path[0]))
         if pair is not None:
             return pair
@@ -104,22 +113,24 @@ def node_at(root: Node | None, path: Path) -> Node | None:
 def path_at(text: str, offset: int) -> Place | None:
     """The key or value that a code point of a line stands in."""
     node = syntax_of(text).root
-    path: Path = ()
+    path: list[str | int] = []
     while node is not None:
         inside = None
         for member in node.members:
             if member.key_span.start <= offset < member.key_span.end:
                 return Place(Part.KEY, (*path, member.key))
             if member.value is not None and _covers(member.value, offset):
-                path, inside = (*path, member.key), member.value
+                path.append(member.key)
+                inside = member.value
                 break
         else:
             for index, item in enumerate(node.items):
                 if _covers(item, offset):
-                    path, inside = (*path, index), item
+                    path.append(index)
+                    inside = item
                     break
         if inside is None:
-            return Place(Part.VALUE, path) if path else None
+            return Place(Part.VALUE, tuple(path)) if path else None
         node = inside
     return None
 

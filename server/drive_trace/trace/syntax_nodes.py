@@ -10,6 +10,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from drive_trace.text import Span
 
 
@@ -31,7 +33,7 @@ class DeferredMembers(Protocol):
     def all(self) -> tuple[Member, ...]:
         """Every member, in text order."""
 
-    def named(self, key: str) -> list[Member]:
+    def named(self, key: str) -> Sequence[Member]:
         """Those with this key, in text order."""
 
 
@@ -52,7 +54,7 @@ class Node:
         kind: Kind,
         span: Span,
         value: str | float | None = None,
-        members: tuple[Member, ...] | DeferredMembers = (),
+        members: DeferredMembers | None = None,
         items: tuple[Node, ...] = (),
     ) -> None:
         self.kind = kind
@@ -64,15 +66,11 @@ class Node:
     @property
     def members(self) -> tuple[Member, ...]:
         """The members of an object in text order, duplicate keys included."""
-        if not isinstance(self._members, tuple):
-            self._members = self._members.all()
-        return self._members
+        return () if self._members is None else self._members.all()
 
-    def members_named(self, key: str) -> list[Member]:
+    def members_named(self, key: str) -> Sequence[Member]:
         """The members with this key, in text order."""
-        if isinstance(self._members, tuple):
-            return [member for member in self._members if member.key == key]
-        return self._members.named(key)
+        return () if self._members is None else self._members.named(key)
 
     def __repr__(self) -> str:
         return f"Node({self.kind.value} {self.span.start}..{self.span.end} {self.value!r})"

@@ -71,7 +71,7 @@ class _Frame:
         span = Span(self.start, end)
         if self.is_object:
             return object_of(span, self.parts or [])
-        return Node(Kind.ARRAY, span, None, (), tuple(self.items or ()))
+        return Node(Kind.ARRAY, span, items=tuple(self.items or ()))
 
 
 def recover(text: str) -> tuple[Node | None, list[SyntaxProblem]]:

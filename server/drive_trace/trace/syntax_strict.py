@@ -15,9 +15,13 @@ sets are repeated possessively here, groups are greedy and atomic.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from drive_trace.text import Span
 from drive_trace.trace.syntax_nodes import Kind, Member, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 WHITESPACE = " \t\n\r"
 _WS = r"[ \t\n\r]*+"
@@ -45,6 +49,7 @@ _LAST = ("}", "]", '"', "e", "l", *"0123456789")
 """What a JSON text can end with: an object that was cut off is known at once."""
 _SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _NOWHERE = Span(0, 0)
+_MOST_SEARCHES = 4
 _LITERALS = {
     "true": (Kind.BOOLEAN, True),
     "false": (Kind.BOOLEAN, False),
@@ -120,20 +125,39 @@ def run_at(text: str, at: int) -> Run | None:
 
 
 class _Parts:
-    """The members of an object, in the parts that they were read in."""
+    """The members of an object, in the parts that they were read in.
 
-    __slots__ = ("parts",)
+    The first few lookups of a name search the text; then an index is made, so
+    that thousands of lookups in one object take no longer than reading it.
+    """
+
+    __slots__ = ("_all", "_by_key", "_searches", "parts")
 
     def __init__(self, parts: list[Run | Member]) -> None:
         self.parts = parts
+        self._all: tuple[Member, ...] | None = None
+        self._by_key: dict[str, list[Member]] | None = None
+        self._searches = 0
 
     def all(self) -> tuple[Member, ...]:
-        members: list[Member] = []
-        for part in self.parts:
-            members += part.members() if isinstance(part, Run) else [part]
-        return tuple(members)
+        if self._all is None:
+            members: list[Member] = []
+            for part in self.parts:
+                members += part.members() if isinstance(part, Run) else [part]
+            self._all = tuple(members)
+        return self._all
 
-    def named(self, key: str) -> list[Member]:
+    def named(self, key: str) -> Sequence[Member]:
+        if self._by_key is None:
+            if self._searches < _MOST_SEARCHES:
+                self._searches += 1
+                return self._search(key)
+            self._by_key = {}
+            for member in self.all():
+                self._by_key.setdefault(member.key, []).append(member)
+        return self._by_key.get(key, ())
+
+    def _search(self, key: str) -> list[Member]:
         members: list[Member] = []
         for part in self.parts:
             if isinstance(part, Run):
@@ -145,7 +169,7 @@ class _Parts:
 
 def object_of(span: Span, parts: list[Run | Member]) -> Node:
     """The node of an object that was read in parts."""
-    return Node(Kind.OBJECT, span, None, _Parts(parts) if parts else ())
+    return Node(Kind.OBJECT, span, None, _Parts(parts) if parts else None)
 
 
 class _Frame:
@@ -204,7 +228,7 @@ class _Frame:
         span = Span(self.start, end)
         if self.parts is not None:
             return object_of(span, self.parts)
-        return Node(Kind.ARRAY, span, None, (), tuple(self.items or ()))
+        return Node(Kind.ARRAY, span, items=tuple(self.items or ()))
 
 
 def _read_value(text: str, at: int) -> tuple[Node | None, int]:
