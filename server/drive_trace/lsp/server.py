@@ -84,7 +84,8 @@ class TraceServer(LanguageServer):
             )
         self.traces.open(trace)
         self._scored[trace.uri] = trace.score_revision
-        self._publish(trace.uri)
+        # Later, when the message with its copy of the text has been let go of.
+        asyncio.get_running_loop().call_soon(self._publish, trace.uri)
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         uri, version = params.text_document.uri, params.text_document.version
