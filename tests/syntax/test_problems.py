@@ -142,7 +142,7 @@ undefined
 
 # The same where the line or its message is hard to write down.
 HARD_TO_SEE = [
-    ("", ProblemKind.EMPTY, "", "a blank line holds no event"),
+    ("", ProblemKind.EMPTY, "", "a blank line: no event"),
     (
         '\ufeff{"a":1}',
         ProblemKind.BYTE_ORDER_MARK,

@@ -6,6 +6,7 @@ from lsprotocol import types
 
 from drive_trace.api import Analysis, run_of
 from drive_trace.features.positions import range_of
+from drive_trace.rules.edits import nearest
 from drive_trace.scorecard.render import card_markdown, code
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Point
@@ -111,7 +112,9 @@ def _unknown_event(line: Line) -> str | None:
     name = line.event_name if isinstance(line, OddLine) else None
     if name is None:
         return None
-    return f"{code(name)} is not an event of the vocabulary: readers keep it apart."
+    guess = nearest(name, EVENTS)
+    hint = f" Did you mean `{guess}`?" if guess else ""
+    return f"{code(name)} is not an event of the vocabulary: readers keep it apart.{hint}"
 
 
 def _about_field(field: FieldType, value: object) -> str:

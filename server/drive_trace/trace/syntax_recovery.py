@@ -368,8 +368,7 @@ class _Reader:
             self.report.trailing_comma(self.root_comma)
         self._close_all(self.last.span.end)
         if self.root is None and not self.report:
-            span = Span(0, len(self.text))
-            self.report.add(ProblemKind.EMPTY, span, "a blank line holds no event")
+            self.report.add(ProblemKind.EMPTY, Span(0, len(self.text)), "a blank line: no event")
 
     def _unclosed(self) -> None:
         frame = self.frames[-1]
