@@ -119,6 +119,7 @@ class TraceProtocol(LanguageServerProtocol):
         elif self._shutdown or not self._initialized or not self._serves(method):
             log.debug("ignored notification %s", method)
         elif (notification := self._structured(message, method)) is not None:
+            message.clear()  # nothing here is to hold the text of a trace that is being opened
             self._notified(method, notification)
 
     def _notified(self, method: str, notification: Any) -> None:

@@ -78,14 +78,13 @@ class TraceServer(LanguageServer):
 
     def _did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
+        options = self._options(document.uri)
         with _without_collecting():
-            trace = OpenTrace(
-                document.uri, document.version, document.text, self._options(document.uri)
-            )
+            trace = OpenTrace(document.uri, document.version, document.text, options)
+        document.text = ""  # the trace has it now, and it can be large
         self.traces.open(trace)
         self._scored[trace.uri] = trace.score_revision
-        # Later, when the message with its copy of the text has been let go of.
-        asyncio.get_running_loop().call_soon(self._publish, trace.uri)
+        self._publish(trace.uri)
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         uri, version = params.text_document.uri, params.text_document.version
