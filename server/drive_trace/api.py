@@ -7,12 +7,12 @@ to, and a fresh analysis is the edit that puts in the whole text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from drive_trace.findings import FindingStore, Selection
-from drive_trace.rules.base import Finding, Fix, Related, Severity, Words
+from drive_trace.rules.base import Finding, Fix, Related, Words
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.summary import TraceSummary, summarize, summarize_run
 from drive_trace.text import Span
@@ -147,14 +147,6 @@ def run_of(line: Line) -> str | None:
     if line.event is not None:
         return line.run
     return line.run_id if isinstance(line, OddLine) else None
-
-
-def count_by_severity(findings: Iterable[Finding]) -> dict[Severity, int]:
-    """How many findings there are of each severity that occurs, worst first."""
-    counts = dict.fromkeys(Severity, 0)
-    for finding in findings:
-        counts[finding.rule.severity] += 1
-    return {severity: count for severity, count in counts.items() if count}
 
 
 def summarize_text(text: str | Sequence[str], path: str = "") -> TraceSummary:

@@ -7,7 +7,7 @@ import sys
 import click
 
 from drive_trace.api import Analysis
-from drive_trace.commands.output import CONCISE, FORMATS
+from drive_trace.commands.output import FORMATS
 from drive_trace.commands.paths import Reading, paths_argument
 from drive_trace.rules.base import Severity
 
@@ -47,7 +47,7 @@ def check(paths: tuple[str, ...], output_format: str, fail_on: str) -> None:
     """
     threshold = _THRESHOLDS.get(fail_on, 0)
     reading = Reading(paths)
-    writer = FORMATS.get(output_format, CONCISE)(sys.stdout)
+    writer = FORMATS[output_format](sys.stdout)
     found = False
     for trace in reading:
         analysis = Analysis(trace.records)

@@ -198,7 +198,6 @@ def _columns(text: str) -> int:
     return width
 
 
-CONCISE = ConciseWriter
 FORMATS: Mapping[str, type[Writer]] = {
     "concise": ConciseWriter,
     "full": FullWriter,

@@ -168,12 +168,6 @@ class Document:
         """Whether some record is several lines to the protocol."""
         return bool(self._divided)
 
-    @property
-    def protocol_line_count(self) -> int:
-        """How many lines the protocol counts, the empty one after a final newline included."""
-        last = len(self._lines) - 1
-        return self.protocol_line(last) + len(self._parts(last))
-
     def protocol_line(self, record: int) -> int:
         """The number from 0 of the first protocol line of a record."""
         if not self._divided:

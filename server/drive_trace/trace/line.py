@@ -43,7 +43,6 @@ class Concern(StrEnum):
 
 
 RUN_POSITION = ALWAYS_KEPT.index("project_run_id")
-EVENT_ID_POSITION = ALWAYS_KEPT.index("event_id")
 
 REJECTING = frozenset(
     {
