@@ -122,6 +122,20 @@ class Example:
     """The title of that fix; None is the first one."""
 
 
+OptionValue = int | float | bool | str
+
+
+class Option(NamedTuple):
+    """A setting of one rule; its type is its default's."""
+
+    name: str
+    """Kebab-case, with the unit as its last word."""
+    default: OptionValue
+    prose: str
+    """One sentence: what it changes."""
+    minimum: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Rule(Generic[Subject]):
     """A rule: a code, a default severity and a pure function of one subject."""
@@ -136,6 +150,8 @@ class Rule(Generic[Subject]):
     """Works out the fixes of one of its findings, when somebody asks for them."""
     unnecessary: bool = False
     """Whether what it marks has no effect (shown faded)."""
+    options: tuple[Option, ...] = ()
+    """What can be set of it, beside its severity."""
 
 
 def wrong_value(rule: Rule[Any], subject: Remarked, hint: str = "") -> Finding:

@@ -1,0 +1,45 @@
+"""Which rules run, how severe what they find is, and what is known of it already.
+
+A value that configuration, client settings and baseline are turned into; it
+changes what is shown as a finding, never what the scorecard counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from drive_trace.rules.base import OptionValue, Rule, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSettings:
+    """How the rules are to be run over one trace."""
+
+    severities: Mapping[str, Severity | None] = field(default_factory=lambda: MappingProxyType({}))
+    """Severities by rule code where they differ from the rules' own; None turns a rule off."""
+    options: Mapping[str, Mapping[str, OptionValue]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    """Values of options by rule code and option name, where they differ from the defaults."""
+    known: frozenset[str] = frozenset()
+    """Fingerprints (:func:`fingerprint`) of the findings that a baseline hides."""
+
+    def severity(self, rule: Rule) -> Severity | None:  # type: ignore[type-arg]
+        """How severe a rule's findings are; None where the rule is off."""
+        return self.severities.get(rule.code, rule.severity)
+
+    def hides(self, code: str, text: str) -> bool:
+        """Whether a finding of a rule on a line with this text is known already."""
+        return bool(self.known) and fingerprint(code, text) in self.known
+
+
+DEFAULTS = RuleSettings()
+
+
+def fingerprint(code: str, text: str) -> str:
+    """What a baseline knows a finding by: its rule and the text of its line, not its number."""
+    data = f"{code}\0{text.rstrip(chr(13))}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).hexdigest()[:32]
