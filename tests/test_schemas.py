@@ -29,7 +29,7 @@ def test_there_are_19_events_each_declared_in_a_family_and_with_a_schema() -> No
         module.__name__ for module in FAMILY_MODULES
     }
     files = {path.name.removesuffix(".schema.json") for path in SCHEMAS.glob("*.json")}
-    assert files == {*EVENTS, "event"}
+    assert files == {*EVENTS, "event", "configuration"}
 
 
 @pytest.mark.parametrize("name", ["event", *EVENTS])
@@ -46,7 +46,7 @@ def test_example_is_valid_by_schema_and_engine(name: str) -> None:
     example = EVENTS[name].example
     Draft202012Validator(schema(name)).validate(example)
     Draft202012Validator(schema("event")).validate(example)
-    line = read_exactly(json.dumps(example))
+    line = read_exactly(json.dumps(example, separators=(",", ":")))
     assert line.event is EVENTS[name]
     assert not line.remarks
 

@@ -14,7 +14,16 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 from pytest_lsp import ClientServerConfig, LanguageClient
 
-from tests.support.client_text import apply_edits, event, graded, path_of, range_of, tokens, triage
+from tests.support.client_text import (
+    apart,
+    apply_edits,
+    event,
+    graded,
+    path_of,
+    range_of,
+    tokens,
+    triage,
+)
 from tests.support.command import SERVE
 from tests.support.presets import PRESETS, Preset
 
@@ -29,7 +38,7 @@ PATIENCE = 10.0
 ODD = "\u2028\x85 🚀 日本"
 PASSED = '"passed"'
 REJECTED = graded("pass", "passed", "pass", orchestrator_agent_id=ODD)
-TEXT = triage(input_ref=ODD) + tokens(1_900_000, 42_000, None, None) + REJECTED
+TEXT = apart(triage(input_ref=ODD) + tokens(1_900_000, 42_000, None, None) + REJECTED)
 PLAIN = get_converter()
 
 
@@ -197,7 +206,7 @@ def text_of(hover: types.Hover) -> str:
 
 
 async def test_a_session(editor: Editor) -> None:
-    session = Session(editor, "file:///projects/checkout/trace.jsonl", TEXT)
+    session = Session(editor, "file:///traces/checkout/trace.jsonl", TEXT)
 
     (diagnostic,) = await session.diagnostics()
     assert diagnostic.range == session.range_of(PASSED)
@@ -247,7 +256,7 @@ async def test_a_session(editor: Editor) -> None:
 
 
 async def test_the_lens_shows_the_run(editor: Editor) -> None:
-    uri = "file:///projects/shown/trace.jsonl"
+    uri = "file:///traces/shown/trace.jsonl"
     session = Session(editor, uri, graded("pass", "pass", "pass"))
     editor.messages.clear()
     editor.shown_documents.clear()
@@ -273,7 +282,7 @@ async def test_the_lens_shows_the_run(editor: Editor) -> None:
 
 async def test_ordinary_editor_traffic_is_taken(editor: Editor) -> None:
     """What editors send on their own, and this server has no use for."""
-    session = Session(editor, "file:///projects/traffic/trace.jsonl", event("made-up", note=ODD))
+    session = Session(editor, "file:///traces/traffic/trace.jsonl", event("made-up", note=ODD))
     editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
     editor.workspace_did_change_watched_files(
         types.DidChangeWatchedFilesParams(

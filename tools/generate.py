@@ -9,7 +9,9 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Union
 
 import click
@@ -17,11 +19,16 @@ from click.testing import CliRunner
 from pydantic import Field, TypeAdapter
 
 from drive_trace.commands import cli
-from drive_trace.rules import RULES, documentation
-from drive_trace.rules.base import Rule
+from drive_trace.rules import RULES, documentation, examples
+from drive_trace.rules.base import Rule, Severity
+from drive_trace.storage.configuration import CONFIGURATION_NAME, SEVERITIES
 from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, Family, FieldType, OneOfShape
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # how examples are written is known to the tests
+
+from tests.support.fixtures import read as read_fixture  # noqa: E402
+
 COMMAND = "make generate"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -31,8 +38,11 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield ROOT / "schemas/event.schema.json", _json(union_schema())
     for event in EVENTS.values():
         yield ROOT / f"schemas/{event.name}.schema.json", _json(event_schema(event))
+    yield ROOT / "schemas/configuration.schema.json", _json(configuration_schema())
     for rule in RULES.values():
-        yield ROOT / f"server/drive_trace/rule_pages/{rule.code}.md", rule_page(rule, "#")
+        page = rule_page(rule)
+        yield ROOT / f"server/drive_trace/rule_pages/{rule.code}.md", page
+        yield ROOT / f"docs/rules/{rule.code}.md", page
     yield ROOT / "docs/rules.md", rules_reference()
     yield ROOT / "docs/events.md", events_reference()
     yield ROOT / "docs/cli.md", cli_reference()
@@ -63,6 +73,85 @@ def event_schema(event: EventType) -> dict[str, Any]:
     }
 
 
+def configuration_schema() -> dict[str, Any]:
+    """The schema of ``drive-trace.toml``, which editors complete by."""
+    severities = {
+        "oneOf": [{"const": word, "description": _SEVERITY_PROSE[word]} for word in SEVERITIES]
+    }
+    return {
+        "$schema": _DIALECT,
+        "$id": "urn:drive-trace:configuration",
+        "title": "Drive Trace configuration",
+        "description": f"What a {CONFIGURATION_NAME} may say.",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "rules": {"$ref": "#/$defs/rules"},
+            "overrides": {
+                "type": "array",
+                "description": "What holds for some files in place of what holds for all; "
+                "of two that mean one file, the later one decides.",
+                "items": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["paths", "rules"],
+                    "properties": {
+                        "paths": {
+                            "type": "array",
+                            "minItems": 1,
+                            "items": {"type": "string", "minLength": 1},
+                            "description": "Globs as in .gitignore, but none negated, "
+                            "from this file's folder on.",
+                        },
+                        "rules": {"$ref": "#/$defs/rules"},
+                    },
+                },
+            },
+        },
+        "$defs": {
+            "severity": severities,
+            "rules": {
+                "type": "object",
+                "description": "How severe what rules find is, and the rules' options.",
+                "additionalProperties": False,
+                "properties": {rule.code: _rule_schema(rule) for rule in RULES.values()},
+            },
+        },
+    }
+
+
+_SEVERITY_PROSE = {
+    "off": "The rule finds nothing.",
+    "error": "Fails a check, unless it is told otherwise.",
+    "warning": "Most likely a mistake.",
+    "information": "Worth a look.",
+    "hint": "Shown faintly, or only when it is asked for.",
+}
+
+
+def _rule_schema(rule: Rule[Any]) -> dict[str, Any]:
+    types = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    options = {
+        option.name: {
+            "type": types[type(option.default)],
+            "default": option.default,
+            "description": option.prose,
+            **({"minimum": option.minimum} if option.minimum is not None else {}),
+        }
+        for option in rule.options
+    }
+    table = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {"severity": {"$ref": "#/$defs/severity"}, **options},
+    }
+    return {
+        "description": rule.summary,
+        "default": rule.severity.label,
+        "anyOf": [{"$ref": "#/$defs/severity"}, table],
+    }
+
+
 def _cleaned(schema: Any) -> Any:
     """The schema as pydantic gives it, but undeclared keys are accepted, and prose is one line."""
     if isinstance(schema, list):
@@ -79,29 +168,73 @@ def _cleaned(schema: Any) -> Any:
     return cleaned
 
 
-def rule_page(rule: Rule[Any], heading: str) -> str:
-    """A rule's documentation in Markdown."""
+def rule_page(rule: Rule[Any]) -> str:
+    """A rule's page in Markdown: why it matters, its fix, an example, and its options."""
     return "\n".join(
         [
-            f"{heading} {rule.code}",
+            f"# {rule.code}",
             "",
             f"*{rule.severity.label.capitalize()} by default.* {rule.summary}",
             "",
             documentation(rule),
             "",
+            "**Example.** What `drive-trace check` says:",
+            "",
+            "```text",
+            example_output(rule),
+            "```",
+            "",
+            *_options(rule),
+            "",
         ]
     )
 
 
+def example_output(rule: Rule[Any]) -> str:
+    """What ``check`` prints for the first example of a rule, without what other rules say."""
+    example = next(each for each in examples(rule) if read_fixture(each.before).marks)
+    files = {example.path or "trace.jsonl": example.before}
+    if example.beside is not None:
+        files["other.jsonl"] = example.beside
+    with TemporaryDirectory() as folder, chdir(folder):
+        for name, text in files.items():
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_text(read_fixture(text).text, encoding="utf-8", newline="")
+        output = CliRunner().invoke(cli, ["check", *files]).output
+    shown = next(part for part in output.split("\n\n") if f"[{rule.code}]" in part)
+    return "\n".join(line.rstrip() for line in shown.splitlines())
+
+
+def _options(rule: Rule[Any]) -> list[str]:
+    levels = ", ".join(f"`{severity.label}`" for severity in Severity)
+    where = "below `[rules]` in `drive-trace.toml`"
+    if not rule.options:
+        return [
+            f"**Options.** `{rule.code} = …` {where}",
+            f"sets how severe it is: {levels} or `off`.",
+        ]
+    settings = [f"[rules.{rule.code}]", f'severity = "{rule.severity.label}"']
+    settings += [f"{option.name} = {json.dumps(option.default)}" for option in rule.options]
+    return [
+        "**Options.** In `drive-trace.toml`, with their defaults. How severe it is can be",
+        f"{levels} or `off`.",
+        "",
+        "```toml",
+        *settings,
+        "```",
+        "",
+        *(f"- `{option.name}`: {option.prose}" for option in rule.options),
+    ]
+
+
 def rules_reference() -> str:
-    """All rules on one page."""
+    """A list of all rules, each with a link to its page."""
     rows = [
-        f"| [`{rule.code}`](#{rule.code}) | {rule.severity.label} | {rule.summary} |"
+        f"| [`{rule.code}`](rules/{rule.code}.md) | {rule.severity.label} | {rule.summary} |"
         for rule in RULES.values()
     ]
-    pages = [rule_page(rule, "##") for rule in RULES.values()]
     head = ["# Rules", "", _notice(), "", "| rule | severity | finds |", "| --- | --- | --- |"]
-    return "\n".join([*head, *rows, "", *pages])
+    return "\n".join([*head, *rows, ""])
 
 
 def events_reference() -> str:
@@ -169,6 +302,7 @@ def main() -> int:
     present = {
         *ROOT.glob("schemas/*.json"),
         *ROOT.glob("server/drive_trace/rule_pages/*.md"),
+        *ROOT.glob("docs/rules/*.md"),
     }
     stale = [path for path, text in wanted.items() if _read(path) != text]
     dead = sorted(present - set(wanted))

@@ -12,7 +12,8 @@ from functools import partial
 from typing import NamedTuple
 
 from drive_trace.findings import FindingStore, Selection
-from drive_trace.rules.base import Finding, Fix, Related, Words
+from drive_trace.rules.base import Finding, Fix, Related, Severity, Words
+from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.summary import TraceSummary, summarize, summarize_run
 from drive_trace.text import Span
@@ -36,15 +37,21 @@ class Spot(NamedTuple):
 class Analysis:
     """A trace's text with everything that is known of it, kept up to date through edits."""
 
-    def __init__(self, text: str | Sequence[str]) -> None:
-        """Read a trace, given as its text or as its records without their newlines."""
+    def __init__(
+        self,
+        text: str | Sequence[str],
+        settings: RuleSettings = DEFAULTS,
+        path: str | None = None,
+    ) -> None:
+        """Read a trace, given as its text or as its records without their newlines; ``path`` is
+        where it lies, as a rule may look at that.
+        """
         records = text.split("\n") if isinstance(text, str) else text
         self.document = Document(records, read_lines)
-        self.index = Index()
-        self._findings = FindingStore(self.index)
+        self._settings = settings
         self.score_revision = 0
         """Changes when an edit may have changed a verdict, a figure or what was rejected."""
-        self._learn(self.document.lines)
+        self._take_in(path, 0)
 
     def edit(self, start: Point, end: Point, text: str) -> None:
         """Put ``text`` in place of what stands between two points."""
@@ -54,20 +61,33 @@ class Analysis:
         self.score_revision += any(map(_counts, removed))
         if len(removed) + len(splice.texts) > _MANY:
             document.apply(splice)
-            self.index = Index()
-            self._findings = FindingStore(self.index, self._findings.revision + 1)
-            self._learn(document.lines)
+            self._take_in(self.index.path, self._findings.revision + 1)
             self.score_revision += 1
             return
         self.index.remove(removed)
         self._findings.forget(removed)
         added = document.apply(splice)
-        self._learn(added)
+        self.index.add(added)
+        self._findings.learn(added, document.lines[-1])
         self.score_revision += any(map(_counts, added))
 
-    def _learn(self, lines: Sequence[Line]) -> None:
-        self.index.add(lines)
-        self._findings.learn(lines, self.document.lines[-1])
+    def use(self, settings: RuleSettings) -> None:
+        """Judge by other settings from now on."""
+        self._settings = settings
+        self._judge_all(self._findings.revision + 1)
+
+    def expect_edits(self) -> None:
+        """Build now what the first edit would else have to build."""
+        self._findings.expect_edits()
+
+    def _take_in(self, path: str | None, revision: int) -> None:
+        self.index = Index(path)
+        self.index.add(self.document.lines)
+        self._judge_all(revision)
+
+    def _judge_all(self, revision: int) -> None:
+        self._findings = FindingStore(self.index, self._settings, revision)
+        self._findings.take_in(self.document.lines)
 
     # Findings
 
@@ -86,6 +106,15 @@ class Analysis:
         return self._findings.total
 
     @property
+    def hidden_count(self) -> int:
+        """How many more findings there are that a baseline knows already."""
+        return self._findings.hidden_total
+
+    def severity_of(self, finding: Finding) -> Severity:
+        """How severe a finding is by the settings."""
+        return self._settings.severity(finding.rule) or finding.rule.severity
+
+    @property
     def finding_revision(self) -> int:
         """Changes when a finding comes or goes."""
         return self._findings.revision
@@ -96,6 +125,10 @@ class Analysis:
         Those near a line are always among them, then errors come before the rest.
         """
         return self._findings.select(most, near)
+
+    def findings_before(self, line: Line) -> int:
+        """How many lines before this one have findings: where a selection near it begins."""
+        return self._findings.lines_before(line)
 
     def where(self, finding: Finding | Related) -> Spot:
         """Where a finding stands."""
@@ -156,6 +189,6 @@ def summarize_text(text: str | Sequence[str], path: str = "") -> TraceSummary:
     """
     records = text.split("\n") if isinstance(text, str) else text
     document = Document(records, partial(read_lines, only_score=True))
-    index = Index(only_runs=True)
+    index = Index()
     index.add(document.lines)
     return summarize(index, lambda line: document.number(line) + 1, path)

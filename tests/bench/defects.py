@@ -1,4 +1,4 @@
-"""Defects, one a line, of five kinds in equal parts."""
+"""Defects, one a line: half of them on the line alone, half between it and others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Event = dict[str, Any]
 
-_KINDS = ("unknown-value", "wrong-type", "missing-field", "undeclared-field", "invalid-json")
+_ALONE = ("unknown-value", "wrong-type", "missing-field", "undeclared-field", "invalid-json")
 _BLOCK = 100
 _FEW = 0.5
 
@@ -68,13 +68,44 @@ def spoil_some(events: Sequence[Event], share: float, rng: random.Random) -> lis
         wanted = min(len(candidates), round(share * len(block)))
         chosen = set(rng.sample(candidates, wanted))
         for place, event in enumerate(block):
-            lines.append(_spoil(event, rng) if place in chosen else orjson.dumps(event))
+            previous = events[start + place - 1]
+            lines.append(_spoil(event, previous, rng) if place in chosen else orjson.dumps(event))
     return lines
 
 
-def _spoil(event: Event, rng: random.Random) -> bytes:
-    """The event's line with one defect, or without one sign that JSON needs."""
-    kind = rng.choice(_KINDS)
+def _spoil(event: Event, previous: Event, rng: random.Random) -> bytes:
+    """The event's line with one defect."""
+    if rng.random() < _FEW:
+        return orjson.dumps(_contradicting(event, previous, rng))
+    return _spoil_alone(event, rng)
+
+
+def _contradicting(event: Event, previous: Event, rng: random.Random) -> Event:
+    """A valid event that does not go with the others."""
+    ways: list[Event] = [
+        {"event_id": previous["event_id"]},
+        {"ts": f"2020{event['ts'][4:]}"},
+    ]
+    ids = [field for field in ("dispatch_id", "round_id", "slice_slug") if field in event]
+    ways += ({field: f"{event[field][:-1]}x"} for field in ids)
+    if "wall_clock_ms" in event:
+        claimed = event["wall_clock_ms"]
+        ways += ({"wall_clock_ms": each} for each in (2 * claimed + 10_000, claimed // 3))
+    if "round_number" in event:
+        ways.append({"round_number": event["round_number"] + 1})
+    if event.get("verdict") == "satisfied":
+        ways.append({"findings_filed": 2})
+    if "bytes_delta" in event:
+        ways.append({"bytes_delta": event["bytes_delta"] + 7})
+    if "brief_disposition" in event:
+        is_first = event["brief_disposition"] == "initial"
+        ways.append({"brief_disposition": "amended" if is_first else "initial"})
+    return event | rng.choice(ways)
+
+
+def _spoil_alone(event: Event, rng: random.Random) -> bytes:
+    """The event's line with one defect of its own, or without one sign that JSON needs."""
+    kind = rng.choice(_ALONE)
     payload = [field for field in event if field not in ENVELOPE]
     if kind == "invalid-json":
         line = orjson.dumps(event)

@@ -197,8 +197,8 @@ MONSTERS = {
 CODES = {
     "nul": {"invalid-json"},
     "carriage-returns": set(),
-    "carriage-return-file": set(),
-    "byte-order-mark": {"invalid-json"},
+    "carriage-return-file": {"duplicate-event-id", "not-compact"},
+    "byte-order-mark": {"byte-order-mark"},
     "only-a-byte-order-mark": set(),
     "long-line": set(),
     "nested-valid": {"undeclared-field"},

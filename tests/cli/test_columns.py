@@ -44,7 +44,7 @@ class TestColumns:
         (fix,) = finding["fixes"]
         fixed = apply_columns(text, fix["edits"])
         assert fixed == text_of(ref, end)
-        assert findings(fixed) == []
+        assert "undeclared-field" not in {each["code"] for each in findings(fixed)}
 
     def test_a_missing_field(self, ref: str, end: str) -> None:
         head, tail = text_of(ref, end).rsplit(',"input_shape":"chat-ask"', 1)
@@ -67,8 +67,8 @@ class TestColumns:
         text = text_of(ref, end)
         head, tail = text.rsplit('"verdict"', 1)
         twice = f'{head}"verdict":"{ref}","verdict"{tail}'
-        (finding,) = findings(twice)
-        assert (finding["code"], marked(twice, finding)) == ("duplicate-key", '"verdict"')
+        finding = one(findings(twice), "duplicate-key")
+        assert marked(twice, finding) == '"verdict"'
         (fix,) = finding["fixes"]
         assert apply_columns(twice, fix["edits"]) == text
 
@@ -82,7 +82,7 @@ def test_a_missing_newline_is_added_behind_everything(end: str) -> None:
     fixed = apply_columns(text, fix["edits"])
     assert fixed.endswith("\n")
     assert fixed.replace("\n", "") == text
-    assert findings(fixed) == []
+    assert {each["code"] for each in findings(fixed)} <= {"not-compact"}
 
 
 def test_separators_of_other_programs_end_no_line() -> None:
@@ -91,6 +91,7 @@ def test_separators_of_other_programs_end_no_line() -> None:
     odd = "\x1c\x1d\x1e\x85\n"
     text = blank + odd + triage(input_ref=HOSTILE) + REJECTED
     assert [(each["code"], each["line"]) for each in findings(text)] == [
+        ("blank-line", 1),
         ("invalid-json", 2),
         ("unknown-value", 4),
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import CLEAN, REJECTED, WARNED, findings, run, write
-from tests.support.client_text import graded, path_of, triage
+from tests.support.client_text import apart, graded, path_of, triage
 
 # The formats
 
@@ -91,7 +91,7 @@ def test_json_of_nothing_and_of_several_traces(tmp_path: Path) -> None:
 
 
 def test_severities_have_their_names() -> None:
-    text = graded("pass", None, None) + graded(None, "pass", "pass") + CLEAN + REJECTED
+    text = apart(graded("pass", None, None) + graded(None, "pass", "pass") + CLEAN + REJECTED)
     severities = {finding["code"]: finding["severity"] for finding in findings(text)}
     assert severities == {
         "superseded-feed": "hint",

@@ -106,7 +106,7 @@ def test_the_cursor_may_stand_at_either_end_of_the_token(fixture: str) -> None:
         'EVENT{"event_type":"correctness-recorded","qa$0":"passed"}',
         """
         EVENT{"event_type":"correctness-recorded","qa":"passed"}
-        $0
+        $0EVENT{"event_type":"project-closed"}
         """,
         'EVENT{"event_type":"slice-completed","result":"pr-$0opened"}',
         'EVENT{"event_type":"slice-completed","result":"mer$0ged"}',

@@ -14,14 +14,18 @@ import pytest
 
 from drive_trace import rules
 from drive_trace.api import Analysis
+from drive_trace.commands.checking.across import Across
 from drive_trace.rules import RULES, documentation
 from drive_trace.rules.base import Example, Finding, Fix, Rule
+from drive_trace.rules.settings import DEFAULTS
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.storage.pages import rule_url
+from drive_trace.text import Span
 from drive_trace.vocabulary import EVENTS
 from tests.support.fixtures import (
     ENCODINGS,
     Fixture,
+    Found,
     apply_fix,
     check_edited,
     check_marks,
@@ -31,7 +35,7 @@ from tests.support.fixtures import (
 )
 
 MODULES = sorted(
-    each.name for each in pkgutil.iter_modules(rules.__path__) if each.name not in ("base", "edits")
+    each.name for each in pkgutil.iter_modules(rules.__path__) if each.name not in rules.SUPPORT
 )
 
 
@@ -41,11 +45,13 @@ def examples_of(code: str) -> tuple[Example, ...]:
     return examples
 
 
-EXAMPLES = [
+NUMBERED = [
     pytest.param(code, example, id=f"{code}-{number}")
     for code in RULES
     for number, example in enumerate(examples_of(code), start=1)
 ]
+EXAMPLES = [each for each in NUMBERED if each.values[1].beside is None]
+EXAMPLES_OF_FILES = [each for each in NUMBERED if each.values[1].beside is not None]
 FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
 
 
@@ -54,6 +60,10 @@ def fixture_of(code: str, example: Example) -> Fixture:
     marks = tuple(mark._replace(code=mark.code or code) for mark in fixture.marks)
     assert {mark.code for mark in marks} <= {code}, "an example marks what its rule finds"
     return fixture._replace(marks=marks)
+
+
+def analysis_of(example: Example) -> Analysis:
+    return Analysis(read(example.before).text, path=example.path)
 
 
 def findings_by(analysis: Analysis, code: str) -> list[Finding]:
@@ -102,7 +112,7 @@ def test_a_rule_that_offers_fixes_shows_one(code: str) -> None:
     offered = [
         fix
         for example in examples_of(code)
-        for analysis in [Analysis(read(example.before).text)]
+        for analysis in [analysis_of(example)]
         for finding in findings_by(analysis, code)
         for fix in analysis.fixes(finding)
     ]
@@ -116,14 +126,29 @@ def test_a_rule_that_offers_fixes_shows_one(code: str) -> None:
 @pytest.mark.parametrize(("code", "example"), EXAMPLES)
 def test_a_rule_finds_what_its_example_marks(code: str, example: Example) -> None:
     fixture = fixture_of(code, example)
-    found = [each for each in findings_of(Analysis(fixture.text)) if each.code == code]
+    found = [each for each in findings_of(analysis_of(example)) if each.code == code]
+    check_marks(fixture, found)
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES_OF_FILES)
+def test_a_rule_between_files_finds_what_its_example_marks(code: str, example: Example) -> None:
+    fixture = fixture_of(code, example)
+    across = Across()
+    across.add(Analysis(fixture.text), "trace.jsonl", DEFAULTS)
+    across.add(Analysis(read(example.beside or "").text), "other.jsonl", DEFAULTS)
+    found = [
+        Found(where.line - 1, Span(where.column - 1, where.end_column - 1), code, each.message)
+        for each, _ in across.reports()
+        for where in [each.location]
+        if where.path == "trace.jsonl"
+    ]
     check_marks(fixture, found)
 
 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES)
 def test_a_fix_does_what_the_example_says(code: str, example: Example) -> None:
     fixture = fixture_of(code, example)
-    analysis = Analysis(fixture.text)
+    analysis = analysis_of(example)
     fixes = [fix for each in findings_by(analysis, code)[:1] for fix in analysis.fixes(each)]
     if example.after is None:
         assert [fix.title for fix in fixes] == []
@@ -135,7 +160,7 @@ def test_a_fix_does_what_the_example_says(code: str, example: Example) -> None:
 
 def offered_fixes(code: str, example: Example) -> Iterator[tuple[str, Analysis, Fix]]:
     text = read(example.before).text
-    analysis = Analysis(text)
+    analysis = analysis_of(example)
     for finding in findings_by(analysis, code):
         for fix in analysis.fixes(finding):
             yield text, analysis, fix
@@ -146,7 +171,13 @@ def test_no_fix_makes_things_worse(code: str, example: Example) -> None:
     for text, analysis, fix in offered_fixes(code, example):
         fixed = apply_fix(text, fix, analysis)
         assert fixed != text
-        assert len(list(Analysis(fixed).findings())) <= len(list(analysis.findings())), fix.title
+        after = Analysis(fixed, path=example.path)
+        assert len(alone(after, code)) <= len(alone(analysis, code)), fix.title
+
+
+def alone(analysis: Analysis, code: str) -> list[Finding]:
+    """Findings of one rule, or on one line alone: a line that is mended is compared with others."""
+    return [each for each in analysis.findings() if each.remark or each.rule.code == code]
 
 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES)

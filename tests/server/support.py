@@ -11,7 +11,7 @@ from tests.support.raw_client import RawClient
 PASSED = '"passed"'
 REJECTED = graded("pass", "passed", None)
 ODD = "\u2028\u2029\x85 🚀 日本"
-URI = "file:///projects/run-0/trace.jsonl"
+URI = "file:///traces/run-0/trace.jsonl"
 START = {"line": 0, "character": 0}
 NOWHERE = {"start": START, "end": START}
 

@@ -55,7 +55,7 @@ def test_nothing_is_published_for_what_was_closed(client: RawClient) -> None:
 
 def test_documents_out_of_order(client: RawClient) -> None:
     """A change before the document is open, a second opening, old versions, unknown documents."""
-    uri = "file:///projects/out-of-order/trace.jsonl"
+    uri = "file:///traces/out-of-order/trace.jsonl"
     client.change(uri, 1, {"text": REJECTED})
     client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
     assert client.request("textDocument/codeLens", {"textDocument": {"uri": uri}}) == []
@@ -175,3 +175,11 @@ def test_any_uri_will_do(uri: str, client: RawClient) -> None:
         show_run(client, document)
     document.rewrite(graded("pass", "pass", "pass"))
     assert document.lenses()[0] == (0, "CORRECT")
+
+
+def test_a_trace_is_judged_by_where_it_lies(client: RawClient) -> None:
+    text = triage(project_run_id="café")
+    document = Document(client, text, uri="file:///projects/caf%C3%A9/trace.jsonl")
+    assert document.diagnostics() == []
+    document = Document(client, text, uri="file:///projects/tea/trace.jsonl")
+    assert document.shown() == [("run-path-mismatch", document.range_of('"café"'))]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.server.support import ODD, PASSED, REJECTED, published
-from tests.support.client_text import ENCODINGS, graded, range_at, tokens, triage
+from tests.support.client_text import ENCODINGS, apart, graded, range_at, tokens, triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 pytestmark = pytest.mark.end_to_end
+
+CODES = ("unknown-value", "undeclared-field", "invalid-json")
 
 
 # Ranges
@@ -45,7 +47,7 @@ def test_ranges(encoding: str, end: str, servers: Callable[[str], RawClient]) ->
     if end == "\r \n":  # white space to JSON, the end of a line to an editor
         text = text.replace(',"verdict"', ',\r"verdict"')
     document = Document(servers(encoding), text, encoding)
-    assert document.shown() == [
+    assert [each for each in document.shown() if each[0] in CODES] == [
         ("unknown-value", document.range_of('"direct-chance"')),
         ("undeclared-field", document.range_of('"severity"')),
         ("invalid-json", document.range_of("\x0b"))
@@ -55,7 +57,7 @@ def test_ranges(encoding: str, end: str, servers: Callable[[str], RawClient]) ->
             range_at(text, text.rindex("\x0b"), text.rindex("\x0b") + 1, encoding),
         ),
     ]
-    (diagnostic, *_) = document.diagnostics()
+    diagnostic = next(each for each in document.diagnostics() if each["code"] == CODES[0])
     assert diagnostic["source"] == "drive-trace"
     assert diagnostic["severity"] == 1
     assert document.hover('"direct-chance"')["range"] == document.range_of('"direct-chance"')
@@ -64,7 +66,7 @@ def test_ranges(encoding: str, end: str, servers: Callable[[str], RawClient]) ->
 
 
 def test_related_places_and_tags(client: RawClient) -> None:
-    document = Document(client, graded("pass", None, None) + graded("fail", "pass", "pass"))
+    document = Document(client, apart(graded("pass", None, None) + graded("fail", "pass", "pass")))
     (superseded,) = document.diagnostics()
     assert superseded["code"] == "superseded-feed"
     assert superseded["severity"] == 4
@@ -107,19 +109,22 @@ class TestEdits:
             (0, 0, "{\n"),
             (2, 2, "\n\r\n"),
         )
+        found = [each for each in found if each["code"] in CODES]
         assert [each["code"] for each in found] == ["invalid-json", "unknown-value"]
         assert found[1]["range"] == document.range_of('"defr"')
 
     def test_an_edit_across_lines(self, encoding: str, servers: Callable[[str], RawClient]) -> None:
         document = Document(
-            servers(encoding), REJECTED + triage(input_ref=ODD) + REJECTED + triage(), encoding
+            servers(encoding),
+            apart(REJECTED + triage(input_ref=ODD) + REJECTED + triage()),
+            encoding,
         )
         assert len(document.diagnostics()) == 2
         # From inside the first line to inside the third: two halves that make a whole again.
         half = REJECTED.index(PASSED)
         second = len(REJECTED) + len(triage(input_ref=ODD)) + half
         (found,) = document.edit((half, second, ""))
-        assert document.text == REJECTED + triage()
+        assert apart(document.text) == apart(REJECTED + triage())
         assert found["range"] == document.range_of(PASSED)
         # A line is broken in two, and made whole.
         assert len(document.edit((half, half, "\n"))) > 1
@@ -172,7 +177,7 @@ def test_a_lone_carriage_return_that_goes_moves_what_is_below(
     document = Document(client, triage()[:-2] + " " + removed + " }\n" + REJECTED)
     assert document.shown()[-1] == ("unknown-value", document.range_of(PASSED))
     document.replace(removed, "")
-    assert document.shown() == [("unknown-value", document.range_of(PASSED))]
+    assert document.shown()[-1] == ("unknown-value", document.range_of(PASSED))
     document.edit((2, 2, "\r"))
     assert document.shown()[-1] == ("unknown-value", document.range_of(PASSED))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.server.support import REJECTED
-from tests.support.client_text import path_of, triage
+from tests.support.client_text import apart, path_of, triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
 
@@ -70,7 +70,7 @@ def test_settings_that_change(alone: RawClient) -> None:
 def test_at_most_so_many_findings(alone: RawClient) -> None:
     alone.initialize({}, initializationOptions={"driveTrace": {"maxFindings": 250}})
     warned = triage(severity="low")
-    document = Document(alone, warned * 300 + REJECTED * 200)
+    document = Document(alone, apart(warned * 300 + REJECTED * 200))
 
     def lines(found: list[Any]) -> list[int]:
         return [each["range"]["start"]["line"] for each in found]
@@ -81,14 +81,14 @@ def test_at_most_so_many_findings(alone: RawClient) -> None:
     assert (more["code"], more["severity"]) == ("more-findings", 3)
     assert more["message"].startswith("250 more findings")
     # What is near the edit is always among them.
-    at = 200 * len(warned)
-    *shown, more = document.edit((at, at, warned))
+    at, new = 200 * len(warned), "7a8b9c0d-1e2f-4a3b-8c4d-5e6f7a8b9c0d"
+    *shown, more = document.edit((at, at, triage(severity="low", event_id=new)))
     assert len(shown) == 250
     assert {199, 200, 201} <= set(lines(shown))
     assert lines(shown) == sorted(lines(shown))
     assert more["message"].startswith("251 more findings")
     # When they are few, all are there and nothing is said of more.
-    assert lines(document.rewrite(warned * 250)) == [*range(250)]
+    assert lines(document.rewrite(apart(warned * 250))) == [*range(250)]
     alone.notify("workspace/didChangeConfiguration", {"settings": {"maxFindings": 2}})
     alone.notification(
         "textDocument/publishDiagnostics",

@@ -20,7 +20,7 @@ class Document:
         self, client: RawClient, text: str, encoding: str = "utf-16", *, uri: str = ""
     ) -> None:
         self.client, self.text, self.encoding = client, text, encoding
-        self.uri = uri or f"file:///projects/run-{next(_numbers)}/trace.jsonl"
+        self.uri = uri or f"file:///traces/run-{next(_numbers)}/trace.jsonl"
         self.version = 1
         client.open(self.uri, text)
 

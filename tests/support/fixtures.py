@@ -11,7 +11,8 @@ A fixture is a piece of a trace as somebody has it open, indented as the test is
 
 ``EVENT{…}``
     The vocabulary's example of the event named by ``event_type``, written compactly, with the
-    given pairs put in: in the place of the field of that name, else at the end. A pair is taken as
+    given pairs put in: in the place of the field of that name, else at the end. Each line has an
+    ``event_id`` of its own. A pair is taken as
     it is written, so it may be anything but JSON (``"qa":NaN``, ``qa:'pass'``), stand twice, or
     have the value ``<absent>``, which takes the field out. What stands behind the last pair (a
     comma, say, or nothing where the brace is missing) stays there. With an event type that is none,
@@ -57,7 +58,7 @@ from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE
 
-URI = "file:///projects/checkout-retry/trace.jsonl"
+URI = "file:///traces/checkout-retry/trace.jsonl"
 ENCODINGS = tuple(PositionEncoding)
 _ALL = 10_000
 
@@ -107,7 +108,7 @@ def read(fixture: str) -> Fixture:
     for written in source.split("\n"):
         mark = _MARK.fullmatch(written)
         if mark is None:
-            lines.append(_Line(written))
+            lines.append(_Line(written, len(lines)))
             continue
         assert lines, "a mark stands under a line"
         left, symbols, right = mark.group(1, 2, 3), mark[4], mark.group(5, 6, 7)
@@ -121,6 +122,12 @@ def read(fixture: str) -> Fixture:
     return Fixture(text, cursors[0] if cursors else None, tuple(marks))
 
 
+def event_id(number: int) -> str:
+    """The ``event_id`` of the shorthand on a line, from 0: that of the examples on the first."""
+    first = str(ENVELOPE_EXAMPLE["event_id"])
+    return f"{int(first[:8], 16) + number:08x}{first[8:]}"
+
+
 def trace(*events: str) -> str:
     """The text of a trace of shorthands or whole lines."""
     return read("\n".join(events)).text
@@ -129,8 +136,9 @@ def trace(*events: str) -> str:
 class _Line:
     """One line of a fixture: what it says, and what became of each character that was written."""
 
-    def __init__(self, written: str) -> None:
+    def __init__(self, written: str, number: int) -> None:
         self._written = written
+        self._number = number
         self._places: dict[int, int] = {}
         self._parts: list[str] = []
         self._length = 0
@@ -183,6 +191,7 @@ class _Line:
         name = _unquoted(given["event_type"][-1].value(text)) if "event_type" in given else ""
         known = EVENTS.get(name)
         example = dict(known.example if known is not None else ENVELOPE_EXAMPLE)
+        example["event_id"] = event_id(self._number)
         self._copy(text, len(_SHORTHAND) - 1, len(_SHORTHAND), kept)
         self._places[kept[0]] = 0
         separator = ""
@@ -259,7 +268,10 @@ _BYTES_A_UNIT = {
 def to_position(text: str, point: Point, encoding: PositionEncoding) -> types.Position:
     """A place in a text as a client says it; the text has no lone carriage return."""
     name, width = _BYTES_A_UNIT[encoding]
-    head = text.split("\n")[point.record][: point.offset]
+    line = text.split("\n")[point.record]
+    if point.offset > len(line):  # behind the newline
+        return types.Position(point.record + 1, 0)
+    head = line[: point.offset]
     return types.Position(point.record, len(head.encode(name, "surrogatepass")) // width)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from random import Random
 
 from hypothesis import strategies as st
 
@@ -15,27 +17,55 @@ from drive_trace.trace.document import Point, Position
 from drive_trace.vocabulary import EVENTS
 
 LINE_END = re.compile("\r\n|\r|\n")
-_IDS = ("d1", "d2", "r1", "é😀")
+_NAMES = [
+    name
+    for name in EVENTS
+    for _ in range({"correctness-recorded": 6, "triage-verdict": 0, "retro-landed": 0}.get(name, 2))
+]
 _RUNS = ("alpha", "alpha", "alpha", "🚀")
 _OUTCOMES = ("pass", "fail", "pass", None, None, "passed")
+_DISPATCHES = ("d1", "d1", "d2", "é😀")
+_PATHS = ("spec.md", "slices/x/spec.md")
+_VALUES: dict[str, Sequence[object]] = {
+    "event_id": [f"{number:08}-8f0d-4c1b-9a3e-5d2f6a7b8c90" for number in range(12)],
+    "ts": (
+        "2026-05-28T14:00:00.000Z",
+        "2026-05-28T14:00:00.000Z",
+        "2026-05-28T14:30:00.000Z",
+        "2026-05-28T14:29:59.999999Z",
+        "2026-05-28T16:30:00+02:00",
+        "2026-05-28 14:31",
+        "soon",
+    ),
+    "dispatch_id": _DISPATCHES,
+    "parent_dispatch_id": (None, "d1", "d3"),
+    "round_id": ("r1", "r2", "é😀"),
+    "round_number": (1, 1, 2, 3, 0),
+    "verdict": ("satisfied", "satisfied", "another-round-needed", "another-round"),
+    "findings_filed": (0, 1),
+    "wall_clock_ms": (0, 1_800_000, 1_801_999, 1_900_000),
+    "brief_content_hash": ("a" * 64, "b" * 64, "B" * 64, "pending"),
+    "brief_disposition": ("initial", "amended", "reissue"),
+    "spec_path": _PATHS,
+    "plan_path": _PATHS,
+    "byte_length": (100, 120),
+    "bytes_delta": (0, 20),
+    "slice_slug": ("x", "y"),
+    "mechanical": _OUTCOMES,
+    "qa": _OUTCOMES,
+    "intent": _OUTCOMES,
+}
+"""Few values of each field, so that lines have to do with each other."""
 
 
 @st.composite
 def event_lines(draw: st.DrawFn) -> str:
     """An event of few runs and ids, so that lines have to do with each other; some are broken."""
-    name = draw(
-        st.sampled_from(
-            ["correctness-recorded"] * 6
-            + ["tokens-recorded", "dispatch-start", "dispatch-end", "round-start", "project-closed"]
-        )
-    )
+    name = draw(st.sampled_from(_NAMES))
     event = dict(EVENTS[name].example, project_run_id=draw(st.sampled_from(_RUNS)))
-    for key in ("dispatch_id", "round_id", "parent_dispatch_id", "event_id"):
+    for key, values in _VALUES.items():
         if key in event:
-            event[key] = draw(st.sampled_from(_IDS))
-    for key in ("mechanical", "qa", "intent"):
-        if key in event:
-            event[key] = draw(st.sampled_from(_OUTCOMES))
+            event[key] = draw(st.sampled_from(values))
     if draw(st.integers(0, 14)) == 14:
         event.pop(draw(st.sampled_from(sorted(event))))
     if draw(st.integers(0, 14)) == 14:
@@ -47,10 +77,34 @@ def event_lines(draw: st.DrawFn) -> str:
     return text
 
 
+FAMILIES = (
+    ("dispatch-start", "dispatch-end", "round-start", "round-end", "brief-issued"),
+    ("round-start", "round-end"),
+    ("spec-authored", "spec-amended"),
+    ("slice-started", "slice-completed", "project-closed", "dispatch-start"),
+    ("correctness-recorded", "tokens-recorded", "dispatch-end"),
+    tuple(EVENTS),
+)
+"""Events that have much to do with each other."""
+
+
+def chance_line(chance: Random, names: Sequence[str]) -> str:
+    """An event of one of these names, with few values of each field; some lack a field."""
+    run = chance.choice(_RUNS)
+    event = dict(EVENTS[chance.choice(names)].example, project_run_id=run)
+    for key, values in _VALUES.items():
+        if key in event and key != "event_id":
+            event[key] = chance.choice(values)
+    event["event_id"] = f"{chance.randrange(40):08}-8f0d-4c1b-9a3e-5d2f6a7b8c90"
+    if chance.random() < 0.08:
+        event.pop(chance.choice(sorted(event)))
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+
+
 PIECES = st.sampled_from(
     ["\r", "\n", "\r\n", "\u2028", "\x85", "\x0b", "😀", "é", '"', "{", "}", ",", "null", "\ud800"]
 )
-TEXTS = st.lists(event_lines(), max_size=8).map("\n".join) | st.lists(
+TEXTS = st.lists(event_lines(), max_size=14).map("\n".join) | st.lists(
     event_lines() | PIECES | st.just("\n"), max_size=8
 ).map("\n".join)
 SMALL = st.lists(PIECES | st.text(max_size=3), max_size=4).map("".join)
@@ -124,6 +178,7 @@ def everything(analysis: Analysis) -> dict[str, object]:
         "findings": [
             (
                 finding.rule.code,
+                analysis.severity_of(finding),
                 analysis.where(finding),
                 analysis.words(finding.words),
                 [(analysis.where(each), analysis.words(each.words)) for each in finding.related],
@@ -140,12 +195,14 @@ def everything(analysis: Analysis) -> dict[str, object]:
         ],
         "score": to_json(analysis.score()),
         "named": {
-            entity: {
-                name: [analysis.line_number(line) for line in lines]
-                for name, lines in sorted(groups.items())
-            }
-            for entity, groups in analysis.index.named.items()
+            (name, field, value): [analysis.line_number(line) for line in lines]
+            for name, event in EVENTS.items()
+            for field in ("dispatch_id", "parent_dispatch_id", "round_id", "spec_path")
+            if field in event.keeps
+            for value in _VALUES[field]
+            if (lines := analysis.index.table(name, field).of(value))
         },
+        "counts": (analysis.finding_count, analysis.hidden_count),
         "rejected": {
             run_id: [analysis.line_number(line) for line in lines]
             for run_id, lines in analysis.index.rejected.items()

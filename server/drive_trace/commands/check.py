@@ -6,10 +6,15 @@ import sys
 
 import click
 
-from drive_trace.api import Analysis
-from drive_trace.commands.output import FORMATS
+from drive_trace.commands.checking.baselines import write_baselines
+from drive_trace.commands.checking.repairs import Repairs
+from drive_trace.commands.checking.run import Run
+from drive_trace.commands.formats import FORMATS
+from drive_trace.commands.formats.report import Totals
 from drive_trace.commands.paths import Reading, paths_argument
 from drive_trace.rules.base import Severity
+from drive_trace.storage.projects import Projects
+from drive_trace.storage.traces import STDIN
 
 _THRESHOLDS = {severity.label: severity for severity in Severity}
 
@@ -21,7 +26,8 @@ _THRESHOLDS = {severity.label: severity for severity in Severity}
     type=click.Choice(sorted(FORMATS)),
     default="full",
     show_default=True,
-    help="full shows the line with a caret, concise one line a finding, json is for programs.",
+    help="full shows the line with a caret, concise one line a finding, json is for programs, "
+    "github for GitHub's workflows, sarif for code scanning.",
 )
 @click.option(
     "--fail-on",
@@ -30,30 +36,89 @@ _THRESHOLDS = {severity.label: severity for severity in Severity}
     show_default=True,
     help="Exit with 1 when there is a finding at least this bad.",
 )
-def check(paths: tuple[str, ...], output_format: str, fail_on: str) -> None:
+@click.option("--fix", is_flag=True, help="Make all safe fixes, and report what is left.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: make suggestions, too.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
+@click.option(
+    "--write-baseline",
+    is_flag=True,
+    help="Take all present findings for known: later checks report new ones only.",
+)
+@click.option("--config", metavar="FILE", help="Use this drive-trace.toml for all traces.")
+@click.option("--no-config", is_flag=True, help="Use no drive-trace.toml and no baseline.")
+@click.option("--no-baseline", is_flag=True, help="Report known findings, too.")
+def check(  # noqa: PLR0913, PLR0917 - one for each option
+    paths: tuple[str, ...],
+    output_format: str,
+    fail_on: str,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
+    write_baseline: bool,
+    config: str | None,
+    no_config: bool,
+    no_baseline: bool,
+) -> None:
     """Report everything that is wrong with the traces at PATH.
 
     PATH is a file, a folder (searched for trace.jsonl and wip/drive-trace/*.jsonl) or - for
     standard input; without one, the current folder is searched.
 
-    Exit code: 0 nothing found at the level of --fail-on, 1 something found, 2 some input could
-    not be read (the rest is still checked).
+    The nearest drive-trace.toml in the folders above a trace says which rules are run over it, and
+    how severe they are. Findings in the drive-trace-baseline.json beside it are known, and neither
+    reported nor counted; without a drive-trace.toml it is that of the current folder. Neither has
+    a say in what readers reject and in the verdicts that score shows.
+
+    --fix rewrites a trace as a whole, and not where it changed in the meantime. With - the fixed
+    text goes to standard output, and the findings to standard error.
+
+    Exit code: 0 nothing found at the level of --fail-on, 1 something found, 2 some input could not
+    be read, used or fixed (the rest is still checked). With --fix and --diff it is about what is
+    left.
 
     \b
     Examples:
       drive-trace check
       drive-trace check projects/checkout-retry/trace.jsonl --output-format concise
       tail -n 20 trace.jsonl | drive-trace check -
+      drive-trace check --diff
+      drive-trace check --fix --fail-on warning
+      drive-trace check --write-baseline
     """
-    threshold = _THRESHOLDS.get(fail_on, 0)
-    reading = Reading(paths)
-    writer = FORMATS[output_format](sys.stdout)
-    found = False
-    for trace in reading:
-        analysis = Analysis(trace.records)
-        worst = writer.write(analysis, trace.path)
-        found = found or (worst is not None and worst <= threshold)
-    writer.finish()
-    if reading.failed:
+    _refuse(unsafe_fixes and not (fix or diff), "--unsafe-fixes goes with --fix or --diff")
+    _refuse(write_baseline and (fix or diff), "--write-baseline does not go with --fix or --diff")
+    _refuse(write_baseline and no_config, "--write-baseline does not go with --no-config")
+    _refuse(no_config and config is not None, "--no-config does not go with --config")
+    _refuse(
+        write_baseline and STDIN in paths,
+        "--write-baseline does not go with -: standard input is no file to know findings of",
+    )
+    projects = None
+    if not no_config:
+        with_baseline = not (no_baseline or write_baseline)
+        projects = Projects(".", configuration=config, with_baseline=with_baseline)
+    repairs = Repairs(suggestions=unsafe_fixes, only_show=diff) if fix or diff else None
+    run, reading = Run(projects, repairs), Reading(paths)
+    reports = run.reports(reading)
+    notes = write_baselines(run, reports) if write_baseline else []
+    # What is fixed, and a diff, have standard output for themselves.
+    out = sys.stderr if fix and STDIN in paths else sys.stdout
+    writer = FORMATS[output_format](out) if not diff else None
+    for report in reports:
+        if writer is not None:
+            writer.write(report)
+    notes += run.notes()
+    if writer is not None:
+        writer.finish(Totals(len(run.checked), notes))
+    if writer is None or not writer.shows_totals:
+        for note in notes:
+            click.echo(f"drive-trace: {note}", err=True)
+    if reading.failed or run.failed:
         sys.exit(2)
-    sys.exit(1 if found else 0)
+    is_bad = run.worst is not None and run.worst <= _THRESHOLDS.get(fail_on, 0)
+    sys.exit(1 if is_bad and not write_baseline else 0)
+
+
+def _refuse(condition: bool, words: str) -> None:
+    if condition:
+        raise click.UsageError(words)

@@ -7,20 +7,24 @@ those that an edit left alone are not made again, and no converter looks at them
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import orjson
 
 from drive_trace.api import Analysis
-from drive_trace.rules.base import Finding
-from drive_trace.text import PositionEncoding, Span
+from drive_trace.rules.base import Finding, Related, Words
+from drive_trace.text import PositionEncoding, Span, units_before
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line
+from drive_trace.trace.places import resolve
 
 SOURCE = "drive-trace"
 _UNNECESSARY = 1
 _INFORMATION = 3
+_MOST_NUMBERS = 20_000
+"""So many lines' numbers are remembered, gone lines' too."""
 
 
 class DiagnosticOptions(NamedTuple):
@@ -34,19 +38,36 @@ class DiagnosticOptions(NamedTuple):
     """Gives the address of a rule's page by the rule's code."""
 
 
+class _Text(NamedTuple):
+    """A diagnostic as JSON text, cut where the numbers of lines stand."""
+
+    parts: Sequence[bytes]
+    """One more than there are numbers."""
+    slots: Sequence[_Slot] | None
+    """What stands between them; None where it is the number of its own line each time."""
+
+
+class _Slot(NamedTuple):
+    """A place for a line's number."""
+
+    line: Line
+    counts_from: int
+    """0 in a position, 1 in a message."""
+
+
 class _Made(NamedTuple):
     """The diagnostics of one line, and what they were made of."""
 
     findings: Sequence[Finding]
     shape: int
-    number: int
-    """The line's index from 0 in a document of that shape."""
-    is_movable: bool
-    texts: list[bytes]
+    cut: Sequence[_Text] | None
+    """What they can be made of again in a document of another shape."""
+    texts: Sequence[bytes]
 
 
-_START = b'{"range":{"start":{"line":'
-_END = b'},"end":{"line":'
+# Private characters, which no message holds: it shows what is not printable in another way.
+_IN_POSITION, _IN_MESSAGE, _BEHIND = "\ue000", "\ue001", "\ue002"
+_MARK = re.compile(f'"{_IN_POSITION}([0-9]+)"|{_IN_MESSAGE}([0-9]+){_BEHIND}'.encode())
 
 
 class DiagnosticMaker:
@@ -56,17 +77,28 @@ class DiagnosticMaker:
         self._analysis = analysis
         self._options = options
         self._made: dict[Line, _Made] = {}
+        self._numbers: dict[Line, int] = {}
+        """The numbers, from 0, that lines had when somebody last asked."""
         self._distance = 0
-        self._last: tuple[tuple[int, int], bytes] = ((-1, -1), b"")
+        self._lines: Sequence[Line] = ()
+        self._is_simple = False
+        """Whether each record is one line of the protocol."""
+        self._last: tuple[tuple[int, int, int], bytes] = ((-1, -1, -1), b"")
 
     def as_json(self, near: Line | None = None) -> bytes:
         """The JSON text of the list of diagnostics; ``near`` is where somebody is editing."""
         analysis, most = self._analysis, self._options.most
         left_out = max(0, analysis.finding_count - most)
-        state = (analysis.finding_revision, analysis.document.shape)
-        if state == self._last[0] and not left_out:
+        place = analysis.findings_before(near) if left_out and near is not None else 0
+        state = (analysis.finding_revision, analysis.document.shape, place)
+        if state == self._last[0]:
             return self._last[1]
         before, self._made = self._made, {}
+        lines = analysis.document.lines
+        self._lines = lines
+        self._is_simple = not analysis.document.is_divided and not lines[-1].text.endswith("\r")
+        if len(self._numbers) > _MOST_NUMBERS:
+            self._numbers.clear()
         texts: list[bytes] = []
         selection = analysis.select_findings(most, near)
         for line in selection.lines:
@@ -83,33 +115,65 @@ class DiagnosticMaker:
         if before is not None and before.findings is findings:
             if before.shape == document.shape:
                 return before
-            if before.is_movable and not document.is_divided:
-                return self._moved(line, before)
-        texts = [dumps(self._diagnostic(finding)) for finding in findings]
-        movable = not document.is_divided and all(map(_is_movable, findings))
-        return _Made(findings, document.shape, document.number(line), movable, texts)
+            if before.cut is not None and self._is_simple:
+                return self._filled(line, findings, before.cut)
+        if not self._is_simple:
+            return self._plain(findings)
+        cut = [self._cut(finding) for finding in findings]
+        known = [text for text in cut if text is not None]
+        return self._filled(line, findings, known) if known == cut else self._plain(findings)
 
-    def _moved(self, line: Line, before: _Made) -> _Made:
-        document = self._analysis.document
+    def _plain(self, findings: Sequence[Finding]) -> _Made:
+        plain = _Plain(self._analysis)
+        texts = [dumps(self._diagnostic(finding, plain)) for finding in findings]
+        return _Made(findings, self._analysis.document.shape, None, texts)
+
+    def _cut(self, finding: Finding) -> _Text | None:
+        """The text of a diagnostic; None where a mark got lost, as in escapes."""
+        marked = _Marked(self._analysis)
+        parts = _MARK.split(dumps(self._diagnostic(finding, marked)))
+        slots = [
+            _Slot(marked.lines[int(first or second)], 0 if first else 1)
+            for first, second in zip(parts[1::3], parts[2::3], strict=True)
+        ]
+        if len(slots) != len(marked.lines) + marked.ranges:
+            return None
+        is_alone = all(slot == (finding.line, 0) for slot in slots)
+        return _Text(parts[::3], None if is_alone else slots)
+
+    def _filled(self, line: Line, findings: Sequence[Finding], cut: Sequence[_Text]) -> _Made:
+        """Diagnostics with the numbers that lines have now."""
+        own = b"%d" % self._number(line)
+        texts = [
+            own.join(text.parts) if text.slots is None else self._joined(text.parts, text.slots)
+            for text in cut
+        ]
+        return _Made(findings, self._analysis.document.shape, cut, texts)
+
+    def _joined(self, parts: Sequence[bytes], slots: Sequence[_Slot]) -> bytes:
+        pieces = [parts[0]]
+        for (line, counts_from), part in zip(slots, parts[1:], strict=True):
+            pieces += (b"%d" % (self._number(line) + counts_from), part)
+        return b"".join(pieces)
+
+    def _number(self, line: Line) -> int:
+        lines, before = self._lines, self._numbers.get(line, 0)
         # Most lines move as far as the one before them did.
-        number = before.number + self._distance
-        if not (number < len(document.lines) and document.lines[number] is line):
-            number = document.number(line)
-            self._distance = number - before.number
-        texts = before.texts
-        if number != before.number:
-            texts = [_on_line(text, b"%d" % number) for text in texts]
-        return _Made(before.findings, document.shape, number, True, texts)
+        number = before + self._distance
+        if not (0 <= number < len(lines) and lines[number] is line):
+            number = self._analysis.document.number(line)
+            self._distance = number - before
+        self._numbers[line] = number
+        return number
 
-    def _diagnostic(self, finding: Finding) -> Mapping[str, object]:
+    def _diagnostic(self, finding: Finding, written: _Plain | _Marked) -> Mapping[str, object]:
         rule = finding.rule
-        record, span = self._analysis.where(finding)
         diagnostic: dict[str, object] = {
-            "range": self._range(record, span),
-            "severity": int(rule.severity),
+            "range": self._range(finding, written),
+            "severity": int(self._analysis.severity_of(finding)),
             "code": rule.code,
             "source": SOURCE,
-            "message": self._analysis.words(finding.words),
+            "message": written.words(finding.words),
         }
         url = self._options.url_of(rule.code)
         if url is not None:
@@ -118,11 +182,8 @@ class DiagnosticMaker:
             diagnostic["tags"] = [_UNNECESSARY]
         related = [
             {
-                "location": {
-                    "uri": self._options.uri,
-                    "range": self._range(*self._analysis.where(each)),
-                },
-                "message": self._analysis.words(each.words),
+                "location": {"uri": self._options.uri, "range": self._range(each, written)},
+                "message": written.words(each.words),
             }
             for each in finding.related
         ]
@@ -131,10 +192,10 @@ class DiagnosticMaker:
         return diagnostic
 
     def _more(self, left_out: int) -> Mapping[str, object]:
-        last = len(self._analysis.document.lines) - 1
-        end = len(self._analysis.document.lines[last].text)
+        last = self._analysis.document.lines[-1]
+        end = len(last.text)
         return {
-            "range": self._range(last, Span(end, end)),
+            "range": _Plain(self._analysis).range(last, Span(end, end), self._options.encoding),
             "severity": _INFORMATION,
             "code": "more-findings",
             "source": SOURCE,
@@ -142,26 +203,66 @@ class DiagnosticMaker:
             "`drive-trace check` prints them all",
         }
 
-    def _range(self, record: int, span: Span) -> Mapping[str, object]:
-        document, encoding = self._analysis.document, self._options.encoding
+    def _range(
+        self, place: Finding | Related, written: _Plain | _Marked
+    ) -> Mapping[str, Mapping[str, object]]:
+        span = resolve(place.line.text, place.place)
+        return written.range(place.line, span, self._options.encoding)
+
+
+class _Plain:
+    """Writes lines by their numbers."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+
+    def words(self, words: Words) -> str:
+        """A message."""
+        return self._analysis.words(words)
+
+    def range(
+        self, line: Line, span: Span, encoding: PositionEncoding
+    ) -> Mapping[str, Mapping[str, object]]:
+        """A range of the protocol."""
+        document = self._analysis.document
+        record = document.number(line)
         start = document.position_of(Point(record, span.start), encoding)
         end = document.position_of(Point(record, span.end), encoding)
+        return {"start": start._asdict(), "end": end._asdict()}
+
+
+class _Marked:
+    """Writes marks instead of numbers, in a document each record of which is one line."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self.lines: list[Line] = []
+        """The lines by their marks."""
+        self.ranges = 0
+        """How many of the marks stand twice, at the start and the end of a range."""
+
+    def words(self, words: Words) -> str:
+        """A message."""
+        return "".join(
+            f"{_IN_MESSAGE}{self._mark(word)}{_BEHIND}" if isinstance(word, Line) else word
+            for word in words
+        )
+
+    def range(
+        self, line: Line, span: Span, encoding: PositionEncoding
+    ) -> Mapping[str, Mapping[str, object]]:
+        """A range of the protocol."""
+        mark, text = f"{_IN_POSITION}{self._mark(line)}", line.text.removesuffix("\r")
+        start, end = (min(each, len(text)) for each in span)
+        self.ranges += 1
         return {
-            "start": {"line": start.line, "character": start.character},
-            "end": {"line": end.line, "character": end.character},
+            "start": {"line": mark, "character": units_before(text, start, encoding)},
+            "end": {"line": mark, "character": units_before(text, end, encoding)},
         }
 
-
-def _is_movable(finding: Finding) -> bool:
-    """Whether nothing but its own line's number would change when lines are inserted above."""
-    return not finding.related and len(finding.words) == 1
-
-
-def _on_line(text: bytes, number: bytes) -> bytes:
-    """A diagnostic within one line, moved to another line."""
-    start = text.index(b",", len(_START))
-    end = text.index(_END, start) + len(_END)
-    return b"".join((_START, number, text[start:end], number, text[text.index(b",", end) :]))
+    def _mark(self, line: Line) -> int:
+        self.lines.append(line)
+        return len(self.lines) - 1
 
 
 def dumps(value: object) -> bytes:

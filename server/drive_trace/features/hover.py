@@ -15,6 +15,7 @@ from drive_trace.trace.places import Part, Place, node_at, path_at, resolve, syn
 from drive_trace.vocabulary import (
     ENVELOPE,
     EVENTS,
+    LIFETIMES,
     Entity,
     EventType,
     FieldType,
@@ -153,22 +154,12 @@ def _about_named(analysis: Analysis, line: Line, place: Place, field: FieldType)
     named = _value(line, place)
     if field.names in (None, Entity.RUN, Entity.EVENT, Entity.PATH) or not isinstance(named, str):
         return None
-    lines = analysis.index.named[field.names].get(named)
-    starts, ends, name = [], [], None
-    for each in lines or ():
-        event = each.event
-        if event is None:
-            continue
-        own = next(key for key, declared in event.fields.items() if declared.names is field.names)
-        if each.fact(own) != named:  # only refers to it, as a resumed dispatch does
-            continue
-        if event.opens is field.names:
-            starts.append(each)
-            name = each.fact("dispatch_name") if "dispatch_name" in event.keeps else None
-        elif event.closes is field.names:
-            ends.append(each)
+    of = LIFETIMES[field.names]
+    starts = analysis.index.table(of.opener, of.field).of(named)
+    ends = analysis.index.table(of.closer, of.field).of(named)
     if not starts:
-        return f"No event of this trace starts this {field.names}."
+        return f"No event of this trace starts this {of.entity}."
+    name = starts[-1].fact("dispatch_name") if of.entity is Entity.DISPATCH else None
     said = f"{code(str(name))}: started" if name else "Started"
     said += f" on line {analysis.line_number(starts[0])}"
     said += f", ended on line {analysis.line_number(ends[-1])}." if ends else ", not ended."

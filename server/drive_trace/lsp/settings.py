@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from drive_trace.rules.settings import DEFAULTS, RuleSettings
+from drive_trace.storage.configuration_text import read_client_rules
+
 DEFAULT_MAX_FINDINGS = 1000
 
 
@@ -17,6 +20,10 @@ class Settings:
     """Where a finding's documentation link leads: a web address with ``{code}`` in it. Empty:
     the pages that are installed with the server.
     """
+    rules: RuleSettings = DEFAULTS
+    """What lies over the configurations: written as the ``[rules]`` table of a configuration is."""
+    rule_problems: tuple[str, ...] = ()
+    """What was left out of ``rules``, and why: sentences for the person who wrote them."""
 
 
 def read_settings(given: object, before: Settings) -> Settings:
@@ -31,6 +38,9 @@ def read_settings(given: object, before: Settings) -> Settings:
     url = section.get("ruleUrl")
     if isinstance(url, str) and (not url or _is_template(url)):
         settings = replace(settings, rule_url=url)
+    if "rules" in section:
+        rules, problems = read_client_rules(section["rules"])
+        settings = replace(settings, rules=rules, rule_problems=problems)
     return settings
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from urllib.parse import unquote
 
 from lsprotocol import types
 
@@ -57,7 +58,8 @@ class OpenTrace:
 
     def _replace_all(self, text: str) -> None:
         self._replaced += 1
-        self.analysis = Analysis(text)
+        self.analysis = Analysis(text, path=unquote(self.uri))
+        self.analysis.expect_edits()
         self.near = None
         self._maker = DiagnosticMaker(self.analysis, self.options)
 

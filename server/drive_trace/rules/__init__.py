@@ -9,16 +9,18 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
-from drive_trace.rules.base import Rule
+from drive_trace.rules.base import Example, Rule
 
-_SUPPORT = {"base", "edits"}
+SUPPORT = frozenset({"affected", "base", "durations", "edits", "ids", "settings", "subjects"})
+"""The modules of this package that are no rules."""
 
 
 def _discover() -> dict[str, Rule[Any]]:
     names = sorted(each.name for each in pkgutil.iter_modules(__path__))
-    modules = [import_module(f"{__name__}.{name}") for name in names if name not in _SUPPORT]
+    modules = [import_module(f"{__name__}.{name}") for name in names if name not in SUPPORT]
     return {module.RULE.code: module.RULE for module in modules}
 
 
@@ -26,18 +28,16 @@ RULES: Mapping[str, Rule[Any]] = _discover()
 """Every rule by its code."""
 
 
-def rules_for(subject: type[object]) -> tuple[Rule[Any], ...]:
-    """The rules that look at one kind of subject."""
-    return _BY_SUBJECT.get(subject, ())
-
-
-_BY_SUBJECT: Mapping[type[object], tuple[Rule[Any], ...]] = {
-    subject: tuple(rule for rule in RULES.values() if rule.subject is subject)
-    for subject in {rule.subject for rule in RULES.values()}
-}
-
-
 def documentation(rule: Rule[Any]) -> str:
     """What the rule's module says of it, in Markdown."""
-    module = import_module(f"{__name__}.{rule.code.replace('-', '_')}")
-    return (module.__doc__ or "").strip()
+    return (_module(rule).__doc__ or "").strip()
+
+
+def examples(rule: Rule[Any]) -> tuple[Example, ...]:
+    """Pieces of traces that show what the rule finds, and what it does not."""
+    shown: tuple[Example, ...] = _module(rule).EXAMPLES
+    return shown
+
+
+def _module(rule: Rule[Any]) -> ModuleType:
+    return import_module(f"{__name__}.{rule.code.replace('-', '_')}")

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Concatenate, Generic, NamedTuple, TypeVar
 
 from drive_trace.text import Span
 from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line, Remark
 from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import StringShape
 
 
 class Severity(IntEnum):
@@ -34,7 +35,7 @@ class Severity(IntEnum):
 
 
 class Edit(NamedTuple):
-    """Put ``text`` in place of ``span`` of ``line``."""
+    """Put ``text`` in place of ``span`` of ``line``; one past the line is the newline behind it."""
 
     line: Line
     span: Span
@@ -72,36 +73,21 @@ class Finding(NamedTuple):
     related: tuple[Related, ...] = ()
     remark: Remark | None = None
     """For findings on one line: what the reader noticed."""
-
-
-# Subjects: what a rule can look at
+    expected: object = None
+    """What should stand there, where that is known: what a fix puts there."""
+    run: Run | None = None
+    """Where a fix looks for what can have been meant."""
 
 
 class Remarked(NamedTuple):
-    """A line and one remark that the reader made on it, of the concern named like the rule."""
+    """A line and one remark that the reader made on it, of the concern named like the rule.
+
+    The rule finds exactly one thing wrong with it. Subjects that compare lines are in
+    ``subjects.py``.
+    """
 
     line: Line
     remark: Remark
-
-
-class FeedEvent(NamedTuple):
-    """One event of a feed between its neighbours in the same feed of the same run."""
-
-    previous: Line | None
-    line: Line
-    following: Line | None
-
-
-class RunSoFar(NamedTuple):
-    """One run's summary."""
-
-    run: Run
-
-
-class FileEnd(NamedTuple):
-    """The last record, which is empty after a final newline."""
-
-    last: Line
 
 
 Subject = TypeVar("Subject", bound=tuple[object, ...])
@@ -120,6 +106,10 @@ class Example:
     """The text after a fix of the first finding; None says that it offers none."""
     fix: str | None = None
     """The title of that fix; None is the first one."""
+    path: str | None = None
+    """Where the trace lies."""
+    beside: str | None = None
+    """Another trace, ``other.jsonl``, that is checked after this one; for rules between files."""
 
 
 OptionValue = int | float | bool | str
@@ -143,7 +133,10 @@ class Rule(Generic[Subject]):
     code: str
     severity: Severity
     subject: type[Subject]
-    check: Callable[[Subject], Iterable[Finding]]
+    check: Callable[Concatenate[Subject, ...], Iterable[Finding]]
+    """Called with a subject and, by keyword, with the values of the rule's options: of one
+    called ``tolerance-ms`` as ``tolerance_ms``.
+    """
     summary: str
     """One sentence: what it finds."""
     fixes: Callable[[Finding], Iterable[Fix]] = field(default=lambda _: ())
@@ -152,6 +145,17 @@ class Rule(Generic[Subject]):
     """Whether what it marks has no effect (shown faded)."""
     options: tuple[Option, ...] = ()
     """What can be set of it, beside its severity."""
+
+
+def malformed(rule: Rule[Any], subject: Remarked) -> Finding:
+    """The finding on a string that is not written as it is by convention."""
+    line, remark = subject
+    assert remark.field is not None
+    assert isinstance(remark.field.shape, StringShape)
+    assert remark.field.shape.form is not None
+    expected = remark.field.shape.form.words
+    words = f"`{remark.path[-1]}` should be {expected}; found {shown(remark.found)}"
+    return Finding(rule, line, Place(Part.VALUE, remark.path), (words,), remark=remark)
 
 
 def wrong_value(rule: Rule[Any], subject: Remarked, hint: str = "") -> Finding:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Any
 
 import orjson
 
-from drive_trace.rules.base import Edit
+from drive_trace.rules.base import Edit, Finding, Fix
 from drive_trace.text import Span
 from drive_trace.trace.line import Line, Path
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
-from drive_trace.vocabulary import FieldType, ObjectShape, OneOfShape
+from drive_trace.vocabulary import EVENTS, FieldType, ObjectShape, OneOfShape
 
 _SPACE = " \t\r\n"
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
 
 
@@ -55,13 +57,13 @@ def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> 
     return Edit(line, Span(len(before), len(before)), comma + pairs)
 
 
-def keys_of(line: Line, path: Path) -> frozenset[str]:
-    """The keys of the object at ``path``."""
-    return _keys_of(line.text, path)
+def values_of(line: Line, path: Path = ()) -> Mapping[str, Any]:
+    """The keys and values of the object at ``path``; none where there is no object."""
+    return _values_of(line.text, path)
 
 
 @lru_cache(maxsize=2)
-def _keys_of(text: str, path: Path) -> frozenset[str]:
+def _values_of(text: str, path: Path) -> Mapping[str, Any]:
     # Asked for each undeclared key of a line in turn.
     try:
         data = orjson.loads(text)
@@ -69,7 +71,26 @@ def _keys_of(text: str, path: Path) -> frozenset[str]:
         data = syntax_of(text).to_python()
     for step in path:
         data = data[step] if isinstance(data, dict) and step in data else None
-    return frozenset(data) if isinstance(data, dict) else frozenset()
+    return data if isinstance(data, dict) else {}
+
+
+def repairs(finding: Finding) -> Iterable[Fix]:
+    """What can be done about a line that is not JSON. Nothing of it is safe on a line that names
+    a feed: there it can change a verdict or a figure.
+    """
+    assert finding.remark is not None
+    assert finding.remark.problem is not None
+    for repair in finding.remark.problem.repairs:
+        edits = tuple(Edit(finding.line, span, text) for span, text in repair.edits)
+        yield Fix(repair.title, repair.safe and not _names_a_feed(finding.line.text), edits)
+
+
+def _names_a_feed(text: str) -> bool:
+    """Whether the name of a feed stands anywhere on a line, be it in escapes: of a broken line
+    it cannot be told for sure which event it was meant to be.
+    """
+    plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
+    return any(event.name in plain for event in EVENTS.values() if event.is_feed)
 
 
 def placeholder(field: FieldType) -> str:

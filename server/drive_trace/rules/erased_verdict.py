@@ -8,14 +8,15 @@ meant: a verdict can be withdrawn.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, FeedEvent, Finding, Fix, Related, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Related, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
+from drive_trace.rules.subjects import FeedEvent
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 
 def _check(subject: FeedEvent) -> Iterable[Finding]:
-    previous, line, _ = subject
+    previous, line = subject.previous, subject.line
     if previous is None or line.event is None or line.event.name != "correctness-recorded":
         return
     for name in CORRECTNESS_FIELDS:

@@ -10,21 +10,10 @@ break) it is offered and safe; where it would have to guess at a value it is a s
 is on a line that names one of the two feeds, as its repair can change a verdict.
 """
 
-import re
 from collections.abc import Iterable
 
-from drive_trace.rules.base import (
-    Edit,
-    Example,
-    Finding,
-    Fix,
-    Remarked,
-    Rule,
-    Severity,
-)
-from drive_trace.vocabulary import EVENTS
-
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+from drive_trace.rules.base import Example, Finding, Remarked, Rule, Severity
+from drive_trace.rules.edits import repairs
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:
@@ -33,28 +22,12 @@ def _check(subject: Remarked) -> Iterable[Finding]:
     yield Finding(RULE, subject.line, problem.span, (problem.message,), remark=subject.remark)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.remark is not None
-    assert finding.remark.problem is not None
-    for repair in finding.remark.problem.repairs:
-        edits = tuple(Edit(finding.line, span, text) for span, text in repair.edits)
-        yield Fix(repair.title, repair.safe and not _names_a_feed(finding.line.text), edits)
-
-
-def _names_a_feed(text: str) -> bool:
-    """Whether the name of a feed stands anywhere on a line, be it in escapes: of a broken line
-    it cannot be told for sure which event it was meant to be.
-    """
-    plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
-    return any(event.name in plain for event in EVENTS.values() if event.is_feed)
-
-
 RULE = Rule(
     code="invalid-json",
     severity=Severity.ERROR,
     subject=Remarked,
     check=_check,
-    fixes=_fixes,
+    fixes=repairs,
     summary="The line is not valid JSON, so readers drop it.",
 )
 

@@ -7,7 +7,8 @@ line is not JSON: somebody may still be writing it, and that it is broken is sai
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Edit, Example, FileEnd, Finding, Fix, Rule, Severity
+from drive_trace.rules.base import Edit, Example, Finding, Fix, Rule, Severity
+from drive_trace.rules.subjects import FileEnd
 from drive_trace.text import Span, is_blank
 from drive_trace.trace.line import Concern
 from drive_trace.trace.places import Part, Place

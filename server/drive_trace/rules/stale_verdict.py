@@ -7,19 +7,21 @@ Feeds, retros, health checks and `project-closed` do not count: they belong afte
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Related, Rule, RunSoFar, Severity
+from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
+from drive_trace.rules.subjects import FeedEvent
 from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import EVENTS
 
 _EVENT_TYPE = Place(Part.VALUE, ("event_type",))
 
 
-def _check(subject: RunSoFar) -> Iterable[Finding]:
-    deciding = subject.run.events("correctness-recorded").last
-    last_work = subject.run.last_work
-    if deciding is not None and last_work is not None and last_work.order > deciding.order:
+def _check(subject: FeedEvent) -> Iterable[Finding]:
+    line, last_work = subject.line, subject.last_work
+    decides = subject.following is None and line.event is EVENTS["correctness-recorded"]
+    if decides and last_work is not None and last_work.order > line.order:
         yield Finding(
             RULE,
-            deciding,
+            line,
             _EVENT_TYPE,
             ("the run went on after this verdict, up to line ", last_work, ": grade it again"),
             related=(Related(last_work, _EVENT_TYPE, ("the run's latest work",)),),
@@ -29,7 +31,7 @@ def _check(subject: RunSoFar) -> Iterable[Finding]:
 RULE = Rule(
     code="stale-verdict",
     severity=Severity.WARNING,
-    subject=RunSoFar,
+    subject=FeedEvent,
     check=_check,
     summary="The run went on after it was graded.",
 )

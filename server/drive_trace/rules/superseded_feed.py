@@ -6,14 +6,15 @@ event that was replaced is history: it has no effect on the verdict or the token
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, FeedEvent, Finding, Related, Rule, Severity
+from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
+from drive_trace.rules.subjects import FeedEvent
 from drive_trace.trace.places import Part, Place
 
 _EVENT_TYPE = Place(Part.VALUE, ("event_type",))
 
 
 def _check(subject: FeedEvent) -> Iterable[Finding]:
-    _, line, following = subject
+    line, following = subject.line, subject.following
     if following is not None:
         yield Finding(
             RULE,

@@ -8,7 +8,7 @@ are suggestions.
 from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, printable
-from drive_trace.rules.edits import delete_member, keys_of, nearest, replace_key
+from drive_trace.rules.edits import delete_member, nearest, replace_key, values_of
 from drive_trace.trace.line import Line, Path
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import EVENTS, ObjectShape
@@ -42,7 +42,7 @@ def _guess(line: Line, path: Path) -> str | None:
     for step in path[:-1]:
         shape = fields[str(step)].shape
         fields = shape.fields if isinstance(shape, ObjectShape) else {}
-    present = keys_of(line, path[:-1])
+    present = values_of(line, path[:-1])
     return nearest(str(path[-1]), [name for name in fields if name not in present])
 
 

@@ -21,3 +21,11 @@ def rule_url(code: str, template: str = "") -> str | None:
 def _installed_page(code: str) -> str | None:
     page = PAGES / f"{code}.md"
     return page.as_uri() if page.is_file() else None
+
+
+def rule_page(code: str) -> str | None:
+    """A rule's page in Markdown; None where it is not installed."""
+    try:
+        return (PAGES / f"{code}.md").read_text(encoding="utf-8")
+    except OSError:
+        return None

@@ -15,7 +15,7 @@ from operator import add, attrgetter, itemgetter
 from typing import NamedTuple
 
 from drive_trace.text import PositionEncoding, Span, offset_of, units_before
-from drive_trace.trace.line import Line, LineSet
+from drive_trace.trace.line import Line, LineSet, OddLine, Status
 
 _SPACING = 1 << 40
 """Between the order labels of neighbours in a fresh document."""
@@ -30,7 +30,10 @@ Reader = Callable[[Iterable[str]], list[Line]]
 
 
 class Point(NamedTuple):
-    """A place in a document: a record's index from 0, and a code point within it."""
+    """A place in a document: a record's index from 0, and a code point within it.
+
+    One past a record's text is behind the newline that ends it.
+    """
 
     record: int
     offset: int
@@ -57,6 +60,7 @@ class Document:
     def __init__(self, records: Sequence[str], read: Reader) -> None:
         self._read = read
         self._lines = read(records)
+        _mark_end(self._lines)
         for place, line in enumerate(self._lines):
             line.order = place * _SPACING
         self.shape = 0
@@ -84,14 +88,19 @@ class Document:
     def splice(self, start: Point, end: Point, text: str) -> Splice:
         """What putting ``text`` in place of the text between two points changes."""
         lines = self._lines
+        start, end = self._in_record(start), self._in_record(end)
         head, tail = lines[start.record].text, lines[end.record].text
         texts = f"{head[: start.offset]}{text}{tail[end.offset :]}".split("\n")
         first, stop = start.record, end.record + 1
         begin, finish = 0, len(texts)
-        while first < stop and begin < finish and lines[first].text == texts[begin]:
-            first, begin = first + 1, begin + 1
+        # From the end first: the last record is another thing than an equal one before it.
         while first < stop and begin < finish and lines[stop - 1].text == texts[finish - 1]:
             stop, finish = stop - 1, finish - 1
+        at_end = int(stop == len(lines))
+        while (
+            first < stop - at_end and begin < finish - at_end and lines[first].text == texts[begin]
+        ):
+            first, begin = first + 1, begin + 1
         return Splice(first, stop, texts[begin:finish])
 
     def apply(self, splice: Splice) -> Sequence[Line]:
@@ -109,10 +118,17 @@ class Document:
         added = self._read(texts)
         if len(texts) != stop - first or was_divided or any("\r" in text for text in texts):
             self.shape += 1
+        if stop == len(self._lines):
+            _mark_end(added)
         self._lines[first:stop] = added
         self._label(first, len(added))
         self._note_divided(added)
         return added
+
+    def _in_record(self, point: Point) -> Point:
+        record, offset = point
+        is_behind = offset > len(self._lines[record].text) and record + 1 < len(self._lines)
+        return Point(record + 1, 0) if is_behind else point
 
     def _label(self, first: int, count: int) -> None:
         lines = self._lines
@@ -134,7 +150,7 @@ class Document:
 
     def _note_divided(self, lines: Iterable[Line]) -> None:
         for line in lines:
-            if _is_divided(line):
+            if "\r" in line.text and _is_divided(line):
                 self._divided.add(line)
 
     # Positions of the protocol
@@ -153,6 +169,7 @@ class Document:
 
     def position_of(self, point: Point, encoding: PositionEncoding) -> Position:
         """The protocol position of a point of this document."""
+        point = self._in_record(point)
         text = self._lines[point.record].text
         line = self.protocol_line(point.record)
         if "\r" not in text:
@@ -230,6 +247,12 @@ def _protocol_lines(text: str, *, is_last: bool) -> list[Span]:
     if is_last:
         parts.append(Span(start, len(text)))
     return parts
+
+
+def _mark_end(lines: list[Line]) -> None:
+    """Nothing is to be said of a blank last record: it is where the next line goes."""
+    if lines and lines[-1].status is Status.BLANK:
+        lines[-1] = OddLine(lines[-1].text, Status.BLANK)
 
 
 def _is_divided(line: Line) -> bool:

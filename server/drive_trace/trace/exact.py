@@ -1,4 +1,5 @@
-"""Decides exactly, and slowly, what the reference reader thinks of a parsed value.
+"""Decides exactly, and slowly, what the reference reader thinks of a parsed value, and what we
+know beyond it: how strings are written, and how an event's fields agree.
 
 The number semantics are JavaScript's (a number is its value as a double), which
 is why this does not ask pydantic: its strict ``int`` refuses ``5.0`` and ``5e2``.
@@ -12,10 +13,12 @@ from collections.abc import Iterator, Mapping
 
 from drive_trace.trace.line import Concern, Path, Remark
 from drive_trace.vocabulary import (
+    AGREEMENTS,
     ENVELOPE,
     EVENTS,
     BooleanShape,
     FieldType,
+    Form,
     IntegerShape,
     ListShape,
     ObjectShape,
@@ -23,6 +26,12 @@ from drive_trace.vocabulary import (
     Shape,
     StringShape,
 )
+
+_MALFORMED = {
+    Form.UUID: Concern.MALFORMED_UUID,
+    Form.TIMESTAMP: Concern.MALFORMED_TIMESTAMP,
+    Form.SHA256: Concern.MALFORMED_HASH,
+}
 
 
 def remarks_of_object(data: Mapping[str, object]) -> Iterator[Remark]:
@@ -35,10 +44,18 @@ def remarks_of_object(data: Mapping[str, object]) -> Iterator[Remark]:
     nested = _nested_payload(fields, data)
     if nested:
         yield Remark(Concern.MISSING_FIELD, ("payload",), found=nested)
+    wrong = set()
     for remark in _remarks_of_fields(fields, data, ()):
+        wrong.add(remark.path[0])
         if remark.concern is not Concern.MISSING_FIELD or remark.path[-1] not in nested:
             yield remark
-    if isinstance(name, str) and _may_have_more(fields, data):
+    if not isinstance(name, str):
+        return
+    for agreement in AGREEMENTS[name]:
+        if wrong.isdisjoint(agreement.fields) and not agreement.holds(data):
+            at = agreement.at
+            yield Remark(Concern(agreement.code), (at,), fields[at], data[at])
+    if _may_have_more(fields, data):
         for remark in _undeclared(fields, data, ()):
             if not nested or remark.path != ("payload",):
                 yield remark
@@ -122,6 +139,6 @@ def _concern(shape: Shape, value: object) -> Concern | None:
         return None if isinstance(value, bool) else Concern.WRONG_TYPE
     if not isinstance(shape, StringShape | OneOfShape) or not isinstance(value, str):
         return Concern.WRONG_TYPE
-    if isinstance(shape, OneOfShape) and value not in shape.meanings:
-        return Concern.UNKNOWN_VALUE
-    return None
+    if isinstance(shape, OneOfShape):
+        return None if value in shape.meanings else Concern.UNKNOWN_VALUE
+    return None if shape.form is None or value in shape.form else _MALFORMED[shape.form]

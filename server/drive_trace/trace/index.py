@@ -1,35 +1,53 @@
-"""What a trace's lines are about: runs, and the entities that fields name.
+"""What a trace's lines are about: runs, and which lines name what.
 
 Kept up to date line by line. What concerns a whole run is a summary that one
 line's coming or going changes; nothing is ever computed from all lines again.
+What a trace is not asked for is not built: checking a trace once needs little of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple, cast
 
 from drive_trace.trace.line import RUN_POSITION, Line, LineSet, OddLine, Status
-from drive_trace.vocabulary import EVENTS, Entity, EventType
+from drive_trace.trace.mentions import GROUPED, mentioned
+from drive_trace.trace.tables import Table
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType
+
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
+_ROUND = LIFETIMES[Entity.ROUND]
+_NO_LINES: Sequence[Line] = ()
 
 
 class Run:
     """The valid events of one run."""
 
-    __slots__ = ("by_event", "dispatch_ms", "rounds_per_dispatch", "run_id")
+    __slots__ = ("_lines", "_sums", "_tables", "by_event", "is_watched", "run_id")
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
         self.by_event: dict[str, LineSet] = {}
         """The run's lines by their event's name; never an empty set."""
-        self.dispatch_ms = 0
-        """Sum of the durations on events that close a dispatch, in milliseconds."""
-        self.rounds_per_dispatch: dict[str, int] = {}
-        """How many rounds were opened in each dispatch; no zeros."""
+        self.is_watched = False
+        """Whether something was computed of the run that has to be kept up to date."""
+        self._lines: LineSet | None = None
+        self._sums: _Sums | None = None
+        self._tables: dict[tuple[str, str], Table] = {}
 
     def events(self, name: str) -> LineSet:
         """The run's lines of one event."""
         return self.by_event.get(name) or LineSet()
+
+    def table(self, name: str, field: str) -> Table:
+        """The run's lines of one event by a field that the event keeps."""
+        table = self._tables.get((name, field))
+        if table is None:
+            table = Table(EVENTS[name].keeps.index(field), self.by_event.get(name, ()))
+            self._tables[name, field] = table
+            self.is_watched = True
+        return table
 
     @property
     def first_line(self) -> Line:
@@ -42,26 +60,93 @@ class Run:
         lasts = (lines[-1] for name, lines in self.by_event.items() if EVENTS[name].is_work)
         return max(lasts, key=lambda line: line.order, default=None)
 
+    @property
+    def lines(self) -> LineSet:
+        """All lines of the run."""
+        if self._lines is None:
+            every = (line for lines in self.by_event.values() for line in lines)
+            self._lines = LineSet(sorted(every, key=_order))
+            self.is_watched = True
+        return self._lines
+
+    def next_of(self, names: Iterable[str], line: Line) -> Line | None:
+        """The nearest line of some events after a line."""
+        return earliest(self.by_event[name].after(line) for name in names if name in self.by_event)
+
+    @property
+    def dispatch_ms(self) -> int:
+        """Sum of the durations on events that close a dispatch, in milliseconds."""
+        return self._summed().dispatch_ms
+
+    @property
+    def rounds_per_dispatch(self) -> Mapping[str, int]:
+        """How many rounds were opened in each dispatch; no zeros."""
+        return self._summed().rounds
+
     def __len__(self) -> int:
         return sum(map(len, self.by_event.values()))
 
-    def count(self, role: _Role, line: Line, sign: int) -> None:
-        """Add what a line counts for to the sums, or take it off again."""
-        value = line.facts[role.counted_at]
-        if role.counted is Entity.DISPATCH:
-            self.dispatch_ms += sign * cast("int", value)
-            return
-        rounds = self.rounds_per_dispatch
-        dispatch_id = cast("str", value)
-        rounds[dispatch_id] = rounds.get(dispatch_id, 0) + sign
-        if not rounds[dispatch_id]:
-            del rounds[dispatch_id]
+    def note(self, line: Line, event: EventType, sign: int) -> None:
+        """Bring what was computed of the run up to date: a line came (1) or went (-1)."""
+        if self._sums is not None:
+            self._sums.count(line, event.name, sign)
+        if self._lines is not None:
+            self._lines.add(line) if sign > 0 else self._lines.discard(line)
+        for (name, _), table in self._tables.items():
+            if name == event.name:
+                table.add(line) if sign > 0 else table.remove(line)
+
+    def _summed(self) -> _Sums:
+        if self._sums is None:
+            self._sums = _Sums()
+            self.is_watched = True
+            for name in (_DISPATCH.closer, _ROUND.opener):
+                for line in self.by_event.get(name, ()):
+                    self._sums.count(line, name, 1)
+        return self._sums
+
+
+class _Sums:
+    """What the score needs of a run's events."""
+
+    __slots__ = ("dispatch_ms", "rounds")
+
+    def __init__(self) -> None:
+        self.dispatch_ms = 0
+        self.rounds: dict[str, int] = {}
+
+    def count(self, line: Line, name: str, sign: int) -> None:
+        """Add what a line counts for, or take it off again."""
+        if name == _DISPATCH.closer:
+            self.dispatch_ms += sign * cast("int", line.fact("wall_clock_ms"))
+        elif name == _ROUND.opener:
+            dispatch_id = line.text_fact(_DISPATCH.field)
+            self.rounds[dispatch_id] = self.rounds.get(dispatch_id, 0) + sign
+            if not self.rounds[dispatch_id]:
+                del self.rounds[dispatch_id]
+
+
+class Group(NamedTuple):
+    """The events that share the value of a field: of one run, or of the whole trace."""
+
+    home: Run | Index
+    names: tuple[str, ...]
+    """The events that have the field."""
+    field: str
+    value: str
+
+    def lines(self) -> Iterator[LineSet]:
+        """The group's lines, event by event."""
+        for name in self.names:
+            yield self.home.table(name, self.field).of(self.value)
 
 
 class Index:
     """Groups the lines of a trace. Feed it every line once; take out what an edit removes."""
 
-    def __init__(self, *, only_runs: bool = False) -> None:
+    def __init__(self, path: str | None = None) -> None:
+        self.path = path
+        """Where the trace lies, as far as that is known."""
         self.runs: dict[str, Run] = {}
         """Every run that has a valid event, in no particular order."""
         self.rejected: dict[str | None, LineSet] = {}
@@ -72,36 +157,35 @@ class Index:
         """Those of the rejected feeds from which no run id can be read."""
         self.unknown = LineSet()
         """Lines whose event type is outside the vocabulary."""
-        self.named: dict[Entity, dict[str, LineSet]] = {
-            entity: {} for entity in Entity if entity not in (Entity.RUN, Entity.EVENT)
-        }
-        """The lines that name a dispatch, round, slice or path. Empty with ``only_runs``."""
-        self._only_runs = only_runs
+        self._tables: dict[tuple[str, str], Table] = {}
+        self._event_ids: Table | None = None
+        self._mentions: dict[tuple[str, str, str], LineSet] | None = None
 
     def add(self, lines: Iterable[Line]) -> None:
         """Take in lines; those of one call stand in document order."""
         runs = self.runs
+        is_fresh = not runs
+        is_watched = self._tables or self._event_ids is not None
         for line in lines:
             event = line.event
             if event is None:
                 self._add_odd(cast("OddLine", line))
                 continue
-            run_id = line.facts[RUN_POSITION]
-            run = runs.get(run_id)  # type: ignore[call-overload]
+            run_id = cast("str", line.facts[RUN_POSITION])
+            run = runs.get(run_id)
             if run is None:
-                run = runs[run_id] = Run(cast("str", run_id))  # type: ignore[index]
+                run = runs[run_id] = Run(run_id)
             same = run.by_event.get(event.name)
             if same is None:
                 run.by_event[event.name] = LineSet((line,))
-            elif same[-1].order < line.order:
+            elif is_fresh or same[-1].order < line.order:
                 same.append(line)
             else:
                 same.add(line)
-            role = _ROLES[event.name]
-            if role.counted is not None:
-                run.count(role, line, 1)
-            if role.names and not self._only_runs:
-                self._add_names(role, line)
+            if run.is_watched:
+                run.note(line, event, 1)
+            if is_watched:
+                self._note(line, event, 1)
 
     def remove(self, lines: Iterable[Line]) -> None:
         """Forget lines."""
@@ -110,49 +194,90 @@ class Index:
             if event is None:
                 self._remove_odd(cast("OddLine", line))
                 continue
-            run, role = self.runs[line.run], _ROLES[event.name]
+            run = self.runs[line.run]
             same = run.by_event[event.name]
             same.discard(line)
+            run.note(line, event, -1)
+            self._note(line, event, -1)
             if not same:
                 del run.by_event[event.name]
                 if not run.by_event:
                     del self.runs[run.run_id]
-            if role.counted is not None:
-                run.count(role, line, -1)
-            if not self._only_runs:
-                self._remove_names(role, line)
 
     def runs_in_order(self) -> list[Run]:
         """The runs by their first line."""
         return sorted(self.runs.values(), key=lambda run: run.first_line.order)
 
-    def _add_names(self, role: _Role, line: Line) -> None:
-        facts = line.facts
-        for entity, position in role.names:
-            name = facts[position]
-            if name is None:
-                continue
-            by_name = self.named[entity]
-            group = by_name.get(name)  # type: ignore[call-overload]
-            if group is None:
-                by_name[name] = LineSet((line,))  # type: ignore[index]
-            elif group[-1].order < line.order:
-                group.append(line)
-            elif not group.has(line):  # a dispatch may name itself as its parent
-                group.add(line)
+    def table(self, name: str, field: str) -> Table:
+        """The lines of one event in the whole trace by a field that the event keeps."""
+        table = self._tables.get((name, field))
+        if table is None:
+            lines = (line for run in self.runs.values() for line in run.by_event.get(name, ()))
+            table = self._tables[name, field] = Table(EVENTS[name].keeps.index(field), lines)
+        return table
 
-    def _remove_names(self, role: _Role, line: Line) -> None:
-        for entity, position in role.names:
-            by_name, name = self.named[entity], cast("str", line.facts[position])
-            group = by_name.get(name)
-            if group is not None:
-                group.discard(line)
-                if not group:
-                    del by_name[name]
+    @property
+    def event_ids(self) -> Table:
+        """The valid lines of the whole trace by their ``event_id``."""
+        if self._event_ids is None:
+            sets = (lines for run in self.runs.values() for lines in run.by_event.values())
+            self._event_ids = Table(_EVENT_ID, (line for lines in sets for line in lines))
+        return self._event_ids
+
+    def groups_of(self, line: Line) -> Iterator[Group]:
+        """What a line belongs to: a dispatch, a round, a slice, a file. Of a rejected line,
+        what can be read from it.
+        """
+        if line.event is not None:
+            home = self.runs.get(line.run)
+            for name, (is_of_run, names) in GROUPED.items():
+                if name in line.event.fields:
+                    of = home if is_of_run else self
+                    if of is not None:
+                        yield Group(of, names, name, line.text_fact(name))
+        elif line.is_rejected:
+            odd = cast("OddLine", line)
+            run = self.runs.get(odd.run_id or "")
+            for field, value in mentioned(odd) if run is not None else ():
+                is_of_run, names = GROUPED[field]
+                yield Group(cast("Run", run) if is_of_run else self, names, field, value)
+
+    def rejected_naming(self, run_id: str, field: str, value: str) -> Sequence[Line]:
+        """The rejected lines of a run on which a field names something."""
+        if self._mentions is None:
+            self._mentions = {}
+            for lines in self.rejected.values():
+                for line in lines:
+                    self._note_mentions(cast("OddLine", line), 1)
+        return self._mentions.get((run_id, field, value), _NO_LINES)
+
+    def _note(self, line: Line, event: EventType, sign: int) -> None:
+        tables = [table for (name, _), table in self._tables.items() if name == event.name]
+        if self._event_ids is not None:
+            tables.append(self._event_ids)
+        for table in tables:
+            table.add(line) if sign > 0 else table.remove(line)
+
+    def _note_mentions(self, line: OddLine, sign: int) -> None:
+        run_id, mentions = line.run_id, self._mentions
+        if mentions is None or run_id is None:
+            return
+        for field, value in mentioned(line):
+            lines = mentions.get((run_id, field, value))
+            if sign > 0:
+                if lines is None:
+                    mentions[run_id, field, value] = LineSet((line,))
+                else:
+                    lines.add(line)
+            elif lines is not None:
+                lines.discard(line)
+                if not lines:
+                    del mentions[run_id, field, value]
 
     def _add_odd(self, line: OddLine) -> None:
         if line.status is Status.INVALID:
             self.rejected.setdefault(line.run_id, LineSet()).add(line)
+            self._note_mentions(line, 1)
             if line.event_name in _FEEDS:
                 self.rejected_feeds.add(line)
                 if line.run_id is None:
@@ -163,6 +288,7 @@ class Index:
     def _remove_odd(self, line: OddLine) -> None:
         if line.status is Status.INVALID:
             self.rejected[line.run_id].discard(line)
+            self._note_mentions(line, -1)
             self.rejected_feeds.discard(line)
             self.unplaced_feeds.discard(line)
             if not self.rejected[line.run_id]:
@@ -171,28 +297,16 @@ class Index:
             self.unknown.discard(line)
 
 
-class _Role(NamedTuple):
-    """What an event means to the index, as positions in its lines' facts."""
-
-    names: tuple[tuple[Entity, int], ...]
-    counted: Entity | None
-    """ROUND where the event adds a round to a dispatch, DISPATCH where it adds its duration."""
-    counted_at: int
-    """Where the dispatch's id stands, or its duration."""
+def latest(lines: Iterable[Line | None]) -> Line | None:
+    """The last of some lines in the document."""
+    return max((line for line in lines if line is not None), key=_order, default=None)
 
 
-def _role(event: EventType) -> _Role:
-    names = tuple(
-        (entity, position)
-        for position, name in enumerate(event.keeps)
-        if (entity := event.fields[name].names) not in (None, Entity.RUN, Entity.EVENT)
-    )
-    if event.opens is Entity.ROUND:
-        return _Role(names, Entity.ROUND, event.keeps.index("dispatch_id"))
-    if event.closes is Entity.DISPATCH:
-        return _Role(names, Entity.DISPATCH, event.keeps.index("wall_clock_ms"))
-    return _Role(names, None, -1)
+def earliest(lines: Iterable[Line | None]) -> Line | None:
+    """The first of some lines in the document."""
+    return min((line for line in lines if line is not None), key=_order, default=None)
 
 
+_order = attrgetter("order")
 _FEEDS = {event.name for event in EVENTS.values() if event.is_feed}
-_ROLES: Mapping[str, _Role] = {event.name: _role(event) for event in EVENTS.values()}
+_EVENT_ID = next(iter(EVENTS.values())).keeps.index("event_id")

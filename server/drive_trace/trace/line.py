@@ -30,6 +30,7 @@ class Concern(StrEnum):
     """What can be wrong with one line; each is the code of the one rule that words it."""
 
     INVALID_JSON = "invalid-json"
+    BYTE_ORDER_MARK = "byte-order-mark"
     NOT_AN_OBJECT = "not-an-object"
     MISSING_FIELD = "missing-field"
     WRONG_TYPE = "wrong-type"
@@ -39,7 +40,16 @@ class Concern(StrEnum):
     UNKNOWN_EVENT_TYPE = "unknown-event-type"
     UNDECLARED_FIELD = "undeclared-field"
     DUPLICATE_KEY = "duplicate-key"
-    MISSING_FINAL_NEWLINE = "missing-final-newline"
+    MALFORMED_TIMESTAMP = "malformed-timestamp"
+    MALFORMED_UUID = "malformed-uuid"
+    MALFORMED_HASH = "malformed-hash"
+    KIND_MISMATCH = "kind-mismatch"
+    SIZE_DISTRIBUTION_SUM = "size-distribution-sum"
+    DRIFT_SEVERITY_MISMATCH = "drift-severity-mismatch"
+    MANDATORY_FINAL_MISMATCH = "mandatory-final-mismatch"
+    ZERO_TOKENS = "zero-tokens"
+    NOT_COMPACT = "not-compact"
+    BLANK_LINE = "blank-line"
 
 
 RUN_POSITION = ALWAYS_KEPT.index("project_run_id")
@@ -47,6 +57,7 @@ RUN_POSITION = ALWAYS_KEPT.index("project_run_id")
 REJECTING = frozenset(
     {
         Concern.INVALID_JSON,
+        Concern.BYTE_ORDER_MARK,
         Concern.NOT_AN_OBJECT,
         Concern.MISSING_FIELD,
         Concern.WRONG_TYPE,

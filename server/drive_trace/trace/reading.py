@@ -18,13 +18,16 @@ from pydantic_core import CoreSchema, SchemaValidator, core_schema
 from drive_trace.text import is_blank
 from drive_trace.trace.exact import remarks_of_object, whole_number
 from drive_trace.trace.line import REJECTING, Concern, Facts, Line, OddLine, Remark, Status
-from drive_trace.trace.syntax import Kind, Node, Syntax, find_member, parse
+from drive_trace.trace.spacing import space_count
+from drive_trace.trace.syntax import Kind, Node, ProblemKind, Syntax, find_member, parse
 from drive_trace.vocabulary import (
+    AGREEMENTS,
     ALWAYS_KEPT,
     EVENTS,
     BooleanShape,
     EventType,
     FieldType,
+    Form,
     IntegerShape,
     ListShape,
     ObjectShape,
@@ -34,6 +37,9 @@ from drive_trace.vocabulary import (
 )
 
 Json = dict[str, object]
+
+_CONCERNS = {ProblemKind.BYTE_ORDER_MARK: Concern.BYTE_ORDER_MARK}
+"""Problems that have a rule of their own."""
 
 
 class _Reader(NamedTuple):
@@ -45,10 +51,10 @@ def read_lines(texts: Iterable[str], *, only_score: bool = False) -> list[Line]:
     """Read records, given without the newline that ends them. Never raises.
 
     With ``only_score`` what the scorecard does not depend on is left out: remarks
-    on duplicate keys, and most facts of events that it does not look into.
+    on lines that are valid, and most facts of events that it does not look into.
     """
     readers = _readers(only_score)
-    accept, dumps, new = _validator().validate_json, orjson.dumps, Line
+    accept, dumps, new = _validator(only_score).validate_json, orjson.dumps, Line
     lines: list[Line] = []
     append = lines.append
     for text in texts:
@@ -57,19 +63,35 @@ def read_lines(texts: Iterable[str], *, only_score: bool = False) -> list[Line]:
         except ValueError:
             append(read_exactly(text))
             continue
-        # As long as what is written back, give or take a "\r": compact, and no key twice.
-        if only_score or len(text) - len(dumps(data).decode()) < 2:
-            event, keep = readers[data["event_type"]]
+        event, keep = readers[data["event_type"]]
+        if only_score:
             append(new(text, event, keep(data)))
+            continue
+        # As long as what is written back: compact, and no key twice. (An escape is longer than
+        # the bytes that it stands for, so that in ASCII text bytes tell, too.)
+        written = dumps(data)
+        surplus = len(text) - len(written if text.isascii() else written.decode())
+        if surplus:
+            append(_longer_line(text, event, keep(data), surplus))
         else:
-            append(read_exactly(text))
+            append(new(text, event, keep(data)))
     return lines
+
+
+def _longer_line(text: str, event: EventType, facts: Facts, surplus: int) -> Line:
+    """A valid line that takes ``surplus`` characters more than what it says."""
+    if surplus == 1 and text.endswith("\r"):
+        return Line(text, event, facts)
+    if surplus == space_count(text):
+        remarks = (Remark(Concern.NOT_COMPACT),)
+        return OddLine(text, Status.VALID, event=event, facts=facts, remarks=remarks)
+    return read_exactly(text)
 
 
 def read_exactly(text: str) -> Line:
     """Read one record as the reference reader does, with everything to be said of it."""
     if is_blank(text):
-        return OddLine(text, Status.BLANK)
+        return OddLine(text, Status.BLANK, remarks=(Remark(Concern.BLANK_LINE),))
     syntax: Syntax | None = None
     try:
         data = orjson.loads(text)
@@ -86,8 +108,11 @@ def read_exactly(text: str) -> Line:
 
 def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
     remarks = tuple(remarks_of_object(data))
-    if syntax is not None or _may_repeat_keys(text, data):
+    space = space_count(text)
+    if syntax is not None or _may_repeat_keys(len(text) - space, data):
         remarks += tuple(_duplicates((syntax or parse(text)).root))
+    if space > text.endswith("\r"):
+        remarks += (Remark(Concern.NOT_COMPACT),)
     name = data.get("event_type")
     reader = _readers(False).get(name) if isinstance(name, str) else None
     if any(remark.concern in REJECTING for remark in remarks):
@@ -110,7 +135,10 @@ def _broken(text: str, syntax: Syntax) -> OddLine:
     return OddLine(
         text,
         Status.INVALID,
-        remarks=tuple(Remark(Concern.INVALID_JSON, problem=each) for each in syntax.problems),
+        remarks=tuple(
+            Remark(_CONCERNS.get(each.kind, Concern.INVALID_JSON), problem=each)
+            for each in syntax.problems
+        ),
         event_name=_string(_recovered(syntax, "event_type")),
         run_id=_string(_recovered(syntax, "project_run_id")),
     )
@@ -123,9 +151,10 @@ def _recovered(syntax: Syntax, key: str) -> object:
     return value.value if value is not None and value.kind is Kind.STRING else None
 
 
-def _may_repeat_keys(text: str, data: Json) -> bool:
+def _may_repeat_keys(length: int, data: Json) -> bool:
+    """Whether an object of so many characters, without white space, says more than its data."""
     try:
-        return len(text) - len(orjson.dumps(data).decode()) > 1
+        return length > len(orjson.dumps(data).decode())
     except (TypeError, ValueError):
         return True
 
@@ -172,20 +201,48 @@ def _keeper(event: EventType, only_score: bool) -> Callable[[Mapping[str, object
 
 
 @cache
-def _validator() -> SchemaValidator:
-    """Accepts valid events without undeclared keys, and none that the reference rejects."""
+def _validator(only_score: bool) -> SchemaValidator:
+    """Accepts valid events without undeclared keys, and none that the reference rejects; unless
+    the score alone matters, none of which something is to be said.
+    """
     events: dict[Hashable, CoreSchema] = {
-        event.name: core_schema_of(ObjectShape(event.fields)) for event in EVENTS.values()
+        event.name: core_schema_of(ObjectShape(event.fields))
+        if only_score
+        else _clean_event_schema(event)
+        for event in EVENTS.values()
     }
-    return SchemaValidator(core_schema.tagged_union_schema(events, "event_type"))
+    union = core_schema.tagged_union_schema(events, "event_type")
+    forms: list[CoreSchema] = [
+        core_schema.str_schema(strict=True, pattern=f"^(?:{form.expression})$", ref=form.name)
+        for form in Form
+    ]
+    return SchemaValidator(union if only_score else core_schema.definitions_schema(union, forms))
 
 
-def core_schema_of(shape: Shape) -> CoreSchema:
+def _clean_event_schema(event: EventType) -> CoreSchema:
+    schema = core_schema_of(ObjectShape(event.fields), forms=True)
+    agreements = AGREEMENTS[event.name]
+    if not agreements:
+        return schema
+    holds = [agreement.holds for agreement in agreements]
+
+    def agreeing(data: Json) -> Json:
+        for each in holds:
+            if not each(data):
+                raise ValueError
+        return data
+
+    return core_schema.no_info_after_validator_function(agreeing, schema)
+
+
+def core_schema_of(shape: Shape, *, forms: bool = False) -> CoreSchema:
     """The pydantic-core schema of a declared shape: what pydantic makes of the declaration, but
     strict about undeclared keys and large integers, and without the time that importing all of
-    pydantic takes.
+    pydantic takes. With ``forms``, strings refer to the definitions of how they are written.
     """
     match shape:
+        case StringShape(Form() as form) if forms:
+            return core_schema.definition_reference_schema(form.name)
         case StringShape():
             return core_schema.str_schema(strict=True)
         case IntegerShape(minimum):
@@ -197,17 +254,17 @@ def core_schema_of(shape: Shape) -> CoreSchema:
         case OneOfShape(meanings):
             return core_schema.literal_schema(list(meanings))
         case ListShape(item):
-            return core_schema.list_schema(core_schema_of(item), strict=True)
+            return core_schema.list_schema(core_schema_of(item, forms=forms), strict=True)
         case ObjectShape(fields):
             return core_schema.typed_dict_schema(
-                {name: _field_schema(field) for name, field in fields.items()},
+                {name: _field_schema(field, forms) for name, field in fields.items()},
                 strict=True,
                 extra_behavior="forbid",
             )
 
 
-def _field_schema(field: FieldType) -> core_schema.TypedDictField:
-    schema = core_schema_of(field.shape)
+def _field_schema(field: FieldType, forms: bool) -> core_schema.TypedDictField:
+    schema = core_schema_of(field.shape, forms=forms)
     return core_schema.typed_dict_field(
         core_schema.nullable_schema(schema) if field.nullable else schema, required=True
     )

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
+from drive_trace.vocabulary.agreements import KINDS, SIZES, Agreement, agreements_among
 from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE, Envelope
 from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
+from drive_trace.vocabulary.forms import Form
+from drive_trace.vocabulary.lifetimes import Lifetime, lifetime_of
 from drive_trace.vocabulary.registry import (
     ALWAYS_KEPT,
     BooleanShape,
@@ -34,10 +37,21 @@ EVENTS: Mapping[str, EventType] = declared_events(ENVELOPE_EXAMPLE)
 ENVELOPE: Mapping[str, FieldType] = fields_of(Envelope)
 """The fields that every event carries."""
 
+AGREEMENTS: Mapping[str, tuple[Agreement, ...]] = {
+    name: agreements_among(event.fields) for name, event in EVENTS.items()
+}
+"""How the fields of each event have to agree, by its ``event_type``."""
+
+LIFETIMES: Mapping[Entity, Lifetime] = {
+    entity: lifetime_of(entity, EVENTS) for entity in (Entity.DISPATCH, Entity.ROUND, Entity.SLICE)
+}
+"""The entities that start and end within a run."""
+
 SCHEMA_VERSION = "1"
 """The only value of ``schema_version`` that readers accept."""
 
 __all__ = [
+    "AGREEMENTS",
     "ALWAYS_KEPT",
     "CORRECTNESS_FIELDS",
     "COST",
@@ -45,14 +59,20 @@ __all__ = [
     "EVENTS",
     "FAMILY_MODULES",
     "GRADE",
+    "KINDS",
+    "LIFETIMES",
     "SCHEMA_VERSION",
+    "SIZES",
     "TOKEN_FIELDS",
+    "Agreement",
     "BooleanShape",
     "Entity",
     "EventType",
     "Family",
     "FieldType",
+    "Form",
     "IntegerShape",
+    "Lifetime",
     "ListShape",
     "ObjectShape",
     "OneOfShape",

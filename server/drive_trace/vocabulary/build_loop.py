@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from drive_trace.vocabulary.envelope import Envelope
+from drive_trace.vocabulary.forms import Form
 from drive_trace.vocabulary.registry import event
 from drive_trace.vocabulary.types import (
     Bytes,
@@ -16,6 +17,7 @@ from drive_trace.vocabulary.types import (
     Ordinal,
     Prose,
     RoundId,
+    Written,
 )
 
 _DISPATCH = "77ce3f13-a067-4f13-a4e0-93dbae3137ae"
@@ -39,7 +41,9 @@ class DispatchStart(Envelope):
     """One delegation to a sub-agent begins. Emitted just before delegating."""
 
     event_type: Literal["dispatch-start"]  # type: ignore[misc]
-    dispatch_id: Annotated[DispatchId, Prose("Names the dispatch that starts (UUID).")]
+    dispatch_id: Annotated[
+        DispatchId, Written(Form.UUID), Prose("Names the dispatch that starts (UUID).")
+    ]
     dispatch_name: Annotated[
         str, Prose("What people call the dispatch, such as `implementer D1 R1`.")
     ]
@@ -95,7 +99,7 @@ class RoundStart(Envelope):
 
     event_type: Literal["round-start"]  # type: ignore[misc]
     dispatch_id: DispatchId
-    round_id: Annotated[RoundId, Prose("Names the round that starts (UUID).")]
+    round_id: Annotated[RoundId, Written(Form.UUID), Prose("Names the round that starts (UUID).")]
     round_number: Annotated[Ordinal, Prose("The round's place in its dispatch, counted from 1.")]
 
 
@@ -156,7 +160,9 @@ class BriefIssued(Envelope):
     dispatch_id: DispatchId
     round_id: RoundId
     brief_byte_length: Annotated[Bytes, Prose("The brief's length.")]
-    brief_content_hash: Annotated[str, Prose("The brief's sha256, in hexadecimal.")]
+    brief_content_hash: Annotated[
+        str, Written(Form.SHA256), Prose("The brief's sha256, in hexadecimal.")
+    ]
     brief_disposition: Annotated[
         str,
         OneOf(

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
-from drive_trace.vocabulary.types import Entity, Names, Prose
+from drive_trace.vocabulary.forms import Form
+from drive_trace.vocabulary.types import Entity, Names, Prose, Written
 
 ENVELOPE_EXAMPLE: dict[str, object] = {
     "event_id": "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90",
@@ -22,6 +23,7 @@ class Envelope(TypedDict):
     event_id: Annotated[
         str,
         Names(Entity.EVENT),
+        Written(Form.UUID),
         Prose("Identifies this one event; a UUID v4, unique in the trace."),
     ]
     event_type: Annotated[str, Prose("Which of the 19 events this is.")]
@@ -30,6 +32,7 @@ class Envelope(TypedDict):
     ]
     ts: Annotated[
         str,
+        Written(Form.TIMESTAMP),
         Prose(
             "The wall clock when the event was emitted: ISO 8601 in UTC, "
             "such as `2026-05-28T14:00:00.000Z`."

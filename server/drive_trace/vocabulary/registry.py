@@ -9,7 +9,17 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from typing_extensions import get_type_hints, is_typeddict
 
-from drive_trace.vocabulary.types import AtLeast, Entity, Family, Names, OneOf, Prose, Unit
+from drive_trace.vocabulary.forms import Form
+from drive_trace.vocabulary.types import (
+    AtLeast,
+    Entity,
+    Family,
+    Names,
+    OneOf,
+    Prose,
+    Unit,
+    Written,
+)
 
 _EVENT_TYPE_PROSE = "Which of the 19 events this is."
 
@@ -19,7 +29,9 @@ ALWAYS_KEPT = ("ts", "event_id", "project_run_id")
 
 @dataclass(frozen=True, slots=True)
 class StringShape:
-    """Any string."""
+    """Any string; ``form`` says how it is written by convention."""
+
+    form: Form | None = None
 
     def describe(self) -> str:
         """The shape in words, for messages and hovers."""
@@ -100,7 +112,7 @@ class FieldType:
     plain_class: type | None = field(init=False, compare=False)
     """The class that nearly all right values are of, as Python reads JSON; None: see the shape."""
     plain_values: Container[object] | None = field(init=False, compare=False)
-    """Which values of that class are right; None: all of them."""
+    """Which values of that class are right, and written as they should be; None: all of them."""
 
     def __post_init__(self) -> None:
         plain_class, plain_values = _plain(self.shape)
@@ -114,8 +126,8 @@ class FieldType:
 
 def _plain(shape: Shape) -> tuple[type | None, Container[object] | None]:
     match shape:
-        case StringShape():
-            return str, None
+        case StringShape(form):
+            return str, form
         case BooleanShape():
             return bool, None
         case OneOfShape(meanings):
@@ -249,6 +261,7 @@ class _Annotations:
         self.nullable = False
         self._minimum: int | None = None
         self._one_of: OneOf | None = None
+        self._form: Form | None = None
 
     def shape(self, hint: object) -> Shape:
         origin = get_origin(hint)
@@ -277,7 +290,7 @@ class _Annotations:
         if hint is int:
             return IntegerShape(self._minimum)
         if hint is str:
-            return StringShape()
+            return StringShape(self._form)
         raise TypeError(f"the vocabulary has no shape for {hint!r}")
 
     def _note(self, note: Any) -> None:
@@ -291,6 +304,8 @@ class _Annotations:
             self.unit = note.name
         elif isinstance(note, Names):
             self.names = note.entity
+        elif isinstance(note, Written):
+            self._form = note.form
 
 
 def one_of(choices: list[str]) -> str:

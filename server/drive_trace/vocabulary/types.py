@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
+from drive_trace.vocabulary.forms import Form
+
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
     from pydantic_core import CoreSchema
@@ -67,6 +69,16 @@ class Names:
     """The field's value names an entity of this kind."""
 
     entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The field's string is written like this by convention.
+
+    Said of an id where it is introduced: what refers to it can only repeat it.
+    """
+
+    form: Form
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What ``check`` is made of."""

@@ -1,0 +1,91 @@
+"""One run of ``check``: traces in, findings out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+import click
+
+from drive_trace.api import Analysis
+from drive_trace.commands.checking.across import Across
+from drive_trace.commands.checking.repairs import Repairs
+from drive_trace.commands.formats.report import Reported, reported
+from drive_trace.rules.base import Severity, printable
+from drive_trace.rules.settings import DEFAULTS, RuleSettings
+from drive_trace.storage.projects import Project, Projects, shown_path
+from drive_trace.storage.traces import Problem, Trace
+
+
+class Run:
+    """Checks traces one after another, and keeps what is to be said at the end."""
+
+    def __init__(self, projects: Projects | None, repairs: Repairs | None) -> None:
+        """Without ``projects`` the rules run as they are by default."""
+        self._projects = projects
+        self._repairs = repairs
+        self._across = Across()
+        self._told: set[Problem] = set()
+        self._hidden: Counter[Path] = Counter()
+        self.checked: dict[str, Project | None] = {}
+        """The traces that were checked, by their paths, each with its project."""
+        self.worst: Severity | None = None
+        """The worst severity of the findings so far."""
+        self.failed = False
+        """Whether something could not be used or written."""
+
+    def reports(self, traces: Iterable[Trace]) -> Iterator[Reported]:
+        """The findings of the traces, and then those between them."""
+        for trace in traces:
+            project = self._projects.of(trace.path) if self._projects is not None else None
+            if project is not None and project.problems:
+                self.tell(project.problems)
+                continue
+            self.checked[trace.path] = project
+            settings = project.settings_for(trace.path) if project is not None else DEFAULTS
+            analysis = self._analysed(trace, settings)
+            if project is not None and analysis.hidden_count:
+                self._hidden[project.baseline_path] += analysis.hidden_count
+            self._across.add(analysis, trace.path, settings)
+            yield from map(self._noted, reported(analysis, trace.path))
+        for report, is_hidden in self._across.reports():
+            if is_hidden:
+                project = self.checked[report.location.path]
+                assert project is not None
+                self._hidden[project.baseline_path] += 1
+            else:
+                yield self._noted(report)
+
+    def notes(self) -> list[str]:
+        """What a person must know to understand the findings."""
+        said = [self._repairs.note()] if self._repairs is not None else []
+        return said + [
+            f"{count} known finding{'s' * (count != 1)} hidden by {shown_path(path)}, "
+            "which cannot fail the check (--no-baseline shows them)"
+            for path, count in self._hidden.items()
+        ]
+
+    def _analysed(self, trace: Trace, settings: RuleSettings) -> Analysis:
+        analyse = partial(Analysis, trace.records, settings, path=trace.path)
+        analysis = analyse()
+        if self._repairs is None:
+            return analysis
+        problem = self._repairs.fix(trace, analysis)
+        if problem is None:
+            return analysis
+        self.tell([problem])
+        return analyse()
+
+    def _noted(self, report: Reported) -> Reported:
+        self.worst = min(self.worst or report.severity, report.severity)
+        return report
+
+    def tell(self, problems: Iterable[Problem]) -> None:
+        """Say once what cannot be used or written."""
+        self.failed = True
+        for problem in problems:
+            if problem not in self._told:
+                self._told.add(problem)
+                click.echo(f"drive-trace: {printable(problem.message, 8192)}", err=True)

@@ -1,0 +1,147 @@
+"""``drive-trace explain``: what a rule is about."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from drive_trace.rules import RULES
+from drive_trace.rules.base import Rule, printable
+from drive_trace.rules.edits import nearest
+from drive_trace.storage.pages import rule_page
+
+_BOLD = re.compile(r"\*\*(.+?)\*\*|^#+ (.+)$", re.MULTILINE)
+_EMPHASIS = re.compile(r"(?<![*\w])\*([^*\n]+)\*(?!\*)")
+_FENCE = re.compile(r"^```.*\n((?:.*\n)*?)```$", re.MULTILINE)
+
+
+def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [
+        CompletionItem(rule.code, help=rule.summary)
+        for rule in RULES.values()
+        if rule.code.startswith(incomplete)
+    ]
+
+
+@click.command(short_help="Explain a rule, or list them all.")
+@click.argument("code", required=False, shell_complete=_complete)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    show_default=True,
+    help="text is for a terminal, json for programs.",
+)
+def explain(code: str | None, output_format: str) -> None:
+    """Explain the rule called CODE: why it matters, an example, its fix and its options.
+
+    CODE stands in brackets behind a finding's severity. Without one, all rules are listed.
+
+    Exit code: 0, or 2 where no rule is called CODE.
+
+    \b
+    Examples:
+      drive-trace explain
+      drive-trace explain unknown-value
+      drive-trace explain erased-verdict --format markdown
+    """
+    if code is None:
+        click.echo(_LISTS[output_format]())
+        return
+    rule = RULES.get(code.strip().lower().replace("_", "-"))
+    if rule is None:
+        click.echo(f"drive-trace: {_unknown(code)}", err=True)
+        sys.exit(2)
+    click.echo(_PAGES[output_format](rule))
+
+
+def _unknown(code: str) -> str:
+    guess = nearest(code, RULES)
+    hint = f'did you mean "{guess}"?' if guess else "`drive-trace explain` lists them all"
+    return f'no rule is called "{printable(code)}"; {hint}'
+
+
+# One rule
+
+
+def _markdown(rule: Rule[Any]) -> str:
+    # A package without its pages is broken, but knows this much.
+    return (rule_page(rule.code) or f"# {rule.code}\n\n{rule.summary}").rstrip()
+
+
+def _text(rule: Rule[Any]) -> str:
+    """The page without the marks that are for a renderer."""
+    page = _FENCE.sub(lambda found: _indented(found[1]), _markdown(rule))
+    page = _BOLD.sub(lambda found: click.style(found[1] or found[2], bold=True), page)
+    return _EMPHASIS.sub(r"\1", page)
+
+
+def _indented(block: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in block.splitlines())
+
+
+def _json(rule: Rule[Any]) -> str:
+    return _dumps({**_facts(rule), "page": _markdown(rule)})
+
+
+# All rules
+
+
+def _text_list() -> str:
+    width = max(map(len, RULES))
+    return "\n".join(
+        f"{click.style(rule.code.ljust(width), bold=True)}  "
+        f"{rule.severity.label.ljust(11)}  {rule.summary}"
+        for rule in RULES.values()
+    )
+
+
+def _markdown_list() -> str:
+    rows = [
+        f"| `{each.code}` | {each.severity.label} | {each.summary} |" for each in RULES.values()
+    ]
+    return "\n".join(["| rule | severity | finds |", "| --- | --- | --- |", *rows])
+
+
+def _json_list() -> str:
+    return _dumps(list(map(_facts, RULES.values())))
+
+
+def _facts(rule: Rule[Any]) -> dict[str, object]:
+    return {
+        "code": rule.code,
+        "severity": rule.severity.label,
+        "summary": rule.summary,
+        "options": [
+            {
+                "name": option.name,
+                "default": option.default,
+                "minimum": option.minimum,
+                "description": option.prose,
+            }
+            for option in rule.options
+        ],
+    }
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+_PAGES: Mapping[str, Callable[[Rule[Any]], str]] = {
+    "text": _text,
+    "markdown": _markdown,
+    "json": _json,
+}
+_LISTS: Mapping[str, Callable[[], str]] = {
+    "text": _text_list,
+    "markdown": _markdown_list,
+    "json": _json_list,
+}

@@ -1,0 +1,19 @@
+"""How ``check`` writes findings: one file a format, or a family of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from drive_trace.commands.formats.github import GithubWriter
+from drive_trace.commands.formats.json import JsonWriter
+from drive_trace.commands.formats.report import Writer
+from drive_trace.commands.formats.sarif import SarifWriter
+from drive_trace.commands.formats.text import ConciseWriter, FullWriter
+
+FORMATS: Mapping[str, type[Writer]] = {
+    "concise": ConciseWriter,
+    "full": FullWriter,
+    "github": GithubWriter,
+    "json": JsonWriter,
+    "sarif": SarifWriter,
+}

@@ -1,0 +1,121 @@
+"""A unified diff of a trace before and after its fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from drive_trace.trace.line import Line
+
+_CONTEXT = 3
+_NO_NEWLINE = "\\ No newline at end of file\n"
+
+
+class _Change(NamedTuple):
+    """Lines ``[start, stop)`` of before became lines ``[new_start, new_stop)``."""
+
+    start: int
+    stop: int
+    new_start: int
+    new_stop: int
+
+
+def unified_diff(path: str, before: Sequence[Line], after: Sequence[Line]) -> Iterator[str]:
+    """The diff's lines, each with its newline.
+
+    What stayed is known by its :class:`Line`, so that nothing has to be compared with everything.
+    """
+    old, new = _texts(before), _texts(after)
+    changes = _trimmed(_changes(before, after, old, new), old, new)
+    hunks = _hunks(changes)
+    if hunks:
+        yield f"--- {path}\n"
+        yield f"+++ {path}\n"
+    for hunk in hunks:
+        start = max(0, hunk[0].start - _CONTEXT)
+        stop = min(len(old), hunk[-1].stop + _CONTEXT)
+        new_start = hunk[0].new_start - (hunk[0].start - start)
+        new_stop = hunk[-1].new_stop + (stop - hunk[-1].stop)
+        yield f"@@ -{_range(start, stop)} +{_range(new_start, new_stop)} @@\n"
+        at = start
+        for change in hunk:
+            yield from _marked(" ", old[at : change.start])
+            yield from _marked("-", old[change.start : change.stop])
+            yield from _marked("+", new[change.new_start : change.new_stop])
+            at = change.stop
+        yield from _marked(" ", old[at:stop])
+
+
+def _texts(lines: Sequence[Line]) -> list[str]:
+    *whole, last = (line.text for line in lines)
+    return [f"{text}\n" for text in whole] + ([last] if last else [])
+
+
+def _changes(
+    before: Sequence[Line], after: Sequence[Line], old: Sequence[str], new: Sequence[str]
+) -> Iterator[_Change]:
+    place_of = {line: place for place, line in enumerate(before[: len(old)])}
+    at = new_at = 0
+    for new_place, line in enumerate(after[: len(new)]):
+        place = place_of.get(line)
+        # The last line stays the same also where it gets its newline.
+        if place is not None and old[place] == new[new_place]:
+            if place > at or new_place > new_at:
+                yield _Change(at, place, new_at, new_place)
+            at, new_at = place + 1, new_place + 1
+    if at < len(old) or new_at < len(new):
+        yield _Change(at, len(old), new_at, len(new))
+
+
+def _trimmed(
+    changes: Iterable[_Change], old: Sequence[str], new: Sequence[str]
+) -> Iterator[_Change]:
+    """Without the lines that were read again, but say the same as before."""
+    for change in changes:
+        before = old[change.start : change.stop]
+        after = new[change.new_start : change.new_stop]
+        head = _alike(before, after)
+        tail = _alike(before[head:][::-1], after[head:][::-1])
+        if head + tail < max(len(before), len(after)):
+            yield _Change(
+                change.start + head,
+                change.stop - tail,
+                change.new_start + head,
+                change.new_stop - tail,
+            )
+
+
+def _alike(some: Sequence[str], others: Sequence[str]) -> int:
+    """How many lines at the start of two texts are the same."""
+    count = 0
+    for one, other in zip(some, others, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _hunks(changes: Iterable[_Change]) -> list[list[_Change]]:
+    """Changes whose contexts meet, together."""
+    hunks: list[list[_Change]] = []
+    for change in changes:
+        if hunks and change.start - hunks[-1][-1].stop <= 2 * _CONTEXT:
+            hunks[-1].append(change)
+        else:
+            hunks.append([change])
+    return hunks
+
+
+def _range(start: int, stop: int) -> str:
+    """As GNU diff writes it: an empty range names the line before it."""
+    count = stop - start
+    if count == 1:
+        return str(start + 1)
+    return f"{start + 1 if count else start},{count}"
+
+
+def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        yield mark + line
+        if not line.endswith("\n"):
+            yield f"\n{_NO_NEWLINE}"

@@ -1,0 +1,116 @@
+"""``concise`` and ``full``: for people."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from typing import TextIO
+
+import click
+
+from drive_trace.commands.formats.report import Reported, Totals
+from drive_trace.rules.base import Severity, printable
+from drive_trace.text import Span
+
+_COLOURS = {
+    Severity.ERROR: "red",
+    Severity.WARNING: "yellow",
+    Severity.INFORMATION: "blue",
+    Severity.HINT: "cyan",
+}
+_WIDTH = 96
+"""How much of a line the full format shows around a finding, in code points."""
+
+
+class ConciseWriter:
+    """``path:line:column: severity[code] message``, a line a finding."""
+
+    shows_totals = True
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._counts: Counter[Severity] = Counter()
+
+    def write(self, report: Reported) -> None:
+        """Write a finding."""
+        self._counts[report.severity] += 1
+        self._write(report)
+
+    def finish(self, totals: Totals) -> None:
+        """Write the totals."""
+        if totals.files:
+            said = [
+                f"{count} {_plural(severity) if count > 1 else severity.label}"
+                for severity in Severity
+                if (count := self._counts[severity])
+            ]
+            files = f"{totals.files} trace{'s' * (totals.files != 1)}"
+            total = f"{', '.join(said)} in {files}" if said else f"no findings in {files}"
+            click.secho(total, bold=True, file=self._out)
+        for note in totals.notes:
+            click.echo(note, file=self._out)
+
+    def _write(self, report: Reported) -> None:
+        click.echo(_headline(report), file=self._out)
+
+
+class FullWriter(ConciseWriter):
+    """The finding, its line with a caret under the token, and its first fix."""
+
+    def _write(self, report: Reported) -> None:
+        _, line, column, _, end_column = report.location
+        number = str(line)
+        gutter = " " * len(number)
+        shown, carets = _excerpt(report.text.removesuffix("\r"), Span(column - 1, end_column - 1))
+        lines = [
+            _headline(report),
+            f"{gutter} |",
+            f"{number} | {shown}",
+            f"{gutter} | {click.style(carets, fg=_COLOURS[report.severity], bold=True)}",
+        ]
+        lines += [
+            f"{gutter} = {'fix' if fix.safe else 'suggestion'}: {fix.title}"
+            for fix in report.fixes()[:1]
+        ]
+        click.echo("\n".join(lines) + "\n", file=self._out)
+
+
+def _plural(severity: Severity) -> str:
+    return severity.label if severity is Severity.INFORMATION else f"{severity.label}s"
+
+
+def _headline(report: Reported) -> str:
+    severity, (path, line, column, *_) = report.severity, report.location
+    place = click.style(f"{printable(path, 4096)}:{line}:{column}", bold=True)
+    label = click.style(f"{severity.label}[{report.rule.code}]", fg=_COLOURS[severity], bold=True)
+    return f"{place}: {label} {report.message}"
+
+
+def _excerpt(text: str, span: Span) -> tuple[str, str]:
+    """The part of a line around a span, and carets to go under it."""
+    end = max(span.end, span.start + 1)
+    start = max(0, min(span.start - _WIDTH // 3, len(text) - _WIDTH))
+    stop = min(len(text), start + _WIDTH)
+    head, tail = "…" * (start > 0), "…" * (stop < len(text))
+    before = "".join(_cells(text[start : span.start]))
+    marked = "".join(_cells(text[span.start : min(end, stop)])) or " "
+    after = "".join(_cells(text[min(end, stop) : stop]))
+    carets = "^" * max(1, _columns(marked))
+    return f"{head}{before}{marked}{after}{tail}", " " * _columns(head + before) + carets
+
+
+def _cells(text: str) -> Iterator[str]:
+    """Characters as a terminal can show them: nothing that moves the cursor."""
+    for character in text:
+        yield character if character.isprintable() else "\ufffd"
+
+
+def _columns(text: str) -> int:
+    """How many terminal columns a text takes."""
+    width = 0
+    for character in text:
+        if unicodedata.combining(character):
+            continue
+        width += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return width

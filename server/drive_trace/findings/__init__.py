@@ -1,0 +1,235 @@
+"""Which findings there are, and on which lines.
+
+Findings on one line alone are worded when somebody asks for that line. Those
+that compare lines are kept by the line that they stand on: an edit has exactly
+the lines judged anew whose subjects it can change. A trace that is read whole
+is taken in by judging only the lines that ``screens`` lets through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from drive_trace.findings.judge import Judge
+from drive_trace.findings.screens import suspects
+from drive_trace.rules import RULES
+from drive_trace.rules.affected import affected_by
+from drive_trace.rules.base import Finding, Remarked, Rule, Severity
+from drive_trace.rules.settings import RuleSettings
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import Line, LineSet
+from drive_trace.trace.places import resolve
+
+_order = attrgetter("order")
+
+_NEAR = 50
+"""How many lines with findings on each side of an edit are shown whatever the limit."""
+
+
+class Selection(NamedTuple):
+    """Some of a trace's findings."""
+
+    lines: Sequence[Line]
+    """In document order, all findings of each, but for :attr:`cut`."""
+    cut: Line | None
+    """The line of which the first :attr:`kept` findings are meant only."""
+    kept: int
+
+
+class FindingStore:
+    """The findings of one trace. Told of every line that comes and goes."""
+
+    def __init__(self, index: Index, settings: RuleSettings, revision: int = 0) -> None:
+        self._index = index
+        self._settings = settings
+        self._judge = Judge(index, settings)
+        self._is_plain = not settings.severities and not settings.known
+        """Whether every finding is shown, as severe as its rule says."""
+        self._across: dict[Line, tuple[Finding, ...]] = {}
+        self._worded: dict[Line, Sequence[Finding]] = {}
+        self._counts: dict[Line, int] = {}
+        self._hidden: dict[Line, int] = {}
+        self._total = 0
+        self.hidden_total = 0
+        """How many findings a baseline hides."""
+        self._with_errors = LineSet()
+        self._with_any = LineSet()
+        self.revision = revision
+        """Changes when a finding comes or goes."""
+        self._last: Line | None = None
+        self._dirty: set[Line] = set()
+
+    def take_in(self, lines: Sequence[Line]) -> None:
+        """The whole trace comes; the index knows it already."""
+        self._last = lines[-1]
+        across: dict[Line, list[Finding]] = {}
+        for kind, chosen in suspects(self._index, lines, self._judge):
+            for line in chosen:
+                found = self._judge.of_kind(kind, line)
+                if found:
+                    across.setdefault(line, []).extend(found)
+        across.setdefault(lines[-1], []).extend(self._judge.of_end(lines[-1]))
+        self._across = {line: tuple(found) for line, found in across.items() if found}
+        filed = {line for line in lines if line.remarks}
+        for line in sorted(filed | self._across.keys(), key=_order):
+            self._file(line)
+
+    def expect_edits(self) -> None:
+        """Build now what the first edit would else have to build: any line of an event asks for
+        all the tables that others of it will.
+        """
+        for run in list(self._index.runs.values()):
+            for lines in run.by_event.values():
+                self._judge.of_line(lines[0])
+                self._dirty.update(affected_by(self._index, lines[0]))
+        self._dirty.clear()
+
+    def forget(self, lines: Iterable[Line]) -> None:
+        """Lines go; the index has let go of them already, their order still holds."""
+        gone = set(lines)
+        for line in gone:
+            self._dirty.update(affected_by(self._index, line))
+            self._across.pop(line, None)
+            self._unfile(line)
+        self._dirty -= gone
+
+    def learn(self, lines: Iterable[Line], last: Line) -> None:
+        """Lines come, in document order; the index knows them already."""
+        for line in lines:
+            self._dirty.update(affected_by(self._index, line))
+            self._dirty.add(line)
+        if last is not self._last:
+            if self._last is not None and self._last in self._counts:
+                self._dirty.add(self._last)
+            self._last = last
+            self._dirty.add(last)
+        for line in self._dirty:
+            found = self._judge.of_line(line)
+            if line is last:
+                found += self._judge.of_end(line)
+            self._refile(line, tuple(found))
+        self._dirty.clear()
+
+    @property
+    def total(self) -> int:
+        """How many findings there are."""
+        return self._total
+
+    def lines(self) -> Sequence[Line]:
+        """The lines that have findings, in order."""
+        return self._with_any
+
+    def lines_before(self, line: Line) -> int:
+        """How many lines before this one have findings."""
+        return self._with_any.position(line)
+
+    def of(self, line: Line) -> Sequence[Finding]:
+        """The findings of one line, by where on it they stand."""
+        found = self._worded.get(line)
+        if found is None:
+            found = [
+                *chain.from_iterable(
+                    RULES[remark.concern].check(Remarked(line, remark))
+                    for remark in line.remarks
+                    if self._shows(remark.concern, line)
+                ),
+                *(each for each in self._across.get(line, ()) if self._shows(each.rule.code, line)),
+            ]
+            if len(found) > 1:
+                found.sort(key=lambda each: (resolve(line.text, each.place), each.rule.code))
+            self._worded[line] = found
+        return found
+
+    def select(self, most: int, near: Line | None) -> Selection:
+        """At most ``most`` findings, by their lines in order.
+
+        Those near a line are always among them, then errors come before the rest.
+        """
+        if self._total <= most:
+            return Selection(self._with_any, None, 0)
+        chosen: set[Line] = set()
+        room, last = most, None
+        for line in chain(self._around(near), self._with_errors, self._with_any):
+            if line not in chosen:
+                chosen.add(line)
+                last, room = line, room - self._counts[line]
+                if room <= 0:
+                    break
+        kept = self._counts[last] + room if last is not None else 0
+        return Selection(sorted(chosen, key=_order), last, kept)
+
+    def _around(self, near: Line | None) -> Iterator[Line]:
+        """Lines with findings beside a line, the nearest first."""
+        if near is None:
+            return
+        lines = self._with_any
+        at = lines.position(near)
+        yield from lines[at : at + 1]
+        for distance in range(1, _NEAR + 1):
+            if distance <= at:
+                yield lines[at - distance]
+            yield from lines[at + distance : at + distance + 1]
+
+    # Which lines have findings
+
+    def _refile(self, line: Line, found: tuple[Finding, ...]) -> None:
+        if line in self._counts or line in self._hidden:
+            if found == self._across.get(line, ()):
+                return
+            self._unfile(line)
+        self._worded.pop(line, None)  # somebody may have asked while there was nothing
+        if found:
+            self._across[line] = found
+        else:
+            self._across.pop(line, None)
+        self._file(line)
+
+    def _file(self, line: Line) -> None:
+        across = self._across.get(line, ())
+        if self._is_plain:
+            count = len(line.remarks) + len(across)
+            has_error = line.is_rejected or any(_is_error(each.rule) for each in across)
+        else:
+            codes = [*(each.concern for each in line.remarks), *(each.rule.code for each in across)]
+            codes = [each for each in codes if self._severity(each) is not None]
+            shown = [each for each in codes if not self._is_known(each, line)]
+            count = len(shown)
+            has_error = any(self._severity(each) is Severity.ERROR for each in shown)
+            if len(codes) > count:
+                self._hidden[line] = len(codes) - count
+                self.hidden_total += self._hidden[line]
+        if count:
+            self.revision += 1
+            self._counts[line] = count
+            self._total += count
+            self._with_any.add(line)
+            if has_error:
+                self._with_errors.add(line)
+
+    def _unfile(self, line: Line) -> None:
+        self._worded.pop(line, None)
+        self.hidden_total -= self._hidden.pop(line, 0)
+        count = self._counts.pop(line, 0)
+        if count:
+            self.revision += 1
+            self._total -= count
+            self._with_errors.discard(line)
+            self._with_any.discard(line)
+
+    def _severity(self, code: str) -> Severity | None:
+        return self._settings.severity(RULES[code])
+
+    def _shows(self, code: str, line: Line) -> bool:
+        if self._is_plain:
+            return True
+        return self._severity(code) is not None and not self._is_known(code, line)
+
+    def _is_known(self, code: str, line: Line) -> bool:
+        return self._settings.hides(code, line.text)
+
+
+def _is_error(rule: Rule[Any]) -> bool:
+    return rule.severity is Severity.ERROR

@@ -1,0 +1,70 @@
+"""A run whose events are spread over several files is graded in more than one of them, and the
+grades contradict each other: one file says that a component passed, another that it failed. Of the
+files' grades the one with the latest `ts` counts, as a whole, and the other is lost on readers.
+
+In each file it is the last `correctness-recorded` of the run that counts. A null is no grade: a
+file that knows less than another contradicts nothing. This is looked for by `drive-trace check`
+among the files that are checked together.
+
+**Fix.** None is offered: somebody has to decide which grade holds, and record it.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Example, Finding, Related, Rule, Severity, printable, shown
+from drive_trace.rules.subjects import GradeInFile, RunInFiles
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import CORRECTNESS_FIELDS
+
+
+def _check(subject: RunInFiles) -> Iterable[Finding]:
+    for name in CORRECTNESS_FIELDS:
+        graded = [each for each in subject.grades if each.line.fact(name) is not None]
+        if not graded:
+            continue
+        latest = graded[0]
+        for grade in graded[1:]:
+            if grade.line.text_fact("ts") >= latest.line.text_fact("ts"):
+                latest = grade
+        for grade in graded:
+            if grade.line.fact(name) != latest.line.fact(name):
+                yield _finding(name, grade, latest)
+
+
+def _finding(name: str, grade: GradeInFile, latest: GradeInFile) -> Finding:
+    place = Place(Part.VALUE, (name,))
+    here, there = shown(grade.line.fact(name)), shown(latest.line.fact(name))
+    where = f"on line {latest.number} of {printable(latest.path, 4096)}"
+    words = f"`{name}` is {here} here, but {there} {where}: the grade with the latest `ts` counts"
+    related = Related(latest.line, place, (f"`{name}` is {there} here",))
+    return Finding(RULE, grade.line, place, (words,), related=(related,))
+
+
+RULE = Rule(
+    code="conflicting-verdicts",
+    severity=Severity.WARNING,
+    subject=RunInFiles,
+    check=_check,
+    summary="Two files that are checked together grade one run differently.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+        … `qa` is "fail" here, but "pass" on line 1 of other.jsonl         ^^^^^^
+        """,
+        beside="""
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":"pass"}
+        """,
+    ),
+    # The other file knows more, and contradicts nothing.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":null}
+        """,
+        beside="""
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+        """,
+    ),
+)

@@ -1,0 +1,64 @@
+"""Before it is delegated, a dispatch is given a brief, and `brief-issued` records it. A dispatch
+that ended without one leaves open what it was asked to do, and is missing from the brief metrics.
+
+Nothing is said while a rejected line of the run names the dispatch: the brief may be there.
+
+**Fix.** None is offered: the brief is not in the trace.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
+from drive_trace.rules.ids import id_place
+from drive_trace.rules.subjects import Step
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity
+
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
+
+
+def _check(subject: Step) -> Iterable[Finding]:
+    end = subject.after
+    if subject.of is not _DISPATCH or not subject.opens or subject.before is not None:
+        return ()
+    if end is None or end.event is not EVENTS[_DISPATCH.closer]:
+        return ()
+    if not subject.has("brief-issued") and not subject.rejected:
+        return (
+            Finding(
+                RULE,
+                subject.line,
+                id_place(_DISPATCH),
+                ("this dispatch ended on line ", end, ", and no brief was issued for it"),
+                related=(Related(end, Place(Part.VALUE, ("event_type",)), ("it ended here",)),),
+            ),
+        )
+    return ()
+
+
+RULE = Rule(
+    code="dispatch-without-brief",
+    severity=Severity.INFORMATION,
+    subject=Step,
+    check=_check,
+    summary="A dispatch ended, and had no brief.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        … no brief was issued for it                      ^^^^
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        """
+    ),
+    # A brief may still come; and it may come late.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
+        """
+    ),
+)

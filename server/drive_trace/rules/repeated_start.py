@@ -1,0 +1,71 @@
+"""A dispatch or round starts once. Started again under the same id, it was either appended twice,
+or is another one that was given an id which was taken: its rounds, briefs and durations are then
+counted together with the first one's. To go on with a dispatch, start a new one and name the old
+one as its `parent_dispatch_id`.
+
+This speaks alone: a second start after the end is not called `event-after-end` as well.
+
+**Fix.** None is offered: either the line is a copy, or the events after it need an id of their
+own.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
+from drive_trace.rules.ids import id_place
+from drive_trace.rules.subjects import Step
+
+
+def _check(subject: Step) -> Iterable[Finding]:
+    previous = subject.previous_start
+    if subject.opens and previous is not None:
+        place, what = id_place(subject.of), subject.of.entity
+        return (
+            Finding(
+                RULE,
+                subject.line,
+                place,
+                (
+                    f"this {what} was started on line ",
+                    previous,
+                    " already: a new one needs its own id",
+                ),
+                related=(Related(previous, place, (f"the {what} started here",)),),
+            ),
+        )
+    return ()
+
+
+RULE = Rule(
+    code="repeated-start",
+    severity=Severity.WARNING,
+    subject=Step,
+    check=_check,
+    summary="A dispatch or round is started twice.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        … this dispatch was started on line 1 already     ^^^^
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+        EVENT{"event_type":"round-start","round_id":"R1","round_number":2}
+        … this round was started on line 1 already  ^^^^
+        """
+    ),
+    # A dispatch that goes on with another one has an id of its own; and each run has its own ids.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"search-index"}
+        """
+    ),
+)

@@ -1,0 +1,74 @@
+"""A round that started should end, whatever its verdict. One without an end has no verdict and no
+duration. Nothing is said of the last round of a dispatch: it may be going on. Only a later
+`round-start` or the `dispatch-end` of its dispatch shows that the round is over.
+
+Nothing is said while a rejected line below names the round: the end may be there.
+
+**Fix.** None is offered: what the round decided is not in the trace.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
+from drive_trace.rules.ids import id_place
+from drive_trace.rules.subjects import Step
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import LIFETIMES, Entity
+
+_ROUND = LIFETIMES[Entity.ROUND]
+
+
+def _check(subject: Step) -> Iterable[Finding]:
+    if subject.of is not _ROUND or not subject.is_unclosed:
+        return ()
+    moved_on = subject.moved_on
+    if moved_on is not None:
+        return (
+            Finding(
+                RULE,
+                subject.line,
+                id_place(_ROUND),
+                ("this round never ends, though its dispatch went on with line ", moved_on),
+                related=(
+                    Related(
+                        moved_on, Place(Part.VALUE, ("event_type",)), ("the dispatch went on here",)
+                    ),
+                ),
+            ),
+        )
+    return ()
+
+
+RULE = Rule(
+    code="unclosed-round",
+    severity=Severity.HINT,
+    subject=Step,
+    check=_check,
+    summary="A round has no end, though its dispatch went on.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+        … this round never ends, though             ^^^^
+        EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+        EVENT{"event_type":"round-end","round_id":"R2"}
+        """
+    ),
+    # Another dispatch may have its rounds at the same time.
+    Example(
+        """
+        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+        EVENT{"event_type":"round-start","dispatch_id":"D2","round_id":"R2"}
+        """
+    ),
+    # An end that readers reject is a defect of its own.
+    Example(
+        """
+        EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+        EVENT{"event_type":"round-end","round_id":"R1","verdict":"another-round"}
+        EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+        """
+    ),
+)

@@ -1,0 +1,258 @@
+"""Reading a ``drive-trace.toml``, and saying what is wrong with it in its own terms.
+
+The shape is declared with pydantic's core, as the events' is: importing all of
+pydantic takes as long as checking a small trace. The JSON Schema that editors
+complete by is made of the same declarations, by ``tools/generate.py``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
+
+from drive_trace.api import Spot
+from drive_trace.rules import RULES
+from drive_trace.rules.base import Option, Rule, printable
+from drive_trace.rules.base import shown as shown_json
+from drive_trace.rules.edits import nearest
+from drive_trace.rules.settings import DEFAULTS, RuleSettings
+from drive_trace.storage.configuration import (
+    SEVERITIES,
+    Configuration,
+    ConfigurationProblem,
+    Override,
+)
+from drive_trace.storage.globs import glob_problem
+from drive_trace.storage.toml_places import Steps, toml_places
+from drive_trace.text import Span
+
+_SLIPS = {
+    "info": "information",
+    "note": "information",
+    "warn": "warning",
+    "ignore": "off",
+    "none": "off",
+    "false": "off",
+}
+_END_OF_MESSAGE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def read_configuration(text: str) -> Configuration | tuple[ConfigurationProblem, ...]:
+    """What the text of a ``drive-trace.toml`` says, or all that is wrong with it."""
+    text = text.replace("\r\n", "\n")
+    try:
+        data = tomllib.loads(text.removeprefix("\ufeff"))
+    except RecursionError:
+        return (ConfigurationProblem(Spot(0, Span(0, 0)), "it is nested too deeply"),)
+    except ValueError as error:
+        return (_not_toml(text, error),)
+    try:
+        valid = _validator().validate_python(data)
+    except ValidationError as error:
+        places = toml_places(text)
+        problems = [
+            ConfigurationProblem(_spot(text, _span(places, each)), _words(each))
+            for each in error.errors(include_url=False)
+        ]
+        return tuple(sorted(problems))
+    overrides = tuple(
+        Override(tuple(each["paths"]), _settings(each["rules"]))
+        for each in valid.get("overrides", ())
+    )
+    return Configuration(_settings(valid.get("rules", {})), overrides)
+
+
+def read_client_rules(given: object) -> tuple[RuleSettings, tuple[str, ...]]:
+    """What a client's setting ``driveTrace.rules`` says, written as the ``[rules]`` table is, and
+    what is wrong with the entries that had to be left out.
+    """
+    if not isinstance(given, dict):
+        said = "`rules` must be an object of rules" if given is not None else None
+        return DEFAULTS, (said,) if said else ()
+    valid: dict[str, Any] = {}
+    problems: list[str] = []
+    for code, entry in given.items():
+        try:
+            valid |= _validator().validate_python({"rules": {code: entry}})["rules"]
+        except ValidationError as error:
+            problems += map(_words, error.errors(include_url=False))
+    return _settings(valid), tuple(problems)
+
+
+def option_type(option: Option) -> str:
+    """What an option takes, in words."""
+    kind = {bool: "true or false", int: "an integer", float: "a number", str: "a string"}
+    least = f" of at least {option.minimum:g}" if option.minimum is not None else ""
+    return kind[type(option.default)] + least
+
+
+def _settings(rules: Mapping[str, Mapping[str, Any]]) -> RuleSettings:
+    options = {
+        code: {name: value for name, value in table.items() if name != "severity"}
+        for code, table in rules.items()
+    }
+    return RuleSettings(
+        {code: SEVERITIES[each["severity"]] for code, each in rules.items() if "severity" in each},
+        {code: set_ones for code, set_ones in options.items() if set_ones},
+    )
+
+
+# The shape
+
+
+@cache
+def _validator() -> SchemaValidator:
+    rules = _table({code: _rule(rule) for code, rule in RULES.items()})
+    text = core_schema.str_schema(strict=True)
+    glob = core_schema.no_info_after_validator_function(_glob, text)
+    globs = core_schema.list_schema(glob, min_length=1, strict=True)
+    override = _table({"paths": globs, "rules": rules}, required=True)
+    overrides = core_schema.list_schema(override, strict=True)
+    return SchemaValidator(_table({"rules": rules, "overrides": overrides}))
+
+
+def _table(keys: Mapping[str, CoreSchema], *, required: bool = False) -> CoreSchema:
+    fields = {
+        key: core_schema.typed_dict_field(schema, required=required) for key, schema in keys.items()
+    }
+    return core_schema.typed_dict_schema(fields, extra_behavior="forbid", strict=True)
+
+
+def _rule(rule: Rule[Any]) -> CoreSchema:
+    keys: dict[str, CoreSchema] = {"severity": core_schema.literal_schema(list(SEVERITIES))}
+    keys |= {option.name: _option(option) for option in rule.options}
+    return core_schema.no_info_before_validator_function(_spelt_out, _table(keys))
+
+
+def _spelt_out(entry: object) -> object:
+    """A rule's entry as the table that it is short for."""
+    return entry if isinstance(entry, dict) else {"severity": entry}
+
+
+def _option(option: Option) -> CoreSchema:
+    match option.default:
+        case bool():
+            return core_schema.bool_schema(strict=True)
+        case int():
+            least = int(option.minimum) if option.minimum is not None else None
+            return core_schema.int_schema(ge=least, strict=True)
+        case float():
+            return core_schema.float_schema(ge=option.minimum, allow_inf_nan=False, strict=True)
+        case str():
+            return core_schema.str_schema(strict=True)
+
+
+def _glob(glob: str) -> str:
+    problem = glob_problem(glob)
+    if problem is not None:
+        raise ValueError(problem)
+    return glob
+
+
+# What is wrong with it
+
+
+def _not_toml(text: str, error: ValueError) -> ConfigurationProblem:
+    message = str(error)
+    said = _END_OF_MESSAGE.search(message)
+    if said is not None and said[1]:
+        record, start = int(said[1]) - 1, int(said[2]) - 1
+    else:
+        records = text.split("\n")
+        record, start = len(records) - 1, len(records[-1])
+    found = _END_OF_MESSAGE.sub("", message)
+    return ConfigurationProblem(Spot(record, Span(start, start)), f"is not TOML: {found}")
+
+
+def _span(places: Mapping[Steps, Any], error: Any) -> Span:
+    steps = error["loc"]
+    of_key = error["type"] in ("extra_forbidden", "missing")
+    while steps and steps not in places:
+        steps = steps[:-1]
+    if not steps:
+        return Span(0, 0)
+    place = places[steps]
+    span: Span = place.key if of_key else place.value
+    return span
+
+
+def _spot(text: str, span: Span) -> Spot:
+    start_of_line = text.rfind("\n", 0, span.start) + 1
+    end_of_line = text.find("\n", span.start)
+    end = min(span.end, end_of_line if end_of_line >= 0 else len(text))
+    record = text.count("\n", 0, span.start)
+    return Spot(record, Span(span.start - start_of_line, end - start_of_line))
+
+
+def _words(error: Any) -> str:
+    loc: Steps = error["loc"]
+    name = printable(str(loc[-1])) if loc else ""
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    if error["type"] == "missing":
+        return f"`{name}` is missing in this override: expected {_expected(loc)}"
+    if error["type"] == "extra_forbidden":
+        return _unknown_key(loc, name)
+    found, entry = error["input"], loc
+    if loc[-1] == "severity":
+        entry = loc[:-1]  # the entry may be short for a table
+    label = f"`{printable(str(entry[-1]))}`" if isinstance(entry[-1], str) else "an item"
+    table = " or a table" if loc[-1] == "severity" and not isinstance(found, str) else ""
+    return f"{label} must be {_expected(loc)}{table}; found {_shown(found)}{_hint(loc, found)}"
+
+
+def _unknown_key(loc: Steps, name: str) -> str:
+    """Words for a key that the table has no place for."""
+    if loc[-2:-1] == ("rules",):
+        guess = nearest(name, RULES)
+        return f"`{name}` is no rule" + (f" — did you mean `{guess}`?" if guess else "")
+    known: Iterable[str] = ("rules", "overrides") if len(loc) == 1 else ("paths", "rules")
+    if loc[-3:-2] == ("rules",):
+        known = ("severity", *(option.name for option in RULES[str(loc[-2])].options))
+    guess = nearest(name, known)
+    names = _either(f"`{each}`" for each in known)
+    hint = f"did you mean `{guess}`?" if guess else f"expected {names}"
+    return f"`{name}` is no setting here: {hint}"
+
+
+def _expected(loc: Steps) -> str:
+    """What belongs at some steps of the document."""
+    match loc:
+        case (*_, "rules", str(), "severity"):
+            return _either(f'"{word}"' for word in SEVERITIES)
+        case (*_, "rules", str(code), str(name)):
+            return next(option_type(each) for each in RULES[code].options if each.name == name)
+        case (*_, "rules"):
+            return "a table of rules"
+        case (*_, "paths"):
+            return "an array of at least one glob"
+        case (*_, "paths", int()):
+            return "a glob"
+        case ("overrides",):
+            return "an array of tables, each below `[[overrides]]`"
+        case _:
+            return "a table"
+
+
+def _either(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _hint(loc: Steps, found: object) -> str:
+    if loc[-1] != "severity":
+        return ""
+    word = str(found).lower()
+    guess = _SLIPS.get(word) or nearest(word, SEVERITIES)
+    return f' — did you mean "{guess}"?' if guess else ""
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return "a table"
+    return "an empty array" if value == [] else shown_json(value)

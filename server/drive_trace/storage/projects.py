@@ -1,0 +1,196 @@
+"""Which configuration and which baseline hold for a trace: found, read and remembered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from drive_trace.rules.settings import RuleSettings
+from drive_trace.storage.baseline import (
+    BASELINE_NAME,
+    Baseline,
+    BaselineError,
+    Known,
+    read_baseline,
+    write_baseline,
+)
+from drive_trace.storage.configuration import CONFIGURATION_NAME, Configuration
+from drive_trace.storage.replace import write_whole
+from drive_trace.storage.traces import STDIN, Problem, why
+
+Content = TypeVar("Content")
+
+
+class Project(NamedTuple):
+    """What holds for the traces of a folder."""
+
+    folder: Path
+    """What the paths of globs and of the baseline start from."""
+    configuration: Configuration
+    baseline: Baseline
+    problems: tuple[Problem, ...] = ()
+    """Why the configuration or the baseline cannot be used; the one that could be read last
+    stands in its place, if there was one.
+    """
+    configuration_path: Path | None = None
+    """None where there is no configuration."""
+
+    @property
+    def baseline_path(self) -> Path:
+        """Where the baseline is, or would be."""
+        return self.folder / BASELINE_NAME
+
+    def settings_for(self, path: str) -> RuleSettings:
+        """How the rules are run over a trace; ``-`` is standard input."""
+        if path == STDIN:
+            return self.configuration.settings_for(None)
+        inner = self.path_of(path)
+        settings = self.configuration.settings_for(None if inner.startswith("../") else inner)
+        known = self.baseline.known(inner)
+        return replace(settings, known=known) if known else settings
+
+    def path_of(self, path: str) -> str:
+        """A trace's path from the folder, with ``/`` in between."""
+        found = _relative(_absolute(path), str(self.folder))
+        if found.startswith("../"):  # as where one of the two is reached through a link
+            real = _relative(os.path.realpath(path), os.path.realpath(self.folder))
+            return found if real.startswith("../") else real
+        return found
+
+
+class Projects:
+    """Finds the project of each trace. Asked again, it notices what changed on disk."""
+
+    def __init__(
+        self, base: str, *, configuration: str | None = None, with_baseline: bool = True
+    ) -> None:
+        """``base`` is the folder of traces without a configuration, as the current folder or an
+        editor's workspace. A ``configuration`` that is given holds for all.
+        """
+        self._base = Path(_absolute(base))
+        self._given = Path(_absolute(configuration)) if configuration is not None else None
+        self._with_baseline = with_baseline
+        self._configurations = _Files(_configuration_in, Configuration())
+        self._baselines = _Files(_baseline_in, Baseline())
+
+    def of(self, path: str) -> Project:
+        """The project of a trace: that of the nearest configuration in the folders above it.
+
+        Where a path is a link, the folders above the link count, not those of where it leads.
+        """
+        above = self._base / STDIN if path == STDIN else Path(_absolute(path))
+        found = self._given or _nearest(above)
+        folder = found.parent if found is not None else self._base
+        problems: list[Problem] = []
+        configuration = Configuration()
+        if found is not None:
+            configuration = self._configurations.read(found, problems)
+        baseline = Baseline()
+        if self._with_baseline and os.path.lexists(folder / BASELINE_NAME):
+            baseline = self._baselines.read(folder / BASELINE_NAME, problems)
+        return Project(folder, configuration, baseline, tuple(problems), found)
+
+
+def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
+    """Write a project's baseline with what is known of some files, given by
+    :meth:`Project.path_of`, beside what it knows of others that are still there.
+    """
+    path = Path(os.path.realpath(project.baseline_path))
+    try:
+        before = read_baseline(path.read_text("utf-8")) if path.exists() else Baseline()
+    except (OSError, ValueError):  # as for one that is damaged, and is written again for that
+        before = Baseline()
+    there = {name: known for name, known in before.files.items() if (path.parent / name).exists()}
+    try:
+        # What is no text in a file's name becomes its escape in JSON.
+        text = write_baseline(Baseline(there).with_files(files))
+        write_whole(path, text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        return Problem(f"{shown_path(path)}: cannot be written: {why(error)}")
+    return None
+
+
+def _configuration_in(text: str, shown_path: str) -> Configuration | tuple[Problem, ...]:
+    # Most traces have none, and a small check should not wait for what reads one.
+    from drive_trace.storage.configuration_text import read_configuration  # noqa: PLC0415
+
+    read = read_configuration(text)
+    if isinstance(read, Configuration):
+        return read
+    return tuple(
+        Problem(f"{shown_path}:{spot.record + 1}:{spot.span.start + 1}: {message}")
+        for spot, message in read
+    )
+
+
+def _baseline_in(text: str, shown_path: str) -> Baseline | tuple[Problem, ...]:
+    try:
+        return read_baseline(text)
+    except BaselineError as error:
+        said = f"{shown_path}: is no baseline: {error}; write it again with --write-baseline"
+        return (Problem(said),)
+
+
+class _Files(Generic[Content]):
+    """Reads files of one kind, each again only when it changed."""
+
+    def __init__(
+        self, parse: Callable[[str, str], Content | tuple[Problem, ...]], default: Content
+    ) -> None:
+        self._parse = parse
+        self._known: dict[Path, tuple[tuple[int, ...], Content, tuple[Problem, ...]]] = {}
+        self._default = default
+
+    def read(self, path: Path, problems: list[Problem]) -> Content:
+        """The content of a file; what is wrong with it is added to ``problems``."""
+        before, content, said = self._known.get(path, ((), self._default, ()))
+        version: tuple[int, ...] = ()
+        try:
+            status = path.stat()
+            version = (status.st_ino, status.st_size, status.st_mtime_ns)
+            if version != before:
+                read = self._parse(path.read_bytes().decode("utf-8-sig"), shown_path(path))
+                content, said = (content, read) if isinstance(read, tuple) else (read, ())
+        except UnicodeDecodeError as error:
+            found = f"byte 0x{error.object[error.start]:02x}"
+            said = (Problem(f"{shown_path(path)}: is not UTF-8 ({found}); save it as UTF-8"),)
+        except OSError as error:
+            said = (Problem(f"{shown_path(path)}: cannot be read: {why(error)}"),)
+        self._known[path] = (version, content, said)
+        problems += said
+        return content
+
+
+def shown_path(path: Path) -> str:
+    """A path as short as it can be, for people."""
+    try:
+        return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
+    except OSError:
+        return str(path)
+
+
+def _nearest(path: Path) -> Path | None:
+    """The configuration in the nearest folder above a path."""
+    for folder in path.parents:
+        found = folder / CONFIGURATION_NAME
+        # A link that leads nowhere is a mistake to tell of, a folder of that name is none.
+        if os.path.lexists(found) and not found.is_dir():
+            return found
+    return None
+
+
+def _absolute(path: str) -> str:
+    try:
+        return os.path.abspath(path)  # noqa: PTH100 - that would follow links
+    except OSError:  # as in a current folder that is gone
+        return path
+
+
+def _relative(path: str, folder: str) -> str:
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except (OSError, ValueError):  # as from one drive to another
+        return Path(path).as_posix()

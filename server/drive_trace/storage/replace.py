@@ -1,0 +1,93 @@
+"""Writing files so that they are whole whenever somebody reads them."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from drive_trace.storage.traces import Problem, why
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Make a file, or put it in the place of the one that is there. Raises OSError, and then
+    leaves what was there.
+    """
+    with _beside(path, data) as temporary:
+        try:
+            _liken(temporary, path.stat())
+        except FileNotFoundError:
+            temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    _sync_folder(path.parent)
+
+
+def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
+    """Put ``after`` in the place of a file that holds ``before``, or say why that cannot be.
+
+    A link stays a link: the file that it leads to is replaced, by one with its permissions and,
+    where possible, its owner.
+    """
+    real = Path(os.path.realpath(path))
+    try:
+        status = real.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return Problem(f"{path}: is not fixed: it is no regular file")
+        if not os.access(real, os.W_OK):
+            return Problem(f"{path}: is not fixed: permission denied")
+        with _beside(real, after) as temporary:
+            _liken(temporary, status)
+            # As late as can be: what is appended from here on would be lost.
+            if real.read_bytes() != before or _version(real.stat()) != _version(status):
+                return Problem(f"{path}: is not fixed: it changed in the meantime; try again")
+            temporary.replace(real)
+        _sync_folder(real.parent)
+    except OSError as error:
+        return Problem(f"{path}: is not fixed: {why(error)}")
+    return None
+
+
+@contextmanager
+def _beside(path: Path, data: bytes) -> Iterator[Path]:
+    """A new file with that content in the folder of ``path``; gone at the end, if it is still
+    there.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".drive-trace-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _liken(path: Path, status: os.stat_result) -> None:
+    if hasattr(os, "chown"):
+        with suppress(OSError):  # only a privileged user can give a file away
+            os.chown(path, status.st_uid, status.st_gid)
+    path.chmod(stat.S_IMODE(status.st_mode))
+
+
+def _version(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """See to it that a replaced name survives a crash of the system, where it can be seen to."""
+    with suppress(OSError):  # as on Windows, where a folder cannot be opened
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

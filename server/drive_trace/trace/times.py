@@ -1,0 +1,46 @@
+"""Timestamps as moments: ISO 8601, to the millisecond; without a zone it is UTC."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def milliseconds_between(start: str | None, end: str | None) -> int | None:
+    """From one timestamp to another; None unless both are ISO 8601."""
+    if start is None or end is None:
+        return None
+    begin, finish = moment(start), moment(end)
+    if begin is None or finish is None:
+        return None
+    return (finish - begin) // _MILLISECOND
+
+
+def in_words(milliseconds: int) -> str:
+    """A length of time as people read it, cut to two units: ``1 h 5 min``, ``3.2 s``, ``80 ms``."""
+    if milliseconds < 1000:
+        return f"{milliseconds} ms"
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1000:.3g} s"
+    seconds = milliseconds // 1000
+    for size, unit, part, smaller in (
+        (86_400, "d", 3_600, "h"),
+        (3_600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
+        if seconds >= size:
+            rest = seconds % size // part
+            return f"{seconds // size:,} {unit}" + (f" {rest} {smaller}" if rest else "")
+    raise AssertionError(milliseconds)
+
+
+def moment(ts: str) -> datetime | None:
+    """When a timestamp was; None unless it is ISO 8601."""
+    try:
+        read = datetime.fromisoformat(ts)
+    except ValueError:
+        return None
+    if read.tzinfo is None:
+        read = read.replace(tzinfo=UTC)
+    return read.replace(microsecond=read.microsecond // 1000 * 1000)

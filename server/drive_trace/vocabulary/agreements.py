@@ -1,0 +1,104 @@
+"""How the fields of one event have to agree, beyond what the type of each says.
+
+Readers do not look at it: an event that contradicts itself is valid. An
+agreement holds for every event that has all the fields that it compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from typing import Any, NamedTuple
+
+from drive_trace.vocabulary.feeds import TOKEN_FIELDS
+
+KINDS: Mapping[str, Mapping[str, str]] = {
+    "spec_kind": {"edge_cases_count": "slice"},
+    "plan_kind": {
+        "dispatch_count": "slice",
+        "slice_count": "project",
+        "dispatch_size_distribution": "slice",
+        "dispatches_added": "slice",
+        "dispatches_removed": "slice",
+        "dispatches_resized": "slice",
+    },
+}
+"""By the field that says the kind: the one kind for which a field has a value, and is else null."""
+
+SIZES = ("S", "M", "L", "XL")
+"""The sizes of dispatches, in the order in which they are written."""
+
+
+Values = Mapping[str, Any]
+
+
+class Agreement(NamedTuple):
+    """Something that the fields of a valid event should have in common."""
+
+    code: str
+    """The rule that words a breach of it."""
+    at: str
+    """The field whose value is to blame for a breach."""
+    fields: tuple[str, ...]
+    """All that it compares."""
+    holds: Callable[[Values], bool]
+    """Whether a valid event's values agree."""
+
+
+def _of_kind(kind_field: str, kind: str, name: str) -> Agreement:
+    def holds(values: Values) -> bool:
+        return (values[kind_field] == kind) is (values[name] is not None)
+
+    return Agreement("kind-mismatch", name, (kind_field, name), holds)
+
+
+def _sizes_add_up(values: Values) -> bool:
+    sizes, count = values["dispatch_size_distribution"], values["dispatch_count"]
+    if sizes is None or count is None:
+        return True
+    # An integer may be written as a float, and the sum of both kinds could overflow.
+    return bool(sum([int(sizes[size]) for size in SIZES]) == count)
+
+
+def _severity_is_none_without_signals(values: Values) -> bool:
+    return (values["drift_signal_count"] == 0) is (values["max_drift_severity"] == "none")
+
+
+def _final_is_mandatory_final(values: Values) -> bool:
+    return values["is_mandatory_final"] is (values["trigger_class"] == "mandatory-final")
+
+
+def _tokens_are_counted(values: Values) -> bool:
+    return any(values[name] != 0 for name in TOKEN_FIELDS)
+
+
+_AGREEMENTS = (
+    *(
+        _of_kind(kind_field, kind, name)
+        for kind_field, kinds in KINDS.items()
+        for name, kind in kinds.items()
+    ),
+    Agreement(
+        "size-distribution-sum",
+        "dispatch_size_distribution",
+        ("dispatch_size_distribution", "dispatch_count"),
+        _sizes_add_up,
+    ),
+    Agreement(
+        "drift-severity-mismatch",
+        "max_drift_severity",
+        ("drift_signal_count", "max_drift_severity"),
+        _severity_is_none_without_signals,
+    ),
+    Agreement(
+        "mandatory-final-mismatch",
+        "is_mandatory_final",
+        ("trigger_class", "is_mandatory_final"),
+        _final_is_mandatory_final,
+    ),
+    Agreement("zero-tokens", TOKEN_FIELDS[0], TOKEN_FIELDS, _tokens_are_counted),
+)
+
+
+def agreements_among(fields: Container[str]) -> tuple[Agreement, ...]:
+    """The agreements that hold for an event with these fields."""
+    return tuple(each for each in _AGREEMENTS if all(name in fields for name in each.fields))

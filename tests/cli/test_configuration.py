@@ -1,0 +1,152 @@
+"""The command line, from outside: configurations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, run, write
+from tests.support.client_text import apart, event, graded, triage
+
+OFF = '[rules]\nunknown-value = "off"\n'
+
+
+def check(*args: str | Path, stdin: str = "") -> Ran:
+    return run("check", "--output-format", "concise", *args, stdin=stdin)
+
+
+def codes(ran: Ran) -> list[str]:
+    return [finding["code"] for finding in ran.json]
+
+
+def test_severities_are_those_of_the_configuration(tmp_path: Path) -> None:
+    text = '[rules]\nunknown-value = "information"\nundeclared-field = "error"\n'
+    write(tmp_path, "drive-trace.toml", text)
+    ran = check(write(tmp_path, "a/trace.jsonl", REJECTED + WARNED))
+    assert ran.code == 1
+    assert ": information[unknown-value] " in ran.out
+    assert ": error[undeclared-field] " in ran.out
+    assert ran.out.endswith("1 error, 1 information in 1 trace\n")
+    full = run("check", tmp_path).out
+    assert "information[unknown-value]" in full
+    found = run("check", "--output-format", "json", tmp_path).json
+    assert [each["severity"] for each in found] == ["information", "error"]
+    assert check("--fail-on", "information", write(tmp_path, "b/trace.jsonl", REJECTED)).code == 1
+
+
+def test_a_rule_that_is_off_finds_nothing_and_fails_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "drive-trace.toml", OFF)
+    assert check(write(tmp_path, "trace.jsonl", REJECTED)) == (0, "no findings in 1 trace\n", "")
+
+
+def test_the_scorecard_knows_no_configuration(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", graded("pass", "pass", "pass") + REJECTED)
+    before = run("score", "--format", "json", path)
+    write(tmp_path, "drive-trace.toml", OFF)
+    run("check", "--write-baseline", path)
+    assert run("score", "--format", "json", path) == before
+    assert before.json["runs"][0]["rejected_lines"] == [2]
+
+
+def test_each_trace_has_its_own(tmp_path: Path) -> None:
+    write(tmp_path, "a/drive-trace.toml", OFF)
+    for name in ("a/trace.jsonl", "b/trace.jsonl"):
+        write(tmp_path, name, REJECTED)
+    ran = run("check", "--output-format", "json", tmp_path)
+    assert [each["path"] for each in ran.json] == [str(tmp_path / "b/trace.jsonl")]
+
+
+def test_overrides(tmp_path: Path) -> None:
+    text = '[[overrides]]\npaths = ["legacy"]\nrules.unknown-value = "off"\n'
+    write(tmp_path, "drive-trace.toml", text)
+    for name in ("legacy/trace.jsonl", "trace.jsonl"):
+        write(tmp_path, name, REJECTED)
+    ran = run("check", "--output-format", "json", tmp_path)
+    assert [each["path"] for each in ran.json] == [str(tmp_path / "trace.jsonl")]
+
+
+def test_an_option(tmp_path: Path) -> None:
+    ids = {"dispatch_id": "d", "dispatch_name": "D", "subagent_type": "t", "model": "m"}
+    text = event(
+        "dispatch-start", ts="2026-05-28T14:00:00.000Z", parent_dispatch_id=None, **ids
+    ) + event(
+        "dispatch-end",
+        ts="2026-05-28T14:01:00.000Z",
+        dispatch_id="d",
+        result="completed",
+        wall_clock_ms=70_000,
+    )
+    path = write(tmp_path, "trace.jsonl", apart(text))
+
+    def found() -> bool:
+        return "wall-clock-exceeds-timestamps" in codes(
+            run("check", "--output-format", "json", path)
+        )
+
+    assert found()
+    rule = "[rules.wall-clock-exceeds-timestamps]\ntolerance-ms ="
+    for tolerance, is_found in ((10_001, False), (100, True)):
+        write(tmp_path, "drive-trace.toml", f"{rule} {tolerance}\n")
+        assert found() is is_found
+
+
+def test_standard_input_has_that_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "drive-trace.toml", OFF)
+    (tmp_path / "a").mkdir()
+    monkeypatch.chdir(tmp_path / "a")
+    assert check("-", stdin=REJECTED).code == 0
+    assert check("--no-config", "-", stdin=REJECTED).code == 1
+
+
+def test_one_can_be_given(tmp_path: Path) -> None:
+    given = write(tmp_path, "ci/strict.toml", '[rules]\nundeclared-field = "error"\n')
+    write(tmp_path, "drive-trace.toml", '[rules]\nundeclared-field = "off"\n')
+    path = write(tmp_path, "trace.jsonl", WARNED)
+    assert check(path).out == "no findings in 1 trace\n"
+    assert check("--config", given, path).code == 1
+    assert "warning[undeclared-field]" in check("--no-config", path).out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[rules]\nunknow-value = 'off'", ":2:1: `unknow-value` is no rule — did you mean"),
+        ("[rules]\nunknown-value = 'warn'", ":2:17: `unknown-value` must be "),
+        ("[rules\n", ":1:7: is not TOML: "),
+        (b"# \xff", ": is not UTF-8 (byte 0xff)"),
+    ],
+)
+def test_one_that_cannot_be_used_is_told_once(text: str | bytes, said: str, tmp_path: Path) -> None:
+    path = write(tmp_path, "a/drive-trace.toml", text)
+    for name in ("a/1/trace.jsonl", "a/2/trace.jsonl", "b/trace.jsonl"):
+        write(tmp_path, name, REJECTED)
+    ran = run("check", "--output-format", "json", tmp_path)
+    assert ran.code == 2
+    assert ran.err.startswith(f"drive-trace: {path}{said}")
+    assert ran.err.count("\n") == 1
+    assert [each["path"] for each in ran.json] == [str(tmp_path / "b/trace.jsonl")]
+    assert check("--no-config", tmp_path).err == ""
+
+
+def test_every_problem_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "drive-trace.toml", "[rules]\na = 'off'\nb = 'off'\n")
+    ran = check(write(tmp_path, "trace.jsonl", CLEAN))
+    assert [line.split(": ", 2)[2] for line in ran.err.splitlines()] == [
+        "`a` is no rule",
+        "`b` is no rule",
+    ]
+
+
+def test_a_given_one_that_is_not_there(tmp_path: Path) -> None:
+    gone = tmp_path / "gone.toml"
+    ran = check("--config", gone, write(tmp_path, "trace.jsonl", CLEAN))
+    assert ran == (2, "", f"drive-trace: {gone}: cannot be read: No such file or directory\n")
+
+
+def test_its_words_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+    write(tmp_path, "a\x1b[31m/drive-trace.toml", "[rules]\n'\u202e' = 1\n")
+    ran = check(write(tmp_path, "a\x1b[31m/trace.jsonl", triage()))
+    assert ran.err.replace("\n", "").isprintable()

@@ -1,0 +1,222 @@
+"""The command line, from outside: fixing files."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, process, run, write
+from tests.support.client_text import apart, graded, triage
+
+COMMA = CLEAN.replace("}", ",}")
+SPACED = CLEAN.replace(",", ", ")
+DOUBLE = CLEAN.replace('"schema_version"', '"schema_version":"0","schema_version"')
+
+
+def fix(*args: str | Path, stdin: str | bytes = b"") -> Ran:
+    return run("check", "--output-format", "concise", "--fix", *args, stdin=stdin)
+
+
+def test_safe_fixes_are_made_and_counted(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", apart(COMMA + SPACED + WARNED + DOUBLE).rstrip("\n"))
+    ran = fix(path)
+    assert path.read_text() == apart(CLEAN + CLEAN + WARNED + CLEAN)
+    assert ran.code == 0
+    assert ran.out.splitlines()[-1] == (
+        "4 findings were fixed; 1 more can be, by suggestions (--unsafe-fixes)"
+    )
+    assert "duplicate-key" not in ran.out
+
+
+def test_the_exit_code_is_about_what_is_left(tmp_path: Path) -> None:
+    fixable = write(tmp_path, "a.jsonl", COMMA)
+    assert run("check", fixable).code == 1
+    assert fix(fixable).code == 0
+    assert fix(write(tmp_path, "b.jsonl", COMMA + REJECTED)).code == 1
+    assert fix("--fail-on", "warning", write(tmp_path, "c.jsonl", COMMA + WARNED)).code == 1
+
+
+def test_suggestions_are_made_when_they_are_wanted(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", apart(REJECTED + WARNED))
+    ran = fix("--unsafe-fixes", path)
+    assert path.read_text() == apart(REJECTED.replace("passed", "pass") + CLEAN)
+    assert ran.out.endswith("2 findings were fixed\n")
+    assert ran.code == 0
+
+
+def test_no_fact_is_made_up(tmp_path: Path) -> None:
+    """Null where that is a value; a gap that would stay an error is left to a person."""
+    text = triage().replace('"input_shape":"chat-ask"', '"x":1').replace('"input_ref":null,', "")
+    path = write(tmp_path, "trace.jsonl", text)
+    ran = fix("--unsafe-fixes", path)
+    assert ran.code == 1
+    assert '"input_ref":null' in path.read_text()
+    assert "input_shape" not in path.read_text()
+    assert "error[missing-field]" in ran.out
+    assert ran.out.endswith("1 more can be in an editor, one at a time\n")
+
+
+def test_what_no_fix_touches_stays_to_the_byte(tmp_path: Path) -> None:
+    odd = [
+        b"\xef\xbb\xbf" + b'{"a":\x00}\r',
+        "{é\u2028😀\x85\r\r".encode(),
+        b"\t\x0b",
+        b"{'\xf4\x8f\xbf\xbf",
+    ]
+    lines = [
+        CLEAN.strip().encode(),
+        *odd,
+        COMMA.strip().encode() + b"\r",
+        REJECTED.strip().encode(),
+    ]
+    path = write(tmp_path, "trace.jsonl", b"\n".join(lines))
+    fix("--config", write(tmp_path, "c.toml", '[rules]\ninvalid-json="error"\n'), path)
+    fixed = path.read_bytes().split(b"\n")
+    assert fixed[0] == lines[0]
+    assert CLEAN.strip().encode() + b"\r" in fixed
+    for line in odd[:1] + odd[1:2] + lines[-1:]:
+        assert line in fixed
+
+
+def test_nothing_to_fix_leaves_the_file_alone(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", CLEAN + REJECTED)
+    before = path.stat()
+    assert "0 findings were fixed" in fix(path).out
+    after = path.stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_permissions_links_and_folder(tmp_path: Path) -> None:
+    path = write(tmp_path, "real/trace.jsonl", COMMA)
+    path.chmod(0o600)
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(path)
+    fix(link)
+    assert link.is_symlink()
+    assert path.read_text() == CLEAN
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [each.name for each in path.parent.iterdir()] == ["trace.jsonl"]
+
+
+def test_a_file_that_changes_meanwhile_is_left_and_reported_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from drive_trace.commands.checking import repairs
+
+    path, other = write(tmp_path, "a.jsonl", COMMA), write(tmp_path, "b.jsonl", COMMA)
+    fixed = repairs.fix_all
+
+    def slowly(*args: object, **kwargs: object) -> int:
+        with path.open("a") as file:
+            file.write(CLEAN)
+        monkeypatch.setattr(repairs, "fix_all", fixed)
+        return fixed(*args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(repairs, "fix_all", slowly)
+    ran = fix(path, other)
+    assert ran.code == 2
+    assert ran.err == f"drive-trace: {path}: is not fixed: it changed in the meantime; try again\n"
+    assert path.read_text() == COMMA + CLEAN
+    assert other.read_text() == CLEAN
+    assert "error[invalid-json]" in ran.out
+    assert ran.out.endswith("1 finding was fixed\n")
+
+
+def test_what_is_no_utf8_is_not_touched(tmp_path: Path) -> None:
+    data = COMMA.encode() + b'{"a":"\xe9"}\n'
+    path = write(tmp_path, "trace.jsonl", data)
+    assert fix(path).code == 2
+    assert path.read_bytes() == data
+
+
+# Standard input
+
+
+def test_the_fixed_text_of_standard_input_goes_to_standard_output() -> None:
+    for text in (COMMA + REJECTED, CLEAN, "", "no trace\r\n\x1b[31m é"):
+        ran = process("check", "--fix", "-", stdin=text.encode())
+        assert "1 trace" in ran.err
+        assert ran.out == text.replace(COMMA, CLEAN)
+    assert fix("-", stdin=REJECTED.encode()).code == 1
+
+
+# Diffs
+
+
+def diff(*args: str | Path, stdin: str | bytes = b"") -> Ran:
+    return run("check", "--diff", *args, stdin=stdin)
+
+
+def test_a_diff_changes_nothing(tmp_path: Path) -> None:
+    before = apart(CLEAN + COMMA + REJECTED)
+    path = write(tmp_path, "trace.jsonl", before)
+    first, second, third = before.splitlines()
+    ran = diff(path)
+    assert path.read_text() == before
+    assert ran.out.splitlines() == [
+        f"--- {path}",
+        f"+++ {path}",
+        "@@ -1,3 +1,3 @@",
+        f" {first}",
+        f"-{second}",
+        f"+{second.replace(',}', '}')}",
+        f" {third}",
+    ]
+    assert ran.err == (
+        "drive-trace: 1 finding would be fixed; 1 more can be, by suggestions (--unsafe-fixes)\n"
+    )
+    assert ran.code == 1
+    assert diff("--unsafe-fixes", path).code == 0
+
+
+def test_a_diff_of_nothing(tmp_path: Path) -> None:
+    assert diff(write(tmp_path, "trace.jsonl", REJECTED)).out == ""
+
+
+@pytest.mark.skipif(not shutil.which("patch"), reason="no patch command here")
+@pytest.mark.parametrize(
+    "text",
+    [
+        CLEAN + COMMA,
+        COMMA.rstrip("\n"),
+        CLEAN.rstrip("\n"),
+        COMMA + CLEAN * 20 + COMMA * 2 + CLEAN * 6 + COMMA + CLEAN * 7 + SPACED,
+        CLEAN + "\n\n" + CLEAN,
+        CLEAN.rstrip("\n") + CLEAN + CLEAN,
+        (CLEAN + COMMA).replace("\n", "\r\n"),
+        "\n" * 5,
+        CLEAN * 3 + "\n",
+        CLEAN * 3 + " ",
+    ],
+)
+def test_a_diff_can_be_applied(text: str, tmp_path: Path) -> None:
+    patched, fixed = (write(tmp_path, name, apart(text)) for name in ("a.jsonl", "b.jsonl"))
+    made = process("check", "--diff", patched).out
+    subprocess.run(
+        ["patch", "--binary", "-s", str(patched)], input=made.encode(), check=True, timeout=30
+    )
+    fix(fixed)
+    assert patched.read_bytes() == fixed.read_bytes()
+
+
+def test_unsafe_fixes_alone_fix_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", REJECTED)
+    ran = run("check", "--unsafe-fixes", path)
+    assert ran.code == 2
+    assert "--unsafe-fixes goes with --fix or --diff" in ran.err
+    assert path.read_text() == REJECTED
+
+
+def test_grades_are_fixed_only_when_that_is_wanted(tmp_path: Path) -> None:
+    broken = graded("pass", "pass", "pass").replace("}", ",}")
+    path = write(tmp_path, "trace.jsonl", broken)
+    assert fix(path).code == 1
+    assert path.read_text() == broken
+    ran = fix("--unsafe-fixes", path)
+    assert ran.code == 0
+    assert ran.out.endswith("1 finding was fixed; verdicts that change: run-1\n")
+    assert run("score", "--require-correct", path).code == 0

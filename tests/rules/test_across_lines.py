@@ -1,0 +1,269 @@
+"""The rules that compare lines: what holds of all, and how settings and edits change them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from drive_trace.api import Analysis
+from drive_trace.findings.judge import Judge
+from drive_trace.rules import RULES, subjects
+from drive_trace.rules.base import Finding, Remarked, Severity
+from drive_trace.rules.settings import DEFAULTS, RuleSettings, fingerprint
+from drive_trace.rules.subjects import KINDS
+from drive_trace.trace.document import Point
+from tests.support.fixtures import event_id, trace
+from tests.support.models import FAMILIES, chance_line, everything
+
+PATH = "projects/alpha/trace.jsonl"
+ACROSS = {code: rule for code, rule in RULES.items() if rule.subject in KINDS}
+
+
+def random_traces(seed: int, count: int) -> Iterator[list[str]]:
+    chance = Random(seed)
+    for _ in range(count):
+        names = chance.choice(FAMILIES)
+        yield [chance_line(chance, names) for _ in range(chance.randrange(1, 60))]
+
+
+@pytest.fixture(params=[3, subjects.REACH], ids=["short-reach", "reach"])
+def reach(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How far subjects look, so near that short traces go beyond it."""
+    monkeypatch.setattr(subjects, "REACH", request.param)
+    monkeypatch.setattr(subjects, "MOST_BRIEFS", request.param + 1)
+
+
+# What holds of all
+
+
+def judged_one_by_one(analysis: Analysis) -> dict[int, list[Finding]]:
+    """The findings that compare lines, by record, without any screen."""
+    judge = Judge(analysis.index, DEFAULTS)
+    found = [judge.of_line(line) for line in analysis.document.lines]
+    return {record: findings for record, findings in enumerate(found) if findings}
+
+
+@pytest.mark.usefixtures("reach")
+def test_screens_let_through_every_line_that_rules_find_something_on() -> None:
+    fired: Counter[str] = Counter()
+    for lines in random_traces(1, 150):
+        analysis = Analysis("\n".join(lines), path=PATH)
+        found: dict[int, list[Finding]] = {}
+        for finding in analysis.findings():
+            if finding.rule.code in ACROSS:
+                found.setdefault(analysis.where(finding).record, []).append(finding)
+                fired[finding.rule.code] += 1
+        expected = judged_one_by_one(analysis)
+        assert {key: sorted(map(str, each)) for key, each in found.items()} == {
+            key: sorted(map(str, each)) for key, each in expected.items()
+        }
+    assert fired.keys() == ACROSS.keys(), "random traces must make every rule find something"
+
+
+@pytest.mark.usefixtures("reach")
+def test_edits_leave_what_a_fresh_analysis_finds() -> None:
+    chance = Random(2)
+    for lines in random_traces(3, 12):
+        names = chance.choice(FAMILIES)
+        analysis = Analysis("\n".join(lines), path=PATH)
+        for _ in range(8):
+            first = chance.randrange(len(lines))
+            stop = min(len(lines) - 1, first + chance.choice([0, 1, 1, 2, 5]))
+            new = [chance_line(chance, names) for _ in range(chance.choice([0, 1, 1, 2, 25]))]
+            new += lines[first:stop][::-1] if chance.random() < 0.3 else []
+            if stop < first:
+                continue
+            text = "".join(f"{line}\n" for line in new)
+            analysis.edit(Point(first, 0), Point(stop, 0), text)
+            lines[first:stop] = new
+            assert everything(analysis) == everything(Analysis("\n".join(lines), path=PATH))
+
+
+def test_no_token_has_two_findings_that_compare_lines() -> None:
+    """The most specific one speaks alone."""
+    for lines in random_traces(4, 150):
+        for findings in judged_one_by_one(Analysis("\n".join(lines), path=PATH)).values():
+            places = Counter(finding.place for finding in findings)
+            assert set(places.values()) == {1}, [finding.rule.code for finding in findings]
+
+
+@pytest.mark.parametrize(
+    ("events", "codes"),
+    [
+        # Of a second end: not that it follows the end, nor that its duration is off.
+        ("start end end:5", ["repeated-end"]),
+        # Of a second start: not that it follows the end.
+        ("start end start", ["repeated-start"]),
+        # What was started anew has not ended.
+        ("start end start end", ["repeated-start"]),
+        # A start below the end was written late; that it is not closed is the same story.
+        ("end start other", ["event-after-end"]),
+        # Of a second end without a start: that it was never started is said at the first.
+        ("end end", ["repeated-end", "unknown-dispatch"]),
+        # One that is going on lacks nothing yet.
+        ("start round", []),
+        ("start other", ["unclosed-dispatch"]),
+    ],
+)
+def test_who_speaks_of_a_dispatch(events: str, codes: list[str]) -> None:
+    written = {
+        "start": 'EVENT{"event_type":"dispatch-start"}',
+        "end": 'EVENT{"event_type":"dispatch-end","wall_clock_ms":0}',
+        "end:5": 'EVENT{"event_type":"dispatch-end","wall_clock_ms":500000}',
+        "round": 'EVENT{"event_type":"round-start"}',
+        "other": 'EVENT{"event_type":"dispatch-start","dispatch_id":"'
+        '9d2b7c1e-3f4a-4b5c-8d6e-7f8091a2b3c4"}',
+    }
+    analysis = Analysis(trace(*(written[each] for each in events.split())))
+    settings = RuleSettings({"dispatch-without-brief": None})
+    analysis.use(settings)
+    assert sorted(each.rule.code for each in analysis.findings()) == codes
+
+
+@pytest.mark.parametrize(
+    ("event", "codes"),
+    [
+        ("slice-started", ["repeated-slice-completion"]),
+        ("project-started", ["repeated-slice-completion", "slice-never-started"]),
+    ],
+)
+def test_who_speaks_of_a_slice(event: str, codes: list[str]) -> None:
+    ends = ['EVENT{"event_type":"slice-completed"}'] * 2
+    analysis = Analysis(trace(f'EVENT{{"event_type":"{event}"}}', *ends))
+    assert sorted(each.rule.code for each in analysis.findings()) == codes
+
+
+# Settings
+
+TWICE = trace(
+    'EVENT{"event_type":"project-started"}',
+    f'EVENT{{"event_type":"project-closed","event_id":"{event_id(0)}","extra":1}}',
+)
+ESTIMATED = trace(
+    'EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00Z"}',
+    'EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00Z","wall_clock_ms":660000}',
+)
+
+
+def codes_of(analysis: Analysis) -> list[str]:
+    codes = [each.rule.code for each in analysis.findings()]
+    assert analysis.finding_count == len(codes)
+    return codes
+
+
+def test_a_rule_can_be_turned_off_whatever_it_looks_at() -> None:
+    analysis = Analysis(TWICE)
+    assert codes_of(analysis) == ["duplicate-event-id", "undeclared-field"]
+    analysis.use(RuleSettings({"duplicate-event-id": None}))
+    assert codes_of(analysis) == ["undeclared-field"]
+    analysis.use(RuleSettings({"undeclared-field": None}))
+    assert codes_of(analysis) == ["duplicate-event-id"]
+    assert list(analysis.select_findings(10).lines) == [analysis.document.lines[1]]
+    analysis.use(RuleSettings({"duplicate-event-id": None, "undeclared-field": None}))
+    assert codes_of(analysis) == []
+    analysis.use(DEFAULTS)
+    assert everything(analysis) == everything(Analysis(TWICE))
+
+
+def test_a_severity_can_be_set_and_errors_still_come_first() -> None:
+    text = TWICE * 2
+    analysis = Analysis(text, RuleSettings({"undeclared-field": Severity.ERROR}))
+    severities = {each.rule.code: analysis.severity_of(each) for each in analysis.findings()}
+    assert severities == {
+        "duplicate-event-id": Severity.WARNING,
+        "undeclared-field": Severity.ERROR,
+    }
+    selection = analysis.select_findings(1)
+    assert analysis.line_number(selection.lines[0]) == 2
+
+
+def test_settings_hold_through_edits() -> None:
+    settings = RuleSettings({"duplicate-event-id": None, "blank-line": Severity.WARNING})
+    analysis = Analysis(TWICE, settings)
+    analysis.edit(Point(0, 0), Point(0, 0), TWICE + "\n")
+    fresh = Analysis(TWICE + "\n" + TWICE, settings)
+    assert everything(analysis) == everything(fresh)
+    assert codes_of(analysis) == ["undeclared-field", "blank-line", "undeclared-field"]
+
+
+@pytest.mark.parametrize(
+    ("options", "is_found"),
+    [
+        ({}, True),
+        ({"tolerance-ms": 59_999}, True),
+        ({"tolerance-ms": 60_000}, False),
+        ({"tolerance-percent": 9.9}, True),
+        ({"tolerance-percent": 10}, False),
+    ],
+)
+def test_a_rule_is_given_its_options(options: dict[str, float], is_found: bool) -> None:
+    quiet = {"unknown-dispatch": None}
+    found = codes_of(
+        Analysis(ESTIMATED, RuleSettings(quiet, {"wall-clock-exceeds-timestamps": options}))
+    )
+    assert found == ["wall-clock-exceeds-timestamps"] * is_found
+
+
+def test_what_a_baseline_knows_is_hidden_and_counted() -> None:
+    line = TWICE.split("\n")[1]
+    known = frozenset({fingerprint("duplicate-event-id", line)})
+    analysis = Analysis(TWICE, RuleSettings(known=known))
+    assert codes_of(analysis) == ["undeclared-field"]
+    assert analysis.hidden_count == 1
+    end = Point(1, len(line) - 2)
+    analysis.edit(end, Point(1, len(line) - 1), "2")  # a line that changes is not known any more
+    assert codes_of(analysis) == ["duplicate-event-id", "undeclared-field"]
+    assert analysis.hidden_count == 0
+    analysis.edit(end, Point(1, len(line) - 1), "1")
+    assert analysis.hidden_count == 1
+    both = known | {fingerprint("undeclared-field", line)}
+    analysis.use(RuleSettings(known=both))
+    assert (codes_of(analysis), analysis.hidden_count) == ([], 2)
+
+
+def test_every_rule_looks_at_something_that_there_is() -> None:
+    known = {Remarked, subjects.FileEnd, *KINDS}
+    others = {code for code, rule in RULES.items() if rule.subject not in known}
+    assert others <= {"conflicting-verdicts"}
+
+
+# Rejected lines and several runs
+
+
+def test_a_rejected_line_may_be_what_seems_to_be_missing() -> None:
+    """Whatever is wrong with it: nothing is said that mending it would take back."""
+    lines = [
+        'EVENT{"event_type":"dispatch-start"}',
+        'EVENT{"event_type":"round-start"}',
+        'EVENT{"event_type":"brief-issued"}',
+        'EVENT{"event_type":"round-end","ts":"2026-05-28T14:21:00.000Z"}',
+        'EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:28:00.000Z"}',
+        'EVENT{"event_type":"slice-started"}',
+        'EVENT{"event_type":"slice-completed"}',
+    ]
+    whole = trace(*lines).split("\n")
+    assert codes_of(Analysis("\n".join(whole), RuleSettings({"time-goes-back": None}))) == []
+    for place, line in enumerate(whole[:-1]):
+        for broken in (line[:-1], line.replace('"schema_version":"1"', '"schema_version":1')):
+            text = "\n".join([*whole[:place], broken, *whole[place + 1 :]])
+            analysis = Analysis(text, RuleSettings({"time-goes-back": None}))
+            assert {analysis.where(each).record for each in analysis.findings()} == {place}
+
+
+def test_ids_count_within_their_run() -> None:
+    one, other = (
+        [
+            f'EVENT{{"event_type":"{event}","project_run_id":"{run}","wall_clock_ms":0}}'
+            if event == "dispatch-end"
+            else f'EVENT{{"event_type":"{event}","project_run_id":"{run}"}}'
+            for event in ("dispatch-start", "brief-issued", "dispatch-end")
+        ]
+        for run in ("alpha", "beta")
+    )
+    quiet = RuleSettings({"unknown-round": None})
+    mixed = [line for pair in zip(one, other, strict=True) for line in pair]
+    assert codes_of(Analysis(trace(*mixed), quiet)) == []
+    assert codes_of(Analysis(trace(*one, *other[1:]), quiet)) == ["unknown-dispatch"] * 2

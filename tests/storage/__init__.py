@@ -1,0 +1,1 @@
+"""File work: configuration, baseline, replacing files."""

@@ -1,0 +1,295 @@
+"""What a drive-trace.toml may say, and what is said of one that says something else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from drive_trace.rules import RULES
+from drive_trace.rules.base import Severity
+from drive_trace.rules.settings import RuleSettings
+from drive_trace.storage.configuration import SEVERITIES, Configuration
+from drive_trace.storage.configuration_text import read_client_rules, read_configuration
+
+SCHEMA = Path(__file__).parents[2] / "schemas/configuration.schema.json"
+OFF = RuleSettings({"unknown-value": None})
+
+
+def settings_of(text: str, path: str | None = None) -> RuleSettings:
+    found = read_configuration(text)
+    assert isinstance(found, Configuration), found
+    return found.settings_for(path)
+
+
+def problems(text: str) -> list[tuple[str, str]]:
+    """What the problems stand on, and what they say."""
+    found = read_configuration(text)
+    assert isinstance(found, tuple)
+    lines = text.replace("\r\n", "\n").split("\n")
+    return [(lines[spot.record][slice(*spot.span)], message) for spot, message in found]
+
+
+# What it may say
+
+
+def test_nothing() -> None:
+    assert settings_of("") == settings_of("# comment\n\n") == RuleSettings()
+
+
+def test_severities_and_options() -> None:
+    settings = settings_of(
+        """
+        [rules]
+        unknown-value = "off"
+        missing-field = "hint"
+        [rules.wall-clock-exceeds-timestamps]
+        severity = "error"
+        tolerance-ms = 5000
+        """
+    )
+    assert settings.severities == {
+        "unknown-value": None,
+        "missing-field": Severity.HINT,
+        "wall-clock-exceeds-timestamps": Severity.ERROR,
+    }
+    assert settings.options == {"wall-clock-exceeds-timestamps": {"tolerance-ms": 5000}}
+
+
+def test_a_table_without_a_severity_leaves_it_as_it_is() -> None:
+    settings = settings_of("[rules]\nwall-clock-exceeds-timestamps.tolerance-percent = 0")
+    rule = RULES["wall-clock-exceeds-timestamps"]
+    assert settings.severity(rule) is rule.severity
+    assert settings.values(rule)["tolerance_percent"] == 0
+
+
+OVERRIDDEN = """
+[rules]
+unknown-value = "off"
+wall-clock-exceeds-timestamps = { severity = "error", tolerance-ms = 1, tolerance-percent = 1 }
+
+[[overrides]]
+paths = ["legacy/**", "old.jsonl"]
+rules.unknown-value = "hint"
+rules.wall-clock-exceeds-timestamps = { tolerance-ms = 2 }
+
+[[overrides]]
+paths = ["legacy/new"]
+rules.unknown-value = "error"
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "severity", "tolerance"),
+    [
+        (None, None, 1),
+        ("trace.jsonl", None, 1),
+        ("legacy/trace.jsonl", Severity.HINT, 2),
+        ("a/old.jsonl", Severity.HINT, 2),
+        ("legacy/new/trace.jsonl", Severity.ERROR, 2),
+    ],
+)
+def test_the_last_override_that_means_a_file_decides(
+    path: str | None, severity: Severity | None, tolerance: int
+) -> None:
+    settings = settings_of(OVERRIDDEN, path)
+    assert settings.severity(RULES["unknown-value"]) is severity
+    wall_clock = RULES["wall-clock-exceeds-timestamps"]
+    assert settings.severity(wall_clock) is Severity.ERROR
+    assert settings.values(wall_clock) == {"tolerance_ms": tolerance, "tolerance_percent": 1}
+
+
+def test_windows_line_ends_and_a_byte_order_mark() -> None:
+    assert settings_of('\ufeff[rules]\r\nunknown-value = "off"\r\n') == OFF
+
+
+def test_the_one_in_the_readme() -> None:
+    readme = (SCHEMA.parents[1] / "README.md").read_text("utf-8")
+    settings = settings_of(readme.partition("```toml\n")[2].partition("```")[0], "legacy/a.jsonl")
+    assert settings.severities["malformed-uuid"] is None
+    assert settings.severities["stale-verdict"] is Severity.ERROR
+
+
+# What it may not say
+
+
+@pytest.mark.parametrize(
+    ("text", "token", "said"),
+    [
+        (
+            "[rules]\nunknow-value = 'off'",
+            "unknow-value",
+            "no rule — did you mean `unknown-value`?",
+        ),
+        ("[rules]\nzzz = 'off'", "zzz", "`zzz` is no rule"),
+        ("[rules]\n'a\\tb\u202e' = 1", "'a\\tb\u202e'", "`a\\tb<U+202E>` is no rule"),
+        ("[rules.zzz]\nseverity = 'off'", "zzz", "`zzz` is no rule"),
+        ("[rule]\nunknown-value = 'off'", "rule", "did you mean `rules`?"),
+        ("x = 1", "x", "`x` is no setting here: expected `rules` or `overrides`"),
+        ("rules = 5", "5", "`rules` must be a table of rules; found 5"),
+        (
+            "[rules]\nunknown-value = 'warn'",
+            "'warn'",
+            '`unknown-value` must be "off", "error", "warning", "information" or "hint"; '
+            'found "warn" — did you mean "warning"?',
+        ),
+        ("[rules]\nunknown-value = false", "false", 'found false — did you mean "off"?'),
+        ("[rules]\nunknown-value = 3", "3", '"hint" or a table; found 3'),
+        ("[rules]\nunknown-value = {severity = 'Off'}", "'Off'", 'did you mean "off"?'),
+        ("[rules.unknown-value]\nseverty = 'off'", "severty", "did you mean `severity`?"),
+        ("rules.unknown-value.tolerance-ms = 1", "tolerance-ms", "expected `severity`"),
+        (
+            "[rules.wall-clock-exceeds-timestamps]\ntolerance-ms = '5'",
+            "'5'",
+            '`tolerance-ms` must be an integer of at least 0; found "5"',
+        ),
+        ("[rules.wall-clock-exceeds-timestamps]\ntolerance-ms = -1", "-1", "found -1"),
+        ("[rules.wall-clock-exceeds-timestamps]\ntolerance-ms = 1.5", "1.5", "found 1.5"),
+        ("[rules.wall-clock-exceeds-timestamps]\ntolerance-ms = true", "true", "found true"),
+        ("[rules.wall-clock-exceeds-timestamps]\ntolerance = 5", "tolerance", "did you mean `tol"),
+        ("[overrides]", "overrides", "each below `[[overrides]]`; found a table"),
+        ("overrides = [5]", "5", "an item must be a table; found 5"),
+        ("[[overrides]]\npaths = ['a']", "overrides", "`rules` is missing in this override"),
+        ("[[overrides]]\nrules = {}", "overrides", "`paths` is missing in this override"),
+        ("[[overrides]]\npaths = 'a'\nrules = {}", "'a'", "an array of at least one glob; found"),
+        ("[[overrides]]\npaths = []\nrules = {}", "[]", "at least one glob; found an empty array"),
+        ("[[overrides]]\npaths = [1]\nrules = {}", "1", "an item must be a glob; found 1"),
+        ("[[overrides]]\npaths = ['!a']\nrules = {}", "'!a'", "cannot be negated"),
+        ("[[overrides]]\npaths = ['a']\nrules.zzz = 'off'", "zzz", "`zzz` is no rule"),
+        ("[[overrides]]\npath = ['a']\nrules = {}", "path", "did you mean `paths`?"),
+    ],
+)
+def test_a_problem_stands_on_its_token(text: str, token: str, said: str) -> None:
+    found = problems(text)
+    assert [message for place, message in found if place == token and said in message], found
+    for message in (message for _, message in found):
+        assert message.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        ("a = ", (0, 4), "is not TOML: "),
+        ("a = 1\r\nb = \r\n", (1, 4), "is not TOML: "),
+        ("a = [\n", (1, 0), "is not TOML: "),
+        ("a = 1\na = 2", (1, 5), "is not TOML: "),
+        ("a = " + "[" * 100_000, (0, 0), "nested too deeply"),
+        ("a = " + "9" * 5000, None, "is not TOML: "),
+    ],
+)
+def test_what_is_no_toml(text: str, place: tuple[int, int] | None, said: str) -> None:
+    found = read_configuration(text)
+    assert isinstance(found, tuple)
+    ((spot, message),) = found
+    assert said in message
+    if place is not None:
+        assert (spot.record, spot.span.start) == place
+
+
+def test_all_problems_are_told_in_their_order() -> None:
+    text = "[rules]\nb = 'off'\na = 'off'\n[[overrides]]\nc = 1\n"
+    assert [place for place, _ in problems(text)] == ["b", "a", "overrides", "overrides", "c"]
+
+
+@given(st.text() | st.text("[]{}=.\"'#\n\r ab1rules-", max_size=30))
+def test_nothing_raises_whatever_the_text(text: str) -> None:
+    found = read_configuration(text)
+    if isinstance(found, tuple):
+        records = text.replace("\r\n", "\n").split("\n")
+        for spot, _ in found:
+            assert spot.span.end <= len(records[spot.record])
+
+
+# The schema
+
+
+SAMPLES: list[Any] = [
+    {},
+    {"rules": {}},
+    {"rules": {"unknown-value": "off"}},
+    {"rules": {"unknown-value": "of"}},
+    {"rules": {"unknow-value": "off"}},
+    {"rules": {"unknown-value": {"severity": "hint"}}},
+    {"rules": {"unknown-value": {}}},
+    {"rules": {"unknown-value": {"x": 1}}},
+    {"rules": {"unknown-value": 5}},
+    {"rules": {"wall-clock-exceeds-timestamps": {"tolerance-ms": 0}}},
+    {"rules": {"wall-clock-exceeds-timestamps": {"tolerance-ms": -1}}},
+    {"rules": {"wall-clock-exceeds-timestamps": {"tolerance-ms": "1"}}},
+    {"rules": {"wall-clock-exceeds-timestamps": {"tolerance-ms": True}}},
+    {"overrides": [{"paths": ["a"], "rules": {"unknown-value": "off"}}]},
+    {"overrides": [{"paths": [], "rules": {}}]},
+    {"overrides": [{"paths": [""], "rules": {}}]},
+    {"overrides": [{"rules": {}}]},
+    {"overrides": [{"paths": ["a"]}]},
+    {"overrides": {}},
+    {"other": 1},
+]
+
+
+@pytest.mark.parametrize("data", SAMPLES, ids=json.dumps)
+def test_the_schema_is_of_one_mind_with_the_reader(data: Any) -> None:
+    validator = Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
+    accepted = isinstance(read_configuration(as_toml(data)), Configuration)
+    assert validator.is_valid(data) == accepted
+
+
+def as_toml(data: dict[str, Any]) -> str:
+    return "".join(f"{key} = {inline(value)}\n" for key, value in data.items())
+
+
+def inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {inline(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(inline, value)) + "]"
+    return json.dumps(value)
+
+
+def test_the_schema_describes_every_rule_and_option() -> None:
+    schema = json.loads(SCHEMA.read_text("utf-8"))
+    Draft202012Validator.check_schema(schema)
+    rules = schema["$defs"]["rules"]["properties"]
+    assert list(rules) == list(RULES)
+    for code, rule in RULES.items():
+        assert rules[code]["description"] == rule.summary
+        options = rules[code]["anyOf"][1]["properties"]
+        assert list(options) == ["severity", *(option.name for option in rule.options)]
+        assert all(options[option.name]["description"] for option in rule.options)
+    severities = schema["$defs"]["severity"]["oneOf"]
+    assert [each["const"] for each in severities] == list(SEVERITIES)
+
+
+# A client's settings
+
+
+def test_a_client_writes_rules_as_the_configuration_does() -> None:
+    settings, said = read_client_rules({"unknown-value": "off"})
+    assert (settings, said) == (OFF, ())
+    assert read_client_rules(None) == (RuleSettings(), ())
+
+
+def test_what_does_not_fit_is_left_out_and_told() -> None:
+    given = {"unknown-value": "off", "zzz": "off", "missing-field": "none"}
+    settings, said = read_client_rules(given)
+    assert settings == OFF
+    assert said[0] == "`zzz` is no rule"
+    assert 'did you mean "off"?' in said[1]
+    assert read_client_rules([])[1] == ("`rules` must be an object of rules",)
+
+
+def test_a_clients_settings_lie_over_the_configuration() -> None:
+    below = settings_of(OVERRIDDEN)
+    above, _ = read_client_rules(
+        {"unknown-value": "hint", "wall-clock-exceeds-timestamps": {"tolerance-percent": 9}}
+    )
+    settings = below.under(above)
+    assert settings.severity(RULES["unknown-value"]) is Severity.HINT
+    rule = RULES["wall-clock-exceeds-timestamps"]
+    assert settings.severity(rule) is Severity.ERROR
+    assert settings.values(rule) == {"tolerance_ms": 1, "tolerance_percent": 9}

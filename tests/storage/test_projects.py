@@ -1,0 +1,240 @@
+"""Which configuration and baseline hold for a trace."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from drive_trace.rules import RULES
+from drive_trace.rules.base import Severity
+from drive_trace.storage.baseline import Baseline, BaselineError, read_baseline, write_baseline
+from drive_trace.storage.projects import Projects, write_known
+from tests.cli.support import write
+
+CODE = "unknown-value"
+ONE, TWO = "0" * 32, "1" * 32
+
+
+def severity(projects: Projects, path: Path | str) -> str:
+    project = projects.of(str(path))
+    assert project.problems == ()
+    found = project.settings_for(str(path)).severity(RULES[CODE])
+    return found.label if found is not None else "off"
+
+
+def configure(folder: Path, severity: str, more: str = "") -> Path:
+    return write(folder, "drive-trace.toml", f'[rules]\n{CODE} = "{severity}"\n{more}')
+
+
+def known(projects: Projects, path: Path | str) -> frozenset[str]:
+    return projects.of(str(path)).settings_for(str(path)).known
+
+
+def baseline(folder: Path, files: dict[str, list[str]]) -> Path:
+    content = Baseline({path: {CODE: frozenset(each)} for path, each in files.items()})
+    return write(folder, "drive-trace-baseline.json", write_baseline(content))
+
+
+# Configurations
+
+
+def test_the_nearest_configuration_above_a_trace_holds(tmp_path: Path) -> None:
+    configure(tmp_path, "hint")
+    configure(tmp_path / "a", "warning")
+    (tmp_path / "a/b/drive-trace.toml").mkdir(parents=True)  # a folder is none
+    projects = Projects(str(tmp_path))
+    assert severity(projects, tmp_path / "trace.jsonl") == "hint"
+    assert severity(projects, tmp_path / "x/y/trace.jsonl") == "hint"
+    assert severity(projects, tmp_path / "a/trace.jsonl") == "warning"
+    assert severity(projects, tmp_path / "a/b/trace.jsonl") == "warning"
+
+
+def test_without_one_the_defaults_hold(tmp_path: Path) -> None:
+    project = Projects(str(tmp_path)).of(str(tmp_path / "trace.jsonl"))
+    assert project.configuration_path is None
+    assert project.folder == tmp_path
+
+
+def test_standard_input_is_below_the_base(tmp_path: Path) -> None:
+    configure(tmp_path, "hint", '[[overrides]]\npaths = ["**"]\nrules.unknown-value = "off"')
+    (tmp_path / "a").mkdir()
+    assert severity(Projects(str(tmp_path / "a")), "-") == "hint"
+
+
+def test_globs_start_at_the_configurations_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(tmp_path, "hint", '[[overrides]]\npaths = ["a/b"]\nrules.unknown-value = "off"')
+    (tmp_path / "a/b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a")
+    projects = Projects(".")
+    assert severity(projects, "b/trace.jsonl") == "off"
+    assert severity(projects, "../a/b/trace.jsonl") == "off"
+    assert severity(projects, "trace.jsonl") == "hint"
+
+
+def test_a_link_is_where_it_stands(tmp_path: Path) -> None:
+    configure(tmp_path / "here", "hint", '[[overrides]]\npaths=["*"]\nrules.unknown-value="off"')
+    configure(tmp_path / "there", "warning")
+    write(tmp_path, "there/trace.jsonl")
+    (tmp_path / "here/link.jsonl").symlink_to(tmp_path / "there/trace.jsonl")
+    assert severity(Projects("."), tmp_path / "here/link.jsonl") == "off"
+
+
+def test_a_given_configuration_holds_for_all(tmp_path: Path) -> None:
+    configure(tmp_path / "a", "warning")
+    text = f'[rules]\n{CODE}="hint"\n[[overrides]]\npaths=["in"]\nrules.{CODE}="off"'
+    given = write(tmp_path, "conf/other.toml", text)
+    (tmp_path / "link").symlink_to(tmp_path / "conf")
+    projects = Projects(str(tmp_path), configuration=str(given))
+    assert severity(projects, tmp_path / "a/trace.jsonl") == "hint"
+    assert severity(projects, tmp_path / "conf/in/trace.jsonl") == "off"
+    assert severity(projects, tmp_path / "link/in/trace.jsonl") == "off"
+
+
+def test_a_change_on_disk_is_noticed(tmp_path: Path) -> None:
+    projects = Projects(str(tmp_path))
+    trace = tmp_path / "a/trace.jsonl"
+    assert severity(projects, trace) == "error"
+    path = configure(tmp_path, "hint")
+    assert severity(projects, trace) == "hint"
+    first = projects.of(str(trace)).configuration
+    assert projects.of(str(trace)).configuration is first, "not read again"
+    configure(tmp_path, "warning")
+    assert severity(projects, trace) == "warning"
+    configure(tmp_path / "a", "off")
+    assert severity(projects, trace) == "off"
+    (tmp_path / "a/drive-trace.toml").unlink()
+    path.unlink()
+    assert severity(projects, trace) == "error"
+
+
+def test_what_was_right_last_holds_while_it_is_broken(tmp_path: Path) -> None:
+    path = configure(tmp_path, "hint")
+    projects, trace = Projects("."), str(tmp_path / "trace.jsonl")
+    assert severity(projects, trace) == "hint"
+    path.write_text("[rules]\nunknow-value = 'off'\n")
+    for _ in range(2):
+        project = projects.of(trace)
+        assert [each.message for each in project.problems] == [
+            f"{path}:2:1: `unknow-value` is no rule — did you mean `unknown-value`?"
+        ]
+        assert project.settings_for(trace).severity(RULES[CODE]) is Severity.HINT
+    configure(tmp_path, "off")
+    assert severity(projects, trace) == "off"
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "drive-trace.toml"
+    path.symlink_to("nowhere")
+
+    def problem() -> str:
+        (only,) = Projects(".").of(str(tmp_path / "trace.jsonl")).problems
+        return only.message.removeprefix(f"{path}: ")
+
+    assert problem() == "cannot be read: No such file or directory"
+    path.unlink()
+    path.write_bytes(b"# caf\xe9")
+    assert problem() == "is not UTF-8 (byte 0xe9); save it as UTF-8"
+    monkeypatch.chdir(tmp_path)
+    (only,) = Projects(".").of("trace.jsonl").problems
+    assert only.message.startswith("drive-trace.toml: ")
+
+
+# Baselines
+
+
+def test_a_baseline_is_beside_the_configuration(tmp_path: Path) -> None:
+    configure(tmp_path, "hint")
+    baseline(tmp_path, {"a/trace.jsonl": [ONE, TWO], "trace.jsonl": [TWO]})
+    baseline(tmp_path / "a", {"trace.jsonl": ["2" * 32]})
+    projects = Projects(str(tmp_path / "elsewhere"))
+    assert known(projects, tmp_path / "a/trace.jsonl") == {ONE, TWO}
+    assert known(projects, tmp_path / "trace.jsonl") == {TWO}
+    assert known(projects, tmp_path / "b/trace.jsonl") == frozenset()
+    assert known(projects, "-") == frozenset()
+    without = Projects(str(tmp_path), with_baseline=False)
+    assert known(without, tmp_path / "trace.jsonl") == frozenset()
+
+
+def test_without_a_configuration_it_is_in_the_base(tmp_path: Path) -> None:
+    baseline(tmp_path / "base", {"../trace.jsonl": [ONE], "trace.jsonl": [TWO]})
+    projects = Projects(str(tmp_path / "base"))
+    assert known(projects, tmp_path / "trace.jsonl") == {ONE}
+    assert known(projects, tmp_path / "base/trace.jsonl") == {TWO}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it is not JSON"),
+        ("<<<<<<< HEAD", "it is not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ("9" * 5000, "it is not JSON"),
+        ("[]", '"version": 1'),
+        ('{"files": {}}', '"version": 1'),
+        ('{"version": 2, "files": {}}', '"version": 1'),
+        ('{"version": 1}', '"files"'),
+        ('{"version": 1, "files": []}', '"files"'),
+        ('{"version": 1, "files": {"a": []}}', '"files"'),
+        ('{"version": 1, "files": {"a": {"b": "c"}}}', '"files"'),
+        ('{"version": 1, "files": {"a": {"b": ["c"]}}}', '"files"'),
+    ],
+)
+def test_a_damaged_baseline_is_told(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(BaselineError, match=said):
+        read_baseline(text)
+    path = write(tmp_path, "drive-trace-baseline.json", text)
+    (problem,) = Projects(str(tmp_path)).of(str(tmp_path / "trace.jsonl")).problems
+    assert problem.message.startswith(f"{path}: is no baseline: ")
+    assert problem.message.endswith("; write it again with --write-baseline")
+
+
+def test_a_baseline_is_written_sorted_and_read_back() -> None:
+    content = Baseline({"b": {"y": frozenset({TWO, ONE}), "x": frozenset({ONE})}, "a é": {}})
+    text = write_baseline(content)
+    assert text.splitlines() == [
+        "{",
+        '  "version": 1,',
+        '  "files": {',
+        '    "a é": {},',
+        '    "b": {',
+        '      "x": [',
+        f'        "{ONE}"',
+        "      ],",
+        '      "y": [',
+        f'        "{ONE}",',
+        f'        "{TWO}"',
+        "      ]",
+        "    }",
+        "  }",
+        "}",
+    ]
+    assert read_baseline(text) == content
+
+
+def test_what_is_written_keeps_other_files_that_are_still_there(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl", "c.jsonl"):
+        write(tmp_path, name)
+    path = baseline(tmp_path, {"a.jsonl": [ONE], "b.jsonl": [ONE], "c.jsonl": [ONE], "gone": [ONE]})
+    project = Projects(str(tmp_path)).of(str(tmp_path / "a.jsonl"))
+    assert write_known(project, {"a.jsonl": {CODE: frozenset({TWO})}, "b.jsonl": {}}) is None
+    assert read_baseline(path.read_text()) == Baseline(
+        {"a.jsonl": {CODE: frozenset({TWO})}, "c.jsonl": {CODE: frozenset({ONE})}}
+    )
+
+
+def test_a_damaged_baseline_is_written_anew(tmp_path: Path) -> None:
+    path = write(tmp_path, "drive-trace-baseline.json", "{")
+    project = Projects(str(tmp_path)).of(str(tmp_path / "a.jsonl"))
+    assert write_known(project, {"a.jsonl": {CODE: frozenset({ONE})}}) is None
+    assert read_baseline(path.read_text()).known("a.jsonl") == {ONE}
+
+
+def test_a_name_that_is_no_text_is_written_and_found(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.jsonl")
+    project = Projects(str(tmp_path)).of(str(tmp_path / name))
+    assert write_known(project, {name: {CODE: frozenset({ONE})}}) is None
+    assert known(Projects(str(tmp_path)), tmp_path / name) == {ONE}

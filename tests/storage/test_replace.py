@@ -1,0 +1,122 @@
+"""Putting a file in the place of another, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from drive_trace.storage import replace
+from drive_trace.storage.replace import replace_content, write_whole
+
+OLD, NEW = b"old\r\n\xff", b"new\n"
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(OLD)
+    return path
+
+
+def said(path: Path, before: bytes = OLD) -> str:
+    problem = replace_content(str(path), before, NEW)
+    return problem.message.removeprefix(f"{path}: ") if problem is not None else ""
+
+
+def test_a_file_is_replaced_with_its_permissions(path: Path) -> None:
+    path.chmod(0o640)
+    assert said(path) == ""
+    assert path.read_bytes() == NEW
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert files(path.parent) == ["trace.jsonl"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_the_owner_stays(path: Path) -> None:
+    os.chown(path, 12345, 23456)
+    path.chmod(0o4755)
+    assert said(path) == ""
+    status = path.stat()
+    assert (status.st_uid, status.st_gid) == (12345, 23456)
+    assert stat.S_IMODE(status.st_mode) == 0o4755
+
+
+def test_a_link_stays_a_link(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    link = folder / "link.jsonl"
+    link.symlink_to("../trace.jsonl")
+    assert said(link) == ""
+    assert link.is_symlink()
+    assert path.read_bytes() == NEW
+    assert files(folder) == ["link.jsonl"]
+
+
+def test_what_changed_in_the_meantime_stays(path: Path) -> None:
+    assert said(path, before=b"older") == "is not fixed: it changed in the meantime; try again"
+    assert path.read_bytes() == OLD
+    assert files(path.parent) == ["trace.jsonl"]
+
+
+def test_what_is_replaced_in_the_meantime_stays(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by one of the same content: somebody else is writing it."""
+    read = Path.read_bytes
+
+    def reading(self: Path) -> bytes:
+        data = read(self)
+        other = path.with_name("other")
+        other.write_bytes(data)
+        other.replace(path)
+        return data
+
+    monkeypatch.setattr(Path, "read_bytes", reading)
+    assert "changed in the meantime" in said(path)
+    monkeypatch.undo()
+    assert path.read_bytes() == OLD
+
+
+def test_a_read_only_file_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert said(path) == "is not fixed: permission denied"
+    assert path.read_bytes() == OLD
+
+
+def test_what_is_no_file_is_not_replaced(path: Path) -> None:
+    fifo = path.with_name("fifo")
+    os.mkfifo(fifo)
+    assert said(fifo) == "is not fixed: it is no regular file"
+    assert said(path.with_name("gone")) == "is not fixed: No such file or directory"
+
+
+@pytest.mark.parametrize("function", ["_liken", "_sync_folder"])
+def test_whatever_fails_the_file_is_whole(
+    path: Path, function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(replace, function, fail)
+    assert said(path) == "is not fixed: No space left on device"
+    assert path.read_bytes() in (OLD, NEW)
+    assert files(path.parent) == ["trace.jsonl"]
+
+
+def test_a_new_file_has_the_permissions_of_new_files(tmp_path: Path) -> None:
+    ordinary = tmp_path / "ordinary"
+    ordinary.touch()
+    write_whole(tmp_path / "new", NEW)
+    assert (tmp_path / "new").read_bytes() == NEW
+    assert (tmp_path / "new").stat().st_mode == ordinary.stat().st_mode
+    (tmp_path / "new").chmod(0o600)
+    write_whole(tmp_path / "new", OLD)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o600
+    assert files(tmp_path) == ["new", "ordinary"]

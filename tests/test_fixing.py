@@ -1,0 +1,179 @@
+"""Fixing whole traces: what holds whatever is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drive_trace.api import Analysis
+from drive_trace.fixing import fix_all, fixable
+from drive_trace.rules.settings import RuleSettings, fingerprint
+from tests.rules.test_examples import NUMBERED
+from tests.support.fixtures import read, trace
+from tests.support.models import TEXTS, everything
+
+LINES = Path(__file__).parent / "conformance/lines.jsonl"
+RAW = [json.loads(line)["raw"] for line in LINES.read_text("utf-8").split("\n") if line]
+"""Valid and mutated lines of every event."""
+
+MUTATED = st.lists(st.sampled_from(RAW), max_size=6).map("\n".join)
+EXAMPLES = st.deferred(
+    lambda: st.lists(
+        st.sampled_from([read(each.values[1].before).text for each in NUMBERED]), max_size=4
+    ).map("".join)
+)
+ANY = TEXTS | MUTATED | EXAMPLES
+
+fixing = settings(max_examples=150, deadline=None)
+
+
+def fixed(text: str, *, suggestions: bool = False) -> tuple[int, str]:
+    analysis = Analysis(text)
+    count = fix_all(analysis, suggestions=suggestions)
+    return count, analysis.document.text
+
+
+@fixing
+@given(ANY, st.booleans())
+def test_fixing_leaves_no_more_findings_and_an_analysis_like_a_fresh_one(
+    text: str, suggestions: bool
+) -> None:
+    analysis = Analysis(text)
+    before = analysis.finding_count
+    count = fix_all(analysis, suggestions=suggestions)
+    assert analysis.finding_count <= before
+    assert everything(analysis) == everything(Analysis(analysis.document.text))
+    assert (count == 0) == (analysis.document.text == text)
+
+
+@fixing
+@given(ANY, st.booleans())
+def test_fixing_twice_changes_nothing_more(text: str, suggestions: bool) -> None:
+    _, once = fixed(text, suggestions=suggestions)
+    assert fixed(once, suggestions=suggestions) == (0, once)
+
+
+@fixing
+@given(ANY)
+def test_safe_fixes_leave_verdicts_figures_and_feeds_alone(text: str) -> None:
+    analysis = Analysis(text)
+    before = what_counts(analysis)
+    fix_all(analysis)
+    assert what_counts(analysis) == before
+
+
+def what_counts(analysis: Analysis) -> tuple[object, ...]:
+    """Verdicts, token figures and the valid events of the feeds, wherever their lines are."""
+    card = analysis.score()
+    graded = [
+        (run.run_id, run.gate, run.correctness and run.correctness.values, run.measured.tokens)
+        for run in card.runs
+        if run.correctness or run.tokens
+    ]
+    feeds = [
+        line.facts
+        for line in analysis.document.lines
+        if line.event is not None and line.event.is_feed
+    ]
+    return graded, card.correct_tokens, feeds
+
+
+@fixing
+@given(ANY)
+def test_lines_without_a_fix_stay_as_they_are(text: str) -> None:
+    analysis = Analysis(text)
+    lines = [
+        line.text
+        for line in analysis.document.lines
+        if not any(fix.safe for each in analysis.findings_of(line) for fix in analysis.fixes(each))
+    ]
+    fix_all(analysis)
+    left = iter(line.text for line in analysis.document.lines)
+    assert all(line in left for line in lines), "in their order"
+
+
+# What is made, and what is not
+
+
+def test_a_repair_that_would_reveal_more_than_it_mends_is_left_to_a_person() -> None:
+    broken = 'EVENT{"event_type":"slice-started","a":1,"b":2,}'
+    assert fixed(trace(broken)) == (0, trace(broken))
+    # As much as before is no more.
+    broken = 'EVENT{"event_type":"slice-started","a":1,}'
+    assert fixed(trace(broken)) == (1, trace(broken.replace(",}", "}")))
+
+
+def test_a_placeholder_that_keeps_an_error_is_not_put_in() -> None:
+    text = trace('EVENT{"event_type":"slice-started","slice_index":<absent>,"linear_ref":<absent>}')
+    count, after = fixed(text, suggestions=True)
+    assert count == 1
+    assert '"linear_ref":null' in after
+    assert "slice_index" not in after
+    analysis = Analysis(after)
+    assert [each.rule.code for each in analysis.findings()] == ["missing-field"]
+    assert fixable(analysis) == (0, 1)
+
+
+def test_the_fixes_of_one_line_are_made_together() -> None:
+    text = trace('EVENT{"event_type":"slice-started","slice_index":0,"slice_index":1, "x": 1}')
+    count, after = fixed(text, suggestions=True)
+    assert (count, after) == (3, trace('EVENT{"event_type":"slice-started","slice_index":1}'))
+
+
+def test_a_fix_may_take_a_line_away_or_make_two_of_one() -> None:
+    one = 'EVENT{"event_type":"slice-started","event_id":"8d2f6c1a-52a3-4c40-9a44-0f3b7c1f2e11"}'
+    two = one.replace("2e11", "2e12").replace("started", "completed")
+    text = trace(one)[:-1] + trace(two)
+    assert fixed(text) == (1, trace(one, two))
+    assert fixed(f"\n\n{trace(one)}\n{trace(two)}") == (3, trace(one, two))
+
+
+def test_what_is_known_or_off_is_not_fixed() -> None:
+    text = trace('EVENT{"event_type":"slice-started",}', 'EVENT{"event_type":"slice-completed",}')
+    first = text.split("\n")[0]
+    known = RuleSettings(known=frozenset({fingerprint("invalid-json", first)}))
+    analysis = Analysis(text, known)
+    assert fix_all(analysis) == 1
+    assert analysis.document.text == text[:-3] + "}\n"
+    off = Analysis(text, RuleSettings({"invalid-json": None}))
+    assert fix_all(off) == 0
+
+
+# How long it takes
+
+
+def many(line: str, count: int) -> str:
+    return "".join(
+        line.replace("EVENT_ID", f"0b9c2a4e-6f1d-4c3b-8a57-{n:012x}") for n in range(count)
+    )
+
+
+LINE = trace('EVENT{"event_type":"slice-started","event_id":"EVENT_ID"}').replace(
+    '"checkout-retry"', '"run-EVENT_ID"'
+)
+OPEN = LINE.rstrip("}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        pytest.param(many(LINE.replace("}", ",}"), 4000), 4000, id="many lines"),
+        pytest.param("\n" * 4000 + many(LINE, 1), 4000, id="many blank lines"),
+        pytest.param(
+            many(OPEN + "".join(f',"k":{n}' for n in range(4000)) + "}\n", 1), 4000, id="keys"
+        ),
+        pytest.param(
+            many(OPEN + "".join(f', "k{n}": 1' for n in range(4000)) + "}\n", 1), 4001, id="spaces"
+        ),
+    ],
+)
+def test_what_grows_with_the_findings_grows_no_faster(text: str, count: int) -> None:
+    """A way that is quadratic in the lines, or in a line's findings, takes minutes here."""
+    start = time.perf_counter()
+    assert fixed(text, suggestions=True)[0] == count
+    assert time.perf_counter() - start < 30

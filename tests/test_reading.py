@@ -1,0 +1,215 @@
+"""Reading: the fast path says *clean* of exactly the lines of which the exact path says nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pydantic_core import SchemaValidator, ValidationError, core_schema
+
+from drive_trace.trace.line import REJECTING, Concern, Line, OddLine
+from drive_trace.trace.reading import read_exactly, read_lines
+from drive_trace.trace.spacing import compacted, first_space, space_count
+from drive_trace.vocabulary import EVENTS, Form
+
+UUID = "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"
+SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+TIME = "2026-05-28T14:00:00.000Z"
+
+VALUES = st.sampled_from(
+    [
+        *(None, True, False, 0, 1, 2, 3, 6, 3.0, -1, "", "none", "low", "slice", "project"),
+        *("mandatory-final", "drift-event", "pass", "1", UUID, UUID.upper(), UUID[:-1]),
+        *(UUID + "\n", SHA256, "sha256:" + SHA256, TIME, TIME[:-1], TIME + " ", "\ud800"),
+        *({"S": 3, "M": 3, "L": 0, "XL": 0}, {"S": 1.0, "M": 1, "L": 0, "XL": 0}, {"S": 1}),
+        *("2026-02-29T14:00:00Z", [], ["é"]),
+    ]
+)
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> str:
+    """An event of any kind, mostly right, written in one way or another."""
+    event = dict(draw(st.sampled_from(list(EVENTS.values()))).example)
+    for name in draw(st.lists(st.sampled_from(sorted(event)), max_size=3)):
+        event[name] = draw(VALUES)
+    if draw(st.integers(0, 9)) == 9:
+        event["extra"] = draw(VALUES)
+    separators = draw(st.sampled_from([(",", ":")] * 4 + [(", ", ": "), (",", ": ")]))
+    text = json.dumps(event, ensure_ascii=draw(st.booleans()), separators=separators)
+    if draw(st.integers(0, 9)) == 9:
+        text = text[:-1] + ',"ts":' + json.dumps(event["ts"]) + "}"
+    space = st.sampled_from([""] * 8 + [" ", "\t", "\r", "\r\r", " \r", "\ufeff"])
+    return draw(space) + text + draw(space)
+
+
+def said(line: Line) -> object:
+    """All that reading a line gives, by value."""
+    name = line.event_name if isinstance(line, OddLine) else None
+    run = line.run_id if isinstance(line, OddLine) else None
+    event = line.event.name if line.event is not None else None
+    return line.status, event, line.facts, line.remarks, (name, run) if event is None else None
+
+
+@settings(max_examples=1500, deadline=None)
+@given(lines())
+@example("")
+@example("\r")
+def test_the_fast_path_says_what_the_exact_path_says(text: str) -> None:
+    (fast,) = read_lines([text])
+    assert said(fast) == said(read_exactly(text))
+
+
+@settings(max_examples=300, deadline=None)
+@given(lines())
+def test_reading_for_the_score_alone_judges_the_same(text: str) -> None:
+    (score,), (full,) = read_lines([text], only_score=True), read_lines([text])
+    assert (score.status, score.event) == (full.status, full.event)
+    assert score.facts[:3] == full.facts[:3]
+
+
+@settings(max_examples=300, deadline=None)
+@given(lines())
+def test_a_line_is_rejected_for_its_remarks_alone(text: str) -> None:
+    line = read_exactly(text)
+    assert line.is_rejected == any(remark.concern in REJECTING for remark in line.remarks)
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_clean_events_take_the_fast_path(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(text: str) -> Line:
+        raise AssertionError(text)
+
+    monkeypatch.setattr("drive_trace.trace.reading.read_exactly", refuse)
+    text = json.dumps(EVENTS[name].example, separators=(",", ":"))
+    for end in ("", "\r"):
+        (line,) = read_lines([text + end])
+        assert (line.event, line.remarks) == (EVENTS[name], ())
+
+
+# How strings are written
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (Form.UUID, UUID),
+        (Form.UUID, UUID.upper()),
+        (Form.UUID, "00000000-0000-0000-0000-000000000000"),
+        (Form.UUID, "018f3d5e-8f0d-7c1b-9a3e-5d2f6a7b8c90"),
+        (Form.SHA256, SHA256),
+        (Form.SHA256, SHA256.upper()),
+        (Form.TIMESTAMP, TIME),
+        (Form.TIMESTAMP, "2026-05-28T14:00:00Z"),
+        (Form.TIMESTAMP, "2026-05-28T14:00:00.123456789Z"),
+        (Form.TIMESTAMP, "2026-05-28T14:00:00+00:00"),
+        (Form.TIMESTAMP, "2028-02-29T23:59:59.999Z"),
+        (Form.TIMESTAMP, "2000-02-29T00:00:00Z"),
+    ],
+)
+def test_a_string_in_its_form(form: Form, text: str) -> None:
+    assert text in form
+    assert rust_accepts(form, text)
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (Form.UUID, ""),
+        (Form.UUID, "d1"),
+        (Form.UUID, UUID + "\n"),
+        (Form.UUID, " " + UUID),
+        (Form.UUID, UUID.replace("-", "")),
+        (Form.UUID, UUID.replace("0", "٠")),
+        (Form.UUID, UUID.replace("0", "g")),
+        (Form.SHA256, SHA256[1:]),
+        (Form.SHA256, SHA256 + "0"),
+        (Form.SHA256, "sha256:" + SHA256),
+        (Form.SHA256, "pending"),
+        (Form.TIMESTAMP, ""),
+        (Form.TIMESTAMP, TIME + "\n"),
+        (Form.TIMESTAMP, "2026-05-28"),
+        (Form.TIMESTAMP, "2026-05-28 14:00:00Z"),
+        (Form.TIMESTAMP, "2026-05-28T14:00Z"),
+        (Form.TIMESTAMP, "2026-05-28T14:00:00"),
+        (Form.TIMESTAMP, "2026-05-28T14:00:00+02:00"),
+        (Form.TIMESTAMP, "2026-05-28T24:00:00Z"),
+        (Form.TIMESTAMP, "2026-13-28T14:00:00Z"),
+        (Form.TIMESTAMP, "2026-02-29T14:00:00Z"),
+        (Form.TIMESTAMP, "2100-02-29T14:00:00Z"),
+        (Form.TIMESTAMP, "2026-04-31T14:00:00Z"),
+        (Form.TIMESTAMP, "1780000000000"),
+    ],
+)
+def test_a_string_out_of_its_form(form: Form, text: str) -> None:
+    assert text not in form
+    assert not rust_accepts(form, text)
+
+
+def rust_accepts(form: Form, text: str) -> bool:
+    pattern = f"^(?:{form.expression})$"
+    try:
+        SchemaValidator(core_schema.str_schema(pattern=pattern)).validate_python(text)
+    except ValidationError:
+        return False
+    return True
+
+
+@settings(max_examples=1000)
+@given(
+    st.integers(1, 9999),
+    st.integers(0, 13),
+    st.integers(0, 32),
+    st.sampled_from(["00", "23", "24"]),
+)
+@example(1900, 2, 29, "00")
+@example(2000, 2, 29, "00")
+def test_a_timestamp_is_a_day_of_the_calendar(year: int, month: int, day: int, hour: str) -> None:
+    text = f"{year:04}-{month:02}-{day:02}T{hour}:00:00Z"
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        exists = False
+    else:
+        exists = hour != "24"
+    assert (text in Form.TIMESTAMP) == exists == rust_accepts(Form.TIMESTAMP, text)
+
+
+# White space between tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "compact", "first"),
+    [
+        ("{}", "{}", None),
+        ('{"a b":"c , : d"}', '{"a b":"c , : d"}', None),
+        ('{"a":"\\" , \\\\"}', '{"a":"\\" , \\\\"}', None),
+        (' {"a" : 1,\t"b c":[ ]}\r', '{"a":1,"b c":[]}', (0, 1)),
+        ('{"a":"\\\\" \t,"b":1}', '{"a":"\\\\","b":1}', (9, 11)),
+    ],
+)
+def test_white_space_between_tokens(text: str, compact: str, first: tuple[int, int] | None) -> None:
+    assert compacted(text) == compact
+    assert space_count(text) == len(text) - len(compact)
+    assert first_space(text) == first
+
+
+@settings(max_examples=300, deadline=None)
+@given(lines())
+def test_without_the_white_space_a_line_says_the_same(text: str) -> None:
+    line = read_exactly(text)
+    if any(
+        remark.concern in (Concern.INVALID_JSON, Concern.BYTE_ORDER_MARK) for remark in line.remarks
+    ):
+        return
+    text = compacted(text)
+    assert space_count(text) == 0
+    assert first_space(text) is None
+    assert not re.search(r"[ \t\r\n]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text))
+    compact = read_exactly(text)
+    left = tuple(each for each in line.remarks if each.concern is not Concern.NOT_COMPACT)
+    assert (compact.status, compact.facts, compact.remarks) == (line.status, line.facts, left)
