@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from lsprotocol import types
 
@@ -12,6 +13,8 @@ from drive_trace.rules.base import Finding, Fix
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Point
 
+APPLY_FIX = "driveTrace.applyFix"
+"""The command of a fix for clients to which an action is a command."""
 _MOST_LINES = 200
 """A selection of more lines is no question about a finding."""
 
@@ -41,6 +44,39 @@ def code_actions(
                 )
             )
     return actions
+
+
+def as_command(action: types.CodeAction, uri: str, version: int) -> types.Command:
+    """A fix for clients that take commands only: its edits come back as the argument."""
+    assert action.edit is not None
+    edits = (action.edit.changes or {}).get(uri, ())
+    argument = {
+        "uri": uri,
+        "version": version,
+        "title": action.title,
+        "edits": [
+            {
+                "start": [edit.range.start.line, edit.range.start.character],
+                "end": [edit.range.end.line, edit.range.end.character],
+                "text": edit.new_text,
+            }
+            for edit in edits
+        ],
+    }
+    return types.Command(title=action.title, command=APPLY_FIX, arguments=[argument])
+
+
+def edit_of_fix(argument: Mapping[str, Any]) -> types.WorkspaceEdit:
+    """The edit that :func:`as_command` wrote down. Raises KeyError, TypeError or ValueError for
+    anything else.
+    """
+    edits = [
+        types.TextEdit(
+            types.Range(types.Position(*each["start"]), types.Position(*each["end"])), each["text"]
+        )
+        for each in argument["edits"]
+    ]
+    return types.WorkspaceEdit(changes={argument["uri"]: edits})
 
 
 def _wanted(only: object) -> bool:

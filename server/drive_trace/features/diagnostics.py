@@ -32,6 +32,8 @@ class DiagnosticOptions(NamedTuple):
     """How many findings are shown at the most."""
     url_of: Callable[[str], str | None]
     """Gives the address of a rule's page by the rule's code."""
+    members: frozenset[str] = frozenset({"relatedInformation", "codeDescription", "tags"})
+    """The optional members that the client reads."""
 
 
 class _Made(NamedTuple):
@@ -111,12 +113,18 @@ class DiagnosticMaker:
             "source": SOURCE,
             "message": self._analysis.words(finding.words),
         }
-        url = self._options.url_of(rule.code)
+        members = self._options.members
+        url = self._options.url_of(rule.code) if "codeDescription" in members else None
         if url is not None:
             diagnostic["codeDescription"] = {"href": url}
-        if rule.unnecessary:
+        if rule.unnecessary and "tags" in members:
             diagnostic["tags"] = [_UNNECESSARY]
-        related = [
+        if finding.related and "relatedInformation" in members:
+            diagnostic["relatedInformation"] = self._related(finding)
+        return diagnostic
+
+    def _related(self, finding: Finding) -> Sequence[Mapping[str, object]]:
+        return [
             {
                 "location": {
                     "uri": self._options.uri,
@@ -126,9 +134,6 @@ class DiagnosticMaker:
             }
             for each in finding.related
         ]
-        if related:
-            diagnostic["relatedInformation"] = related
-        return diagnostic
 
     def _more(self, left_out: int) -> Mapping[str, object]:
         last = len(self._analysis.document.lines) - 1
@@ -169,4 +174,11 @@ def dumps(value: object) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:
-        return json.dumps(value, separators=(",", ":")).encode()
+        return json.dumps(value, separators=(",", ":"), default=_parsed).encode()
+
+
+def _parsed(fragment: object) -> object:
+    """What stands in a value as JSON text already."""
+    if isinstance(fragment, orjson.Fragment):
+        return json.loads(fragment.contents)
+    raise TypeError(f"{type(fragment).__name__} is no JSON")

@@ -12,18 +12,24 @@ import threading
 from contextlib import suppress
 from typing import BinaryIO
 
+from drive_trace.lsp.client_process import watch_process
+from drive_trace.lsp.logs import log_to_stderr
 from drive_trace.lsp.protocol import TraceProtocol
 from drive_trace.lsp.server import TraceServer
 from drive_trace.lsp.wire import BrokenStreamError, read_messages
 
 log = logging.getLogger(__name__)
 
+_SWITCH = 0.0005
+"""Seconds after which a thread that computes lets the one that answers go on."""
+_GRACE = 10.0
+"""Seconds to finish what is being done, once the client has hung up."""
+
 
 def run(port: int | None = None) -> int:
     """Serve one client until it leaves: 0 when it said ``shutdown`` before, else 1."""
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
-    )
+    log_to_stderr()
+    sys.setswitchinterval(_SWITCH)
     gc.freeze()
     gc.enable()
     if port is None:
@@ -38,7 +44,7 @@ def _run_stdio() -> int:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     source = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
-    code = asyncio.run(_serve(source, out))
+    code = asyncio.run(_serve(source, out, watches_client=True))
     logging.shutdown()
     # The reading thread may sit in a read that never returns; nothing is left to be flushed.
     os._exit(code)
@@ -68,24 +74,31 @@ def _run_tcp(port: int) -> int:
     return code
 
 
-async def _serve(source: BinaryIO, out: BinaryIO) -> int:
+async def _serve(source: BinaryIO, out: BinaryIO, *, watches_client: bool = False) -> int:
     loop = asyncio.get_running_loop()
     finished: asyncio.Future[None] = loop.create_future()
     protocol = TraceServer().protocol
     protocol.writer = out
+    ended = threading.Event()
+    client_pid: int | None = None
 
     def finish() -> None:
         if not finished.done():
             finished.set_result(None)
 
     def take(body: bytes) -> None:
+        nonlocal client_pid
         protocol.receive(body)
         if protocol.exit_code is not None:
             finish()
+        elif watches_client and client_pid != protocol.client.process_id:
+            client_pid = protocol.client.process_id
+            watch_process(client_pid or 0, finish)
 
     def read() -> None:
         try:
             for body in read_messages(source):
+                protocol.glance(body)
                 loop.call_soon_threadsafe(take, body)
                 del body
         except (BrokenStreamError, OSError, ValueError) as error:
@@ -94,9 +107,13 @@ async def _serve(source: BinaryIO, out: BinaryIO) -> int:
             loop.call_soon_threadsafe(finish)
         except RuntimeError:
             log.debug("the server had ended already")
+        if watches_client and not ended.wait(_GRACE):
+            # It sits in a write that the client, which has hung up, does not read.
+            os._exit(1)
 
     threading.Thread(target=read, name="reader", daemon=True).start()
     await finished
+    ended.set()
     return _exit_code(protocol)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from drive_trace.lsp.logs import LEVELS
+
 DEFAULT_MAX_FINDINGS = 1000
 
 
@@ -17,6 +19,8 @@ class Settings:
     """Where a finding's documentation link leads: a web address with ``{code}`` in it. Empty:
     the pages that are installed with the server.
     """
+    log_to_client: str = "off"
+    """What of the server's log is sent to the client, too: one of ``logs.LEVELS``."""
 
 
 def read_settings(given: object, before: Settings) -> Settings:
@@ -31,6 +35,9 @@ def read_settings(given: object, before: Settings) -> Settings:
     url = section.get("ruleUrl")
     if isinstance(url, str) and (not url or _is_template(url)):
         settings = replace(settings, rule_url=url)
+    level = section.get("logToClient")
+    if level in LEVELS:
+        settings = replace(settings, log_to_client=str(level))
     return settings
 
 
