@@ -12,6 +12,9 @@ from tests.support.raw_client import RawClient
 pytestmark = pytest.mark.end_to_end
 
 
+ACTION = {"textDocument": {"uri": URI}, "range": NOWHERE}
+
+
 # Wrong things over the wire
 
 
@@ -65,10 +68,29 @@ def test_what_is_no_request_is_refused_without_an_id(
         ("textDocument/hover", {**HOVER, "position": {"line": 0, "character": 2**31}}, -32602),
         ("textDocument/hover", {**HOVER, "position": {"line": 2**80, "character": 0}}, -32602),
         ("textDocument/hover", {**HOVER, "position": {"line": "x", "character": 0}}, -32602),
+        ("textDocument/hover", {**HOVER, "position": {"line": "0", "character": 0}}, -32602),
+        ("textDocument/hover", {**HOVER, "position": {"line": 0.5, "character": 0}}, -32602),
+        ("textDocument/hover", {**HOVER, "position": {"line": True, "character": 0}}, -32602),
+        ("textDocument/hover", {**HOVER, "position": [0, 0]}, -32602),
+        ("textDocument/hover", {**HOVER, "textDocument": {"uri": 5}}, -32602),
+        ("textDocument/hover", {**HOVER, "workDoneToken": []}, -32602),
+        ("textDocument/didOpen", {}, -32601),
+        ("exit", None, -32601),
+        ("initialized", {}, -32601),
+        ("$/cancelRequest", {"id": 5}, -32601),
         ("textDocument/codeLens", {"textDocument": 5}, -32602),
         ("codeLens/resolve", {"data": {}}, -32602),
         ("textDocument/codeAction", {"textDocument": {"uri": URI}, "range": NOWHERE}, -32602),
+        (
+            "textDocument/codeAction",
+            {**ACTION, "context": {"diagnostics": [], "only": "quickfix"}},
+            -32602,
+        ),
+        ("textDocument/codeAction", {**ACTION, "context": {"diagnostics": "none"}}, -32602),
         ("workspace/executeCommand", {}, -32602),
+        ("workspace/executeCommand", {"command": "unheard.of"}, -32602),
+        ("workspace/executeCommand", {"command": "driveTrace.showRun", "arguments": {}}, -32602),
+        ("workspace/executeCommand", {"command": "driveTrace.applyFix", "arguments": []}, -32602),
     ],
 )
 def test_requests_that_are_refused(method: str, params: Any, code: int, client: RawClient) -> None:
@@ -77,6 +99,14 @@ def test_requests_that_are_refused(method: str, params: Any, code: int, client: 
             given = {} if params is None else {"params": params}
             client.send(id=message_id, method=method, **given)
         assert refused(client, message_id) == code
+
+
+def test_a_number_may_be_written_as_json_allows(client: RawClient) -> None:
+    position = b'{"line":0.0,"character":0e5}'
+    params = b'{"textDocument":{"uri":"file:///x"},"position":%b}' % position
+    method = b'"method":"textDocument/hover"'
+    client.send_bytes(raw(b'{"jsonrpc":"2.0","id":"x",%b,"params":%b}' % (method, params)))
+    assert client.response("x")["result"] is None
 
 
 @pytest.mark.parametrize("data", [None, 5, [], {}, {"uri": 5, "runId": []}, {"kind": "event"}])

@@ -7,32 +7,50 @@ string: a client's mistake would become an answer about some other place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from operator import is_
 from typing import Any, get_args
 
 import cattrs
 from cattrs.cols import is_sequence, list_structure_factory
+from lsprotocol import types
 from lsprotocol.converters import get_converter
 
 
 def strict_converter() -> cattrs.Converter:
     """A converter that refuses what has another type than the one declared."""
     converter = get_converter(cattrs.Converter(detailed_validation=False))
-    hooks = {int: _integer, bool: _exactly(bool), str: _exactly(str), float: _number}
-    for kind, hook in hooks.items():
-        # Not for the kind's subclasses, as the protocol's enumerations are.
-        converter.register_structure_hook_func(partial(is_, kind), hook)
+    converter.register_structure_hook(bool, _boolean)
+    converter.register_structure_hook(float, _number)
+    # These two are asked for the enumerations of numbers and strings as well.
+    converter.register_structure_hook(int, _integer)
+    converter.register_structure_hook(str, _string)
     converter.register_structure_hook_factory(is_sequence, _array)
+    converter.register_structure_hook_func(_is_token, _token)
     return converter
 
 
-def _integer(value: object, _: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
+def _is_token(declared: object) -> bool:
+    return declared in (types.ProgressToken, types.ProgressToken | None)
+
+
+def _token(value: object, declared: object) -> object:
+    if isinstance(value, str) or (value is None and declared != types.ProgressToken):
         return value
-    if isinstance(value, float) and value.is_integer():  # JSON makes no difference
-        return int(value)
-    raise TypeError(f"not an integer: {type(value).__name__}")
+    return _integer(value, int)
+
+
+def _integer(value: object, declared: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"not an integer: {type(value).__name__}")
+    number = int(value)
+    if number != value:  # 1.0 is one: JSON makes no difference
+        raise TypeError("not an integer")
+    return number if declared is int else declared(number)
+
+
+def _string(value: object, declared: Any) -> Any:
+    if not isinstance(value, str):
+        raise TypeError(f"not a string: {type(value).__name__}")
+    return value if declared is str else declared(value)
 
 
 def _number(value: object, _: object) -> float:
@@ -41,13 +59,10 @@ def _number(value: object, _: object) -> float:
     raise TypeError(f"not a number: {type(value).__name__}")
 
 
-def _exactly(kind: type) -> Callable[[object, object], Any]:
-    def structure(value: object, _: object) -> Any:
-        if type(value) is kind:
-            return value
-        raise TypeError(f"not a {kind.__name__}: {type(value).__name__}")
-
-    return structure
+def _boolean(value: object, _: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise TypeError(f"not a boolean: {type(value).__name__}")
 
 
 def _array(declared: Any, converter: cattrs.Converter) -> Callable[[object, Any], Any]:

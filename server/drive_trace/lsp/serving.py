@@ -10,47 +10,34 @@ import socket
 import sys
 import threading
 from contextlib import suppress
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 from drive_trace.lsp.client_process import watch_process
 from drive_trace.lsp.logs import log_to_stderr
 from drive_trace.lsp.protocol import TraceProtocol
 from drive_trace.lsp.server import TraceServer
-from drive_trace.lsp.wire import BrokenStreamError, read_messages
+from drive_trace.lsp.wire import BrokenStreamError, Pipes, read_messages
 
 log = logging.getLogger(__name__)
 
 _SWITCH = 0.0005
 """Seconds after which a thread that computes lets the one that answers go on."""
-_GRACE = 10.0
+_GRACE = 3.0
 """Seconds to finish what is being done, once the client has hung up."""
 
 
-def run(port: int | None = None) -> int:
-    """Serve one client until it leaves: 0 when it said ``shutdown`` before, else 1."""
-    log_to_stderr()
-    sys.setswitchinterval(_SWITCH)
-    gc.freeze()
-    gc.enable()
-    if port is None:
-        return _run_stdio()
-    return _run_tcp(port)
-
-
-def _run_stdio() -> int:
-    if sys.stdin is None:
-        return 1  # closed by whoever started us: a client that is gone already
-    # Standard output carries the protocol only, whatever a library prints.
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    source = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
-    code = asyncio.run(_serve(source, out, watches_client=True))
+def run_over_pipes(pipes: Pipes) -> NoReturn:
+    """Serve one client until it leaves, and exit: 0 when it said ``shutdown`` before, else 1."""
+    _prepare()
+    code = asyncio.run(_serve(pipes.source, pipes.out, watches_client=True))
     logging.shutdown()
     # The reading thread may sit in a read that never returns; nothing is left to be flushed.
     os._exit(code)
 
 
-def _run_tcp(port: int) -> int:
+def run_over_tcp(port: int) -> int:
+    """Serve one client on that port of 127.0.0.1: the exit code, 2 where the port is taken."""
+    _prepare()
     try:
         server = socket.create_server(("127.0.0.1", port))
     except OSError as error:
@@ -72,6 +59,13 @@ def _run_tcp(port: int) -> int:
         with suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)
     return code
+
+
+def _prepare() -> None:
+    log_to_stderr()
+    sys.setswitchinterval(_SWITCH)
+    gc.freeze()
+    gc.enable()
 
 
 async def _serve(source: BinaryIO, out: BinaryIO, *, watches_client: bool = False) -> int:
