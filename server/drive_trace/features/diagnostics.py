@@ -169,16 +169,30 @@ def _on_line(text: bytes, number: bytes) -> bytes:
     return b"".join((_START, number, text[start:end], number, text[text.index(b",", end) :]))
 
 
+class JsonText:
+    """A part of a value that is JSON text already."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+
+
 def dumps(value: object) -> bytes:
     """JSON text of a value; a lone surrogate becomes its escape."""
     try:
-        return orjson.dumps(value)
+        return orjson.dumps(value, default=_as_it_stands)
     except TypeError:
         return json.dumps(value, separators=(",", ":"), default=_parsed).encode()
 
 
-def _parsed(fragment: object) -> object:
-    """What stands in a value as JSON text already."""
-    if isinstance(fragment, orjson.Fragment):
-        return json.loads(fragment.contents)
-    raise TypeError(f"{type(fragment).__name__} is no JSON")
+def _as_it_stands(part: object) -> orjson.Fragment:
+    if isinstance(part, JsonText):
+        return orjson.Fragment(part.text)
+    raise TypeError(f"{type(part).__name__} is no JSON")
+
+
+def _parsed(part: object) -> object:
+    if isinstance(part, JsonText):
+        return json.loads(part.text)
+    raise TypeError(f"{type(part).__name__} is no JSON")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, NamedTuple, Self
 
-import orjson
+from drive_trace.features.diagnostics import JsonText
 
 
 class Report(NamedTuple):
@@ -29,7 +29,7 @@ class Report(NamedTuple):
         """As the answer to ``textDocument/diagnostic``."""
         if self.items is None:
             return {"kind": "unchanged", "resultId": self.result_id}
-        items = orjson.Fragment(self.items)
+        items = JsonText(self.items)
         return {"kind": "full", "resultId": self.result_id, "items": items}
 
     def as_workspace_report(self, version: int | None) -> dict[str, Any]:
