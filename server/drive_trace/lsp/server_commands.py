@@ -11,6 +11,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
 from drive_trace.features.code_lens import SHOW_RUN
+from drive_trace.features.markup import markup
 from drive_trace.scorecard.render import card_markdown, lens_title, run_page
 from drive_trace.storage.run_pages import write_run_page
 
@@ -34,17 +35,19 @@ class ServerCommands:
         run = trace.analysis.score_run(run_id, _name_of(uri)) if trace is not None else None
         if run is None:
             raise JsonRpcInvalidParams(f"{uri} is not open, or has no valid event of that run")
-        if not self._server.protocol.client.shows_documents:
+        client = self._server.protocol.client
+        card = markup(card_markdown(run), client.hover_format).value
+        if not client.shows_documents:
             self._tell(lens_title(run))
-            return card_markdown(run)
+            return card
         try:
             page = await asyncio.to_thread(write_run_page, uri, run_id, run_page(run))
         except OSError as error:
             self._tell(f"{lens_title(run)} (its page could not be written: {error.strerror})")
-            return card_markdown(run)
+            return card
         if not await self._show_document(page.as_uri()):
             self._tell(lens_title(run))
-        return card_markdown(run)
+        return card
 
     async def apply_fix(self, argument: Any = None) -> bool:
         """Have the client make the edits of a fix; whether it did."""
