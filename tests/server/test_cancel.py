@@ -44,6 +44,13 @@ def test_a_request_that_waits_its_turn_is_not_begun(alone: RawClient) -> None:
     assert alone.response("a")["result"] is None
 
 
+def test_a_cancel_that_is_a_request_cancels_nothing(alone: RawClient) -> None:
+    alone.initialize()
+    alone.send_bytes(frame({**cancel("a"), "id": "b"}) + frame(hover("a")))
+    assert refused(alone, "b") == -32601
+    assert alone.response("a")["result"] is None
+
+
 class Patient:
     """A client that is asked to show a run, and does not get round to it."""
 

@@ -144,7 +144,8 @@ def test_files_that_cannot_be_read_are_left_out(alone: RawClient, tmp_path: Path
 
 
 def test_folders_that_are_not_there(alone: RawClient, tmp_path: Path) -> None:
-    folders = [(tmp_path / "gone").as_uri(), "untitled:x", "vscode-remote://host/x", "file://"]
+    folders = [(tmp_path / "gone").as_uri(), "untitled:x", "vscode-remote://host/x"]
+    folders += ["file://", "file:///%00", "file:///\ud800/x", "file://[x", "file:///" + "x" * 5000]
     given = [{"uri": uri, "name": "x"} for uri in folders]
     alone.initialize(PULLS, workspaceFolders=given)
     assert workspace(alone) == {}

@@ -115,6 +115,18 @@ def test_a_lens_that_is_not_ours_resolves_to_nothing(data: Any, client: RawClien
     assert lens["command"]["title"] == "the trace has changed"
 
 
+@pytest.mark.parametrize("depth", [100, 300, 600, 900])
+def test_deep_data_is_sent_back_or_refused(depth: int, client: RawClient) -> None:
+    data: Any = 1
+    for _ in range(depth):
+        data = [data]
+    answer = client.response(
+        client.start_request("codeLens/resolve", {"range": NOWHERE, "data": data})
+    )
+    assert "result" in answer or answer["error"]["code"] == -32602
+    assert "result" in answer or depth > 100
+
+
 @pytest.mark.parametrize(
     ("method", "params"),
     [

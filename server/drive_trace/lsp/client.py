@@ -9,6 +9,7 @@ are scripts that read whatever comes.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,8 +84,12 @@ def choose_encoding(capabilities: types.ClientCapabilities) -> PositionEncoding:
 
 def folder_of(uri: str) -> Path | None:
     """The folder that a URI names; None for what is not on this machine's disk."""
-    path = to_fs_path(uri) if uri.startswith("file:") else None
-    return Path(path) if path else None
+    try:
+        path = to_fs_path(uri) if uri.startswith("file:") else None
+        os.fsencode(path or "")
+    except ValueError:  # no URI, or characters that no path has
+        return None
+    return Path(path) if path and "\0" not in path else None
 
 
 def _folders(params: types.InitializeParams) -> list[Path]:

@@ -81,8 +81,10 @@ class TraceProtocol(LanguageServerProtocol):
             return
         with suppress(ValueError, TypeError, KeyError):
             message = orjson.loads(body)
-            if message["method"] == types.CANCEL_REQUEST and _is_id(message["params"]["id"]):
-                self._cancelled.add(message["params"]["id"])
+            msg_id = message["params"]["id"]
+            is_notification = message["method"] == types.CANCEL_REQUEST and "id" not in message
+            if is_notification and _is_id(msg_id):
+                self._cancelled.add(msg_id)
 
     def receive(self, body: bytes) -> None:
         """Take in one message. Never raises: what is wrong with it is answered or logged."""
@@ -330,6 +332,8 @@ def _answerable(error: BaseException) -> JsonRpcException:
     """What the client is told of an error: a defect's details stay in the log."""
     if isinstance(error, JsonRpcException):
         return error
+    if isinstance(error, RecursionError):  # what the client sent along, to be sent back
+        return JsonRpcInvalidParams("the params are nested too deeply")
     return JsonRpcInternalError(_logged(error))
 
 

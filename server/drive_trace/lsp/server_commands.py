@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
@@ -95,4 +95,5 @@ def _strings(command: str, argument: object, *names: str) -> list[str]:
 
 def _name_of(uri: str) -> str:
     """The last two steps of a document's path: enough to tell traces apart."""
-    return "/".join(unquote(urlsplit(uri).path).split("/")[-2:])
+    path = uri.partition(":")[2].partition("?")[0].partition("#")[0]
+    return "/".join(unquote(path).split("/")[-2:])
