@@ -11,7 +11,7 @@ const lens = { name: "a lens", method: "codeLens/resolve", fits: ({ result }) =>
 const actions = {
   name: "code actions",
   method: "textDocument/codeAction",
-  fits: ({ result }) => result?.[0]?.edit.documentChanges,
+  fits: ({ result }) => result?.[0]?.edit?.documentChanges,
 };
 const initialized = { name: "the answer to initialize", method: "initialize", fits: ({ result }) => result };
 const shutdown = { name: "the answer to shutdown", method: "shutdown", fits: ({ result }) => result === null };
