@@ -30,7 +30,7 @@ def hovers(formats: Any) -> dict[str, Any]:
         (["plaintext"], "plaintext"),
         (["plaintext", "markdown"], "plaintext"),
         (["markdown", "plaintext"], "markdown"),
-        (["html", "plaintext"], "markdown"),  # a list that cannot be read says nothing
+        (["html", "plaintext"], "plaintext"),  # what cannot be read is passed over
         ([], "markdown"),
         (None, "markdown"),
     ],
@@ -105,11 +105,12 @@ class CommandsOnly:
         return {"applied": True}
 
 
-@pytest.fixture
-def commands_only() -> Iterator[CommandsOnly]:
+@pytest.fixture(params=[False, True], ids=["changes", "documentChanges"])
+def commands_only(request: pytest.FixtureRequest) -> Iterator[CommandsOnly]:
     editor = CommandsOnly()
     with editor.client as client:
-        declared = {"textDocument": {"codeAction": {}}, "workspace": {"applyEdit": True}}
+        edits = {"applyEdit": True, "workspaceEdit": {"documentChanges": request.param}}
+        declared = {"textDocument": {"codeAction": {}}, "workspace": edits}
         offered = client.initialize(declared)["capabilities"]["executeCommandProvider"]
         assert offered == {"commands": ["driveTrace.showRun", "driveTrace.applyFix"]}
         yield editor
@@ -136,6 +137,12 @@ def test_a_client_that_knows_commands_only_can_fix(commands_only: CommandsOnly) 
     assert message["message"] == "The trace has changed meanwhile: ask for its fixes again."
 
 
+def test_a_client_that_can_apply_nothing_is_offered_nothing(alone: RawClient) -> None:
+    offered = alone.initialize({"textDocument": {"codeAction": {}}})["capabilities"]
+    assert offered["executeCommandProvider"] == {"commands": ["driveTrace.showRun"]}
+    assert Document(alone, REJECTED).actions(PASSED) == []
+
+
 def test_edits_that_are_none(commands_only: CommandsOnly) -> None:
     client = commands_only.client
     document = Document(client, REJECTED)
@@ -160,7 +167,12 @@ def test_a_client_of_the_future_is_not_refused(alone: RawClient) -> None:
                 "holograms": {"dynamicRegistration": True},
             },
             "telepathy": 5,
-        }
+            "window": 5,
+        },
+        trace="compact",
+        clientInfo=5,
+        locale=7,
+        workspaceFolders=[{"uri": "file:///nameless"}, {"uri": "file:///named", "name": "named"}],
     )
     document = Document(alone, REJECTED, "utf-8")
     assert document.shown() == [("unknown-value", document.range_of(PASSED))]

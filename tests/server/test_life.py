@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 import struct
 import subprocess
@@ -16,6 +17,7 @@ from tests.server.support import HOVER, REJECTED, URI, published, raw, refused, 
 from tests.support import tap
 from tests.support.command import COMMAND, SERVE
 from tests.support.raw_client import RawClient, frame
+from tests.support.server_process import read_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -238,6 +240,84 @@ def test_a_client_that_reads_nothing_and_hangs_up() -> None:
             process.stdin.write(frame({"jsonrpc": "2.0", **question}))
         process.stdin.close()
         assert process.wait(20) == 1
+
+
+@pytest.mark.parametrize("how", ["closed", "unread", "full"])
+def test_nobody_has_to_read_the_log(how: str) -> None:
+    """Not even to keep it open; the requests are answered, and the exit code is right."""
+    reading, writing = os.pipe()
+    if how == "closed":
+        os.close(reading)
+    elif how == "full":
+        os.close(writing)
+        writing = os.open("/dev/full", os.O_WRONLY)
+    out = subprocess.PIPE
+    command = [COMMAND, "serve"]
+    with subprocess.Popen(command, stdin=out, stdout=out, stderr=writing) as process:
+        os.close(writing)
+        assert process.stdin is not None
+        stale = {"textDocument": {"uri": "file:///" + "x" * 1000, "version": 1}}
+        stale["contentChanges"] = []
+        for message in (
+            INITIALIZE,
+            *[{"method": "textDocument/didChange", "params": stale}] * 300,
+            {"id": 2, "method": "textDocument/hover", "params": 5},
+            {"id": 3, "method": "textDocument/hover", "params": HOVER},
+            {"id": 4, "method": "shutdown"},
+            {"method": "exit"},
+        ):
+            process.stdin.write(frame({"jsonrpc": "2.0", **message}))
+        process.stdin.flush()
+        answers = [read_message(process.stdout) for _ in range(4)]
+        assert [answer["id"] for answer in answers] == [1, 2, 3, 4]
+        assert answers[1]["error"]["code"] == -32602
+        assert process.wait(20) == 0
+    if how == "unread":
+        os.close(reading)
+
+
+@pytest.mark.parametrize("leaves", ["exit", "end"])
+def test_a_client_that_reads_nothing_and_leaves(leaves: str) -> None:
+    """With its pipes left open; the server sits in a write."""
+    with subprocess.Popen(
+        [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
+    ) as editor:
+        initialize = {**INITIALIZE, "params": {"processId": editor.pid, "capabilities": {}}}
+        command = [COMMAND, "serve"]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe) as server:
+            assert server.stdin is not None
+            assert editor.stdin is not None
+            server.stdin.write(frame({"jsonrpc": "2.0", **initialize}))
+            server.stdin.flush()
+            assert "id" in read_message(server.stdout)
+            server.stdin.write(frame({"jsonrpc": "2.0", "id": "x" * 500_000, "method": "y"}))
+            server.stdin.write(frame({"jsonrpc": "2.0", "method": "exit"}) * (leaves == "exit"))
+            server.stdin.flush()
+            editor.stdin.close()
+            assert server.wait(20) == 1
+
+
+def test_pipes_that_do_not_block() -> None:
+    command = [COMMAND, "serve"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for pipe in (process.stdin, process.stdout):
+            os.set_blocking(pipe.fileno(), False)
+        process.stdin.write(frame({"jsonrpc": "2.0", **INITIALIZE}))
+        process.stdin.flush()
+        os.set_blocking(process.stdout.fileno(), True)
+        assert read_message(process.stdout)["id"] == 1
+        process.stdin.close()
+        assert process.wait(20) == 1
+
+
+def test_ctrl_c_in_the_terminal_of_an_editor_is_meant_for_the_editor(alone: RawClient) -> None:
+    alone.initialize()
+    os.kill(alone.pid, signal.SIGINT)
+    assert still_answers(alone)
+    assert alone.shutdown() == 0
 
 
 def test_standard_output_is_for_the_protocol_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,6 +158,65 @@ def test_folders_that_are_not_there(alone: RawClient, tmp_path: Path) -> None:
     change = {"event": {"added": [], "removed": [added]}}
     alone.notify("workspace/didChangeWorkspaceFolders", change)
     assert workspace(alone) == {}
+
+
+def test_links_that_go_in_circles(alone: RawClient, tmp_path: Path) -> None:
+    good = write(tmp_path / "c" / "trace.jsonl", REJECTED)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "trace.jsonl").symlink_to("trace.jsonl")
+    alone.initialize(PULLS, **folder(tmp_path))
+    loop = (tmp_path / "a" / "trace.jsonl").as_uri()
+    Asking(alone, CLEAN, uri=loop)
+    assert list(workspace(alone, {loop.replace("/a/", "/b/"): "x"})) == [
+        loop,
+        good,
+        loop.replace("/a/", "/b/"),
+    ]
+    alone.notify("textDocument/didClose", {"textDocument": {"uri": loop}})
+    assert codes(alone.request("textDocument/diagnostic", {"textDocument": {"uri": loop}})) == []
+
+
+@pytest.mark.parametrize("path", ["a\0b", "\ud800x", "-", "relative", "/dev/zero", ""])
+def test_roots_that_are_none(path: str, alone: RawClient) -> None:
+    alone.initialize(PULLS, rootPath=path)
+    assert workspace(alone) == {}
+
+
+def test_a_root_that_never_ends(alone: RawClient, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "trace.jsonl")
+    given = [{"uri": (tmp_path / name).as_uri(), "name": name} for name in ("pipe", "")]
+    alone.initialize(PULLS, workspaceFolders=given)
+    assert workspace(alone) == {}
+    assert alone.shutdown() == 0
+
+
+def test_a_folder_that_is_renamed_stays(alone: RawClient, tmp_path: Path) -> None:
+    uri = write(tmp_path / "trace.jsonl", REJECTED)
+    alone.initialize(PULLS, **folder(tmp_path))
+    same = {"uri": tmp_path.as_uri(), "name": "x"}
+    change = {"event": {"added": [same], "removed": [same]}}
+    alone.notify("workspace/didChangeWorkspaceFolders", change)
+    assert list(workspace(alone)) == [uri]
+
+
+def test_a_trace_that_is_opened_during_a_scan(alone: RawClient, tmp_path: Path) -> None:
+    """What is on disk counts no more, although the scan began before."""
+    for number in range(20):
+        write(tmp_path / f"{number:02}" / "trace.jsonl", triage() * 3000)
+    last = write(tmp_path / "zz" / "trace.jsonl", REJECTED)
+    alone.initialize(PULLS, **folder(tmp_path))
+    params = {"previousResultIds": [], "partialResultToken": "part"}
+    request = alone.start_request("workspace/diagnostic", params)
+    alone.notification("$/progress")
+    assert Asking(alone, CLEAN, uri=last).diagnostics() == []
+    alone.response(request)
+    parts = alone.received("$/progress")
+    assert len(parts) > 1
+    reports = [report for part in parts for report in part["value"]["items"]]
+    assert len(reports) == 20
+    assert last not in {report["uri"] for report in reports}
 
 
 def test_in_parts(alone: RawClient, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ ACTION = {"textDocument": {"uri": URI}, "range": NOWHERE}
         (b'{"jsonrpc":"2.0","id":true,"method":"textDocument/hover"}', -32600),
         (b'{"jsonrpc":"2.0","id":[1],"method":"textDocument/hover"}', -32600),
         (b'{"jsonrpc":"2.0","id":{},"method":"shutdown"}', -32600),
-        (b'{"jsonrpc":"2.0","id":7,"method":5}', -32600),
+        (b'{"jsonrpc":"2.0","method":5}', -32600),
     ],
     ids=lambda value: repr(value[:48]) if isinstance(value, bytes) else "",
 )
@@ -49,6 +49,12 @@ def test_what_is_no_request_is_refused_without_an_id(
 ) -> None:
     client.send_bytes(raw(body))
     assert refused(client, None) == code
+
+
+@pytest.mark.parametrize("method", [5, None, ["shutdown"], {}])
+def test_an_id_that_is_known_is_given_back(method: Any, client: RawClient) -> None:
+    client.send(id="known", method=method)
+    assert refused(client, "known") == -32600
 
 
 @pytest.mark.parametrize(

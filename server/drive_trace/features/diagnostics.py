@@ -6,13 +6,11 @@ those that an edit left alone are not made again, and no converter looks at them
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import orjson
-
 from drive_trace.api import Analysis
+from drive_trace.features.json_text import dumps
 from drive_trace.rules.base import Finding
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.document import Point
@@ -167,32 +165,3 @@ def _on_line(text: bytes, number: bytes) -> bytes:
     start = text.index(b",", len(_START))
     end = text.index(_END, start) + len(_END)
     return b"".join((_START, number, text[start:end], number, text[text.index(b",", end) :]))
-
-
-class JsonText:
-    """A part of a value that is JSON text already."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: bytes) -> None:
-        self.text = text
-
-
-def dumps(value: object) -> bytes:
-    """JSON text of a value; a lone surrogate becomes its escape."""
-    try:
-        return orjson.dumps(value, default=_as_it_stands)
-    except TypeError:
-        return json.dumps(value, separators=(",", ":"), default=_parsed).encode()
-
-
-def _as_it_stands(part: object) -> orjson.Fragment:
-    if isinstance(part, JsonText):
-        return orjson.Fragment(part.text)
-    raise TypeError(f"{type(part).__name__} is no JSON")
-
-
-def _parsed(part: object) -> object:
-    if isinstance(part, JsonText):
-        return json.loads(part.text)
-    raise TypeError(f"{type(part).__name__} is no JSON")

@@ -10,6 +10,7 @@ are scripts that read whatever comes.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from drive_trace.text import PositionEncoding
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client's abilities, and what it has open."""
+    """One client's abilities, and where it works."""
 
     encoding: PositionEncoding = PositionEncoding.UTF16
     process_id: int | None = None
@@ -82,14 +83,24 @@ def choose_encoding(capabilities: types.ClientCapabilities) -> PositionEncoding:
     return PositionEncoding.UTF16
 
 
-def folder_of(uri: str) -> Path | None:
-    """The folder that a URI names; None for what is not on this machine's disk."""
+def path_of(uri: str) -> Path | None:
+    """The file or folder that a URI names; None for what is not on this machine's disk."""
     try:
         path = to_fs_path(uri) if uri.startswith("file:") else None
-        os.fsencode(path or "")
-    except ValueError:  # no URI, or characters that no path has
+    except ValueError:  # no URI
         return None
-    return Path(path) if path and "\0" not in path else None
+    return _usable(path)
+
+
+def _usable(path: str | None) -> Path | None:
+    """A path from a client, if it is one that can be asked for."""
+    if not path or "\0" in path or not os.path.isabs(path):  # noqa: PTH117 - Path may raise
+        return None
+    try:
+        os.fsencode(path)
+    except ValueError:  # characters that no path has
+        return None
+    return Path(path)
 
 
 def _folders(params: types.InitializeParams) -> list[Path]:
@@ -98,8 +109,9 @@ def _folders(params: types.InitializeParams) -> list[Path]:
     elif params.root_uri is not None:
         uris = [params.root_uri]
     else:
-        return [Path(params.root_path)] if params.root_path else []
-    return [folder for uri in uris if (folder := folder_of(uri)) is not None]
+        folder = _usable(params.root_path)
+        return [folder] if folder is not None else []
+    return [folder for uri in uris if (folder := path_of(uri)) is not None]
 
 
 def _hover_format(formats: Any) -> types.MarkupKind:
@@ -127,30 +139,43 @@ def _diagnostic_members(declared: types.ClientCapabilities) -> frozenset[str]:
     )
 
 
-def without_what_is_unknown(capabilities: Any, converter: Converter) -> Any:
-    """Declared capabilities without the members that lsprotocol cannot read.
+def without_what_is_unknown(params: Any, converter: Converter) -> Any:
+    """The params of ``initialize`` without the members that lsprotocol cannot read.
 
-    A client newer than lsprotocol may name values that it does not know; that is
-    no reason to refuse the client.
+    A client newer than lsprotocol may name values that it does not know, and some send what the
+    specification does not have; that is no reason to refuse the client.
     """
-    if not isinstance(capabilities, dict):
-        return capabilities
-    kept = {}
-    for section, members in capabilities.items():
-        if not isinstance(members, dict):
-            kept[section] = members
-            continue
-        kept[section] = {
-            name: value
-            for name, value in members.items()
-            if _is_readable({section: {name: value}}, converter)
-        }
-    return kept
+    if not isinstance(params, dict) or not isinstance(params.get("capabilities"), dict):
+        return params
+
+    def is_readable(some: Any) -> bool:
+        try:
+            converter.structure({"capabilities": {}, **some}, types.InitializeParams)
+        except Exception:  # noqa: BLE001 - converters raise whatever their hooks raise
+            return False
+        return True
+
+    return _readable(params, is_readable)
 
 
-def _is_readable(capabilities: dict[str, Any], converter: Converter) -> bool:
-    try:
-        converter.structure(capabilities, types.ClientCapabilities)
-    except Exception:  # noqa: BLE001 - converters raise whatever their hooks raise
-        return False
-    return True
+def _readable(value: Any, is_readable: Callable[[Any], bool]) -> Any:
+    """A value without what cannot be read of it."""
+    if is_readable(value):
+        return value
+    kept: Any
+    if isinstance(value, dict):
+        kept = {}
+        for name, member in value.items():
+            rest = _readable(member, lambda each: is_readable({**kept, name: each}))  # noqa: B023
+            kept = kept if rest is _NOTHING else {**kept, name: rest}
+    elif isinstance(value, list):
+        kept = []
+        for item in value:
+            rest = _readable(item, lambda each: is_readable([*kept, each]))  # noqa: B023
+            kept = kept if rest is _NOTHING else [*kept, rest]
+    else:
+        return _NOTHING
+    return kept if is_readable(kept) else _NOTHING
+
+
+_NOTHING = object()

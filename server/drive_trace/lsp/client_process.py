@@ -6,50 +6,28 @@ process of the editor has inherited the pipe and lives on.
 
 from __future__ import annotations
 
-import asyncio
 import os
+import select
 import sys
-from collections.abc import Callable
+import time
 from contextlib import suppress
 
 _PERIOD = 3.0
 """Seconds between two looks, where the system does not tell by itself."""
 
 
-def watch_process(pid: int, when_gone: Callable[[], None]) -> None:
-    """Call ``when_gone`` in the running loop once the process has ended.
-
-    A process that is not there to begin with is not watched: the client then counts in another
-    namespace, as from inside a container.
-    """
-    loop = asyncio.get_running_loop()
-    if not is_running(pid):
-        return
+def wait_for_end(pid: int) -> None:
+    """Return when the process has ended."""
     if hasattr(os, "pidfd_open"):
         with suppress(OSError):  # old kernels, and sandboxes that forbid it
-            _watch_descriptor(os.pidfd_open(pid), loop, when_gone)
+            descriptor = os.pidfd_open(pid)
+            try:
+                select.select([descriptor], [], [])  # readable when the process ends
+            finally:
+                os.close(descriptor)
             return
-
-    def look() -> None:
-        if is_running(pid):
-            loop.call_later(_PERIOD, look)
-        else:
-            when_gone()
-
-    loop.call_later(_PERIOD, look)
-
-
-def _watch_descriptor(
-    descriptor: int, loop: asyncio.AbstractEventLoop, when_gone: Callable[[], None]
-) -> None:
-    """A process's descriptor becomes readable when the process ends."""
-
-    def ended() -> None:
-        loop.remove_reader(descriptor)
-        os.close(descriptor)
-        when_gone()
-
-    loop.add_reader(descriptor, ended)
+    while is_running(pid):
+        time.sleep(_PERIOD)
 
 
 def is_running(pid: int) -> bool:

@@ -6,19 +6,23 @@ Never both: an editor that does both shows everything twice.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
 
-from drive_trace.features.diagnostics import DiagnosticOptions, dumps
-from drive_trace.lsp.client import folder_of
-from drive_trace.lsp.closed_traces import ClosedTraces
+from drive_trace.features.diagnostics import DiagnosticOptions
+from drive_trace.features.json_text import dumps
+from drive_trace.lsp.client import path_of
+from drive_trace.lsp.closed_traces import ClosedTraces, real_path
 from drive_trace.lsp.protocol import TraceProtocol
 from drive_trace.lsp.reports import Report
+from drive_trace.lsp.threads import in_thread
 from drive_trace.lsp.workspace import OpenTrace, Workspace
+
+log = logging.getLogger(__name__)
 
 _BATCH_SECONDS = 0.1
 """A partial result waits so long for more before it is sent."""
@@ -66,14 +70,11 @@ class Diagnosing:
     async def document(self, params: types.DocumentDiagnosticParams) -> dict[str, Any]:
         """The diagnostics of one document; of one that is not open, as it is on disk."""
         uri, previous = params.text_document.uri, params.previous_result_id
-        trace = self._traces.get(uri)
-        if trace is not None:
-            return Report.of(uri, trace.diagnostics()).unless(previous).as_document_report()
-        path = _real(folder_of(uri))
-        report: Report | None = None
-        if path is not None and path in map(_real, await asyncio.to_thread(self.closed.paths)):
-            options = self._options_of(uri)
-            report = await asyncio.to_thread(self.closed.report, path, previous, options)
+        report = self._of_open(uri, previous)
+        if report is None:
+            path = path_of(uri)
+            if path is not None and await in_thread(self.closed.has, path):
+                report = await self._of_closed(path, uri, previous)
         return (report or Report.of(uri, b"[]").unless(previous)).as_document_report()
 
     async def workspace(self, params: types.WorkspaceDiagnosticParams) -> dict[str, Any]:
@@ -100,33 +101,36 @@ class Diagnosing:
         self, previous_ids: Sequence[types.PreviousResultId]
     ) -> AsyncIterator[dict[str, Any]]:
         previous = {each.uri: each.value for each in previous_ids}
-        spelled = {path: uri for uri in previous if (path := _real(folder_of(uri))) is not None}
         done: set[str] = set()
-        opened: set[Path | None] = set()
         for trace in self._traces:
             done.add(trace.uri)
-            opened.add(_real(folder_of(trace.uri)))
-            report = Report.of(trace.uri, trace.diagnostics()).unless(previous.get(trace.uri))
-            yield report.as_workspace_report(trace.version)
-        for path in await asyncio.to_thread(self.closed.paths):
-            real = _real(path)
-            if real is None or real in opened:
+            report = self._of_open(trace.uri, previous.get(trace.uri))
+            if report is not None:
+                yield report.as_workspace_report(trace.version)
+        for real, path, uri in await in_thread(self.closed.spelled, list(previous)):
+            if real in map(self._real_path, self._traces):
                 continue
-            uri = spelled.get(real) or path.absolute().as_uri()
-            options = self._options_of(uri)
-            closed = await asyncio.to_thread(self.closed.report, path, previous.get(uri), options)
-            if closed is not None:
+            closed = await self._of_closed(path, uri, previous.get(uri))
+            # It may have been opened meanwhile, and then what is on disk does not count.
+            if closed is not None and self._traces.get(uri) is None:
                 done.add(uri)
                 yield closed.as_workspace_report(None)
         for uri, value in previous.items():
-            if uri not in done:  # gone, or out of the workspace now
+            if uri not in done and self._traces.get(uri) is None:  # gone, or out of the workspace
                 yield Report.of(uri, b"[]").unless(value).as_workspace_report(None)
 
+    def _real_path(self, trace: OpenTrace) -> str | None:
+        path = path_of(trace.uri)
+        return real_path(path) if path is not None else None
 
-def _real(path: Path | None) -> Path | None:
-    """One name for all spellings of a path."""
-    if path is None:
-        return None
-    with suppress(OSError, ValueError):
-        return path.resolve()
-    return path
+    def _of_open(self, uri: str, previous: str | None) -> Report | None:
+        trace = self._traces.get(uri)
+        return Report.of(uri, trace.diagnostics()).unless(previous) if trace is not None else None
+
+    async def _of_closed(self, path: Path, uri: str, previous: str | None) -> Report | None:
+        try:
+            report = await in_thread(self.closed.report, path, previous, self._options_of(uri))
+        except Exception:
+            log.exception("%s cannot be looked at", path)  # which must not fail all the others
+            return None
+        return report if self._traces.get(uri) is None else self._of_open(uri, previous)

@@ -32,17 +32,19 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol
 
-from drive_trace.features.diagnostics import dumps
+from drive_trace.features.json_text import dumps
 from drive_trace.lsp.client import Client, read_client, without_what_is_unknown
 from drive_trace.lsp.wire import header
+from drive_trace.rules.base import printable
 
 log = logging.getLogger(__name__)
 
 MsgId = str | int
 
 _SHORT = 1000
-"""No request to cancel another is longer, in bytes."""
+"""No notification to cancel a request, or to exit, is longer, in bytes."""
 _CANCEL = types.CANCEL_REQUEST.encode()
+_EXIT = b'"exit"'
 
 
 class TraceProtocol(LanguageServerProtocol):
@@ -73,18 +75,23 @@ class TraceProtocol(LanguageServerProtocol):
 
     # Receiving
 
-    def glance(self, body: bytes) -> None:
+    def glance(self, body: bytes) -> str | None:
         """Look at a message that has arrived but has to wait its turn: a request that is cancelled
         before its turn comes is not begun. May be called from another thread.
+
+        Gives the method of a notification that this is about.
         """
-        if len(body) > _SHORT or _CANCEL not in body:
-            return
+        if len(body) > _SHORT or not (_CANCEL in body or _EXIT in body):
+            return None
         with suppress(ValueError, TypeError, KeyError):
             message = orjson.loads(body)
-            msg_id = message["params"]["id"]
-            is_notification = message["method"] == types.CANCEL_REQUEST and "id" not in message
-            if is_notification and _is_id(msg_id):
+            method = message["method"]
+            if "id" in message or method not in (types.CANCEL_REQUEST, types.EXIT):
+                return None
+            if method == types.CANCEL_REQUEST and _is_id(msg_id := message["params"]["id"]):
                 self._cancelled.add(msg_id)
+            return str(method)
+        return None
 
     def receive(self, body: bytes) -> None:
         """Take in one message. Never raises: what is wrong with it is answered or logged."""
@@ -98,7 +105,12 @@ class TraceProtocol(LanguageServerProtocol):
             return
         method, msg_id = message.get("method"), message.get("id")
         if not isinstance(method, str):
-            self._receive_response(message)
+            # With a method, of whatever kind, the id is one of a request of the client's.
+            own = msg_id if "method" in message and _is_id(msg_id) else None
+            if own is not None:
+                self._refuse(own, JsonRpcInvalidRequest("the method must be a string"))
+            else:
+                self._receive_response(message)
         elif "id" not in message:
             self._receive_notification(message, method)
         elif _is_id(msg_id):
@@ -108,7 +120,7 @@ class TraceProtocol(LanguageServerProtocol):
 
     def _receive_request(self, message: dict[str, Any], method: str, msg_id: MsgId) -> None:
         handler = self._handler(method)
-        error: JsonRpcException | None = None
+        error: JsonRpcException
         if self._shutdown:
             error = JsonRpcInvalidRequest("the server is shutting down")
         elif not self._initialized and method != types.INITIALIZE:
@@ -120,17 +132,14 @@ class TraceProtocol(LanguageServerProtocol):
         elif msg_id in self._cancelled:
             error = JsonRpcRequestCancelled("the request was cancelled")
         elif handler is None:
-            error = JsonRpcMethodNotFound.of(method)
-        if error is not None or handler is None:
-            self._refuse(msg_id, error)
-            return
-        request = self._structured(message, method)
-        if request is None:
-            self._refuse(msg_id, JsonRpcInvalidParams(f"the params are not those of {method}"))
-            return
-        if method == types.INITIALIZE:
+            error = JsonRpcMethodNotFound.of(printable(method))
+        elif (request := self._structured(message, method)) is None:
+            error = JsonRpcInvalidParams(f"the params are not those of {method}")
+        else:
             self._initialized = True
-        self._serve(msg_id, handler, getattr(request, "params", None))
+            self._serve(msg_id, handler, getattr(request, "params", None))
+            return
+        self._refuse(msg_id, error)
 
     def _receive_notification(self, message: dict[str, Any], method: str) -> None:
         handler = self.fm.features.get(method)
@@ -167,9 +176,8 @@ class TraceProtocol(LanguageServerProtocol):
         params = message.get("params")
         if params is None:  # where params may be left out, null means no more than that
             message.pop("params", None)
-        elif method == types.INITIALIZE and isinstance(params, dict):
-            declared = without_what_is_unknown(params.get("capabilities"), self._converter)
-            message["params"] = {**params, "capabilities": declared}
+        elif method == types.INITIALIZE:
+            message["params"] = without_what_is_unknown(params, self._converter)
         try:
             return self._converter.structure(message, expected)
         except Exception as error:  # noqa: BLE001 - converters raise whatever their hooks raise
@@ -255,7 +263,8 @@ class TraceProtocol(LanguageServerProtocol):
         msg_id: MsgId | None = None,
     ) -> Future[Any]:
         """Ask the client. pygls would keep the answer's future among those of the requests that
-        the server itself answers, where a client's message could take one for the other.
+        the server itself answers, where a client's message could take one for the other. The
+        signature is the one that pygls' methods call.
         """
         own_id = str(msg_id or uuid.uuid4())
         future: Future[Any] = Future()
@@ -264,6 +273,15 @@ class TraceProtocol(LanguageServerProtocol):
         self._asked[own_id] = future
         self._ask(own_id, method, params)
         return future
+
+    def give_up(self, future: Future[Any]) -> None:
+        """Wait no longer for the client's answer, and tell it so."""
+        for msg_id, asked in list(self._asked.items()):
+            if asked is future:
+                del self._asked[msg_id]
+                self._write(
+                    {"jsonrpc": "2.0", "method": types.CANCEL_REQUEST, "params": {"id": msg_id}}
+                )
 
     def tell_by_request(self, method: str) -> None:
         """Send a request without params whose answer does not matter."""
@@ -285,8 +303,7 @@ class TraceProtocol(LanguageServerProtocol):
         else:
             self._write_body(body)
 
-    def _refuse(self, msg_id: MsgId | None, error: JsonRpcException | None) -> None:
-        assert error is not None
+    def _refuse(self, msg_id: MsgId | None, error: JsonRpcException) -> None:
         log.info("refused: %s", error.message)
         answer = {"code": error.code, "message": error.message}
         self._write({"jsonrpc": "2.0", "id": msg_id, "error": answer})
@@ -314,7 +331,8 @@ class TraceProtocol(LanguageServerProtocol):
                 self.writer.write(piece)
             self.writer.flush()
         except (OSError, ValueError):
-            self.exit_code = 1 if self.exit_code is None else self.exit_code
+            if self.exit_code is None:
+                self.exit_code = 0 if self._shutdown else 1
 
 
 def _is_id(value: object) -> TypeGuard[MsgId]:

@@ -18,7 +18,7 @@ from drive_trace.features.code_lens import SHOW_RUN, code_lenses, resolve_lens
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.features.hover import hover
 from drive_trace.features.positions import point_at
-from drive_trace.lsp.client import folder_of
+from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
 from drive_trace.lsp.converter import strict_converter
 from drive_trace.lsp.diagnosing import Diagnosing
@@ -84,7 +84,8 @@ class TraceServer(LanguageServer):
     def _initialize(self, params: types.InitializeParams) -> None:
         self._diagnosing.closed = ClosedTraces(self.protocol.client.folders)
         self._use(read_settings(params.initialization_options, self.settings))
-        if not self.protocol.client.reads_action_literals:
+        client = self.protocol.client
+        if client.applies_edits and not client.reads_action_literals:
             self.command(APPLY_FIX)(partial(self._commands.apply_fix))
 
     def _did_open(self, params: types.DidOpenTextDocumentParams) -> None:
@@ -115,7 +116,7 @@ class TraceServer(LanguageServer):
 
     def _did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         added, removed = (
-            [path for folder in folders if (path := folder_of(folder.uri)) is not None]
+            [path for folder in folders if (path := path_of(folder.uri)) is not None]
             for folders in (params.event.added, params.event.removed)
         )
         self._diagnosing.closed.change_folders(added, removed)
@@ -186,12 +187,14 @@ class TraceServer(LanguageServer):
         if trace is None:
             return []
         client = self.protocol.client
+        if not client.reads_action_literals and not client.applies_edits:
+            return []
         actions = code_actions(
             trace.analysis,
             types.OptionalVersionedTextDocumentIdentifier(trace.uri, trace.version),
             params,
             client.encoding,
-            with_document_changes=client.reads_document_changes,
+            with_document_changes=client.reads_document_changes and client.reads_action_literals,
         )
         if client.reads_action_literals:
             return actions

@@ -12,6 +12,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
 from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.markup import markup
+from drive_trace.lsp.threads import in_thread
 from drive_trace.scorecard.render import card_markdown, lens_title, run_page
 from drive_trace.storage.run_pages import write_run_page
 
@@ -41,7 +42,7 @@ class ServerCommands:
             self._tell(lens_title(run))
             return card
         try:
-            page = await asyncio.to_thread(write_run_page, uri, run_id, run_page(run))
+            page = await in_thread(write_run_page, uri, run_id, run_page(run))
         except OSError as error:
             self._tell(f"{lens_title(run)} (its page could not be written: {error.strerror})")
             return card
@@ -73,11 +74,14 @@ class ServerCommands:
 
     async def _ask(self, method: str, params: object) -> object:
         """What the client answers; None where it does not, in time."""
-        asked = self._server.protocol.send_request_async(method, params)
+        protocol = self._server.protocol
+        asked = protocol.send_request(method, params)
         try:
-            return await asyncio.wait_for(asked, _CLIENT_PATIENCE)
+            return await asyncio.wait_for(asyncio.wrap_future(asked), _CLIENT_PATIENCE)
         except (TimeoutError, JsonRpcException):
             return None
+        finally:
+            protocol.give_up(asked)
 
     def _tell(self, message: str) -> None:
         params = types.ShowMessageParams(types.MessageType.Info, message)

@@ -6,15 +6,17 @@ import asyncio
 import gc
 import logging
 import os
+import signal
 import socket
 import sys
 import threading
 from contextlib import suppress
 from typing import BinaryIO, NoReturn
 
-from drive_trace.lsp.client_process import watch_process
+from lsprotocol import types
+
+from drive_trace.lsp.client_process import is_running, wait_for_end
 from drive_trace.lsp.logs import log_to_stderr
-from drive_trace.lsp.protocol import TraceProtocol
 from drive_trace.lsp.server import TraceServer
 from drive_trace.lsp.wire import BrokenStreamError, Pipes, read_messages
 
@@ -23,14 +25,17 @@ log = logging.getLogger(__name__)
 _SWITCH = 0.0005
 """Seconds after which a thread that computes lets the one that answers go on."""
 _GRACE = 3.0
-"""Seconds to finish what is being done, once the client has hung up."""
+"""Seconds to finish what is being done, once the client has gone."""
 
 
 def run_over_pipes(pipes: Pipes) -> NoReturn:
     """Serve one client until it leaves, and exit: 0 when it said ``shutdown`` before, else 1."""
-    _prepare()
+    own_log = _prepare()
+    if not os.isatty(pipes.source.fileno()):
+        # Ctrl-C in the terminal of an editor is meant for the editor.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     code = asyncio.run(_serve(pipes.source, pipes.out, watches_client=True))
-    logging.shutdown()
+    own_log.close()
     # The reading thread may sit in a read that never returns; nothing is left to be flushed.
     os._exit(code)
 
@@ -61,57 +66,82 @@ def run_over_tcp(port: int) -> int:
     return code
 
 
-def _prepare() -> None:
-    log_to_stderr()
+def _prepare() -> logging.Handler:
     sys.setswitchinterval(_SWITCH)
     gc.freeze()
     gc.enable()
+    return log_to_stderr()
 
 
 async def _serve(source: BinaryIO, out: BinaryIO, *, watches_client: bool = False) -> int:
-    loop = asyncio.get_running_loop()
-    finished: asyncio.Future[None] = loop.create_future()
-    protocol = TraceServer().protocol
-    protocol.writer = out
-    ended = threading.Event()
-    client_pid: int | None = None
+    return await _Connection(source, out, watches_client=watches_client).run()
 
-    def finish() -> None:
-        if not finished.done():
-            finished.set_result(None)
 
-    def take(body: bytes) -> None:
-        nonlocal client_pid
-        protocol.receive(body)
-        if protocol.exit_code is not None:
-            finish()
-        elif watches_client and client_pid != protocol.client.process_id:
-            client_pid = protocol.client.process_id
-            watch_process(client_pid or 0, finish)
+class _Connection:
+    """One client, from its first message to its last."""
 
-    def read() -> None:
+    def __init__(self, source: BinaryIO, out: BinaryIO, *, watches_client: bool) -> None:
+        self._source = source
+        self._loop = asyncio.get_running_loop()
+        self._finished: asyncio.Future[None] = self._loop.create_future()
+        self._protocol = TraceServer().protocol
+        self._protocol.writer = out
+        self._watches_client = watches_client
+
+    async def run(self) -> int:
+        """The exit code, once the client has gone."""
+        threading.Thread(target=self._read, name="reader", daemon=True).start()
+        await self._finished
+        return self._exit_code()
+
+    def _take(self, body: bytes) -> None:
+        was_known = self._protocol.client.process_id
+        self._protocol.receive(body)
+        if self._protocol.exit_code is not None:
+            self._finish()
+        pid = self._protocol.client.process_id
+        # One that is not there counts in another namespace, as from inside a container.
+        if self._watches_client and pid is not None and pid != was_known and is_running(pid):
+            threading.Thread(target=self._watch, args=(pid,), name="watch", daemon=True).start()
+
+    def _finish(self) -> None:
+        if not self._finished.done():
+            self._finished.set_result(None)
+
+    def _exit_code(self) -> int:
+        if self._protocol.exit_code is not None:
+            return self._protocol.exit_code
+        return 0 if self._protocol.is_shut_down else 1
+
+    # In other threads
+
+    def _read(self) -> None:
         try:
-            for body in read_messages(source):
-                protocol.glance(body)
-                loop.call_soon_threadsafe(take, body)
+            for body in read_messages(self._source):
+                if self._protocol.glance(body) == types.EXIT:
+                    self._end_soon()
+                self._loop.call_soon_threadsafe(self._take, body)
                 del body
         except (BrokenStreamError, OSError, ValueError) as error:
             log.error("reading ends: %s", error)  # noqa: TRY400 - a message, not a defect
-        try:
-            loop.call_soon_threadsafe(finish)
         except RuntimeError:
             log.debug("the server had ended already")
-        if watches_client and not ended.wait(_GRACE):
-            # It sits in a write that the client, which has hung up, does not read.
-            os._exit(1)
+        self._end()
 
-    threading.Thread(target=read, name="reader", daemon=True).start()
-    await finished
-    ended.set()
-    return _exit_code(protocol)
+    def _watch(self, pid: int) -> None:
+        wait_for_end(pid)
+        self._end()
 
+    def _end(self) -> None:
+        """End when what is being done is done."""
+        self._end_soon()
+        with suppress(RuntimeError):  # the loop has ended already
+            self._loop.call_soon_threadsafe(self._finish)
 
-def _exit_code(protocol: TraceProtocol) -> int:
-    if protocol.exit_code is not None:
-        return protocol.exit_code
-    return 0 if protocol.is_shut_down else 1
+    def _end_soon(self) -> None:
+        """End a while later at the latest: the loop may sit in a write that a client which has
+        hung up does not read.
+        """
+        deadline = threading.Timer(_GRACE, lambda: os._exit(self._exit_code()))
+        deadline.daemon = True
+        deadline.start()

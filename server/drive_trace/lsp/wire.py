@@ -32,7 +32,10 @@ def claim_pipes() -> Pipes | None:
         return None
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    return Pipes(os.fdopen(os.dup(sys.stdin.fileno()), "rb"), out)
+    source = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    for pipe in (source, out):  # a client may share its own non-blocking ones
+        os.set_blocking(pipe.fileno(), True)
+    return Pipes(source, out)
 
 
 class BrokenStreamError(Exception):

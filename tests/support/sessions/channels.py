@@ -7,9 +7,9 @@ import json
 import logging
 import selectors
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
+from unittest.mock import patch
 
 from drive_trace.lsp.server import TraceServer
 from tests.support.server_process import ServerGoneError, ServerProcess
@@ -55,16 +55,12 @@ class _Clock(selectors.SelectSelector):
         return []
 
 
-class _AtOnce(ThreadPoolExecutor):
+class _AtOnce:
     """Does in the caller's thread what others do in theirs."""
 
-    def submit(self, task: Any, /, *args: Any, **named: Any) -> Any:
-        future: Future[Any] = Future()
-        try:
-            future.set_result(task(*args, **named))
-        except BaseException as error:  # noqa: BLE001 - as an executor does
-            future.set_exception(error)
-        return future
+    def __init__(self, *, target: Callable[[], None], daemon: bool) -> None:
+        assert daemon, "the process would wait for it"
+        self.start = target
 
 
 class _Output:
@@ -107,9 +103,10 @@ class InProcess:
         self._clock = _Clock()
         self._loop = asyncio.SelectorEventLoop(self._clock)
         self._loop.time = lambda: self._clock.now  # type: ignore[method-assign]
-        self._loop.set_default_executor(_AtOnce())
         self._loop.set_exception_handler(lambda _, context: self.defects.append(str(context)))
         self._clock.stop = self._loop.stop
+        self._threads = patch("drive_trace.lsp.threads.Thread", _AtOnce)
+        self._threads.start()
         self._loop.call_soon(self._start)
         self._run()
 
@@ -135,6 +132,7 @@ class InProcess:
         return self._protocol.exit_code
 
     def close(self) -> None:
+        self._threads.stop()
         self._loop.close()
         for handler in set(OWN_LOG.handlers) - set(self._handlers):
             OWN_LOG.removeHandler(handler)
