@@ -22,6 +22,7 @@ METHODS = {
     "window/logMessage",
     "window/showMessage",
     "$/progress",
+    "$/cancelRequest",
 }
 REQUESTS = {
     "window/showDocument",
@@ -243,10 +244,8 @@ class Conversation:
         client = self.world.client
         if not client.pulls:
             self.channel.exchange((), self._take, self._is_published)
-            for uri in self.states:
-                state = self.world.state(uri)
-                if state.version is not None or uri in self.published:
-                    assert self.published.get(uri) == (state.version, state.sent), uri
+            for state in self._to_be_published():
+                assert self.published.get(state.uri) == (state.version, state.sent), state.uri
             return
         assert not self.published
         for uri in self.world.buffers:
@@ -268,8 +267,13 @@ class Conversation:
         return all(len(self._answers.get(key, ())) >= count for key, count in counts.items())
 
     def _is_published(self) -> bool:
-        wanted = (self.world.state(uri) for uri in self.world.buffers)
+        wanted = self._to_be_published()
         return all(self.published.get(each.uri) == (each.version, each.sent) for each in wanted)
+
+    def _to_be_published(self) -> list[State]:
+        """What the client is to know last: of what is open, and of what was and is not any more."""
+        states = map(self.world.state, self.states)
+        return [each for each in states if each.version is not None or each.uri in self.published]
 
     # Receiving
 
@@ -291,6 +295,8 @@ class Conversation:
             self._take_diagnostics(params)
         elif method == "$/progress":
             self._progress[_key(params["token"])].append(params["value"])
+        elif method == "$/cancelRequest":
+            assert params.keys() == {"id"}
         else:
             _assert_is_fit_to_read(params["message"])
         return []

@@ -50,8 +50,8 @@ BODIES: list[tuple[bytes, int]] = [
     *((each, INVALID) for each in (b"[]", b"5", b"null", b'"exit"', b"{}", b"true", b"[[[]]]")),
     (b'[{"jsonrpc":"2.0","id":1,"method":"shutdown"},{"jsonrpc":"2.0","method":"exit"}]', INVALID),
     (b'{"jsonrpc":"2.0","id":1}', INVALID),
-    (b'{"jsonrpc":"2.0","id":7,"method":5}', INVALID),
-    (b'{"jsonrpc":"2.0","id":7,"method":null,"params":{}}', INVALID),
+    (b'{"jsonrpc":"2.0","id":[7],"method":5}', INVALID),
+    (b'{"jsonrpc":"2.0","id":1.5,"method":null,"params":{}}', INVALID),
     (b'{"jsonrpc":"2.0","result":5}', INVALID),
 ]
 _NO_IDS: list[Any] = [None, True, False, 1.5, [], [1], {}, {"id": 1}, 1e300]
@@ -264,7 +264,7 @@ class Initialize:
         params = {"processId": None, "rootUri": None, "capabilities": {}}
         if self.fits and conversation.phase == "new":
             return
-        wrong = {**params, "processId": "x"}
+        wrong = {**params, "capabilities": 5}
         conversation.ask("initialize", params if self.fits else wrong, codes=[PARAMS])
 
 
