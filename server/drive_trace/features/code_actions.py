@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lsprotocol import types
 
 from drive_trace.api import Analysis
 from drive_trace.features.positions import point_at, range_of
-from drive_trace.rules.base import Finding, Fix
-from drive_trace.text import PositionEncoding
+from drive_trace.rules.base import Edit, Finding, Fix
+from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.document import Point
+from drive_trace.trace.line import Line
 
 APPLY_FIX = "driveTrace.applyFix"
 """The command of a fix for clients to which an action is a command."""
 _MOST_LINES = 200
 """A selection of more lines is no question about a finding."""
+_MOST_EDITS = 20
+"""Of a fix; more are joined."""
 
 
 def code_actions(
@@ -104,8 +107,29 @@ def _edits(analysis: Analysis, fix: Fix, encoding: PositionEncoding) -> list[typ
         types.TextEdit(
             range_of(analysis, analysis.document.number(edit.line), edit.span, encoding), edit.text
         )
-        for edit in fix.edits
+        for edit in _few(fix.edits)
     ]
+
+
+def _few(edits: Sequence[Edit]) -> Sequence[Edit]:
+    """As few edits as cost little: each has the characters before it counted, and a long line can
+    have thousands. Those of one line are then made one, from the first to the last.
+    """
+    if len(edits) <= _MOST_EDITS:
+        return edits
+    by_line: dict[Line, list[Edit]] = {}
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        by_line.setdefault(edit.line, []).append(edit)
+    return [_joined(same) for same in by_line.values()]
+
+
+def _joined(edits: Sequence[Edit]) -> Edit:
+    line, start, stop = edits[0].line, edits[0].span.start, edits[-1].span.end
+    parts: list[str] = []
+    for edit in edits:
+        parts += line.text[start : edit.span.start], edit.text
+        start = edit.span.end
+    return Edit(line, Span(edits[0].span.start, stop), "".join(parts))
 
 
 def _workspace_edit(
