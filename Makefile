@@ -18,6 +18,13 @@ TRIAL := build/package-check
 VENV_STAMP := $(VENV)/.installed
 NODE_STAMP := $(CLIENT)/node_modules/.installed
 
+# What the server says in each suite is recorded, and `make protocol` holds it against the protocol.
+PROTOCOL := tests/protocol
+PROTOCOL_STAMP := $(PROTOCOL)/node_modules/.installed
+PROTOCOL_SCHEMA := $(PROTOCOL)/build/schema.json
+MESSAGES := $(CURDIR)/build/messages
+pytest clients e2e: export DRIVE_TRACE_MESSAGES = $(MESSAGES)/$@
+
 heading = @printf '\n== %s\n' "$(1)"
 
 .PHONY: help
@@ -54,13 +61,22 @@ $(VENV_STAMP): requirements-dev.lock pyproject.toml
 .PHONY: node
 node:
 	@node -e 'process.exit(parseInt(process.versions.node, 10) >= 20 ? 0 : 1)' 2>/dev/null && command -v npm >/dev/null || { \
-	  echo "Node 20 or newer with npm is needed for the VS Code extension (found: $$(node --version 2>/dev/null || echo no node))." >&2; \
+	  echo "Node 20 or newer with npm is needed (found: $$(node --version 2>/dev/null || echo no node))." >&2; \
 	  exit 1; }
 
 $(NODE_STAMP): $(CLIENT)/package-lock.json | node
 	@echo "Installing $(CLIENT)/package-lock.json"
 	@cd $(CLIENT) && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
+
+$(PROTOCOL_STAMP): $(PROTOCOL)/package-lock.json | node
+	@echo "Installing $(PROTOCOL)/package-lock.json"
+	@cd $(PROTOCOL) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(PROTOCOL_SCHEMA): $(PROTOCOL)/generate.mjs $(PROTOCOL_STAMP)
+	@echo "Making JSON Schemas of the protocol's types"
+	@cd $(PROTOCOL) && npm run --silent generate
 
 # ---------------------------------------------------------------------------- use
 
@@ -79,7 +95,7 @@ demo: venv ## Check and score the example traces
 # ---------------------------------------------------------------------------- tests
 
 .PHONY: test
-test: lint types arrows pytest client package e2e ## Everything below, in this order
+test: lint types arrows pytest clients client package e2e protocol ## Everything below, in this order
 	@echo; echo "make test: all of it passed"
 
 .PHONY: lint
@@ -99,9 +115,19 @@ arrows: venv ## The layers of the package (import-linter)
 	$(BIN)/lint-imports
 
 .PHONY: pytest
-pytest: venv ## All Python tests, also that what is generated is fresh
+pytest: venv ## All Python tests but clients, also that what is generated is fresh
 	$(call heading,pytest)
-	$(BIN)/pytest -n auto
+	@rm -rf $(DRIVE_TRACE_MESSAGES)
+	$(BIN)/pytest -n auto --ignore=tests/clients
+
+# The tests say what is missing when they are skipped.
+# With DRIVE_TRACE_E2E=required (as .ci/run sets it) that is a failure.
+.PHONY: clients
+clients: venv ## Scripted sessions in Neovim and Emacs, headless
+	$(call heading,clients)
+	@$(BIN)/python -m tests.clients.install
+	@rm -rf $(DRIVE_TRACE_MESSAGES)
+	$(BIN)/pytest tests/clients -rs
 
 .PHONY: client
 client: $(NODE_STAMP) ## The VS Code extension: lint, types, build, unit tests
@@ -113,10 +139,24 @@ client: $(NODE_STAMP) ## The VS Code extension: lint, types, build, unit tests
 .PHONY: e2e
 e2e: venv $(NODE_STAMP) ## The extension in a real VS Code, headless
 	$(call heading,e2e)
+	@rm -rf $(DRIVE_TRACE_MESSAGES)
 	@cd $(CLIENT) && code=0; npm run --silent e2e || code=$$?; \
 	if [ $$code -eq 3 ] && [ "$$DRIVE_TRACE_E2E" != required ]; then \
 	  echo "e2e skipped, for the reason above"; \
 	elif [ $$code -ne 0 ]; then exit $$code; fi
+
+.PHONY: protocol
+protocol: ## One more session, then all messages recorded by now against Microsoft's types
+	$(call heading,protocol)
+	@if $(MAKE) node; then $(MAKE) messages; \
+	elif [ "$$DRIVE_TRACE_E2E" != required ]; then echo "protocol skipped, for the reason above"; \
+	else exit 1; fi
+
+.PHONY: messages
+messages: venv $(PROTOCOL_SCHEMA)
+	@rm -rf $(MESSAGES)/session
+	cd $(PROTOCOL) && DRIVE_TRACE_MESSAGES=$(MESSAGES)/session npm run --silent session
+	cd $(PROTOCOL) && DRIVE_TRACE_MESSAGES=$(MESSAGES) npm run --silent validate
 
 # Reads findings on standard input: each must link to a page that the installed package holds.
 define PAGES_EXIST
@@ -173,6 +213,7 @@ picture: venv $(NODE_STAMP) ## Take the README's picture again, in a real VS Cod
 
 # pip-tools resolves for the interpreter that it runs on, so the lowest version that is supported does it.
 # It cannot read dependency groups; the group is handed to it on standard input.
+GROUP = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(1)"], sep="\n")'
 COMPILE := CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile --quiet --no-config --generate-hashes \
   --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
   --no-emit-options $(if $(UPGRADE),--upgrade)
@@ -181,11 +222,12 @@ lock: venv ## Resolve the lock files again (UPGRADE=1 takes newer releases)
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
 	  echo "make lock needs Python 3.11, the oldest that is supported: make clean, then make PYTHON=python3.11 lock" >&2; exit 1; }
 	$(COMPILE) --output-file requirements.lock pyproject.toml
-	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")' \
-	| $(COMPILE) --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml -
+	@$(call GROUP,dev) | $(COMPILE) --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml -
+	@$(call GROUP,clients) | $(COMPILE) --output-file tests/clients/requirements.lock -
 
 .PHONY: clean
 clean: ## Remove everything that the other targets create
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .cache
 	rm -rf $(CLIENT)/node_modules $(CLIENT)/out $(CLIENT)/dist $(CLIENT)/*.vsix
+	rm -rf $(PROTOCOL)/node_modules $(PROTOCOL)/build
 	find server tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

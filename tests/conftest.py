@@ -1,5 +1,7 @@
 """What all tests share."""
 
+from collections.abc import Generator
+
 import pytest
 
 from tests.support.snapshots import Snapshots
@@ -22,3 +24,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def snapshots(pytestconfig: pytest.Config) -> Snapshots:
     """Expected output that is kept in files."""
     return Snapshots(update=pytestconfig.getoption("--update-snapshots"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A report that holds a lone surrogate, as hostile texts do, would end the whole run."""
+    report = yield
+    if report.failed:
+        report.longrepr = _without_surrogates(report.longreprtext)
+    report.sections = [(name, _without_surrogates(said)) for name, said in report.sections]
+    return report
+
+
+def _without_surrogates(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tests.bench.command_line import measure_command_line
 from tests.bench.files import FEW_DEFECTS, BenchFiles
 from tests.bench.floors import OrjsonLoop, measure_floors
+from tests.bench.messages import measure_messages
 from tests.bench.rules import measure_rules
 from tests.bench.server import Server, measure_plain_server, measure_server
 from tests.bench.table import Row, machine, render
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tests.bench.table import Heading
 
 TARGET_LINES = 100_000
-PARTS = ("floors", "command-line", "rules", "server", "plain")
+PARTS = ("floors", "command-line", "rules", "server", "plain", "messages")
 _PLAIN_SERVER = Path(__file__).with_name("plain_server.py")
 
 
@@ -71,9 +72,11 @@ def _measure(parts: Sequence[str], files: BenchFiles, repeats: int) -> list[Row 
     sessions, edits = min(repeats, 3), 60 if repeats > 1 else 10
     if "server" in parts:
         rows += measure_server(Server([drive_trace, "serve"], sessions, edits), files, unit)
+    plain = [sys.executable, str(_PLAIN_SERVER)]
     if "plain" in parts:
-        plain = [sys.executable, str(_PLAIN_SERVER)]
         rows += measure_plain_server(Server(plain, sessions, edits // 6), files, unit)
+    if "messages" in parts:
+        rows += measure_messages([drive_trace, "serve"], plain, files, repeats)
     return rows
 
 

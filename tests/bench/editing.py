@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import orjson
 import psutil  # type: ignore[import-untyped]
 
-from tests.support.raw_client import RawClient, frame
+from tests.support.raw_client import RawClient, ResponseError, ServerGoneError, frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Edit = dict[str, Any]
 
 PATIENCE_S = 120.0
+FAILURES = (OSError, TimeoutError, ServerGoneError, ResponseError, KeyError)
 PUSH_CAPABILITIES: dict[str, Any] = {
     "general": {"positionEncodings": ["utf-16"]},
     "textDocument": {
@@ -137,9 +138,9 @@ class Session:
 
     def type(self, edits: Iterator[Edit], count: int) -> Typed:
         """That many edits, each awaited."""
-        before = self._cpu_ms()
+        before = self.cpu_ms()
         wall = [self.edit(next(edits)) for _ in range(count)]
-        return Typed(wall, (self._cpu_ms() - before) / count)
+        return Typed(wall, (self.cpu_ms() - before) / count)
 
     def ask(self, method: str, params: dict[str, Any]) -> tuple[float, Any]:
         """A request about the document: its milliseconds and its result."""
@@ -151,7 +152,7 @@ class Session:
         """What the server holds in memory now."""
         return float(self.process.memory_info().rss) / 2**20
 
-    def _cpu_ms(self) -> float:
+    def cpu_ms(self) -> float:
         """The process's CPU time: to the nanosecond on Linux, elsewhere in steps of 10 ms."""
         try:
             tasks = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")

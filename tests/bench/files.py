@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FEW_DEFECTS, MOST_DEFECTS = 0.01, 0.95
-SMALL_LINES = 30
+SMALL_LINES, SHORT_LINES = 30, 1_000
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A language server with nothing but pygls's own workspace, to compare with."""
+"""A language server with nothing but pygls's own workspace, and nothing to say, to compare with."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ def publish_nothing(
     document = params.text_document
     published = types.PublishDiagnosticsParams(document.uri, [], document.version)
     ls.text_document_publish_diagnostics(published)
+
+
+@server.feature(types.TEXT_DOCUMENT_HOVER)
+def hover_over_nothing(_: types.HoverParams) -> types.Hover | None:
+    return None
+
+
+@server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+def no_lenses(_: types.CodeLensParams) -> list[types.CodeLens]:
+    return []
 
 
 server.start_io()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.bench.editing import (
+    FAILURES,
     PATIENCE_S,
     PUSH_CAPABILITIES,
     Session,
@@ -14,10 +15,10 @@ from tests.bench.editing import (
     enter_and_undo,
     typing,
 )
-from tests.bench.files import FEW_DEFECTS
+from tests.bench.files import FEW_DEFECTS, SHORT_LINES
 from tests.bench.requests import ask_all, request_rows
 from tests.bench.table import Heading, Row, Target, first_line
-from tests.support.raw_client import RawClient, ResponseError, ServerGoneError
+from tests.support.raw_client import RawClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from tests.bench.files import BenchFiles
     from tests.bench.floors import OrjsonLoop
     from tests.bench.requests import Answer
-
-SHORT_LINES = 1_000
-FAILURES = (OSError, TimeoutError, ServerGoneError, ResponseError, KeyError)
 
 _READY = Target(600)
 _MEMORY = Target(6, of="ratio")
@@ -125,10 +123,7 @@ def measure_plain_server(
     server: Server, files: BenchFiles, unit: OrjsonLoop
 ) -> list[Row | Heading]:
     """The same of a server that only keeps pygls's own text document."""
-    rows: list[Row | Heading] = [
-        Heading("a plain pygls server, to compare with"),
-        server.start_row("plain: spawn → initialize response"),
-    ]
+    rows: list[Row | Heading] = [Heading("a plain pygls server, to compare with")]
     try:
         long = files.trace(FEW_DEFECTS)
         costs = server.costs(long, kinds=["a character"])

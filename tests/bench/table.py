@@ -62,10 +62,10 @@ class Row:
         """The texts of the row's columns, as in the table's head."""
         if self.failure:
             return (self.what, "–", "–", "–", self._goal(), "MISS (failed)", self.failure)
-        spread = f"{_number(min(self.samples))}–{_number(max(self.samples))}"
+        spread = f"{number(min(self.samples))}–{number(max(self.samples))}"
         ratio = f"{self.ratio:.2f}×" if self.base else ""
         result = "MISS" if self.missed else "ok" if self.targets else ""
-        median = f"{_number(self.median)} {self.unit}".rstrip()
+        median = f"{number(self.median)} {self.unit}".rstrip()
         return (self.what, median, spread, ratio, self._goal(), result, self.notes)
 
     def _goal(self) -> str:
@@ -112,7 +112,8 @@ def _heading_cells(heading: Heading) -> tuple[str, ...]:
     return (f"**{heading.text}**", *("" for _ in _HEAD[1:]))
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """A measurement, to three digits."""
     if value == 0 or value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.3g}"

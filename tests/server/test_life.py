@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import socket
 import struct
 import subprocess
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.server.support import HOVER, REJECTED, URI, published, raw, refused, still_answers
-from tests.support.command import COMMAND
+from tests.support import tap
+from tests.support.command import COMMAND, SERVE
 from tests.support.raw_client import RawClient, frame
+from tests.support.server_process import read_message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.end_to_end
 
@@ -117,9 +126,15 @@ class Connection:
         self.process.communicate()
 
     def send(self, *messages: Any) -> None:
-        for message in messages:
-            self.stream.write(frame({"jsonrpc": "2.0", **message}))
+        self.sent = b"".join(frame({"jsonrpc": "2.0", **message}) for message in messages)
+        self.stream.write(self.sent)
         self.stream.flush()
+
+    def received(self) -> bytes:
+        """All that comes until the connection is closed."""
+        received = self.stream.read()
+        tap.record(self.sent, received)
+        return received
 
     def ended(self) -> tuple[int, str, str]:
         out, err = self.process.communicate(timeout=10)
@@ -141,7 +156,7 @@ def test_tcp() -> None:
             {"id": 3, "method": "shutdown"},
             {"method": "exit"},
         )
-        answers = connection.stream.read().decode()
+        answers = connection.received().decode()
         assert [f'"id":{each}' in answers for each in (1, 2, 3)] == [True] * 3
         assert connection.ended() == (0, "", "")
 
@@ -173,3 +188,157 @@ def test_tcp_port_that_is_taken() -> None:
     assert ended.stdout == b""
     said = f"drive-trace: cannot listen on 127.0.0.1:{port}: Address already in use\n"
     assert ended.stderr.decode() == said
+
+
+# Clients that leave without a word
+
+
+@pytest.fixture
+def bystander() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that runs until its standard input is closed."""
+    command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        yield process
+        process.stdin.close()
+
+
+@pytest.mark.parametrize("shut_down", [True, False])
+@pytest.mark.parametrize("by_looking", [True, False])
+def test_the_end_of_the_clients_process_ends_the_server(
+    bystander: subprocess.Popen[bytes], shut_down: bool, by_looking: bool, tmp_path: Path
+) -> None:
+    """Although the pipes stay open, as where another process has inherited them."""
+    if by_looking:  # where the system does not tell
+        forget = "import os\nif hasattr(os, 'pidfd_open'): del os.pidfd_open\n"
+        (tmp_path / "sitecustomize.py").write_text(forget, encoding="utf-8")
+    with RawClient(SERVE, env={**os.environ, "PYTHONPATH": str(tmp_path)}) as client:
+        client.initialize(processId=bystander.pid)
+        assert still_answers(client)
+        if shut_down:
+            client.request("shutdown")
+        assert bystander.stdin is not None
+        bystander.stdin.close()
+        bystander.wait(10)
+        assert client.wait_exit() == (0 if shut_down else 1)
+
+
+@pytest.mark.parametrize("pid", [None, 0, 2**22 + 1, 2**31 - 1, -1])
+def test_a_process_that_is_not_there_is_not_watched(pid: int | None, alone: RawClient) -> None:
+    alone.initialize(processId=pid)
+    assert still_answers(alone)
+
+
+def test_a_client_that_reads_nothing_and_hangs_up() -> None:
+    """The server waits in a write, and ends all the same."""
+    question = {"id": 1, "method": "unheard/of" * 1000}
+    command = [COMMAND, "serve"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(frame({"jsonrpc": "2.0", **INITIALIZE}))
+        for _ in range(100):
+            process.stdin.write(frame({"jsonrpc": "2.0", **question}))
+        process.stdin.close()
+        assert process.wait(20) == 1
+
+
+@pytest.mark.parametrize("how", ["closed", "unread", "full"])
+def test_nobody_has_to_read_the_log(how: str) -> None:
+    """Not even to keep it open; the requests are answered, and the exit code is right."""
+    reading, writing = os.pipe()
+    if how == "closed":
+        os.close(reading)
+    elif how == "full":
+        os.close(writing)
+        writing = os.open("/dev/full", os.O_WRONLY)
+    out = subprocess.PIPE
+    command = [COMMAND, "serve"]
+    with subprocess.Popen(command, stdin=out, stdout=out, stderr=writing) as process:
+        os.close(writing)
+        assert process.stdin is not None
+        stale = {"textDocument": {"uri": "file:///" + "x" * 1000, "version": 1}}
+        stale["contentChanges"] = []
+        for message in (
+            INITIALIZE,
+            *[{"method": "textDocument/didChange", "params": stale}] * 300,
+            {"id": 2, "method": "textDocument/hover", "params": 5},
+            {"id": 3, "method": "textDocument/hover", "params": HOVER},
+            {"id": 4, "method": "shutdown"},
+            {"method": "exit"},
+        ):
+            process.stdin.write(frame({"jsonrpc": "2.0", **message}))
+        process.stdin.flush()
+        answers = [read_message(process.stdout) for _ in range(4)]
+        assert [answer["id"] for answer in answers] == [1, 2, 3, 4]
+        assert answers[1]["error"]["code"] == -32602
+        assert process.wait(20) == 0
+    if how == "unread":
+        os.close(reading)
+
+
+@pytest.mark.parametrize("leaves", ["exit", "end"])
+def test_a_client_that_reads_nothing_and_leaves(leaves: str) -> None:
+    """With its pipes left open; the server sits in a write."""
+    with subprocess.Popen(
+        [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
+    ) as editor:
+        initialize = {**INITIALIZE, "params": {"processId": editor.pid, "capabilities": {}}}
+        command = [COMMAND, "serve"]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe) as server:
+            assert server.stdin is not None
+            assert editor.stdin is not None
+            server.stdin.write(frame({"jsonrpc": "2.0", **initialize}))
+            server.stdin.flush()
+            assert "id" in read_message(server.stdout)
+            server.stdin.write(frame({"jsonrpc": "2.0", "id": "x" * 500_000, "method": "y"}))
+            server.stdin.write(frame({"jsonrpc": "2.0", "method": "exit"}) * (leaves == "exit"))
+            server.stdin.flush()
+            editor.stdin.close()
+            assert server.wait(20) == 1
+
+
+def test_pipes_that_do_not_block() -> None:
+    command = [COMMAND, "serve"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for pipe in (process.stdin, process.stdout):
+            os.set_blocking(pipe.fileno(), False)
+        process.stdin.write(frame({"jsonrpc": "2.0", **INITIALIZE}))
+        process.stdin.flush()
+        os.set_blocking(process.stdout.fileno(), True)
+        assert read_message(process.stdout)["id"] == 1
+        process.stdin.close()
+        assert process.wait(20) == 1
+
+
+def test_ctrl_c_in_the_terminal_of_an_editor_is_meant_for_the_editor(alone: RawClient) -> None:
+    alone.initialize()
+    os.kill(alone.pid, signal.SIGINT)
+    assert still_answers(alone)
+    assert alone.shutdown() == 0
+
+
+def test_standard_output_is_for_the_protocol_alone(tmp_path: Path) -> None:
+    """Whatever a library prints, and however: while it loads, and when it is called."""
+    noise = "print('noise', flush=True); import os; os.write(1, b'noise'); os.system('echo noise')"
+    for module in ("pygls", "lsprotocol"):
+        (tmp_path / "sitecustomize.py").write_text(
+            "import sys, json\n"
+            f"def noise(*_): {noise}\n"
+            "class Finder:\n"
+            "    def find_spec(self, name, path=None, target=None):\n"
+            f"        if name == {module!r}: noise()\n"
+            "sys.meta_path.insert(0, Finder())\n"
+            "loads = json.loads\n"
+            "json.loads = lambda *given, **more: (noise(), loads(*given, **more))[1]\n",
+            encoding="utf-8",
+        )
+        with RawClient(SERVE, env={**os.environ, "PYTHONPATH": str(tmp_path)}) as client:
+            client.initialize()
+            client.send_bytes(raw(b'{"jsonrpc":"2.0","id":"x","method":"\\ud800"}'))
+            assert refused(client, "x") == -32601
+            assert still_answers(client)
+            assert client.stderr().count("noise") >= 6
+            assert client.shutdown() == 0

@@ -12,6 +12,9 @@ from tests.support.raw_client import RawClient
 pytestmark = pytest.mark.end_to_end
 
 
+ACTION = {"textDocument": {"uri": URI}, "range": NOWHERE}
+
+
 # Wrong things over the wire
 
 
@@ -37,7 +40,7 @@ pytestmark = pytest.mark.end_to_end
         (b'{"jsonrpc":"2.0","id":true,"method":"textDocument/hover"}', -32600),
         (b'{"jsonrpc":"2.0","id":[1],"method":"textDocument/hover"}', -32600),
         (b'{"jsonrpc":"2.0","id":{},"method":"shutdown"}', -32600),
-        (b'{"jsonrpc":"2.0","id":7,"method":5}', -32600),
+        (b'{"jsonrpc":"2.0","method":5}', -32600),
     ],
     ids=lambda value: repr(value[:48]) if isinstance(value, bytes) else "",
 )
@@ -46,6 +49,12 @@ def test_what_is_no_request_is_refused_without_an_id(
 ) -> None:
     client.send_bytes(raw(body))
     assert refused(client, None) == code
+
+
+@pytest.mark.parametrize("method", [5, None, ["shutdown"], {}])
+def test_an_id_that_is_known_is_given_back(method: Any, client: RawClient) -> None:
+    client.send(id="known", method=method)
+    assert refused(client, "known") == -32600
 
 
 @pytest.mark.parametrize(
@@ -65,10 +74,29 @@ def test_what_is_no_request_is_refused_without_an_id(
         ("textDocument/hover", {**HOVER, "position": {"line": 0, "character": 2**31}}, -32602),
         ("textDocument/hover", {**HOVER, "position": {"line": 2**80, "character": 0}}, -32602),
         ("textDocument/hover", {**HOVER, "position": {"line": "x", "character": 0}}, -32602),
+        ("textDocument/hover", {**HOVER, "position": {"line": "0", "character": 0}}, -32602),
+        ("textDocument/hover", {**HOVER, "position": {"line": 0.5, "character": 0}}, -32602),
+        ("textDocument/hover", {**HOVER, "position": {"line": True, "character": 0}}, -32602),
+        ("textDocument/hover", {**HOVER, "position": [0, 0]}, -32602),
+        ("textDocument/hover", {**HOVER, "textDocument": {"uri": 5}}, -32602),
+        ("textDocument/hover", {**HOVER, "workDoneToken": []}, -32602),
+        ("textDocument/didOpen", {}, -32601),
+        ("exit", None, -32601),
+        ("initialized", {}, -32601),
+        ("$/cancelRequest", {"id": 5}, -32601),
         ("textDocument/codeLens", {"textDocument": 5}, -32602),
         ("codeLens/resolve", {"data": {}}, -32602),
         ("textDocument/codeAction", {"textDocument": {"uri": URI}, "range": NOWHERE}, -32602),
+        (
+            "textDocument/codeAction",
+            {**ACTION, "context": {"diagnostics": [], "only": "quickfix"}},
+            -32602,
+        ),
+        ("textDocument/codeAction", {**ACTION, "context": {"diagnostics": "none"}}, -32602),
         ("workspace/executeCommand", {}, -32602),
+        ("workspace/executeCommand", {"command": "unheard.of"}, -32602),
+        ("workspace/executeCommand", {"command": "driveTrace.showRun", "arguments": {}}, -32602),
+        ("workspace/executeCommand", {"command": "driveTrace.applyFix", "arguments": []}, -32602),
     ],
 )
 def test_requests_that_are_refused(method: str, params: Any, code: int, client: RawClient) -> None:
@@ -79,10 +107,30 @@ def test_requests_that_are_refused(method: str, params: Any, code: int, client: 
         assert refused(client, message_id) == code
 
 
+def test_a_number_may_be_written_as_json_allows(client: RawClient) -> None:
+    position = b'{"line":0.0,"character":0e5}'
+    params = b'{"textDocument":{"uri":"file:///x"},"position":%b}' % position
+    method = b'"method":"textDocument/hover"'
+    client.send_bytes(raw(b'{"jsonrpc":"2.0","id":"x",%b,"params":%b}' % (method, params)))
+    assert client.response("x")["result"] is None
+
+
 @pytest.mark.parametrize("data", [None, 5, [], {}, {"uri": 5, "runId": []}, {"kind": "event"}])
 def test_a_lens_that_is_not_ours_resolves_to_nothing(data: Any, client: RawClient) -> None:
     lens = client.request("codeLens/resolve", {"range": NOWHERE, "data": data})
     assert lens["command"]["title"] == "the trace has changed"
+
+
+@pytest.mark.parametrize("depth", [100, 300, 600, 900])
+def test_deep_data_is_sent_back_or_refused(depth: int, client: RawClient) -> None:
+    data: Any = 1
+    for _ in range(depth):
+        data = [data]
+    answer = client.response(
+        client.start_request("codeLens/resolve", {"range": NOWHERE, "data": data})
+    )
+    assert "result" in answer or answer["error"]["code"] == -32602
+    assert "result" in answer or depth > 100
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,9 @@ export async function processesWith(mark: string): Promise<RunningProcess[]> {
   return found.flat();
 }
 
-export function isDriveTrace(process: RunningProcess): boolean {
-  return process.command.endsWith("drive-trace serve");
+/** Whether it is a server, and not the tap beside one, which ends with it. */
+export function isDriveTrace({ command }: RunningProcess): boolean {
+  return command.endsWith("drive-trace serve") && !command.includes("tap.py");
 }
 
 /** Waits for all of them to end by themselves, and gives those that do not. */

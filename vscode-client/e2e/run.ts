@@ -51,6 +51,17 @@ async function findCommand(): Promise<string> {
   return server.file;
 }
 
+/** The words that start a command, through the tap where its messages are asked for. */
+function recorded(command: string): string[] {
+  const messages = process.env.DRIVE_TRACE_MESSAGES;
+  if (messages === undefined) {
+    return [command];
+  }
+  const python = path.join(repository, ".venv", "bin", "python");
+  const tap = path.join(repository, "tests", "support", "tap.py");
+  return ["env", `DRIVE_TRACE_MESSAGES=${messages}`, python, "-I", "-S", tap, command];
+}
+
 async function prepareMachine(): Promise<Machine> {
   if (process.platform !== "linux") {
     throw new CannotRunHere("the VS Code server is set up for Linux only");
@@ -60,7 +71,7 @@ async function prepareMachine(): Promise<Machine> {
 }
 
 async function inSandbox(command: string, machine: Machine, picture?: string): Promise<void> {
-  const sandbox = await Sandbox.create(command);
+  const sandbox = await Sandbox.create(recorded(command));
   const server = new CodeServer(machine.codeServer, sandbox, sandbox.environment);
   let browser: Browser | undefined;
   let editor: Editor | undefined;

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 
@@ -38,13 +38,14 @@ const markName = "DRIVE_TRACE_SANDBOX";
 export class Sandbox {
   private constructor(private readonly root: string) {}
 
-  /** `command` is what `drive-trace` stands for inside. */
-  static async create(command: string): Promise<Sandbox> {
+  /** `command` is what `drive-trace` stands for inside: a program and its first arguments. */
+  static async create(command: string[]): Promise<Sandbox> {
     const sandbox = new Sandbox(await mkdtemp(path.join(tmpdir(), "drive-trace-e2e-")));
     for (const folder of [sandbox.home, sandbox.extensions, sandbox.serverData, sandbox.bin]) {
       await mkdir(folder, { recursive: true });
     }
-    await symlink(command, path.join(sandbox.bin, "drive-trace"));
+    const script = `#!/bin/sh\nexec ${command.map(quoted).join(" ")} "$@"\n`;
+    await writeFile(path.join(sandbox.bin, "drive-trace"), script, { mode: 0o755 });
     await mkdir(path.dirname(sandbox.trace), { recursive: true });
     await writeFile(sandbox.trace, demoTrace());
     await mkdir(path.join(sandbox.userData, "User"), { recursive: true });
@@ -84,4 +85,9 @@ export class Sandbox {
   async remove(): Promise<void> {
     await rm(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
+}
+
+/** A word as a shell reads it. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -3,7 +3,11 @@ import * as vscode from "vscode";
 /** The settings under `driveTrace`; those `forServer` go to the server as they are. */
 export interface Settings {
   readonly serverPath: string;
-  readonly forServer: { readonly maxFindings: number; readonly ruleUrl: string };
+  readonly forServer: {
+    readonly maxFindings: number;
+    readonly ruleUrl: string;
+    readonly logToClient: string;
+  };
 }
 
 export const serverPathSetting = "driveTrace.server.path";
@@ -15,6 +19,7 @@ export function readSettings(): Settings {
     forServer: {
       maxFindings: settings.get<number>("maxFindings", 1000),
       ruleUrl: settings.get<string>("ruleUrl", ""),
+      logToClient: settings.get<string>("logToClient", "off"),
     },
   };
 }

@@ -19,6 +19,15 @@ def serve(tcp: int | None) -> None:
       drive-trace serve
       drive-trace serve --tcp 7878          one client on 127.0.0.1:7878
     """
-    from drive_trace.lsp.serving import run  # noqa: PLC0415 - keeps pygls out of other commands
+    # Imports are late to keep pygls out of other commands, and so that nothing which is printed
+    # while it loads gets between the messages.
+    from drive_trace.lsp.wire import claim_pipes  # noqa: PLC0415
 
-    sys.exit(run(tcp))
+    pipes = claim_pipes() if tcp is None else None
+    from drive_trace.lsp.serving import run_over_pipes, run_over_tcp  # noqa: PLC0415
+
+    if tcp is not None:
+        sys.exit(run_over_tcp(tcp))
+    if pipes is None:
+        sys.exit(1)
+    run_over_pipes(pipes)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from lsprotocol import types
 
 from drive_trace.api import Analysis
 from drive_trace.features.positions import point_at, range_of
-from drive_trace.rules.base import Finding, Fix
-from drive_trace.text import PositionEncoding
+from drive_trace.rules.base import Edit, Finding, Fix
+from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.document import Point
+from drive_trace.trace.line import Line
 
+APPLY_FIX = "driveTrace.applyFix"
+"""The command of a fix for clients to which an action is a command."""
 _MOST_LINES = 200
 """A selection of more lines is no question about a finding."""
+_MOST_EDITS = 20
+"""Of a fix; more are joined."""
 
 
 def code_actions(
@@ -43,6 +49,39 @@ def code_actions(
     return actions
 
 
+def as_command(action: types.CodeAction, uri: str, version: int) -> types.Command:
+    """A fix for clients that take commands only: its edits come back as the argument."""
+    assert action.edit is not None
+    edits = (action.edit.changes or {}).get(uri, ())
+    argument = {
+        "uri": uri,
+        "version": version,
+        "title": action.title,
+        "edits": [
+            {
+                "start": [edit.range.start.line, edit.range.start.character],
+                "end": [edit.range.end.line, edit.range.end.character],
+                "text": edit.new_text,
+            }
+            for edit in edits
+        ],
+    }
+    return types.Command(title=action.title, command=APPLY_FIX, arguments=[argument])
+
+
+def edit_of_fix(argument: Mapping[str, Any]) -> types.WorkspaceEdit:
+    """The edit that :func:`as_command` wrote down. Raises KeyError, TypeError or ValueError for
+    anything else.
+    """
+    edits = [
+        types.TextEdit(
+            types.Range(types.Position(*each["start"]), types.Position(*each["end"])), each["text"]
+        )
+        for each in argument["edits"]
+    ]
+    return types.WorkspaceEdit(changes={argument["uri"]: edits})
+
+
 def _wanted(only: object) -> bool:
     kinds = only if isinstance(only, list | tuple) else None
     return kinds is None or any(
@@ -68,8 +107,29 @@ def _edits(analysis: Analysis, fix: Fix, encoding: PositionEncoding) -> list[typ
         types.TextEdit(
             range_of(analysis, analysis.document.number(edit.line), edit.span, encoding), edit.text
         )
-        for edit in fix.edits
+        for edit in _few(fix.edits)
     ]
+
+
+def _few(edits: Sequence[Edit]) -> Sequence[Edit]:
+    """As few edits as cost little: each has the characters before it counted, and a long line can
+    have thousands. Those of one line are then made one, from the first to the last.
+    """
+    if len(edits) <= _MOST_EDITS:
+        return edits
+    by_line: dict[Line, list[Edit]] = {}
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        by_line.setdefault(edit.line, []).append(edit)
+    return [_joined(same) for same in by_line.values()]
+
+
+def _joined(edits: Sequence[Edit]) -> Edit:
+    line, start, stop = edits[0].line, edits[0].span.start, edits[-1].span.end
+    parts: list[str] = []
+    for edit in edits:
+        parts += line.text[start : edit.span.start], edit.text
+        start = edit.span.end
+    return Edit(line, Span(edits[0].span.start, stop), "".join(parts))
 
 
 def _workspace_edit(

@@ -6,15 +6,14 @@ those that an edit left alone are not made again, and no converter looks at them
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import orjson
-
 from drive_trace.api import Analysis
+from drive_trace.features.json_text import dumps
 from drive_trace.rules.base import Finding, Related, Words
+from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.text import PositionEncoding, Span, units_before
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line
@@ -36,6 +35,10 @@ class DiagnosticOptions(NamedTuple):
     """How many findings are shown at the most."""
     url_of: Callable[[str], str | None]
     """Gives the address of a rule's page by the rule's code."""
+    members: frozenset[str] = frozenset({"relatedInformation", "codeDescription", "tags"})
+    """The optional members that the client reads."""
+    rules: RuleSettings = DEFAULTS
+    """How the rules are run."""
 
 
 class _Text(NamedTuple):
@@ -175,21 +178,26 @@ class DiagnosticMaker:
             "source": SOURCE,
             "message": written.words(finding.words),
         }
-        url = self._options.url_of(rule.code)
+        members = self._options.members
+        url = self._options.url_of(rule.code) if "codeDescription" in members else None
         if url is not None:
             diagnostic["codeDescription"] = {"href": url}
-        if rule.unnecessary:
+        if rule.unnecessary and "tags" in members:
             diagnostic["tags"] = [_UNNECESSARY]
-        related = [
+        if finding.related and "relatedInformation" in members:
+            diagnostic["relatedInformation"] = self._related(finding, written)
+        return diagnostic
+
+    def _related(
+        self, finding: Finding, written: _Plain | _Marked
+    ) -> Sequence[Mapping[str, object]]:
+        return [
             {
                 "location": {"uri": self._options.uri, "range": self._range(each, written)},
                 "message": written.words(each.words),
             }
             for each in finding.related
         ]
-        if related:
-            diagnostic["relatedInformation"] = related
-        return diagnostic
 
     def _more(self, left_out: int) -> Mapping[str, object]:
         last = self._analysis.document.lines[-1]
@@ -263,11 +271,3 @@ class _Marked:
     def _mark(self, line: Line) -> int:
         self.lines.append(line)
         return len(self.lines) - 1
-
-
-def dumps(value: object) -> bytes:
-    """JSON text of a value; a lone surrogate becomes its escape."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        return json.dumps(value, separators=(",", ":")).encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from drive_trace.api import Analysis, run_of
+from drive_trace.features.markup import markup
 from drive_trace.features.positions import range_of
 from drive_trace.rules.edits import nearest
 from drive_trace.scorecard.render import card_markdown, code
@@ -27,7 +28,12 @@ from drive_trace.vocabulary import (
 _RULE = "\n\n---\n\n"
 
 
-def hover(analysis: Analysis, point: Point, encoding: PositionEncoding) -> types.Hover | None:
+def hover(
+    analysis: Analysis,
+    point: Point,
+    encoding: PositionEncoding,
+    kind: types.MarkupKind = types.MarkupKind.Markdown,
+) -> types.Hover | None:
     """What stands at a point; None where there is nothing to say."""
     line = analysis.document.lines[point.record]
     place = path_at(line.text, point.offset)
@@ -38,7 +44,7 @@ def hover(analysis: Analysis, point: Point, encoding: PositionEncoding) -> types
         return None
     span = resolve(line.text, place)
     return types.Hover(
-        contents=types.MarkupContent(types.MarkupKind.Markdown, _RULE.join(parts)),
+        contents=markup(_RULE.join(parts), kind),
         range=range_of(analysis, point.record, span, encoding),
     )
 

@@ -1,18 +1,21 @@
 """Reading, dispatch and errors: the one module between the stream and the handlers.
 
-pygls dispatches to handlers and knows the types; which messages reach it, and
-what becomes of everything else, is decided here: every request gets exactly one
-answer, and what goes wrong inside is logged, not shown.
+pygls knows the types, the handlers and the capabilities; which messages reach a
+handler, and what becomes of everything else, is decided here: every request gets
+exactly one answer, and what goes wrong inside is logged, not shown.
 """
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
 import logging
 import uuid
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from typing import Any, BinaryIO
+from contextlib import suppress
+from typing import Any, BinaryIO, TypeGuard
 
 import orjson
 from lsprotocol import types
@@ -27,31 +30,29 @@ from pygls.exceptions import (
     JsonRpcRequestCancelled,
     JsonRpcServerNotInitialized,
 )
-from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.protocol import LanguageServerProtocol
 
-from drive_trace.features.diagnostics import dumps
+from drive_trace.features.json_text import dumps
+from drive_trace.lsp.client import Client, read_client, without_what_is_unknown
 from drive_trace.lsp.wire import header
-from drive_trace.lsp.workspace import choose_encoding
+from drive_trace.rules.base import printable
 
 log = logging.getLogger(__name__)
 
 MsgId = str | int
 
-_NOT_SERVED = frozenset(
-    {
-        types.NOTEBOOK_DOCUMENT_DID_OPEN,
-        types.NOTEBOOK_DOCUMENT_DID_CHANGE,
-        types.NOTEBOOK_DOCUMENT_DID_CLOSE,
-        types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
-    }
-)
-"""What pygls would put into a workspace of its own, which this server does not have."""
+_SHORT = 1000
+"""No notification to cancel a request, or to exit, is longer, in bytes."""
+_CANCEL = types.CANCEL_REQUEST.encode()
+_EXIT = b'"exit"'
 
 
 class TraceProtocol(LanguageServerProtocol):
     """The protocol of one client."""
 
     writer: BinaryIO | None  # type: ignore[assignment]
+    client = Client()
+    """What the client can do; known once ``initialize`` is answered."""
     exit_code: int | None = None
     """Set once the client has sent ``exit``: 0 after ``shutdown``, else 1."""
     _initialized = False
@@ -59,6 +60,13 @@ class TraceProtocol(LanguageServerProtocol):
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
         self._asked: dict[str, Future[Any]] = {}
+        self._running: dict[MsgId, asyncio.Future[Any]] = {}
+        self._cancelled: set[MsgId] = set()
+        self._own_handlers: dict[str, Callable[[Any], object]] = {
+            types.INITIALIZE: self._initialize,
+            types.SHUTDOWN: self._shut_down,
+            types.WORKSPACE_EXECUTE_COMMAND: self._execute_command,
+        }
 
     @property
     def is_shut_down(self) -> bool:
@@ -66,6 +74,24 @@ class TraceProtocol(LanguageServerProtocol):
         return self._shutdown
 
     # Receiving
+
+    def glance(self, body: bytes) -> str | None:
+        """Look at a message that has arrived but has to wait its turn: a request that is cancelled
+        before its turn comes is not begun. May be called from another thread.
+
+        Gives the method of a notification that this is about.
+        """
+        if len(body) > _SHORT or not (_CANCEL in body or _EXIT in body):
+            return None
+        with suppress(ValueError, TypeError, KeyError):
+            message = orjson.loads(body)
+            method = message["method"]
+            if "id" in message or method not in (types.CANCEL_REQUEST, types.EXIT):
+                return None
+            if method == types.CANCEL_REQUEST and _is_id(msg_id := message["params"]["id"]):
+                self._cancelled.add(msg_id)
+            return str(method)
+        return None
 
     def receive(self, body: bytes) -> None:
         """Take in one message. Never raises: what is wrong with it is answered or logged."""
@@ -79,59 +105,56 @@ class TraceProtocol(LanguageServerProtocol):
             return
         method, msg_id = message.get("method"), message.get("id")
         if not isinstance(method, str):
-            self._receive_response(message)
-        elif "id" in message and (isinstance(msg_id, bool) or not isinstance(msg_id, str | int)):
-            self._refuse(None, JsonRpcInvalidRequest("the id must be a string or an integer"))
-        elif "id" in message:
+            # With a method, of whatever kind, the id is one of a request of the client's.
+            own = msg_id if "method" in message and _is_id(msg_id) else None
+            if own is not None:
+                self._refuse(own, JsonRpcInvalidRequest("the method must be a string"))
+            else:
+                self._receive_response(message)
+        elif "id" not in message:
+            self._receive_notification(message, method)
+        elif _is_id(msg_id):
             self._receive_request(message, method, msg_id)
         else:
-            self._receive_notification(message, method)
+            self._refuse(None, JsonRpcInvalidRequest("the id must be a string or an integer"))
 
-    def _receive_request(self, message: dict[str, Any], method: str, msg_id: Any) -> None:
-        error: JsonRpcException | None = None
+    def _receive_request(self, message: dict[str, Any], method: str, msg_id: MsgId) -> None:
+        handler = self._handler(method)
+        error: JsonRpcException
         if self._shutdown:
             error = JsonRpcInvalidRequest("the server is shutting down")
         elif not self._initialized and method != types.INITIALIZE:
             error = JsonRpcServerNotInitialized("the first request must be initialize")
         elif self._initialized and method == types.INITIALIZE:
             error = JsonRpcInvalidRequest("the server is initialized already")
-        elif not self._serves(method):
-            error = JsonRpcMethodNotFound.of(method)
-        if error is not None:
-            self._refuse(msg_id, error)
-            return
-        request = self._structured(message, method)
-        if request is None:
-            self._refuse(msg_id, JsonRpcInvalidParams(f"the params are not those of {method}"))
-            return
-        if method == types.INITIALIZE:
+        elif msg_id in self._running:
+            error = JsonRpcInvalidRequest("a request with this id is being served")
+        elif msg_id in self._cancelled:
+            error = JsonRpcRequestCancelled("the request was cancelled")
+        elif handler is None:
+            error = JsonRpcMethodNotFound.of(printable(method))
+        elif (request := self._structured(message, method)) is None:
+            error = JsonRpcInvalidParams(f"the params are not those of {method}")
+        else:
             self._initialized = True
-        self.handle_message(request)
+            self._serve(msg_id, handler, getattr(request, "params", None))
+            return
+        self._refuse(msg_id, error)
 
     def _receive_notification(self, message: dict[str, Any], method: str) -> None:
+        handler = self.fm.features.get(method)
         if method == types.EXIT:
             self.exit_code = 0 if self._shutdown else 1
         elif method == types.CANCEL_REQUEST:
-            params = message.get("params")
-            msg_id = params.get("id") if isinstance(params, dict) else None
-            if isinstance(msg_id, str | int) and msg_id in self._request_futures:
-                self._handle_cancel_notification(msg_id)
-        elif self._shutdown or not self._initialized or not self._serves(method):
+            self._cancel(message.get("params"))
+        elif handler is None or self._shutdown or not self._initialized:
             log.debug("ignored notification %s", method)
         elif (notification := self._structured(message, method)) is not None:
             message.clear()  # nothing here is to hold the text of a trace that is being opened
-            self._notified(method, notification)
-
-    def _notified(self, method: str, notification: Any) -> None:
-        handler = self.fm.features.get(method)
-        if handler is None:
-            self.handle_message(notification)
-            return
-        # pygls would keep its own documents, and a future of every notification for good.
-        try:
-            handler(notification.params)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the server goes on
-            _logged(error)
+            try:
+                handler(getattr(notification, "params", None))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the server goes on
+                _logged(error)
 
     def _receive_response(self, message: dict[str, Any]) -> None:
         if "id" not in message or ("result" not in message and "error" not in message):
@@ -146,18 +169,89 @@ class TraceProtocol(LanguageServerProtocol):
         else:
             future.set_result(message["result"])
 
-    def _serves(self, method: str) -> bool:
-        known = method in self.fm.builtin_features or method in self.fm.features
-        return known and method not in _NOT_SERVED
-
     def _structured(self, message: dict[str, Any], method: str) -> Any:
         """The message as its type; None where its params are missing or of another shape."""
         expected: Any = self.get_message_type(method)
+        message = {**message, "jsonrpc": "2.0"}
+        params = message.get("params")
+        if params is None:  # where params may be left out, null means no more than that
+            message.pop("params", None)
+        elif method == types.INITIALIZE:
+            message["params"] = without_what_is_unknown(params, self._converter)
         try:
-            return self._converter.structure({"jsonrpc": "2.0", **message}, expected)
+            return self._converter.structure(message, expected)
         except Exception as error:  # noqa: BLE001 - converters raise whatever their hooks raise
-            log.warning("params of %s do not fit: %s", method, type(error).__name__)
+            log.warning("params of %s do not fit: %s", method, error)
             return None
+
+    def _handler(self, method: str) -> Callable[[Any], object] | None:
+        """What serves a request; None also for what can only be a notification."""
+        is_request = types.METHOD_TO_TYPES.get(method, (None, None))[1] is not None
+        return self._own_handlers.get(method) or (
+            self.fm.features.get(method) if is_request else None
+        )
+
+    # Serving
+
+    def _serve(self, msg_id: MsgId, handler: Callable[[Any], object], params: object) -> None:
+        try:
+            result = handler(params)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
+            self._refuse(msg_id, _answerable(error))
+            return
+        if inspect.isawaitable(result):
+            task = self._running[msg_id] = asyncio.ensure_future(result)
+            task.add_done_callback(lambda done: self._served(msg_id, done))
+        else:
+            self._answer(msg_id, result)
+
+    def _served(self, msg_id: MsgId, task: asyncio.Future[Any]) -> None:
+        del self._running[msg_id]
+        if task.cancelled():
+            self._refuse(msg_id, JsonRpcRequestCancelled("the request was cancelled"))
+        elif (error := task.exception()) is not None:
+            self._refuse(msg_id, _answerable(error))
+        else:
+            self._answer(msg_id, task.result())
+
+    def _cancel(self, params: object) -> None:
+        msg_id = params.get("id") if isinstance(params, dict) else None
+        if _is_id(msg_id):
+            self._cancelled.discard(msg_id)
+            if msg_id in self._running:
+                self._running[msg_id].cancel()
+
+    def _initialize(self, params: types.InitializeParams) -> types.InitializeResult:
+        """Answer with the capabilities; the position encoding is the client's first choice."""
+        self.client_capabilities = params.capabilities
+        self.client = read_client(params)
+        self.fm.features[types.INITIALIZE](params)
+        offered = {*self.fm.features, types.WORKSPACE_EXECUTE_COMMAND}
+        if not self.client.pulls_diagnostics:
+            offered -= {types.TEXT_DOCUMENT_DIAGNOSTIC, types.WORKSPACE_DIAGNOSTIC}
+        builder: Any = ServerCapabilitiesBuilder(
+            self.client_capabilities,
+            offered,
+            self.fm.feature_options,
+            list(self.fm.commands),
+            types.TextDocumentSyncKind.Incremental,
+            None,
+            types.PositionEncodingKind(self.client.encoding.value),
+        )
+        self.server_capabilities = builder.build()
+        return types.InitializeResult(self.server_capabilities, self.server_info)
+
+    def _shut_down(self, _params: None) -> None:
+        self._shutdown = True
+        for task in self._running.values():
+            task.cancel()
+
+    def _execute_command(self, params: types.ExecuteCommandParams) -> Awaitable[Any]:
+        command = self.fm.commands.get(params.command)
+        if command is None:
+            raise JsonRpcInvalidParams(f"there is no command {params.command!r}")
+        awaitable: Awaitable[Any] = command(*(params.arguments or ())[:1])
+        return awaitable
 
     # Asking
 
@@ -169,7 +263,8 @@ class TraceProtocol(LanguageServerProtocol):
         msg_id: MsgId | None = None,
     ) -> Future[Any]:
         """Ask the client. pygls would keep the answer's future among those of the requests that
-        the server itself answers, where a client's message could take one for the other.
+        the server itself answers, where a client's message could take one for the other. The
+        signature is the one that pygls' methods call.
         """
         own_id = str(msg_id or uuid.uuid4())
         future: Future[Any] = Future()
@@ -179,9 +274,18 @@ class TraceProtocol(LanguageServerProtocol):
         self._ask(own_id, method, params)
         return future
 
-    def tell_by_request(self, method: str) -> None:
-        """Send a request without params whose answer does not matter."""
-        self._ask(str(uuid.uuid4()), method, None)
+    def give_up(self, future: Future[Any]) -> None:
+        """Wait no longer for the client's answer, and tell it so."""
+        for msg_id, asked in list(self._asked.items()):
+            if asked is future:
+                del self._asked[msg_id]
+                self._write(
+                    {"jsonrpc": "2.0", "method": types.CANCEL_REQUEST, "params": {"id": msg_id}}
+                )
+
+    def tell_by_request(self, method: str, params: object = None) -> None:
+        """Send a request whose answer does not matter."""
+        self._ask(str(uuid.uuid4()), method, params)
 
     def _ask(self, msg_id: str, method: str, params: object) -> None:
         message = {"jsonrpc": "2.0", "id": msg_id, "method": method}
@@ -190,28 +294,19 @@ class TraceProtocol(LanguageServerProtocol):
 
     # Answering
 
+    def _answer(self, msg_id: MsgId, result: object) -> None:
+        try:
+            plain = self._converter.unstructure(result)
+            body = dumps({"jsonrpc": "2.0", "id": msg_id, "result": plain})
+        except Exception as error:  # noqa: BLE001 - a defect of ours; the client gets an answer
+            self._refuse(msg_id, _answerable(error))
+        else:
+            self._write_body(body)
+
     def _refuse(self, msg_id: MsgId | None, error: JsonRpcException) -> None:
-        log.warning("refused: %s", error.message)
+        log.info("refused: %s", error.message)
         answer = {"code": error.code, "message": error.message}
         self._write({"jsonrpc": "2.0", "id": msg_id, "error": answer})
-
-    def _send_handler_result(self, future: Future[Any], *, msg_id: MsgId) -> None:
-        self._request_futures.pop(msg_id, None)
-        if future.cancelled():
-            self._refuse(msg_id, JsonRpcRequestCancelled("the request was cancelled"))
-            return
-        error = future.exception()
-        if error is None:
-            self._send_response(msg_id, result=future.result())
-        elif isinstance(error, JsonRpcException):
-            self._refuse(msg_id, error)
-        else:
-            self._refuse(msg_id, JsonRpcInternalError(_logged(error)))
-
-    def _check_handler_result(self, future: Future[Any]) -> None:
-        error = None if future.cancelled() else future.exception()
-        if error is not None:
-            _logged(error)
 
     def _send_data(self, data: Any) -> None:
         if data:
@@ -236,34 +331,12 @@ class TraceProtocol(LanguageServerProtocol):
                 self.writer.write(piece)
             self.writer.flush()
         except (OSError, ValueError):
-            self.exit_code = 1 if self.exit_code is None else self.exit_code
+            if self.exit_code is None:
+                self.exit_code = 0 if self._shutdown else 1
 
-    # What pygls does by itself, and does differently here
 
-    @lsp_method(types.INITIALIZE)
-    def lsp_initialize(
-        self, params: types.InitializeParams
-    ) -> Generator[Any, Any, types.InitializeResult]:
-        """Answer with the capabilities; the position encoding is the client's first choice."""
-        self._server.process_id = params.process_id
-        self.client_capabilities = params.capabilities
-        yield self.fm.features[types.INITIALIZE], (params,), None
-        encoding = choose_encoding(params.capabilities)
-        builder: Any = ServerCapabilitiesBuilder(
-            self.client_capabilities,
-            {*self.fm.features, *self.fm.builtin_features},
-            self.fm.feature_options,
-            list(self.fm.commands),
-            types.TextDocumentSyncKind.Incremental,
-            None,
-            types.PositionEncodingKind(encoding.value),
-        )
-        self.server_capabilities = builder.build()
-        return types.InitializeResult(self.server_capabilities, self.server_info)
-
-    @lsp_method(types.EXIT)
-    def lsp_exit(self, *_args: object) -> None:  # type: ignore[override]
-        """Not reached: :meth:`receive` sees ``exit`` first."""
+def _is_id(value: object) -> TypeGuard[MsgId]:
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _loads(body: bytes) -> Any:
@@ -271,6 +344,15 @@ def _loads(body: bytes) -> Any:
         return orjson.loads(body)
     except ValueError:
         return json.loads(body)  # lone surrogates, very large integers
+
+
+def _answerable(error: BaseException) -> JsonRpcException:
+    """What the client is told of an error: a defect's details stay in the log."""
+    if isinstance(error, JsonRpcException):
+        return error
+    if isinstance(error, RecursionError):  # what the client sent along, to be sent back
+        return JsonRpcInvalidParams("the params are nested too deeply")
+    return JsonRpcInternalError(_logged(error))
 
 
 def _logged(error: BaseException) -> str:

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import logging
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-import cattrs
 from lsprotocol import types
-from lsprotocol.converters import get_converter
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from drive_trace import __version__
-from drive_trace.features.code_actions import code_actions
+from drive_trace.features.code_actions import APPLY_FIX, as_command, code_actions
 from drive_trace.features.code_lens import SHOW_RUN, code_lenses, resolve_lens
-from drive_trace.features.diagnostics import DiagnosticOptions, dumps
+from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.features.hover import hover
 from drive_trace.features.positions import point_at
+from drive_trace.lsp.client import path_of
+from drive_trace.lsp.closed_traces import ClosedTraces
+from drive_trace.lsp.configurations import WATCHED, Configurations
+from drive_trace.lsp.converter import strict_converter
+from drive_trace.lsp.diagnosing import Diagnosing
+from drive_trace.lsp.logs import ClientLog
 from drive_trace.lsp.protocol import TraceProtocol
 from drive_trace.lsp.scheduling import Debouncer
+from drive_trace.lsp.server_commands import ServerCommands
 from drive_trace.lsp.settings import Settings, read_settings
-from drive_trace.lsp.workspace import OpenTrace, Workspace, choose_encoding
-from drive_trace.scorecard.render import card_markdown, lens_title, run_page
+from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.storage.pages import rule_url
-from drive_trace.storage.run_pages import write_run_page
 
 log = logging.getLogger(__name__)
-
-_CLIENT_PATIENCE = 10.0
-"""Seconds that a client has to show a document."""
 
 
 class TraceServer(LanguageServer):
@@ -47,24 +45,42 @@ class TraceServer(LanguageServer):
             "drive-trace",
             __version__,
             protocol_cls=TraceProtocol,
-            converter_factory=lambda: get_converter(cattrs.Converter(detailed_validation=False)),
+            converter_factory=strict_converter,
         )
         self.traces = Workspace()
         self.settings = Settings()
-        self._publishing = Debouncer(self._publish)
+        self._configurations = Configurations(os.curdir)
+        self._client_log = ClientLog(self.window_log_message)
+        self._diagnosing = Diagnosing(
+            self.protocol, self.traces, self._options, self._configuration_diagnostics
+        )
+        self._publishing = Debouncer(self._deliver)
         self._scored: dict[str, tuple[int, int]] = {}
-        quick_fixes = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+        self._commands = ServerCommands(self)
+        self._use(self.settings)
+        self._register()
+
+    def _register(self) -> None:
         self._on(types.INITIALIZE, self._initialize)
+        self._on(types.INITIALIZED, self._initialized)
         self._on(types.TEXT_DOCUMENT_DID_OPEN, self._did_open)
         self._on(types.TEXT_DOCUMENT_DID_CHANGE, self._did_change)
         self._on(types.TEXT_DOCUMENT_DID_CLOSE, self._did_close)
         self._on(types.WORKSPACE_DID_CHANGE_CONFIGURATION, self._did_change_configuration)
+        self._on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self._did_change_files)
+        self._on(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, self._did_change_folders)
+        pulled = types.DiagnosticOptions(
+            inter_file_dependencies=False, workspace_diagnostics=True, identifier="drive-trace"
+        )
+        self._on(types.TEXT_DOCUMENT_DIAGNOSTIC, self._diagnosing.document, pulled)
+        self._on(types.WORKSPACE_DIAGNOSTIC, self._diagnosing.workspace)
         self._on(types.TEXT_DOCUMENT_HOVER, self._hover)
         lazily = types.CodeLensOptions(resolve_provider=True)
         self._on(types.TEXT_DOCUMENT_CODE_LENS, self._code_lens, lazily)
         self._on(types.CODE_LENS_RESOLVE, self._resolve_lens)
+        quick_fixes = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
         self._on(types.TEXT_DOCUMENT_CODE_ACTION, self._code_action, quick_fixes)
-        self.command(SHOW_RUN)(partial(self._show_run))
+        self.command(SHOW_RUN)(partial(self._commands.show_run))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
         # pygls notes things on what it is given, which a bound method does not let it do.
@@ -73,8 +89,23 @@ class TraceServer(LanguageServer):
     # Documents
 
     def _initialize(self, params: types.InitializeParams) -> None:
-        self.traces.encoding = choose_encoding(params.capabilities)
-        self.settings = read_settings(params.initialization_options, self.settings)
+        folders = self.protocol.client.folders
+        self._diagnosing.closed = ClosedTraces(folders)
+        self._configurations = Configurations(str(folders[0]) if folders else os.curdir)
+        self._use(read_settings(params.initialization_options, self.settings))
+        client = self.protocol.client
+        if client.applies_edits and not client.reads_action_literals:
+            self.command(APPLY_FIX)(partial(self._commands.apply_fix))
+
+    def _initialized(self, _params: types.InitializedParams) -> None:
+        if self.protocol.client.registers_watchers:
+            watchers = [types.FileSystemWatcher(glob) for glob in WATCHED]
+            options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+            method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+            registration = types.Registration("configurations", method, options)
+            self.protocol.tell_by_request(
+                types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams([registration])
+            )
 
     def _did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
@@ -84,7 +115,8 @@ class TraceServer(LanguageServer):
         document.text = ""  # the trace has it now, and it can be large
         self.traces.open(trace)
         self._scored[trace.uri] = trace.score_revision
-        self._publish(trace.uri)
+        self._diagnosing.publish(trace)
+        self._diagnosing.publish_configurations()
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         uri, version = params.text_document.uri, params.text_document.version
@@ -100,43 +132,74 @@ class TraceServer(LanguageServer):
         self._publishing.drop(uri)
         self._scored.pop(uri, None)
         if self.traces.close(uri):
-            empty = {"uri": uri, "diagnostics": []}
-            self.protocol.notify_json(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, dumps(empty))
+            self._diagnosing.clear(uri)
+
+    def _did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
+        added, removed = (
+            [path for folder in folders if (path := path_of(folder.uri)) is not None]
+            for folders in (params.event.added, params.event.removed)
+        )
+        self._diagnosing.closed.change_folders(added, removed)
+        self._diagnosing.ask_again()
 
     def _did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
         settings = read_settings(params.settings, self.settings)
         if settings != self.settings:
-            self.settings = settings
-            for trace in self.traces:
-                trace.use(self._options(trace.uri))
-                self._publish(trace.uri)
+            self._use(settings)
+            self._follow_options()
+
+    def _did_change_files(self, _params: types.DidChangeWatchedFilesParams) -> None:
+        self._follow_options()
+        self._diagnosing.ask_again()  # closed traces have configurations, too
+
+    def _follow_options(self) -> None:
+        """Use what settings, configurations and baselines say now."""
+        has_changed = False
+        for trace in self.traces:
+            options = self._options(trace.uri)
+            if options != trace.options:
+                has_changed = True
+                trace.use(options)
+                self._diagnosing.publish(trace)
+        self._diagnosing.publish_configurations()
+        if has_changed:
+            self._diagnosing.ask_again()
+
+    def _use(self, settings: Settings) -> None:
+        for problem in settings.rule_problems:
+            log.warning("the client's settings: %s", problem)
+        self.settings = settings
+        self._url_of = partial(rule_url, template=settings.rule_url)
+        self._client_log.use(settings.log_to_client)
 
     def _options(self, uri: str) -> DiagnosticOptions:
         return DiagnosticOptions(
             uri=uri,
-            encoding=self.traces.encoding,
+            encoding=self.protocol.client.encoding,
             most=self.settings.max_findings,
-            url_of=partial(rule_url, template=self.settings.rule_url),
+            url_of=self._url_of,
+            members=self.protocol.client.diagnostic_members,
+            rules=self._configurations.rules_for(uri, self.settings.rules),
         )
 
-    def _publish(self, uri: str) -> None:
+    def _configuration_diagnostics(self) -> dict[str, bytes]:
+        return self._configurations.diagnostics(self.protocol.client.encoding)
+
+    def _deliver(self, uri: str) -> None:
         trace = self.traces.get(uri)
-        if trace is None:
-            return
-        head = b'{"uri":%b,"version":%d,"diagnostics":' % (dumps(uri), trace.version)
-        self.protocol.notify_json(
-            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, head, trace.diagnostics(), b"}"
-        )
-        self._refresh_lenses(trace)
+        if trace is not None:
+            if not self.protocol.client.registers_watchers and self._configurations.is_due():
+                trace.use(self._options(uri))
+                self._diagnosing.publish_configurations()
+            self._diagnosing.publish(trace)
+            self._refresh_lenses(trace)
 
     def _refresh_lenses(self, trace: OpenTrace) -> None:
         revision = trace.score_revision
-        workspace = self.protocol.client_capabilities.workspace
-        lens = workspace.code_lens if workspace is not None else None
         if self._scored.get(trace.uri) == revision:
             return
         self._scored[trace.uri] = revision
-        if lens is not None and lens.refresh_support:
+        if self.protocol.client.refreshes_lenses:
             self.protocol.tell_by_request(types.WORKSPACE_CODE_LENS_REFRESH)
 
     # What the client asks
@@ -145,79 +208,40 @@ class TraceServer(LanguageServer):
         trace = self.traces.get(params.text_document.uri)
         if trace is None:
             return None
-        point = point_at(trace.analysis, params.position, self.traces.encoding)
-        return hover(trace.analysis, point, self.traces.encoding)
+        client = self.protocol.client
+        point = point_at(trace.analysis, params.position, client.encoding)
+        return hover(trace.analysis, point, client.encoding, client.hover_format)
 
     def _code_lens(self, params: types.CodeLensParams) -> list[types.CodeLens]:
         trace = self.traces.get(params.text_document.uri)
         if trace is None:
             return []
-        return code_lenses(trace.analysis, trace.uri, self.traces.encoding)
+        return code_lenses(trace.analysis, trace.uri, self.protocol.client.encoding)
 
     def _resolve_lens(self, lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}
         trace = self.traces.get(str(data.get("uri", "")))
         return resolve_lens(trace.analysis if trace is not None else None, lens)
 
-    def _code_action(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+    def _code_action(
+        self, params: types.CodeActionParams
+    ) -> list[types.CodeAction] | list[types.Command]:
         trace = self.traces.get(params.text_document.uri)
         if trace is None:
             return []
-        workspace = self.protocol.client_capabilities.workspace
-        edit = workspace.workspace_edit if workspace is not None else None
-        return code_actions(
+        client = self.protocol.client
+        if not client.reads_action_literals and not client.applies_edits:
+            return []
+        actions = code_actions(
             trace.analysis,
             types.OptionalVersionedTextDocumentIdentifier(trace.uri, trace.version),
             params,
-            self.traces.encoding,
-            with_document_changes=bool(edit is not None and edit.document_changes),
+            client.encoding,
+            with_document_changes=client.reads_document_changes and client.reads_action_literals,
         )
-
-    async def _show_run(self, argument: Any = None) -> str:
-        """Show a run's page; gives its card, for clients that cannot show documents."""
-        uri, run_id = _run_argument(argument)
-        trace = self.traces.get(uri)
-        run = trace.analysis.score_run(run_id, _name_of(uri)) if trace is not None else None
-        if run is None:
-            raise JsonRpcInvalidParams(f"{uri} is not open, or has no valid event of that run")
-        window = self.protocol.client_capabilities.window
-        if window is None or window.show_document is None or not window.show_document.support:
-            self._tell(lens_title(run))
-            return card_markdown(run)
-        try:
-            page = await asyncio.to_thread(write_run_page, uri, run_id, run_page(run))
-        except OSError as error:
-            self._tell(f"{lens_title(run)} (its page could not be written: {error.strerror})")
-            return card_markdown(run)
-        if not await self._show_document(page.as_uri()):
-            self._tell(lens_title(run))
-        return card_markdown(run)
-
-    async def _show_document(self, uri: str) -> bool:
-        asked = self.protocol.send_request_async(
-            types.WINDOW_SHOW_DOCUMENT, types.ShowDocumentParams(uri=uri, take_focus=True)
-        )
-        try:
-            answer = await asyncio.wait_for(asked, _CLIENT_PATIENCE)
-        except (TimeoutError, JsonRpcException):
-            return False
-        return isinstance(answer, dict) and bool(answer.get("success"))
-
-    def _tell(self, message: str) -> None:
-        self.window_show_message(types.ShowMessageParams(types.MessageType.Info, message))
-
-
-def _run_argument(argument: object) -> tuple[str, str]:
-    uri = argument.get("uri") if isinstance(argument, dict) else None
-    run_id = argument.get("runId") if isinstance(argument, dict) else None
-    if not isinstance(uri, str) or not isinstance(run_id, str):
-        raise JsonRpcInvalidParams(f"{SHOW_RUN} takes one argument: {{uri, runId}}, both strings")
-    return uri, run_id
-
-
-def _name_of(uri: str) -> str:
-    """The last two steps of a document's path: enough to tell traces apart."""
-    return "/".join(unquote(urlsplit(uri).path).split("/")[-2:])
+        if client.reads_action_literals:
+            return actions
+        return [as_command(action, trace.uri, trace.version) for action in actions]
 
 
 @contextmanager

@@ -6,45 +6,43 @@ import asyncio
 import gc
 import logging
 import os
+import signal
 import socket
 import sys
 import threading
 from contextlib import suppress
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
-from drive_trace.lsp.protocol import TraceProtocol
+from lsprotocol import types
+
+from drive_trace.lsp.client_process import is_running, wait_for_end
+from drive_trace.lsp.logs import log_to_stderr
 from drive_trace.lsp.server import TraceServer
-from drive_trace.lsp.wire import BrokenStreamError, read_messages
+from drive_trace.lsp.wire import BrokenStreamError, Pipes, read_messages
 
 log = logging.getLogger(__name__)
 
-
-def run(port: int | None = None) -> int:
-    """Serve one client until it leaves: 0 when it said ``shutdown`` before, else 1."""
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
-    )
-    gc.freeze()
-    gc.enable()
-    if port is None:
-        return _run_stdio()
-    return _run_tcp(port)
+_SWITCH = 0.0005
+"""Seconds after which a thread that computes lets the one that answers go on."""
+_GRACE = 3.0
+"""Seconds to finish what is being done, once the client has gone."""
 
 
-def _run_stdio() -> int:
-    if sys.stdin is None:
-        return 1  # closed by whoever started us: a client that is gone already
-    # Standard output carries the protocol only, whatever a library prints.
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    source = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
-    code = asyncio.run(_serve(source, out))
-    logging.shutdown()
+def run_over_pipes(pipes: Pipes) -> NoReturn:
+    """Serve one client until it leaves, and exit: 0 when it said ``shutdown`` before, else 1."""
+    own_log = _prepare()
+    if not os.isatty(pipes.source.fileno()):
+        # Ctrl-C in the terminal of an editor is meant for the editor.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    code = asyncio.run(_serve(pipes.source, pipes.out, watches_client=True))
+    own_log.close()
     # The reading thread may sit in a read that never returns; nothing is left to be flushed.
     os._exit(code)
 
 
-def _run_tcp(port: int) -> int:
+def run_over_tcp(port: int) -> int:
+    """Serve one client on that port of 127.0.0.1: the exit code, 2 where the port is taken."""
+    _prepare()
     try:
         server = socket.create_server(("127.0.0.1", port))
     except OSError as error:
@@ -68,39 +66,82 @@ def _run_tcp(port: int) -> int:
     return code
 
 
-async def _serve(source: BinaryIO, out: BinaryIO) -> int:
-    loop = asyncio.get_running_loop()
-    finished: asyncio.Future[None] = loop.create_future()
-    protocol = TraceServer().protocol
-    protocol.writer = out
+def _prepare() -> logging.Handler:
+    sys.setswitchinterval(_SWITCH)
+    gc.freeze()
+    gc.enable()
+    return log_to_stderr()
 
-    def finish() -> None:
-        if not finished.done():
-            finished.set_result(None)
 
-    def take(body: bytes) -> None:
-        protocol.receive(body)
-        if protocol.exit_code is not None:
-            finish()
+async def _serve(source: BinaryIO, out: BinaryIO, *, watches_client: bool = False) -> int:
+    return await _Connection(source, out, watches_client=watches_client).run()
 
-    def read() -> None:
+
+class _Connection:
+    """One client, from its first message to its last."""
+
+    def __init__(self, source: BinaryIO, out: BinaryIO, *, watches_client: bool) -> None:
+        self._source = source
+        self._loop = asyncio.get_running_loop()
+        self._finished: asyncio.Future[None] = self._loop.create_future()
+        self._protocol = TraceServer().protocol
+        self._protocol.writer = out
+        self._watches_client = watches_client
+
+    async def run(self) -> int:
+        """The exit code, once the client has gone."""
+        threading.Thread(target=self._read, name="reader", daemon=True).start()
+        await self._finished
+        return self._exit_code()
+
+    def _take(self, body: bytes) -> None:
+        was_known = self._protocol.client.process_id
+        self._protocol.receive(body)
+        if self._protocol.exit_code is not None:
+            self._finish()
+        pid = self._protocol.client.process_id
+        # One that is not there counts in another namespace, as from inside a container.
+        if self._watches_client and pid is not None and pid != was_known and is_running(pid):
+            threading.Thread(target=self._watch, args=(pid,), name="watch", daemon=True).start()
+
+    def _finish(self) -> None:
+        if not self._finished.done():
+            self._finished.set_result(None)
+
+    def _exit_code(self) -> int:
+        if self._protocol.exit_code is not None:
+            return self._protocol.exit_code
+        return 0 if self._protocol.is_shut_down else 1
+
+    # In other threads
+
+    def _read(self) -> None:
         try:
-            for body in read_messages(source):
-                loop.call_soon_threadsafe(take, body)
+            for body in read_messages(self._source):
+                if self._protocol.glance(body) == types.EXIT:
+                    self._end_soon()
+                self._loop.call_soon_threadsafe(self._take, body)
                 del body
         except (BrokenStreamError, OSError, ValueError) as error:
             log.error("reading ends: %s", error)  # noqa: TRY400 - a message, not a defect
-        try:
-            loop.call_soon_threadsafe(finish)
         except RuntimeError:
             log.debug("the server had ended already")
+        self._end()
 
-    threading.Thread(target=read, name="reader", daemon=True).start()
-    await finished
-    return _exit_code(protocol)
+    def _watch(self, pid: int) -> None:
+        wait_for_end(pid)
+        self._end()
 
+    def _end(self) -> None:
+        """End when what is being done is done."""
+        self._end_soon()
+        with suppress(RuntimeError):  # the loop has ended already
+            self._loop.call_soon_threadsafe(self._finish)
 
-def _exit_code(protocol: TraceProtocol) -> int:
-    if protocol.exit_code is not None:
-        return protocol.exit_code
-    return 0 if protocol.is_shut_down else 1
+    def _end_soon(self) -> None:
+        """End a while later at the latest: the loop may sit in a write that a client which has
+        hung up does not read.
+        """
+        deadline = threading.Timer(_GRACE, lambda: os._exit(self._exit_code()))
+        deadline.daemon = True
+        deadline.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from drive_trace.lsp.logs import LEVELS
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.configuration_text import read_client_rules
 
@@ -24,6 +25,8 @@ class Settings:
     """What lies over the configurations: written as the ``[rules]`` table of a configuration is."""
     rule_problems: tuple[str, ...] = ()
     """What was left out of ``rules``, and why: sentences for the person who wrote them."""
+    log_to_client: str = "off"
+    """What of the server's log is sent to the client, too: one of ``logs.LEVELS``."""
 
 
 def read_settings(given: object, before: Settings) -> Settings:
@@ -41,6 +44,9 @@ def read_settings(given: object, before: Settings) -> Settings:
     if "rules" in section:
         rules, problems = read_client_rules(section["rules"])
         settings = replace(settings, rules=rules, rule_problems=problems)
+    level = section.get("logToClient")
+    if level in LEVELS:
+        settings = replace(settings, log_to_client=str(level))
     return settings
 
 

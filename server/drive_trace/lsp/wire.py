@@ -7,12 +7,35 @@ messages behind it.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 MAX_LENGTH = 1 << 30
 """No message is longer, in bytes; a larger ``Content-Length`` is a broken stream."""
 _MAX_HEADER = 1 << 16
+
+
+class Pipes(NamedTuple):
+    """Where the client's messages come from, and where ours go."""
+
+    source: BinaryIO
+    out: BinaryIO
+
+
+def claim_pipes() -> Pipes | None:
+    """Take standard input and output for the protocol alone: what anybody prints from now on goes
+    to standard error. None where there is no standard input: a client that is gone already.
+    """
+    if sys.stdin is None:
+        return None
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    source = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    for pipe in (source, out):  # a client may share its own non-blocking ones
+        os.set_blocking(pipe.fileno(), True)
+    return Pipes(source, out)
 
 
 class BrokenStreamError(Exception):

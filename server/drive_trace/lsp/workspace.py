@@ -9,7 +9,6 @@ from lsprotocol import types
 
 from drive_trace.api import Analysis
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
-from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Position
 from drive_trace.trace.line import Line
 
@@ -49,16 +48,18 @@ class OpenTrace:
 
     def use(self, options: DiagnosticOptions) -> None:
         """Make diagnostics by other options from now on."""
+        if options.rules != self.options.rules:
+            self.analysis.use(options.rules)
         self.options = options
         self._maker = DiagnosticMaker(self.analysis, options)
 
     def diagnostics(self) -> bytes:
-        """The params of a ``textDocument/publishDiagnostics`` of this version, as JSON text."""
+        """The diagnostics of this version, a list as JSON text."""
         return self._maker.as_json(self.near)
 
     def _replace_all(self, text: str) -> None:
         self._replaced += 1
-        self.analysis = Analysis(text, path=unquote(self.uri))
+        self.analysis = Analysis(text, self.options.rules, unquote(self.uri))
         self.analysis.expect_edits()
         self.near = None
         self._maker = DiagnosticMaker(self.analysis, self.options)
@@ -68,7 +69,6 @@ class Workspace:
     """The open traces by URI."""
 
     def __init__(self) -> None:
-        self.encoding = PositionEncoding.UTF16
         self._open: dict[str, OpenTrace] = {}
 
     def __iter__(self) -> Iterator[OpenTrace]:
@@ -85,14 +85,3 @@ class Workspace:
     def close(self, uri: str) -> bool:
         """Let go of a trace; whether it was open."""
         return self._open.pop(uri, None) is not None
-
-
-def choose_encoding(capabilities: types.ClientCapabilities) -> PositionEncoding:
-    """The first encoding of the client's list that we know; without a list, UTF-16."""
-    general = capabilities.general
-    offered = (general.position_encodings if general is not None else None) or []
-    for kind in offered:
-        value = kind.value if isinstance(kind, types.PositionEncodingKind) else kind
-        if value in list(PositionEncoding):
-            return PositionEncoding(value)
-    return PositionEncoding.UTF16

@@ -67,7 +67,8 @@ class Document:
         """Changes when an edit may have moved lines: equal shapes mean equal line numbers."""
         self._divided = LineSet()
         """Records with a ``\\r`` inside, which are several lines to the protocol."""
-        self._known_parts: dict[Line, list[Span]] = {}
+        self._known_parts: dict[Line, tuple[bool, list[Span]]] = {}
+        """With whether the line was the last."""
         self._known_divisions: _Divisions | None = None
         self._note_divided(self._lines)
 
@@ -112,7 +113,7 @@ class Document:
         first, stop, texts = splice
         was_divided = self.is_divided
         for line in self._lines[first:stop]:
-            if _is_divided(line):
+            if "\r" in line.text:
                 self._divided.discard(line)
                 self._known_parts.pop(line, None)
         added = self._read(texts)
@@ -221,11 +222,12 @@ class Document:
         if "\r" not in line.text:
             return [Span(0, len(line.text))]
         is_last = record == len(self._lines) - 1
-        if is_last or not _is_divided(line):
-            return _protocol_lines(line.text, is_last=is_last)
-        if line not in self._known_parts:
-            self._known_parts[line] = _protocol_lines(line.text, is_last=False)
-        return self._known_parts[line]
+        if not is_last and not _is_divided(line):
+            return [Span(0, len(line.text) - 1)]
+        known = self._known_parts.get(line)
+        if known is None or known[0] != is_last:
+            known = self._known_parts[line] = is_last, _protocol_lines(line.text, is_last=is_last)
+        return known[1]
 
 
 class _Divisions(NamedTuple):

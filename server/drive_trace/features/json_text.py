@@ -1,0 +1,36 @@
+"""JSON as it goes over the wire."""
+
+from __future__ import annotations
+
+import json
+
+import orjson
+
+
+class JsonText:
+    """A part of a value that is JSON text already."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+
+
+def dumps(value: object) -> bytes:
+    """JSON text of a value; a lone surrogate becomes its escape."""
+    try:
+        return orjson.dumps(value, default=_as_it_stands)
+    except TypeError:
+        return json.dumps(value, separators=(",", ":"), default=_parsed).encode()
+
+
+def _as_it_stands(part: object) -> orjson.Fragment:
+    if isinstance(part, JsonText):
+        return orjson.Fragment(part.text)
+    raise TypeError(f"{type(part).__name__} is no JSON")
+
+
+def _parsed(part: object) -> object:
+    if isinstance(part, JsonText):
+        return json.loads(part.text)
+    raise TypeError(f"{type(part).__name__} is no JSON")

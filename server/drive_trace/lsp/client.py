@@ -1,0 +1,184 @@
+"""What the client can do, read once from ``initialize``.
+
+A client that says nothing at all about a feature is taken to read what the
+specification calls its plain form; one that speaks of it gets no more than it
+declares. Where an answer without the newer form would lose something (markup,
+related places, literal code actions), silence counts as consent: such clients
+are scripts that read whatever comes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cattrs import Converter
+from lsprotocol import types
+from pygls.capabilities import get_capability
+from pygls.uris import to_fs_path
+
+from drive_trace.text import PositionEncoding
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One client's abilities, and where it works."""
+
+    encoding: PositionEncoding = PositionEncoding.UTF16
+    process_id: int | None = None
+    """The process whose end ends the server."""
+    folders: tuple[Path, ...] = ()
+    """The workspace's folders when it was opened."""
+    pulls_diagnostics: bool = False
+    """Whether it asks for diagnostics; then none are pushed."""
+    refreshes_diagnostics: bool = False
+    refreshes_lenses: bool = False
+    hover_format: types.MarkupKind = types.MarkupKind.Markdown
+    diagnostic_members: frozenset[str] = field(
+        default_factory=lambda: frozenset({"relatedInformation", "codeDescription", "tags"})
+    )
+    """The optional members of a diagnostic that it reads."""
+    reads_document_changes: bool = False
+    reads_action_literals: bool = True
+    """Whether a code action may be more than a command."""
+    applies_edits: bool = False
+    shows_documents: bool = False
+    registers_watchers: bool = False
+    """Whether it can be asked to tell of files that change on disk."""
+
+
+def read_client(params: types.InitializeParams) -> Client:
+    """The abilities that a client declares in ``initialize``."""
+    declared = params.capabilities
+
+    def has(path: str) -> bool:
+        return bool(get_capability(declared, path, False))
+
+    actions = get_capability(declared, "text_document.code_action")
+    return Client(
+        encoding=choose_encoding(declared),
+        process_id=params.process_id,
+        folders=tuple(_folders(params)),
+        pulls_diagnostics=get_capability(declared, "text_document.diagnostic") is not None,
+        refreshes_diagnostics=has("workspace.diagnostics.refresh_support"),
+        refreshes_lenses=has("workspace.code_lens.refresh_support"),
+        hover_format=_hover_format(get_capability(declared, "text_document.hover.content_format")),
+        diagnostic_members=_diagnostic_members(declared),
+        reads_document_changes=has("workspace.workspace_edit.document_changes"),
+        reads_action_literals=(
+            actions is None or has("text_document.code_action.code_action_literal_support")
+        ),
+        applies_edits=has("workspace.apply_edit"),
+        shows_documents=has("window.show_document.support"),
+        registers_watchers=has("workspace.did_change_watched_files.dynamic_registration"),
+    )
+
+
+def choose_encoding(capabilities: types.ClientCapabilities) -> PositionEncoding:
+    """The first encoding of the client's list that we know; without a list, UTF-16."""
+    for kind in get_capability(capabilities, "general.position_encodings") or ():
+        value = kind.value if isinstance(kind, types.PositionEncodingKind) else kind
+        if value in list(PositionEncoding):
+            return PositionEncoding(value)
+    return PositionEncoding.UTF16
+
+
+def path_of(uri: str) -> Path | None:
+    """The file or folder that a URI names; None for what is not on this machine's disk."""
+    try:
+        path = to_fs_path(uri) if uri.startswith("file:") else None
+    except ValueError:  # no URI
+        return None
+    return _usable(path)
+
+
+def _usable(path: str | None) -> Path | None:
+    """A path from a client, if it is one that can be asked for."""
+    if not path or "\0" in path or not os.path.isabs(path):  # noqa: PTH117 - Path may raise
+        return None
+    try:
+        os.fsencode(path)
+    except ValueError:  # characters that no path has
+        return None
+    return Path(path)
+
+
+def _folders(params: types.InitializeParams) -> list[Path]:
+    if params.workspace_folders is not None:
+        uris = [folder.uri for folder in params.workspace_folders]
+    elif params.root_uri is not None:
+        uris = [params.root_uri]
+    else:
+        folder = _usable(params.root_path)
+        return [folder] if folder is not None else []
+    return [folder for uri in uris if (folder := path_of(uri)) is not None]
+
+
+def _hover_format(formats: Any) -> types.MarkupKind:
+    """The first format of the client's list; without a list, Markdown."""
+    known = [each for each in formats or () if isinstance(each, types.MarkupKind)]
+    return known[0] if known else types.MarkupKind.Markdown
+
+
+def _diagnostic_members(declared: types.ClientCapabilities) -> frozenset[str]:
+    """By what is said of pushed or of pulled diagnostics; both say the same things."""
+    said = [
+        each
+        for path in ("publish_diagnostics", "diagnostic")
+        if (each := get_capability(declared, f"text_document.{path}")) is not None
+    ]
+    if not any(isinstance(each, types.PublishDiagnosticsClientCapabilities) for each in said):
+        return Client().diagnostic_members
+    names = {
+        "relatedInformation": "related_information",
+        "codeDescription": "code_description_support",
+        "tags": "tag_support",
+    }
+    return frozenset(
+        member for member, name in names.items() if any(getattr(each, name, None) for each in said)
+    )
+
+
+def without_what_is_unknown(params: Any, converter: Converter) -> Any:
+    """The params of ``initialize`` without the members that lsprotocol cannot read.
+
+    A client newer than lsprotocol may name values that it does not know, and some send what the
+    specification does not have; that is no reason to refuse the client.
+    """
+    if not isinstance(params, dict) or not isinstance(params.get("capabilities"), dict):
+        return params
+
+    def is_readable(some: Any) -> bool:
+        try:
+            converter.structure({"capabilities": {}, **some}, types.InitializeParams)
+        except Exception:  # noqa: BLE001 - converters raise whatever their hooks raise
+            return False
+        return True
+
+    return _readable(params, is_readable)
+
+
+def _readable(value: Any, is_readable: Callable[[Any], bool]) -> Any:
+    """A value without what cannot be read of it."""
+    if is_readable(value):
+        return value
+    kept: Any
+    if isinstance(value, dict):
+        kept = {}
+        for name, member in value.items():
+            rest = _readable(member, lambda each: is_readable({**kept, name: each}))  # noqa: B023
+            kept = kept if rest is _NOTHING else {**kept, name: rest}
+    elif isinstance(value, list):
+        kept = []
+        for item in value:
+            rest = _readable(item, lambda each: is_readable([*kept, each]))  # noqa: B023
+            kept = kept if rest is _NOTHING else [*kept, rest]
+    else:
+        return _NOTHING
+    return kept if is_readable(kept) else _NOTHING
+
+
+_NOTHING = object()

@@ -1,0 +1,103 @@
+"""What ``workspace/executeCommand`` runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+
+from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
+from drive_trace.features.code_lens import SHOW_RUN
+from drive_trace.features.markup import markup
+from drive_trace.lsp.threads import in_thread
+from drive_trace.scorecard.render import card_markdown, lens_title, run_page
+from drive_trace.storage.run_pages import write_run_page
+
+if TYPE_CHECKING:
+    from drive_trace.lsp.server import TraceServer
+
+_CLIENT_PATIENCE = 10.0
+"""Seconds that a client has to show a document, or to apply an edit."""
+
+
+class ServerCommands:
+    """The commands, each a coroutine that takes the one argument that the client sends along."""
+
+    def __init__(self, server: TraceServer) -> None:
+        self._server = server
+
+    async def show_run(self, argument: Any = None) -> str:
+        """Show a run's page; gives its card, for clients that cannot show documents."""
+        uri, run_id = _strings(SHOW_RUN, argument, "uri", "runId")
+        trace = self._server.traces.get(uri)
+        run = trace.analysis.score_run(run_id, _name_of(uri)) if trace is not None else None
+        if run is None:
+            raise JsonRpcInvalidParams(f"{uri} is not open, or has no valid event of that run")
+        client = self._server.protocol.client
+        card = markup(card_markdown(run), client.hover_format).value
+        if not client.shows_documents:
+            self._tell(lens_title(run))
+            return card
+        try:
+            page = await in_thread(write_run_page, uri, run_id, run_page(run))
+        except OSError as error:
+            self._tell(f"{lens_title(run)} (its page could not be written: {error.strerror})")
+            return card
+        if not await self._show_document(page.as_uri()):
+            self._tell(lens_title(run))
+        return card
+
+    async def apply_fix(self, argument: Any = None) -> bool:
+        """Have the client make the edits of a fix; whether it did."""
+        uri, title = _strings(APPLY_FIX, argument, "uri", "title")
+        trace = self._server.traces.get(uri)
+        if trace is None or argument.get("version") != trace.version:
+            self._tell("The trace has changed meanwhile: ask for its fixes again.")
+            return False
+        try:
+            edit = edit_of_fix(argument)
+        except (KeyError, TypeError, ValueError) as error:
+            raise JsonRpcInvalidParams(f"{APPLY_FIX}: the edits are not those of a fix") from error
+        answer = await self._ask(
+            types.WORKSPACE_APPLY_EDIT, types.ApplyWorkspaceEditParams(edit, label=title)
+        )
+        return isinstance(answer, dict) and bool(answer.get("applied"))
+
+    async def _show_document(self, uri: str) -> bool:
+        answer = await self._ask(
+            types.WINDOW_SHOW_DOCUMENT, types.ShowDocumentParams(uri=uri, take_focus=True)
+        )
+        return isinstance(answer, dict) and bool(answer.get("success"))
+
+    async def _ask(self, method: str, params: object) -> object:
+        """What the client answers; None where it does not, in time."""
+        protocol = self._server.protocol
+        asked = protocol.send_request(method, params)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(asked), _CLIENT_PATIENCE)
+        except (TimeoutError, JsonRpcException):
+            return None
+        finally:
+            protocol.give_up(asked)
+
+    def _tell(self, message: str) -> None:
+        params = types.ShowMessageParams(types.MessageType.Info, message)
+        self._server.window_show_message(params)
+
+
+def _strings(command: str, argument: object, *names: str) -> list[str]:
+    given = [argument.get(name) for name in names] if isinstance(argument, dict) else [None]
+    strings = [each for each in given if isinstance(each, str)]
+    if len(strings) != len(names):
+        wanted = ", ".join(names)
+        raise JsonRpcInvalidParams(f"{command} takes one argument: {{{wanted}}}, all strings")
+    return strings
+
+
+def _name_of(uri: str) -> str:
+    """The last two steps of a document's path: enough to tell traces apart."""
+    path = uri.partition(":")[2].partition("?")[0].partition("#")[0]
+    return "/".join(unquote(path).split("/")[-2:])

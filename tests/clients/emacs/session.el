@@ -1,0 +1,173 @@
+;;; session.el --- a story, played in Emacs  -*- lexical-binding: t -*-
+
+;; Plays the steps of a story in this Emacs and writes down what it shows, for test_sessions.py.
+;; eglot is as README.md sets it up; the few names of its inside that are used here are those that
+;; packages around it use, too.
+
+(require 'cl-lib)
+(require 'eglot)
+(require 'flymake)
+
+(defconst session-patience 20 "Seconds for anything that is waited for.")
+
+(defvar session-server nil "The server of the trace, as eglot knows it.")
+(defvar session-published nil "Whether diagnostics came since the last edit.")
+
+;; The process is left to end by itself, and its exit code is asked for.  Without this eglot would
+;; take that for a crash and start another.
+(setq eglot-autoreconnect nil)
+
+(cl-defmethod eglot-handle-notification :after
+  (_server (_method (eql 'textDocument/publishDiagnostics)) &rest _)
+  (setq session-published t))
+
+(defun session-wait (condition)
+  "Let processes go on until CONDITION holds or patience ends; whether it holds."
+  (let ((deadline (+ (float-time) session-patience)) holds)
+    (while (and (not (setq holds (funcall condition))) (< (float-time) deadline))
+      (accept-process-output nil 0.05))
+    holds))
+
+(defun session-await (what condition)
+  (unless (session-wait condition) (error "Still waiting for %s" what)))
+
+(defun session-rest ()
+  "Do what Emacs does when a command is over and nobody types: in batch mode it never rests."
+  (run-hooks 'post-command-hook)
+  (mapc #'timer-event-handler (copy-sequence timer-idle-list)))
+
+(defun session-go-to (token)
+  (goto-char (point-min))
+  (search-forward token)
+  (goto-char (match-beginning 0)))
+
+(defun session-type (text)
+  (setq session-published nil)
+  (execute-kbd-macro (vconcat text))
+  (session-rest)
+  `((line . ,(buffer-substring-no-properties (line-beginning-position) (line-end-position)))))
+
+(defun session-diagnostic (diagnostic)
+  (let ((start (flymake-diagnostic-beg diagnostic)) (end (flymake-diagnostic-end diagnostic)))
+    `((line . ,(line-number-at-pos start))
+      (message . ,(substring-no-properties (flymake-diagnostic-text diagnostic)))
+      (severity . ,(symbol-name (flymake-diagnostic-type diagnostic)))
+      (text . ,(buffer-substring-no-properties start end)))))
+
+(defun session-diagnostics () (vconcat (mapcar #'session-diagnostic (flymake-diagnostics))))
+
+(defun session-pluck (key list) (vconcat (mapcar (lambda (each) (alist-get key each)) list)))
+
+;; eglot shows no lenses; these two do what a package that adds them does.
+
+(defun session-fetch-lenses ()
+  (mapcar (lambda (lens) (jsonrpc-request session-server :codeLens/resolve lens))
+          (jsonrpc-request session-server :textDocument/codeLens
+                           (list :textDocument (eglot--TextDocumentIdentifier))
+                           :deferred t)))
+
+(defun session-lens-line (lens)
+  (1+ (plist-get (plist-get (plist-get lens :range) :start) :line)))
+
+;;; The steps
+
+(defun session-open (file)
+  (find-file file)
+  (session-rest)
+  (session-await "the server" #'eglot-managed-p)
+  (setq session-server (eglot-current-server))
+  `((mode . ,(symbol-name major-mode))))
+
+(defun session-see-diagnostics (texts)
+  ;; Overlays move with the text by themselves, so the server's word is waited for, too.
+  (session-wait (lambda ()
+                  (and session-published
+                       (equal (session-pluck 'text (session-diagnostics)) texts))))
+  `((shown . ,(session-diagnostics))))
+
+(defun session-hover (token)
+  (session-go-to token)
+  (let (shown)
+    (let ((eldoc-display-functions
+           (list (lambda (docs _interactive) (setq shown docs)))))
+      (eldoc-print-current-symbol-info t)
+      (session-await "the hover" (lambda () shown)))
+    `((text . ,(substring-no-properties (caar shown))))))
+
+(defun session-see-lenses (_titles)
+  `((shown . ,(vconcat
+               (mapcar (lambda (lens)
+                         `((line . ,(session-lens-line lens))
+                           (title . ,(plist-get (plist-get lens :command) :title))))
+                       (session-fetch-lenses))))))
+
+(defun session-run-lens (line)
+  (let* ((lens (cl-find line (session-fetch-lenses) :key #'session-lens-line))
+         (command (plist-get lens :command)))
+    `((text . ,(eglot-execute-command session-server
+                                      (intern (plist-get command :command))
+                                      (plist-get command :arguments))))))
+
+(defun session-type-before (token typed)
+  (session-go-to token)
+  (session-type typed))
+
+(defun session-type-over (token typed)
+  (session-go-to token)
+  (delete-char (length token))
+  (session-type typed))
+
+;; `eglot-shutdown' kills the process right after `exit', and so never learns its exit code.
+(defun session-quit ()
+  (let ((process (jsonrpc--process session-server)))
+    (jsonrpc-request session-server :shutdown nil)
+    (jsonrpc-notify session-server :exit nil)
+    ;; When eglot has let go of the trace, all that it does at a server's end is done.
+    (session-await "the end of the server"
+                   (lambda () (not (or (process-live-p process) (eglot-managed-p)))))
+    `((code . ,(process-exit-status process))
+      (signal . ,(if (eq (process-status process) 'signal) 1 0)))))
+
+(defun session-quit-at-once () nil)
+
+(defconst session-steps
+  '(("open" . session-open)
+    ("diagnostics" . session-see-diagnostics)
+    ("hover" . session-hover)
+    ("lenses" . session-see-lenses)
+    ("run_lens" . session-run-lens)
+    ("type_before" . session-type-before)
+    ("type_over" . session-type-over)
+    ("quit" . session-quit)
+    ("quit_at_once" . session-quit-at-once)))
+
+(defun session-text (buffer)
+  (with-current-buffer buffer (buffer-substring-no-properties (point-min) (point-max))))
+
+(defun session-log (server)
+  "The standard error of SERVER, without Emacs's own last line."
+  (replace-regexp-in-string "\nProcess EGLOT .* stderr finished\n\\'" ""
+                            (session-text (jsonrpc-stderr-buffer server))))
+
+(defun session-play ()
+  (let ((story (with-temp-buffer
+                 (insert-file-contents (getenv "DRIVE_TRACE_STORY"))
+                 (json-parse-buffer :array-type 'array)))
+        (coding-system-for-write 'utf-8-unix)
+        seen problem)
+    (condition-case caught
+        (mapc (lambda (step)
+                (let ((play (cdr (assoc (aref step 0) session-steps))))
+                  (push (apply play (cdr (append step nil))) seen)))
+              story)
+      (error (setq problem (error-message-string caught))))
+    (let ((messages (session-text (messages-buffer)))
+          (log (if session-server (session-log session-server) "")))
+      (with-temp-file (getenv "DRIVE_TRACE_REPORT")
+        (json-insert `((steps . ,(vconcat (nreverse seen)))
+                       (messages . ,messages)
+                       (log . ,log)
+                       ,@(when problem `((problem . ,problem)))))))
+    (kill-emacs (if problem 1 0))))
+
+(session-play)

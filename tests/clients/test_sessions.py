@@ -1,0 +1,166 @@
+"""What people see who open a trace in Neovim or in Emacs, set up by the README's own words.
+
+A story is a list of steps, which `neovim/session.lua` and `emacs/session.el` play, each in its own
+editor. A step that looks at something is told what to wait for, and reports what there is in the
+end, so that what is expected and what was seen can be compared here.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from tests.clients.editors import EDITORS, Editor, NotHereError
+from tests.support.client_text import graded, tokens, triage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.end_to_end
+
+PASSED = '"passed"'
+GRADER = "👩‍🚀 grader"
+TEXT = (
+    triage(input_ref="\u2028\x85 🚀 日本")
+    + tokens(1_900_000, 42_000, None, None)
+    + graded("pass", "passed", "pass", orchestrator_agent_id=GRADER)
+)
+MISTAKE = '`qa` must be "pass" or "fail", or null; found "passed" — did you mean "pass"?'
+MISSING = "not computable — missing: external correctness signal"
+REJECTED = f"{MISSING} · 1 correctness line rejected (line 3), not counted"
+FIRST_LENSES = [(1, REJECTED), (3, "rejected, not counted")]
+LAST_LENSES = [(1, "CORRECT · 1.9M in · 42k out"), (3, "decides: CORRECT")]
+
+
+class Words(NamedTuple):
+    """What the two editors say differently."""
+
+    opened: dict[str, str]
+    mistake: dict[str, str]
+    card: str
+    """Where a hover begins."""
+    about_qa: str
+    page: str
+    """Where the page of a run begins."""
+    messages: list[str]
+
+
+WORDS = {
+    "Neovim": Words(
+        opened={"mode": "drive-trace", "colours": "json"},
+        mistake={"code": "unknown-value", "message": MISTAKE, "severity": "error"},
+        card=f"**{MISSING}** · run `run-1`\n",
+        about_qa="**qa** — The QA run.",
+        page=f"# {MISSING}\n\nRun `run-1`\n",
+        messages=[],
+    ),
+    # It understands no Markdown without a package that README.md does not ask for, and it shows
+    # no pages: the card comes as a result, and the verdict as a message.
+    "Emacs": Words(
+        opened={"mode": "drive-trace-mode"},
+        mistake={"message": f"drive-trace [unknown-value]: {MISTAKE}", "severity": "eglot-error"},
+        card=f"{MISSING} · run run-1\n",
+        about_qa="\nqa — The QA run.",
+        page=f"{MISSING} · run run-1\n",
+        messages=[
+            "[eglot] Connected! Server `drive-trace' now managing `(drive-trace-mode)' buffers"
+            " in project `größe 1'.",
+            f"[eglot] Server reports (type=3): {REJECTED}",
+            "[jsonrpc] Server exited with status 0",
+        ],
+    ),
+}
+
+
+@pytest.fixture(params=EDITORS, ids=[editor.name for editor in EDITORS])
+def editor(request: pytest.FixtureRequest) -> Editor:
+    try:
+        found = request.param()
+    except NotHereError as reason:
+        if os.environ.get("DRIVE_TRACE_E2E") == "required":
+            pytest.fail(str(reason))
+        pytest.skip(f"{reason}: make clients installs it where it may")
+    assert isinstance(found, Editor)
+    return found
+
+
+def project(root: Path, name: str, text: str) -> str:
+    """A project of one trace; gives its name."""
+    file = root / "project" / name
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+    return name
+
+
+def test_a_session(editor: Editor, tmp_path: Path) -> None:
+    session = editor.play(
+        tmp_path,
+        ("open", project(tmp_path, "projects/größe 1/trace.jsonl", TEXT)),
+        ("diagnostics", [PASSED]),
+        ("hover", PASSED),
+        ("lenses", titles(FIRST_LENSES)),
+        ("run_lens", 1),
+        # An emoji before an error moves it by 4, 2 or 1, as the editor counts.
+        ("type_before", GRADER, "🚀 <new> "),
+        ("diagnostics", [PASSED]),
+        ("hover", PASSED),
+        ("type_over", PASSED, '"pass"'),
+        ("diagnostics", []),
+        ("lenses", titles(LAST_LENSES)),
+        ("quit",),
+    )
+    opened, found, card, lenses, page, edited, moved, same_card, mended, none, verdict, end = (
+        session.steps
+    )
+
+    words = WORDS[editor.name]
+    assert opened == words.opened
+    assert_passed_is_marked(editor, found)
+    assert card["text"].startswith(words.card)
+    assert words.about_qa in card["text"]
+    assert shown(lenses) == FIRST_LENSES
+    assert page["text"].startswith(words.page)
+
+    assert f'"🚀 <new> {GRADER}"' in edited["line"]
+    assert_passed_is_marked(editor, moved)
+    assert same_card == card
+
+    assert '"qa":"pass",' in mended["line"]
+    assert none["shown"] == []
+    assert shown(verdict) == LAST_LENSES
+
+    assert end == {"code": 0, "signal": 0}
+    assert session.left_running == []
+    # Nobody complains: not the server, not the editor, and not of the README's set-up.
+    said = [line for line in session.messages.splitlines() if not line.startswith("Loading ")]
+    assert said == words.messages
+    assert session.log == ""
+
+
+def test_an_editor_that_does_not_wait(editor: Editor, tmp_path: Path) -> None:
+    """It leaves unsaved changes and a running server, which ends by itself."""
+    session = editor.play(
+        tmp_path,
+        ("open", project(tmp_path, "projects/wip/drive-trace/checkout.jsonl", TEXT)),
+        ("diagnostics", [PASSED]),
+        ("type_over", PASSED, '"pass"'),
+        ("quit_at_once",),
+    )
+    assert_passed_is_marked(editor, session.steps[1])
+    assert session.left_running == []
+
+
+def assert_passed_is_marked(editor: Editor, seen: Any) -> None:
+    assert seen["shown"] == [{"line": 3, "text": PASSED, **WORDS[editor.name].mistake}]
+    if editor.name == "Neovim":
+        assert seen["underlined"] == [PASSED]
+
+
+def titles(lenses: list[tuple[int, str]]) -> list[str]:
+    return [title for _, title in lenses]
+
+
+def shown(lenses: Any) -> list[tuple[int, str]]:
+    return [(lens["line"], lens["title"]) for lens in lenses["shown"]]

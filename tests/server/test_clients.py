@@ -1,0 +1,199 @@
+"""The server in plain JSON-RPC: what clients of few abilities get."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.server.support import PASSED, REJECTED, refused
+from tests.support.client_text import apply_edits, graded, tokens
+from tests.support.command import SERVE
+from tests.support.editor import Document
+from tests.support.raw_client import RawClient
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.end_to_end
+
+ERASED = graded("pass", "pass", None, run="run-1") + graded("pass", None, None)
+
+
+def hovers(formats: Any) -> dict[str, Any]:
+    return {"textDocument": {"hover": {} if formats is None else {"contentFormat": formats}}}
+
+
+@pytest.mark.parametrize(
+    ("formats", "kind"),
+    [
+        (["plaintext"], "plaintext"),
+        (["plaintext", "markdown"], "plaintext"),
+        (["markdown", "plaintext"], "markdown"),
+        (["html", "plaintext"], "plaintext"),  # what cannot be read is passed over
+        ([], "markdown"),
+        (None, "markdown"),
+    ],
+)
+def test_hovers_are_of_the_kind_that_the_client_prefers(
+    formats: Any, kind: str, alone: RawClient
+) -> None:
+    alone.initialize(hovers(formats))
+    document = Document(alone, tokens(1_900_000, 42_000, 0, None) + graded("pass", "pass", "pass"))
+    assert document.hover('"correctness-recorded"')["contents"]["kind"] == kind
+
+
+def test_a_hover_without_markup(alone: RawClient) -> None:
+    alone.initialize(hovers(["plaintext"]))
+    text = tokens(1_900_000, 42_000, 0, None, run="run `*1*`") + graded(
+        "pass", "pass", "pass", run="run `*1*`"
+    )
+    document = Document(alone, text)
+    card, about = document.hover_text('"correctness-recorded"').split("\n\n\n\n")
+    assert about.startswith("correctness-recorded · ")
+    assert "*" not in about
+    assert card.split("\n") == [
+        "CORRECT · run run `*1*`",
+        "",
+        "Tier 1, correctness: mechanical pass · qa pass · intent pass",
+        "",
+        "Decided by line 2. A later correctness-recorded with a fail or a null in it would "
+        "change the verdict.",
+        "",
+        "Tier 2, efficiency:",
+        "",
+        "measure: value",
+        "input tokens: 1,900,000",
+        "output tokens: 42,000",
+        "cache read tokens: 0",
+        "cache write tokens: n/a (no signal)",
+        "wall-clock: n/a (no signal)",
+        "rounds per dispatch: n/a (no signal)",
+        "",
+        "For every measure lower is better. Time and rework are this run's alone.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "members"),
+    [
+        (None, {"codeDescription", "relatedInformation"}),
+        ({}, set()),
+        ({"relatedInformation": True}, {"relatedInformation"}),
+        ({"codeDescriptionSupport": True, "tagSupport": {"valueSet": [1]}}, {"codeDescription"}),
+    ],
+)
+def test_diagnostics_have_the_members_that_the_client_reads(
+    declared: Any, members: set[str], alone: RawClient
+) -> None:
+    alone.initialize({} if declared is None else {"textDocument": {"publishDiagnostics": declared}})
+    erased = next(
+        each for each in Document(alone, ERASED).diagnostics() if each["code"] == "erased-verdict"
+    )
+    assert set(erased) - {"range", "severity", "code", "source", "message"} == members
+
+
+class CommandsOnly:
+    """An editor to which a code action is a command, and that applies edits."""
+
+    def __init__(self) -> None:
+        self.edits: list[Any] = []
+        self.client = RawClient(SERVE, handlers={"workspace/applyEdit": self._apply})
+
+    def _apply(self, params: Any) -> Any:
+        self.edits.append(params)
+        return {"applied": True}
+
+
+@pytest.fixture(params=[False, True], ids=["changes", "documentChanges"])
+def commands_only(request: pytest.FixtureRequest) -> Iterator[CommandsOnly]:
+    editor = CommandsOnly()
+    with editor.client as client:
+        edits = {"applyEdit": True, "workspaceEdit": {"documentChanges": request.param}}
+        declared = {"textDocument": {"codeAction": {}}, "workspace": edits}
+        offered = client.initialize(declared)["capabilities"]["executeCommandProvider"]
+        assert offered == {"commands": ["driveTrace.showRun", "driveTrace.applyFix"]}
+        yield editor
+        assert "Traceback" not in client.stderr()
+
+
+def test_a_client_that_knows_commands_only_can_fix(commands_only: CommandsOnly) -> None:
+    client = commands_only.client
+    document = Document(client, REJECTED)
+    (command,) = document.actions(PASSED)
+    assert set(command) == {"title", "command", "arguments"}
+    assert command["title"] == 'Replace with "pass"'
+    run = {"command": command["command"], "arguments": command["arguments"]}
+    assert client.request("workspace/executeCommand", run) is True
+    (asked,) = commands_only.edits
+    assert asked["label"] == command["title"]
+    changes = asked["edit"]["changes"][document.uri]
+    assert apply_edits(document.text, changes, "utf-16") == REJECTED.replace(PASSED, '"pass"')
+    # Once the text is another, the edit is none any more.
+    document.replace("passed", "failed")
+    assert client.request("workspace/executeCommand", run) is False
+    assert len(commands_only.edits) == 1
+    (message,) = client.received("window/showMessage")
+    assert message["message"] == "The trace has changed meanwhile: ask for its fixes again."
+
+
+def test_a_client_that_can_apply_nothing_is_offered_nothing(alone: RawClient) -> None:
+    offered = alone.initialize({"textDocument": {"codeAction": {}}})["capabilities"]
+    assert offered["executeCommandProvider"] == {"commands": ["driveTrace.showRun"]}
+    assert Document(alone, REJECTED).actions(PASSED) == []
+
+
+def test_edits_that_are_none(commands_only: CommandsOnly) -> None:
+    client = commands_only.client
+    document = Document(client, REJECTED)
+    fix = {"uri": document.uri, "version": 1, "title": "x"}
+    wrong = ({"start": [0], "end": [0, 1], "text": ""}, {"start": [-1, 0], "end": [0, 1]}, 5, None)
+    for edits in (None, 5, [wrong[0]], [wrong[1]], [wrong[2]], [wrong[3]]):
+        params = {"command": "driveTrace.applyFix", "arguments": [{**fix, "edits": edits}]}
+        assert refused(client, client.start_request("workspace/executeCommand", params)) == -32602
+    assert commands_only.edits == []
+
+
+def test_a_client_of_the_future_is_not_refused(alone: RawClient) -> None:
+    """Capabilities with values that nobody knows yet are passed over, the others hold."""
+    alone.initialize(
+        {
+            "general": {"positionEncodings": ["utf-8"], "unheardOf": {"of": True}},
+            "textDocument": {
+                "publishDiagnostics": {"tagSupport": {"valueSet": [1, 2, 99]}},
+                "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["x"]}}},
+                "completion": {"completionItemKind": {"valueSet": [1, 999]}, "contextSupport": 7},
+                "hover": {"contentFormat": ["plaintext"]},
+                "holograms": {"dynamicRegistration": True},
+            },
+            "telepathy": 5,
+            "window": 5,
+        },
+        trace="compact",
+        clientInfo=5,
+        locale=7,
+        workspaceFolders=[{"uri": "file:///nameless"}, {"uri": "file:///named", "name": "named"}],
+    )
+    document = Document(alone, REJECTED, "utf-8")
+    assert document.shown() == [("unknown-value", document.range_of(PASSED))]
+    assert document.hover(PASSED)["contents"]["kind"] == "plaintext"
+
+
+def test_the_log_goes_to_the_client_that_wants_it(alone: RawClient) -> None:
+    alone.initialize(initializationOptions={"logToClient": "warning"})
+    alone.change("file:///never/opened", 1, {"text": ""})
+    logged = alone.notification("window/logMessage")
+    assert logged["type"] == 2
+    assert "file:///never/opened" in logged["message"]
+    alone.forget()
+    for level, expected in (("off", 0), ("everything", 0), ("debug", 1)):
+        settings = {"settings": {"driveTrace": {"logToClient": level}}}
+        alone.notify("workspace/didChangeConfiguration", settings)
+        alone.notify("unheard/of", {})
+        assert alone.request("textDocument/hover", _hover()) is None
+        assert len(alone.received("window/logMessage")) == expected
+    assert alone.received("window/showMessage") == []
+
+
+def _hover() -> dict[str, Any]:
+    return {"textDocument": {"uri": "file:///x"}, "position": {"line": 0, "character": 0}}

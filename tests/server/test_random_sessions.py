@@ -1,0 +1,197 @@
+"""Random sessions of messages, right and wrong: each request has one answer, and what is said of a
+document is what a fresh look at its text gives.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import cycle
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from drive_trace.lsp import server as server_module
+from tests.support.client_text import ENCODINGS
+from tests.support.command import SERVE
+from tests.support.sessions.channels import Channel, InProcess, Pipes
+from tests.support.sessions.conversation import Conversation
+from tests.support.sessions.model import ALL_MEMBERS, Client, World, folder_of, write_disk
+from tests.support.sessions.pulling import PullAll
+from tests.support.sessions.steps import OPEN, RIGHT, SETTLE, weighted
+from tests.support.sessions.texts import DISK
+from tests.support.sessions.wrong import WRONG
+
+pytestmark = pytest.mark.timeout(600)  # to find the smallest session that fails takes its time
+
+SESSIONS = int(os.environ.get("DRIVE_TRACE_SESSIONS", "1000"))
+"""In this process, where a session takes some 15 ms."""
+OVER_PIPES = 20
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a client does; steps without a `Settle` between them arrive in one burst."""
+
+    client: Client
+    has_folder: bool
+    early: list[Any]
+    """Before `initialize`."""
+    opened: list[Any]
+    steps: list[Any]
+    late: list[Any] | None
+    """After `shutdown`, if that is sent; before it comes a request that takes its time."""
+
+    def play(self, channel: Channel, disk: dict[str, str]) -> None:
+        world = World(self.client, disk)
+        conversation = Conversation(world, channel)
+        self._play(conversation, self.early)
+        folders = [folder_of(next(iter(disk)))] if self.has_folder else []
+        params = {
+            "processId": None,
+            "rootUri": None,
+            "capabilities": self.client.capabilities(),
+            "workspaceFolders": [{"uri": each, "name": "x"} for each in folders],
+        }
+        conversation.ask("initialize", params)
+        conversation.phase = "ready"
+        world.folders.update(folders)
+        conversation.note()
+        self._play(conversation, [*self.opened, *self.steps])
+        self._play(conversation, [PullAll("own", None, None)])
+        if self.late is not None:
+            PullAll("none", None, None).play(conversation)
+            conversation.ask("shutdown", check=_is_none)
+            conversation.cancel_all()
+            conversation.phase = "down"
+            self._play(conversation, self.late)
+        assert conversation.finish() == (1 if self.late is None else 0)
+
+    def _play(self, conversation: Conversation, steps: list[Any]) -> None:
+        for step in steps:
+            step.play(conversation)
+        conversation.settle()
+
+
+def _is_none(result: Any) -> None:
+    assert result is None
+
+
+CLIENTS = st.builds(
+    Client,
+    encoding=st.sampled_from(ENCODINGS),
+    pulls=st.booleans(),
+    members=st.none() | st.frozensets(st.sampled_from(sorted(ALL_MEMBERS))),
+    document_changes=st.booleans(),
+    literal_actions=st.booleans(),
+    markdown=st.booleans(),
+    refreshes=st.booleans(),
+    shows_documents=st.booleans(),
+    answers=st.sampled_from(["result", "result", "error", "twice", "never"]),
+)
+STEPS = weighted((3, SETTLE), (6, RIGHT), (3, WRONG))
+SESSION = st.builds(
+    Session,
+    CLIENTS,
+    st.booleans(),
+    st.lists(WRONG | OPEN, max_size=2),
+    st.lists(OPEN, min_size=1, max_size=2),
+    st.lists(STEPS, min_size=8, max_size=20),
+    st.none() | st.lists(STEPS, max_size=3),
+)
+
+
+@pytest.fixture(scope="module")
+def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session, Channel], None]]:
+    """Plays a session, with traces on disk, and a folder for what a server writes."""
+    folder = tmp_path_factory.mktemp("sessions")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        # All servers read and write messages in the same way, which takes long to prepare.
+        patched.setattr(server_module, "strict_converter", cache(server_module.strict_converter))
+        disk = write_disk(folder, DISK)
+
+        def play(session: Session, channel: Channel) -> None:
+            try:
+                session.play(channel, disk)
+            finally:
+                channel.close()
+
+        yield play
+
+
+@settings(
+    max_examples=SESSIONS,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(session=SESSION, reads_ahead=st.booleans())
+def test_random_sessions(
+    play: Callable[[Session, Channel], None], session: Session, reads_ahead: bool
+) -> None:
+    play(session, InProcess(reads_ahead=reads_ahead))
+
+
+HEADERS = (
+    b"Content-Length: %d\r\n\r\n",
+    b"content-length:%d\r\n\r\n",
+    b"CONTENT-LENGTH: %d\n\n",
+    b"Content-Type: x; charset=utf-8\r\nContent-Length: %d\r\nX-Other: 5\r\n\r\n",
+)
+GARBAGE = (
+    b"",
+    b"",
+    b"\r\n",
+    b"garbage\r\n\r\n",
+    b"\0\xff\xfe\n\n",
+    b"Content-Length: -5\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b'{"jsonrpc":"2.0","method":"exit"}\r\n',
+)
+
+
+@dataclass(frozen=True)
+class Framing:
+    """How messages go over the wire: in turn with these headers, cut there, after that garbage."""
+
+    headers: list[bytes]
+    cuts: list[int]
+    garbage: list[bytes]
+
+    def pieces(self) -> Callable[[bytes], Iterable[bytes]]:
+        headers, cuts, garbage = cycle(self.headers), cycle(self.cuts), cycle(self.garbage)
+
+        def pieces(body: bytes) -> Iterable[bytes]:
+            message = next(garbage) + next(headers) % len(body) + body
+            cut = next(cuts)
+            return message[:cut], message[cut:]
+
+        return pieces
+
+
+FRAMING = st.builds(
+    Framing,
+    st.lists(st.sampled_from(HEADERS), min_size=1, max_size=4),
+    st.lists(st.integers(0, 300), min_size=1, max_size=4),
+    st.lists(st.sampled_from(GARBAGE), min_size=1, max_size=4),
+)
+
+
+@pytest.mark.end_to_end
+@settings(
+    max_examples=OVER_PIPES,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a process a session: too slow to shrink
+    suppress_health_check=list(HealthCheck),
+)
+@given(session=SESSION, framing=FRAMING)
+def test_random_sessions_over_pipes(
+    play: Callable[[Session, Channel], None], session: Session, framing: Framing
+) -> None:
+    if session.client.answers == "never":  # the server would wait for it in real seconds
+        session = replace(session, client=replace(session.client, answers="result"))
+    play(session, Pipes(SERVE, framing.pieces()))

@@ -1,0 +1,193 @@
+"""How a client gets at a server: within this process, on a clock of its own, or over real pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import selectors
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol
+from unittest.mock import patch
+
+from drive_trace.lsp.server import TraceServer
+from tests.support.server_process import ServerGoneError, ServerProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    Take = Callable[[Any], Iterable[bytes]]
+    """Takes in a message of the server; gives what the client sends in turn."""
+
+PATIENCE = 10.0
+OWN_LOG = logging.getLogger("drive_trace")
+
+
+class Channel(Protocol):
+    """A way to a server."""
+
+    is_exact: bool
+    """Whether all that will ever come has come when an exchange ends."""
+
+    def exchange(self, bodies: Sequence[bytes], take: Take, done: Callable[[], bool]) -> None:
+        """Send messages, and take in what comes of them."""
+
+    def finish(self, take: Take) -> int | None:
+        """Take in the rest after `exit`; the exit code."""
+
+    def close(self) -> None:
+        """Let go of the server."""
+
+
+class _Clock(selectors.SelectSelector):
+    """Waits for nothing: time passes when there is nothing else to do, or the loop stops there."""
+
+    now = 0.0
+    passes = True
+    stop: Callable[[], None]
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        if timeout is None or (timeout > 0 and not self.passes):
+            self.stop()
+        elif timeout > 0:
+            self.now += timeout
+        return []
+
+
+class _AtOnce:
+    """Does in the caller's thread what others do in theirs."""
+
+    def __init__(self, *, target: Callable[[], None], daemon: bool) -> None:
+        assert daemon, "the process would wait for it"
+        self.start = target
+
+
+class _Output:
+    """What the server writes, until it is looked at."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+
+    def write(self, data: bytes) -> None:
+        self._data += data
+
+    def flush(self) -> None:
+        """There is nobody to flush to."""
+
+    def messages(self) -> list[Any]:
+        """What was written meanwhile: whole messages, and nothing else."""
+        found = []
+        while self._data:
+            head, end, rest = bytes(self._data).partition(b"\r\n\r\n")
+            name, _, length = head.partition(b": ")
+            assert (name, end) == (b"Content-Length", b"\r\n\r\n"), head[:80]
+            assert len(rest) >= int(length), "a message is cut short"
+            found.append(json.loads(rest[: int(length)].decode()))
+            self._data = bytearray(rest[int(length) :])
+        return found
+
+
+class InProcess:
+    """A server in this process, and a loop that runs until nothing is left to be done."""
+
+    is_exact = True
+
+    def __init__(self, *, reads_ahead: bool) -> None:
+        self.reads_ahead = reads_ahead
+        self.defects: list[str] = []
+        self._handlers = list(OWN_LOG.handlers)
+        self._log = logging.Handler(logging.ERROR)
+        self._log.emit = self._note  # type: ignore[method-assign]
+        OWN_LOG.addHandler(self._log)
+        self._clock = _Clock()
+        self._loop = asyncio.SelectorEventLoop(self._clock)
+        self._loop.time = lambda: self._clock.now  # type: ignore[method-assign]
+        self._loop.set_exception_handler(lambda _, context: self.defects.append(str(context)))
+        self._clock.stop = self._loop.stop
+        self._threads = patch("drive_trace.lsp.threads.Thread", _AtOnce)
+        self._threads.start()
+        self._loop.call_soon(self._start)
+        self._run()
+
+    def _start(self) -> None:
+        self._protocol = TraceServer().protocol
+        self._output = self._protocol.writer = _Output()  # type: ignore[assignment]
+
+    def exchange(self, bodies: Sequence[bytes], take: Take, done: Callable[[], bool]) -> None:
+        """All messages are there at once, and the reader has seen the last before the first is
+        served, if it reads ahead. Time passes only when the server waits for that, and the client
+        has said what it will say.
+        """
+        while bodies:
+            for body in bodies if self.reads_ahead else ():
+                self._protocol.glance(body)
+            for body in bodies:
+                self._loop.call_soon(self._receive, body)
+            bodies = self._take_all(take, passes=False) or self._take_all(take, passes=True)
+        assert not self.defects, self.defects[0]
+
+    def finish(self, take: Take) -> int | None:
+        self._take_all(take, passes=True)
+        return self._protocol.exit_code
+
+    def close(self) -> None:
+        self._threads.stop()
+        self._loop.close()
+        for handler in set(OWN_LOG.handlers) - set(self._handlers):
+            OWN_LOG.removeHandler(handler)
+
+    def _receive(self, body: bytes) -> None:
+        if self._protocol.exit_code is not None:
+            return
+        if not self.reads_ahead:
+            self._protocol.glance(body)
+        self._protocol.receive(body)
+
+    def _take_all(self, take: Take, *, passes: bool) -> list[bytes]:
+        self._clock.passes = passes
+        self._run()
+        return [reply for message in self._output.messages() for reply in take(message)]
+
+    def _run(self) -> None:
+        self._loop.run_forever()
+
+    def _note(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        self.defects.append(f"{record.getMessage()}: {error!r}")
+
+
+class Pipes:
+    """A server process; `framing` gives each message the form in which it goes over the wire."""
+
+    is_exact = False
+
+    def __init__(
+        self, command: Sequence[str], framing: Callable[[bytes], Iterable[bytes]], **popen: Any
+    ) -> None:
+        self._framing = framing
+        self._server = ServerProcess(command, **popen)
+
+    def exchange(self, bodies: Sequence[bytes], take: Take, done: Callable[[], bool]) -> None:
+        self._send(bodies)
+        deadline = time.monotonic() + PATIENCE
+        while not done():
+            self._send(list(take(self._server.next_message(deadline, "what is expected"))))
+
+    def finish(self, take: Take) -> int | None:
+        code = self._server.popen.wait(PATIENCE)
+        with suppress(ServerGoneError):
+            while True:
+                take(self._server.next_message(time.monotonic() + PATIENCE, "the end"))
+        log = self._server.stderr()
+        assert "Traceback" not in log, log
+        assert "ERROR" not in log, log
+        return code
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _send(self, bodies: Iterable[bytes]) -> None:
+        for body in bodies:
+            for piece in self._framing(body):
+                self._server.write(piece)
