@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from drive_trace.api import Analysis
+from drive_trace.api import Analysis, run_of
+from drive_trace.scorecard.verdict import Verdict
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line
 
@@ -48,7 +49,8 @@ def fix_all(analysis: Analysis, *, suggestions: bool = False) -> int:
 
     Safe fixes alone, unless ``suggestions`` are wanted too; of these only such that remove their
     finding, as a placeholder still to be filled in does not. No fix is made that would leave more
-    findings than before. Fixing again changes nothing more.
+    findings than before, nor one after which a run is CORRECT that was not. Fixing again changes
+    nothing more.
     """
     fixed = 0
     for _ in range(_MOST_PASSES):
@@ -160,14 +162,22 @@ class _Seen(NamedTuple):
     """How many findings of each rule."""
     rejected: int
     """How many of the records readers reject."""
+    correct: frozenset[str]
+    """The runs that they belong to, as far as that can be read, and that are CORRECT."""
 
     @classmethod
     def of(cls, analysis: Analysis, record: int, size: int) -> _Seen:
         lines = analysis.document.lines[record : record + size]
         findings = (each for line in lines for each in analysis.findings_of(line))
-        return cls(
-            Counter(each.rule.code for each in findings), sum(line.is_rejected for line in lines)
-        )
+        codes = Counter(each.rule.code for each in findings)
+        runs = {run_of(line) for line in lines if line.event is None or line.event.is_feed}
+        correct = frozenset(run for run in runs if run is not None and _is_correct(analysis, run))
+        return cls(codes, sum(line.is_rejected for line in lines), correct)
+
+
+def _is_correct(analysis: Analysis, run_id: str) -> bool:
+    run = analysis.score_run(run_id)
+    return run is not None and run.gate.verdict is Verdict.CORRECT
 
 
 def _is_progress(batch: Sequence[_Change], gain: int, before: _Seen, after: _Seen) -> bool:
@@ -177,6 +187,8 @@ def _is_progress(batch: Sequence[_Change], gain: int, before: _Seen, after: _See
     readers take the line for it: of the two numbers, the trace's findings and the lines that are
     rejected, one falls with each suggestion, so that there is an end to them.
     """
+    if not after.correct <= before.correct:
+        return False  # no tool grades a run CORRECT: a person does
     if all(change.safe for change in batch):
         return gain >= 0
     if len(batch) == 1:

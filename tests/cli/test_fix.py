@@ -212,11 +212,26 @@ def test_unsafe_fixes_alone_fix_nothing(tmp_path: Path) -> None:
 
 
 def test_grades_are_fixed_only_when_that_is_wanted(tmp_path: Path) -> None:
-    broken = graded("pass", "pass", "pass").replace("}", ",}")
+    broken = graded("pass", "fail", "pass").replace("}", ",}")
     path = write(tmp_path, "trace.jsonl", broken)
     assert fix(path).code == 1
     assert path.read_text() == broken
     ran = fix("--unsafe-fixes", path)
     assert ran.code == 0
     assert ran.out.endswith("1 finding was fixed; verdicts that change: run-1\n")
-    assert run("score", "--require-correct", path).code == 0
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        graded("pass", "pass", "pass").replace("}", ",}"),
+        graded("pass", "passed", "pass"),
+        graded("pass", "PASS", True) + graded("pass", "pass", "pass").replace('"run-1"', "run-1"),
+    ],
+)
+def test_no_fix_grades_a_run_correct(tmp_path: Path, broken: str) -> None:
+    """That is for a person to say, in an editor; what else can be mended is."""
+    path = write(tmp_path, "trace.jsonl", broken)
+    assert fix("--unsafe-fixes", path).code == 1
+    assert run("score", "--require-correct", path).code == 1
+    assert "one at a time" in fix("--unsafe-fixes", path).out

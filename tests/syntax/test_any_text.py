@@ -102,12 +102,16 @@ TEXTS = (
 
 
 def json_value(text: str) -> object:
-    """What Python's reader says: exact but for NaN, and for nesting."""
+    """What Python's reader says: exact but for NaN, nesting, and what no double holds."""
 
     def refuse(name: str) -> None:
         raise ValueError(name)
 
-    return json.loads(text, parse_constant=refuse)
+    def whole(word: str) -> int | float:
+        double = float(word)
+        return int(double) if double.is_integer() else double
+
+    return json.loads(text, parse_constant=refuse, parse_int=whole)
 
 
 @given(TEXTS)

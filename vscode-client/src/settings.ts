@@ -6,6 +6,7 @@ export interface Settings {
   readonly forServer: {
     readonly maxFindings: number;
     readonly ruleUrl: string;
+    readonly rules: Readonly<Record<string, unknown>>;
     readonly logToClient: string;
   };
 }
@@ -19,6 +20,7 @@ export function readSettings(): Settings {
     forServer: {
       maxFindings: settings.get<number>("maxFindings", 1000),
       ruleUrl: settings.get<string>("ruleUrl", ""),
+      rules: settings.get<Readonly<Record<string, unknown>>>("rules", {}),
       logToClient: settings.get<string>("logToClient", "off"),
     },
   };

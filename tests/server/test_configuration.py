@@ -1,0 +1,160 @@
+"""The server in plain JSON-RPC: configurations, baselines, and the client's own rules."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.server.support import PASSED, REJECTED
+from tests.support.client_text import triage
+from tests.support.command import COMMAND
+from tests.support.editor import Document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.raw_client import RawClient
+
+pytestmark = pytest.mark.end_to_end
+
+WATCHES = {"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}}
+TEXT = REJECTED + triage(note=1)
+BOTH = {"unknown-value": 1, "undeclared-field": 2}
+
+
+def severities(document: Document) -> dict[str, int]:
+    return {each["code"]: each["severity"] for each in document.diagnostics()}
+
+
+def root(path: Path) -> dict[str, Any]:
+    return {"workspaceFolders": [{"uri": path.as_uri(), "name": path.name}]}
+
+
+def open_trace(client: RawClient, folder: Path, text: str = TEXT) -> Document:
+    return Document(client, text, uri=(folder / "trace.jsonl").as_uri())
+
+
+def told(client: RawClient, path: Path) -> None:
+    """The client says that a file has changed."""
+    changes = [{"uri": path.as_uri(), "type": 2}]
+    client.notify("workspace/didChangeWatchedFiles", {"changes": changes})
+
+
+def test_a_configuration_holds_and_is_followed(alone: RawClient, tmp_path: Path) -> None:
+    alone.initialize(WATCHES, **root(tmp_path))
+    document = open_trace(alone, tmp_path)
+    assert severities(document) == BOTH
+    (watched,) = [
+        each["params"]["registrations"][0]
+        for each in alone.requests
+        if each["method"] == "client/registerCapability"
+    ]
+    assert watched["method"] == "workspace/didChangeWatchedFiles"
+    assert {each["globPattern"] for each in watched["registerOptions"]["watchers"]} == {
+        "**/drive-trace.toml",
+        "**/drive-trace-baseline.json",
+    }
+
+    configuration = tmp_path / "drive-trace.toml"
+    for text, expected in (
+        ('[rules]\nundeclared-field = "hint"\n', {"unknown-value": 1, "undeclared-field": 4}),
+        ('[rules]\nundeclared-field = "off"\n', {"unknown-value": 1}),
+        (
+            '[[overrides]]\npaths = ["*.jsonl"]\nrules = {unknown-value = "warning"}\n',
+            {"unknown-value": 2, "undeclared-field": 2},
+        ),
+        ("", BOTH),
+    ):
+        alone.forget()
+        configuration.write_text(text, encoding="utf-8")
+        told(alone, configuration)
+        assert severities(document) == expected
+    # What is rejected stays rejected, whatever it is called.
+    assert "rejected, not counted" in [title for _, title in document.lenses()]
+
+
+def test_without_watchers_typing_has_the_disk_looked_at(alone: RawClient, tmp_path: Path) -> None:
+    alone.initialize({}, **root(tmp_path))
+    document = open_trace(alone, tmp_path)
+    assert severities(document) == BOTH
+    text = '[rules]\nundeclared-field = "off"\n'
+    (tmp_path / "drive-trace.toml").write_text(text, encoding="utf-8")
+    document.replace("passed", "passes")
+    assert severities(document) == {"unknown-value": 1}
+
+
+def test_the_clients_own_rules_lie_over_the_configuration(alone: RawClient, tmp_path: Path) -> None:
+    text = '[rules]\nundeclared-field = "hint"\nunknown-value = "warning"\n'
+    (tmp_path / "drive-trace.toml").write_text(text, encoding="utf-8")
+    rules = {"undeclared-field": "off", "unheard-of": "error", "unknown-value": "loud"}
+    alone.initialize(WATCHES, initializationOptions={"rules": rules}, **root(tmp_path))
+    document = open_trace(alone, tmp_path)
+    assert severities(document) == {"unknown-value": 2}
+    alone.forget()
+    changed = {"settings": {"driveTrace": {"rules": {"unknown-value": {"severity": "hint"}}}}}
+    alone.notify("workspace/didChangeConfiguration", changed)
+    assert severities(document) == {"unknown-value": 4, "undeclared-field": 4}
+
+
+def test_a_broken_configuration_says_so_in_its_own_place(alone: RawClient, tmp_path: Path) -> None:
+    alone.initialize(WATCHES, **root(tmp_path))
+    configuration = tmp_path / "drive-trace.toml"
+    configuration.write_text('[rules]\nundeclared-feld = "off"  # 🚀\n', encoding="utf-8")
+    document = open_trace(alone, tmp_path)
+    assert severities(document) == BOTH  # as without one
+    (finding,) = alone.diagnostics(configuration.as_uri())
+    assert finding["range"] == {
+        "start": {"line": 1, "character": 0},
+        "end": {"line": 1, "character": 15},
+    }
+    assert "did you mean `undeclared-field`" in finding["message"]
+    assert finding["source"] == "drive-trace"
+    alone.forget()
+    configuration.write_text('[rules]\nundeclared-field = "off"\n', encoding="utf-8")
+    told(alone, configuration)
+    assert severities(document) == {"unknown-value": 1}
+    assert alone.diagnostics(configuration.as_uri()) == []
+
+
+def test_a_client_that_asks_is_told_of_configurations_too(alone: RawClient, tmp_path: Path) -> None:
+    alone.initialize({"textDocument": {"diagnostic": {}}}, **root(tmp_path))
+    configuration = tmp_path / "drive-trace.toml"
+    configuration.write_text("[rules\n", encoding="utf-8")
+    (tmp_path / "trace.jsonl").write_text(TEXT, encoding="utf-8")
+    answer = alone.request("workspace/diagnostic", {"previousResultIds": []})
+    reports = {each["uri"]: each["items"] for each in answer["items"]}
+    assert [each["code"] for each in reports[(tmp_path / "trace.jsonl").as_uri()]] == [
+        "unknown-value",
+        "undeclared-field",
+    ]
+    (finding,) = reports[configuration.as_uri()]
+    assert finding["message"].startswith("is not TOML")
+    assert alone.received("textDocument/publishDiagnostics") == []
+
+
+def test_a_baseline_hides_what_is_known_until_its_line_changes(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    (tmp_path / "trace.jsonl").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "drive-trace.toml").touch()
+    command = [COMMAND, "check", "--write-baseline"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    baseline = tmp_path / "drive-trace-baseline.json"
+    assert len(json.loads(baseline.read_text("utf-8"))["files"]["trace.jsonl"]) == 2
+
+    alone.initialize(WATCHES, **root(tmp_path))
+    document = open_trace(alone, tmp_path)
+    assert severities(document) == {}
+    assert "rejected, not counted" in [title for _, title in document.lenses()]
+    assert document.hover_text(PASSED).startswith("**not computable")
+    document.edit((0, 0, triage(event_id="5f0e1d2c-3b4a-4958-8776-a5b4c3d2e1f0")))
+    assert severities(document) == {}
+    document.replace("passed", "passes")
+    assert severities(document) == {"unknown-value": 1}
+    alone.forget()
+    baseline.unlink()
+    told(alone, baseline)
+    assert severities(document) == BOTH
