@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, cast
 
 from drive_trace.scorecard.summary import Recorded
+from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import TOKEN_FIELDS
 
 Tokens = Mapping[str, int | None]
@@ -57,23 +57,3 @@ def mean_rounds(many: Iterable[Mapping[str, int]]) -> float | None:
     for each in many:
         rounds.update(each)
     return rounds.total() / len(rounds) if rounds else None
-
-
-def milliseconds_between(start: str | None, end: str | None) -> int | None:
-    """From one timestamp to another; None unless both are ISO 8601."""
-    if start is None or end is None:
-        return None
-    begin, finish = _instant(start), _instant(end)
-    if begin is None or finish is None:
-        return None
-    return (finish - begin) // timedelta(milliseconds=1)
-
-
-def _instant(ts: str) -> datetime | None:
-    try:
-        instant = datetime.fromisoformat(ts)
-    except ValueError:
-        return None
-    if instant.tzinfo is None:
-        instant = instant.replace(tzinfo=UTC)
-    return instant.replace(microsecond=instant.microsecond // 1000 * 1000)
