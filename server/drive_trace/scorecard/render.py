@@ -181,12 +181,16 @@ def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
             lines.append(f"Efficiency hidden: {card.hidden_reason}.")
         elif brief(efficiency):
             lines.append(f"CORRECT runs together: {brief(efficiency)}.")
+    return [*lines, *unowned(card, name)]
+
+
+def unowned(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:
+    """What was rejected of no run that is known, file by file."""
     for trace in card.traces:
         rejected = rejected_phrase(trace.orphans)
         if rejected:
             where = f"{name(trace.path)}, in" if trace.path else "In"
-            lines.append(f"{where} no known run: {rejected}.")
-    return lines
+            yield f"{where} no known run: {rejected}."
 
 
 def _decided_by(run: RunScore) -> str:

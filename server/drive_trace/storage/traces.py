@@ -56,7 +56,7 @@ def read_trace(path: str) -> Trace | Problem:
     except PermissionError:
         return Problem(f"{path}: cannot be read: permission denied")
     except (OSError, ValueError) as error:
-        return Problem(f"{path}: cannot be read: {_why(error)}")
+        return Problem(f"{path}: cannot be read: {why(error)}")
     try:
         # Record by record: one emoji would make each character of the whole text four bytes.
         return Trace(path, [record.decode() for record in data.split(b"\n")])
@@ -130,8 +130,9 @@ def _may_be_read(path: Path) -> bool:
 
 
 def _not_searched(path: str, error: OSError) -> Problem:
-    return Problem(f"{path}: cannot be searched: {_why(error)}")
+    return Problem(f"{path}: cannot be searched: {why(error)}")
 
 
-def _why(error: OSError | ValueError) -> str:
+def why(error: OSError | ValueError) -> str:
+    """What the system says of an error."""
     return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -16,7 +16,7 @@ from drive_trace.trace.times import moment
 _WIDTH = 900
 _LABELS = 250
 """Where the bars begin."""
-_RIGHT = 70
+_RIGHT = 90
 """What is left free for figures behind them."""
 _ROW = 26
 _TOP = 22

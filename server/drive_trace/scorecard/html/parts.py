@@ -29,7 +29,9 @@ def table(  # noqa: PLR0913 - keywords, each a fact
     """
     from_ = len(headers) if numbers_from is None else numbers_from
     kinds = [_kind(at, from_, wide) for at in range(len(headers))]
-    head = tag("tr", [tag("th", header, scope="col") for header in headers])
+    head = tag(
+        "tr", [tag("th", each, scope="col", class_=kinds[at]) for at, each in enumerate(headers)]
+    )
     body = [
         tag(
             "tr",

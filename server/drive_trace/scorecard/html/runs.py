@@ -16,6 +16,7 @@ from drive_trace.scorecard.render import (
     plain,
     rejections,
     totals,
+    unowned,
     unplaced,
 )
 from drive_trace.scorecard.report import Report
@@ -78,7 +79,9 @@ def scorecard(report: Report) -> Html:
         headers = ("run", "verdict", "why", "efficiency", "files")
         content.append(table("All runs", headers, rows, label="All runs", wide=(2, 4)))
         content.append(left_out(len(runs) - _MOST_LISTED, "runs"))
-    content += [tag("p", line) for line in totals(report.card, plain)]
+        content += [tag("p", line) for line in totals(report.card, plain)]
+    else:
+        content += [tag("p", line, class_="warn") for line in unowned(report.card, plain)]
     content += [_card(run, number) for number, run in enumerate(runs[:_MOST_RUNS])]
     content.append(left_out(len(runs) - _MOST_RUNS, "runs in full"))
     return section("scorecard", "Scorecard", *content)

@@ -41,7 +41,9 @@ color:var(--unknown);background:var(--unknown-bg)}
 table{border-collapse:collapse;font-size:.9rem}
 caption{text-align:left;font-weight:600;padding:.25rem 0}
 th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;
-border-bottom:1px solid var(--line);overflow-wrap:anywhere;min-width:4rem}
+border-bottom:1px solid var(--line);min-width:3.5rem}
+td.wide,bdi{overflow-wrap:anywhere}
+table bdi{display:inline-block;min-width:min(100%,8rem)}
 thead th{color:var(--soft);font-weight:600;white-space:nowrap}
 tbody th{font-weight:500}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
