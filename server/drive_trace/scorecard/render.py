@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from itertools import chain
 
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard, rejected_phrase
@@ -16,6 +17,8 @@ from drive_trace.scorecard.verdict import headline, listed, what_would_change_it
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 NO_SIGNAL = "n/a (no signal)"
+_HUGE = 10**21
+"""From here on JavaScript, too, writes a number as a power of ten."""
 TOKEN_LABELS = {
     "input_tokens": "input tokens",
     "output_tokens": "output tokens",
@@ -110,7 +113,9 @@ def measures(efficiency: Efficiency) -> list[tuple[str, str]]:
     """Tier 2 in full numbers: label and value."""
     rows = [(TOKEN_LABELS[name], _number(efficiency.tokens[name])) for name in TOKEN_FIELDS]
     clock, rounds = efficiency.wall_clock_ms, efficiency.rounds_per_dispatch
-    rows.append(("wall-clock", NO_SIGNAL if clock is None else f"{duration(clock)} ({clock:,} ms)"))
+    rows.append(
+        ("wall-clock", NO_SIGNAL if clock is None else f"{duration(clock)} ({_number(clock)} ms)")
+    )
     rows.append(("rounds per dispatch", NO_SIGNAL if rounds is None else f"{rounds:.2f}"))
     return rows
 
@@ -202,6 +207,8 @@ def _decided_by(run: RunScore) -> str:
 
 def compact(number: int) -> str:
     """``1.9M``, ``42k``, ``950``."""
+    if number >= _HUGE:
+        return _power_of_ten(number)
     for unit, suffix in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if number * 2000 >= unit * 1999:  # 999,500 is 1.0M, not 1,000k
             scaled = number / unit
@@ -213,6 +220,8 @@ def duration(milliseconds: int) -> str:
     """``2d 3h``, ``1h 05m``, ``28m``, ``45s``, ``350ms``."""
     if milliseconds < 0:
         return f"−{duration(-milliseconds)}"
+    if milliseconds >= _HUGE:
+        return f"{_power_of_ten(milliseconds // 86_400_000)}d"
     if milliseconds < 1000:
         return f"{milliseconds}ms"
     minutes, seconds = divmod(milliseconds // 1000, 60)
@@ -249,4 +258,11 @@ def visible(text: str) -> str:
 
 
 def _number(value: int | None) -> str:
-    return NO_SIGNAL if value is None else f"{value:,}"
+    if value is None:
+        return NO_SIGNAL
+    return f"{value:,}" if abs(value) < _HUGE else _power_of_ten(value)
+
+
+def _power_of_ten(number: int) -> str:
+    """A number that is some mistake, without its hundreds of digits; a float may not hold it."""
+    return f"{Decimal(number):.3e}"

@@ -57,6 +57,15 @@ class Report(NamedTuple):
         counts = [count_lines(trace) for trace in self.traces]
         return LineCount(*(sum(each) for each in zip(*counts, strict=True))) if counts else _NONE
 
+    @property
+    def line_counts(self) -> str:
+        """The same in a sentence: a rejected line is never silent."""
+        valid, invalid, unknown = self.lines
+        return (
+            f"{valid:,} valid event{'s' * (valid != 1)}. Not counted: {invalid:,} invalid "
+            f"line{'s' * (invalid != 1)} (rejected) and {unknown:,} of unknown event types."
+        )
+
     def count(self, status: Status) -> int:
         """How many assertions came out so."""
         return sum(checked.outcome.status is status for checked in self.assertions)

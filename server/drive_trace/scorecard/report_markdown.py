@@ -37,12 +37,7 @@ def _verdicts(report: Report) -> Iterator[str]:
     if report.warning:
         yield ""
         yield report.warning
-    count = report.lines
-    yield ""
-    yield (
-        f"{count.valid:,} valid events. Not counted: {count.invalid:,} invalid lines (rejected) "
-        f"and {count.unknown:,} of unknown event types."
-    )
+    yield from ("", report.line_counts)
 
 
 def _metrics(report: Report) -> Iterator[str]:

@@ -111,7 +111,9 @@ def _ticks(axis: _Axis, height: int) -> list[Html]:
         offset = axis.length * part // 4
         x = axis.x(offset)
         ticks.append(tag("line", x1=x, x2=x, y1=_TOP - 6, y2=height, class_="grid"))
-        ticks.append(tag("text", f"+{duration(offset)}", x=x, y=12, class_="soft"))
+        ticks.append(
+            tag("text", f"+{duration(offset)}" if offset else "start", x=x, y=12, class_="soft")
+        )
     return ticks
 
 

@@ -42,7 +42,7 @@ def headline_of(report: Report) -> Html:
         run = card.runs[0]
         word, _, cause = headline(run.gate).partition(" — ")
         kind = _kind(run)
-        said = [tag("strong", word), tag("p", _sentence(cause)) if cause else join(())]
+        said = [tag("strong", word), tag("p", cause) if cause else join(())]
         said.append(tag("p", "Run ", untrusted(run.run_id)))
     else:
         all_correct = bool(card.runs) and len(card.correct) == len(card.runs)
@@ -50,20 +50,8 @@ def headline_of(report: Report) -> Html:
         said = [tag("strong", totals(card, plain)[0])]
     if report.warning:
         said.append(tag("p", report.warning))
-    said.append(tag("p", _counts(report)))
+    said.append(tag("p", report.line_counts))
     return tag("div", said, class_=f"headline {kind}")
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
-
-
-def _counts(report: Report) -> str:
-    count = report.lines
-    return (
-        f"{count.valid:,} valid events. Not counted: {count.invalid:,} invalid lines (rejected) "
-        f"and {count.unknown:,} of unknown event types."
-    )
 
 
 def _kind(run: RunScore) -> str:
@@ -79,6 +67,7 @@ def scorecard(report: Report) -> Html:
         headers = ("run", "verdict", "why", "efficiency", "files")
         content.append(table("All runs", headers, rows, label="All runs", wide=(2, 4)))
         content.append(left_out(len(runs) - _MOST_LISTED, "runs"))
+    if len(runs) != 1:
         content += [tag("p", line) for line in totals(report.card, plain)]
     else:
         content += [tag("p", line, class_="warn") for line in unowned(report.card, plain)]
@@ -102,7 +91,9 @@ def _row(run: RunScore) -> list[Content]:
 def _card(run: RunScore, number: int) -> Html:
     recorded = run.correctness.values if run.correctness is not None else {}
     components = [
-        [name, str(recorded.get(name) or "not recorded"), "recorded from outside the run"]
+        [name, str(value), "recorded from outside the run"]
+        if (value := recorded.get(name)) is not None
+        else [name, "not recorded", "no signal"]
         for name in CORRECTNESS_FIELDS
     ]
     title = tag("h3", untrusted(run.run_id), " ", id=f"run-{number}")
@@ -140,9 +131,10 @@ def _efficiency(run: RunScore, number: int) -> Iterator[Content]:
     if efficiency is None:
         yield tag("p", f"Tier 2, efficiency: hidden: {hidden_because(run)}.")
         return
-    caption = "Tier 2, efficiency (lower is better; time and rework are this run's alone)"
+    caption = "Tier 2, efficiency"
     label = f"Tier 2 of run {number + 1}"
     yield table(caption, ("measure", "value"), measures(efficiency), label=label, numbers_from=1)
+    yield tag("p", "For every measure lower is better. Time and rework are this run's alone.")
     bars = [
         Bar(TOKEN_LABELS[name], value, f"{value:,}")
         for name, value in efficiency.tokens.items()

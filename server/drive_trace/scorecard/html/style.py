@@ -43,7 +43,7 @@ caption{text-align:left;font-weight:600;padding:.25rem 0}
 th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;
 border-bottom:1px solid var(--line);min-width:3.5rem}
 td.wide,bdi{overflow-wrap:anywhere}
-table bdi{display:inline-block;min-width:min(100%,8rem)}
+table bdi{display:inline-block;min-width:9rem}
 thead th{color:var(--soft);font-weight:600;white-space:nowrap}
 tbody th{font-weight:500}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
