@@ -95,20 +95,18 @@ def total(numbers: Iterable[int]) -> Number | None:
     return as_double(sum(numbers))
 
 
-def ratio(part: int, whole: int) -> Number | None:
+def ratio(part: Number, whole: int) -> Number | None:
     """A quotient as JSON writes it: whole ones without a fraction. None over nothing."""
     if not whole:
         return None
-    try:
-        quotient = part / whole
-    except OverflowError:
-        return None
-    return int(quotient) if quotient.is_integer() else quotient
+    quotient = part / whole
+    return as_double(int(quotient)) if quotient.is_integer() else quotient
 
 
 def mean(numbers: Sequence[int]) -> Number | None:
-    """The arithmetic mean; None of nothing."""
-    return ratio(sum(numbers), len(numbers))
+    """The arithmetic mean; None of nothing, and where no finite double holds the sum."""
+    added = total(numbers)
+    return None if added is None else ratio(added, len(numbers))
 
 
 def counted(values: Iterable[str]) -> Mapping[str, int]:

@@ -1,0 +1,195 @@
+"""The command line, from outside: reports, and scores for a person at a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import CLEAN, REJECTED, process, run, write
+from tests.support.client_text import graded, tokens
+from tests.support.command import COMMAND
+
+PASSED = graded("pass", "pass", "pass")
+FAILED = graded("pass", "fail", "pass")
+
+
+# The formats
+
+
+def test_json_has_the_keys_of_the_interface(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", PASSED + REJECTED)
+    shown = run("report", "--format", "json", path).json
+    assert list(shown)[:3] == ["scorecard", "metrics", "assertions"]
+    assert shown["scorecard"] == run("score", "--format", "json", path).json
+    assert set(shown["assertions"][0]) >= {"id", "title", "status", "evidence", "note"}
+    assert len(shown["assertions"]) == 31
+    assert shown["lines"] == {"valid": 1, "invalid": 1, "unknown": 0}
+    assert shown["files"][0]["path"] == str(path)
+
+
+@pytest.mark.parametrize("output_format", ["markdown", "html"])
+def test_the_verdict_and_its_cause_come_first(output_format: str) -> None:
+    ran = run("report", "--format", output_format, "-", stdin=FAILED + tokens(12_345, 1, 1, 1))
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.index("INCORRECT") < ran.out.index("qa failed") < ran.out.index("Tier 1")
+    assert "12,345" not in ran.out
+
+
+def test_markdown_is_the_default_and_joins_traces(tmp_path: Path) -> None:
+    paths = [write(tmp_path, name, text) for name, text in (("a", PASSED), ("b", FAILED))]
+    ran = run("report", *paths)
+    assert ran.out.startswith("# Drive Trace report\n\n**INCORRECT — qa failed** · run `run-1`\n")
+    assert ran.out.endswith("\n")
+    assert not ran.out.endswith("\n\n")
+
+
+def test_nothing_to_report() -> None:
+    assert "No runs: the traces hold no valid event." in run("report", "-", stdin="").out
+
+
+def test_html_is_utf8_whatever_the_locale_says(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", PASSED)
+    environment = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    ended = subprocess.run(
+        [COMMAND, "report", "--format", "html", path],
+        capture_output=True,
+        env=environment,
+        check=True,
+    )
+    assert ended.stdout.decode("utf-8").startswith("<!DOCTYPE html>")
+
+
+# To a file
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("r.html", "<!DOCTYPE"), ("r.json", "{"), ("r.md", "# "), ("r", "# ")]
+)
+def test_out_says_the_format(name: str, start: str, tmp_path: Path) -> None:
+    path, out = write(tmp_path, "trace.jsonl", PASSED), tmp_path / name
+    assert run("report", path, "--out", out) == (0, "", "")
+    assert out.read_text("utf-8").startswith(start)
+    assert run("report", path, "--out", out, "--format", "json").code == 0
+    assert json.loads(out.read_text("utf-8"))["scorecard"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([name, "trace.jsonl"])
+
+
+def test_out_keeps_a_links_target_and_its_permissions(tmp_path: Path) -> None:
+    path, real = write(tmp_path, "trace.jsonl", PASSED), write(tmp_path, "real.md", "old")
+    real.chmod(0o640)
+    link = tmp_path / "link.md"
+    link.symlink_to(real)
+    assert run("report", path, "--out", link).code == 0
+    assert link.is_symlink()
+    assert real.read_text("utf-8").startswith("# ")
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_out_never_takes_the_place_of_a_trace(tmp_path: Path) -> None:
+    path = write(tmp_path, "given.txt", PASSED)
+    other = write(tmp_path, "other.jsonl", CLEAN)
+    symbolic, hard = tmp_path / "symbolic.md", tmp_path / "hard.md"
+    symbolic.symlink_to(path)
+    hard.hardlink_to(path)
+    for out in (path, symbolic, hard, other, tmp_path / "new.jsonl"):
+        ran = run("report", path, "--out", out)
+        assert ran == (
+            2,
+            "",
+            f"drive-trace: {out}: is not written: a report must not take the place of a trace\n",
+        )
+    assert path.read_text("utf-8") == PASSED
+    assert other.read_text("utf-8") == CLEAN
+    assert not (tmp_path / "new.jsonl").exists()
+
+
+def test_out_that_cannot_be_written(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", PASSED)
+    for out, why in (
+        (tmp_path, "it is a folder"),
+        (tmp_path / "none" / "r.md", "No such file or directory"),
+        (path / "r.md", "Not a directory"),
+    ):
+        ran = run("report", path, "--out", out)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err == f"drive-trace: {out}: is not written: {why}\n"
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_reported(tmp_path: Path) -> None:
+    path, out = write(tmp_path, "trace.jsonl", PASSED), tmp_path / "r.md"
+    ran = run("report", tmp_path / "missing", path, "--out", out)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert out.exists()
+    out.unlink()
+    assert run("report", tmp_path / "missing", "--out", out).code == 2
+    assert not out.exists()
+
+
+def test_the_installed_command(tmp_path: Path) -> None:
+    path, out = write(tmp_path, "trace.jsonl", PASSED), tmp_path / "r.html"
+    assert process("report", path, "--out", out) == (0, "", "")
+    assert process("report", path, "--format", "html").out == out.read_text("utf-8")
+    assert process("report", path, "--out", "/dev/null").code == 0
+
+
+# At a terminal
+
+
+def at_terminal(*arguments: str | Path, **environment: str) -> str:
+    """What a terminal of 80 columns gets."""
+    master, slave = pty.openpty()
+    variables = {**os.environ, "TERM": "xterm", "COLUMNS": "80", **environment}
+    if "NO_COLOR" not in environment:
+        variables.pop("NO_COLOR", None)
+    with subprocess.Popen(
+        [COMMAND, *map(str, arguments)], stdout=slave, stderr=slave, env=variables
+    ) as running:
+        os.close(slave)
+        said = b""
+        while True:
+            try:
+                data = os.read(master, 65536)
+            except OSError:  # so Linux says that nobody writes to it any more
+                break
+            if not data:
+                break
+            said += data
+        os.close(master)
+    assert running.returncode == 0
+    return said.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_a_table_in_colour(tmp_path: Path) -> None:
+    first = write(tmp_path, "a.jsonl", PASSED + tokens(1_900_000, 42_000, None, None))
+    second = write(tmp_path, "b.jsonl", graded("pass", "failed", "pass"))
+    said = at_terminal("score", first, second)
+    assert "\x1b[32m\x1b[1mCORRECT\x1b[0m" in said
+    bare = at_terminal("score", first, second, NO_COLOR="1")
+    assert "\x1b" not in bare
+    assert bare == run("score", "--format", "table", first, second).out
+    lines = bare.splitlines()
+    assert lines[1].split() == ["run-1", "CORRECT", "1.9M", "42k", "n/a", "n/a"]
+    assert f"  in {first}" in lines
+    assert f"  in {second}" in lines
+    assert "not counted" in bare
+    assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
+
+
+def test_what_is_no_terminal_gets_text_without_colour(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", PASSED)
+    assert process("score", path).out == run("score", "--format", "text", path).out
+    assert "\x1b" not in process("score", "--format", "table", path).out
+
+
+def test_only_correct_is_green(tmp_path: Path) -> None:
+    for text in (FAILED, CLEAN, graded("pass", None, "pass")):
+        path = write(tmp_path, "trace.jsonl", text + tokens(1, 2, 3, 4))
+        said = at_terminal("score", path)
+        assert "\x1b[32m" not in said
+        assert "hidden" in said
