@@ -22,7 +22,7 @@ heading = @printf '\n== %s\n' "$(1)"
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # ---------------------------------------------------------------------------- set-up
 
@@ -79,7 +79,7 @@ demo: venv ## Check and score the example traces
 # ---------------------------------------------------------------------------- tests
 
 .PHONY: test
-test: lint types arrows pytest client package e2e ## Everything below, in this order
+test: lint types arrows pytest client package e2e-report e2e ## Everything below, in this order
 	@echo; echo "make test: all of it passed"
 
 .PHONY: lint
@@ -116,6 +116,14 @@ e2e: venv $(NODE_STAMP) ## The extension in a real VS Code, headless
 	@cd $(CLIENT) && code=0; npm run --silent e2e || code=$$?; \
 	if [ $$code -eq 3 ] && [ "$$DRIVE_TRACE_E2E" != required ]; then \
 	  echo "e2e skipped, for the reason above"; \
+	elif [ $$code -ne 0 ]; then exit $$code; fi
+
+.PHONY: e2e-report
+e2e-report: venv $(NODE_STAMP) ## HTML reports in a real browser, headless
+	$(call heading,e2e-report)
+	@cd $(CLIENT) && code=0; npm run --silent e2e:report || code=$$?; \
+	if [ $$code -eq 3 ] && [ "$$DRIVE_TRACE_E2E" != required ]; then \
+	  echo "e2e-report skipped, for the reason above"; \
 	elif [ $$code -ne 0 ]; then exit $$code; fi
 
 # Reads findings on standard input: each must link to a page that the installed package holds.
@@ -168,8 +176,9 @@ vsix: $(NODE_STAMP) ## Package the VS Code extension as a .vsix file
 	cd $(CLIENT) && npm run --silent package
 
 .PHONY: picture
-picture: venv $(NODE_STAMP) ## Take the README's picture again, in a real VS Code
+picture: venv $(NODE_STAMP) ## Take the README's pictures again, in a real VS Code and a browser
 	@cd $(CLIENT) && npm run --silent e2e -- --picture ../docs/images/vscode.png
+	@cd $(CLIENT) && npm run --silent e2e:report -- --picture ../docs/images/report.png
 
 # pip-tools resolves for the interpreter that it runs on, so the lowest version that is supported does it.
 # It cannot read dependency groups; the group is handed to it on standard input.

@@ -7,9 +7,16 @@ from collections.abc import Iterator, Sequence
 from drive_trace.scorecard.assertions import Checked, Status
 from drive_trace.scorecard.events import Event
 from drive_trace.scorecard.metrics import GROUPS, Measured
-from drive_trace.scorecard.render import code, markdown, totals
+from drive_trace.scorecard.render import code, markdown, rejections, totals, unplaced
 from drive_trace.scorecard.report import FACTS, PROVENANCE, Report, count_lines
-from drive_trace.scorecard.shown import DISPATCH_HEADERS, Table, chosen, dispatch_rows, view
+from drive_trace.scorecard.shown import (
+    DISPATCH_HEADERS,
+    Table,
+    chosen,
+    cut_dispatches,
+    dispatch_rows,
+    view,
+)
 from drive_trace.scorecard.verdict import headline
 
 MOST_RUNS = 100
@@ -31,7 +38,10 @@ def report_markdown(report: Report) -> str:
 def _verdicts(report: Report) -> Iterator[str]:
     runs = report.card.runs
     if len(runs) == 1:
-        yield f"**{headline(runs[0].gate)}** · run {code(runs[0].run_id)}"
+        (run,) = runs
+        yield f"**{headline(run.gate)}** · run {code(run.run_id)}"
+        for rejected in (*rejections(run, code), *unplaced(run)):
+            yield from ("", f"⚠ {rejected}.")
     else:
         yield f"**{totals(report.card, code)[0]}**"
     if report.warning:
@@ -75,13 +85,14 @@ def _timelines(report: Report) -> Iterator[str]:
         yield from ("No dispatch was recorded.", "")
     for run_id, dispatches in list(report.timelines.items())[:MOST_RUNS]:
         yield from (f"### Dispatches of {code(run_id)}", "")
-        rows = dispatch_rows(chosen(dispatches, MOST_ROWS))
+        shown = chosen(dispatches, MOST_ROWS)
+        said = cut_dispatches(dispatches, shown)
+        yield from (f"*{said}*", "") if said else ()
         yield f"| {' | '.join(DISPATCH_HEADERS)} |"
         yield f"|{' --- |' * len(DISPATCH_HEADERS)}"
-        for name, model, *cells in rows:
+        for name, model, *cells in dispatch_rows(shown):
             yield f"| {' | '.join([_name(name), _name(model), *cells])} |"
         yield ""
-        yield from _left_out(len(dispatches) - len(rows), "dispatches, with no more rounds each")
     yield from _left_out(len(report.timelines) - MOST_RUNS, "runs")
 
 

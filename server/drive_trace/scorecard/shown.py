@@ -170,3 +170,13 @@ def chosen(dispatches: Sequence[DispatchSpan], most: int) -> list[DispatchSpan]:
         return list(dispatches)
     ranked = sorted(range(len(dispatches)), key=lambda at: (-dispatches[at].round_starts, at))
     return [dispatches[at] for at in sorted(ranked[:most])]
+
+
+def cut_dispatches(every: Sequence[DispatchSpan], shown: Sequence[DispatchSpan]) -> str | None:
+    """Says which dispatches were left out; None where none were."""
+    if len(shown) == len(every):
+        return None
+    return (
+        f"{len(shown)} of {len(every):,} dispatches are shown, those with the most rounds; "
+        "the JSON report has them all."
+    )

@@ -17,7 +17,11 @@ def one_pull_request_a_slice(log: EventLog) -> Outcome:
     completed = log.of("slice-completed")
     times = Counter(event.text("slice_slug") for event in completed)
     again = [event for event in completed if times[event.text("slice_slug")] > 1]
-    note = "A slice was completed more than once." if again else "Each slice was completed once."
+    note = (
+        "A slice_slug has more than one slice-completed, in one run or in several."
+        if again
+        else "Each slice was completed once."
+    )
     return verdict_on(completed, again, note)
 
 

@@ -119,16 +119,17 @@ def _assertion_table(caption: str, checked: Sequence[Checked], with_path: bool) 
         for assertion, (status, evidence, note) in checked
     ]
     headers = ("id", "assertion", "status", "why", "evidence")
-    return table(caption, headers, rows, label=caption, wide=(1, 3))
+    return table(caption, headers, rows, label=caption, wide=(1, 3, 4))
 
 
-def _evidence(events: Sequence[Event], with_path: bool) -> Html:
-    parts = []
-    for event in events[:_MOST_EVIDENCE]:
-        where = [" of ", untrusted(event.path)] if with_path else []
-        parts.append(tag("div", f"line {event.line}", *where))
-    more = len(events) - len(parts)
-    return join([*parts, tag("div", f"and {more:,} more")] if more else parts)
+def _evidence(events: Sequence[Event], with_path: bool) -> Html | str:
+    shown = events[:_MOST_EVIDENCE]
+    more = f" and {len(events) - len(shown):,} more" if len(events) > len(shown) else ""
+    if not with_path:
+        lines = ", ".join(str(event.line) for event in shown)
+        return f"line{'s' * (len(events) > 1)} {lines}{more}" if events else ""
+    named = [tag("div", f"line {event.line} of ", untrusted(event.path)) for event in shown]
+    return join([*named, tag("div", more)])
 
 
 def _lines(report: Report) -> Html:

@@ -23,11 +23,12 @@ from drive_trace.scorecard.report import Report
 from drive_trace.scorecard.shown import (
     DISPATCH_HEADERS,
     chosen,
+    cut_dispatches,
     dispatch_name,
     dispatch_rows,
 )
 from drive_trace.scorecard.timeline import DispatchSpan
-from drive_trace.scorecard.verdict import Verdict, headline, what_would_change_it
+from drive_trace.scorecard.verdict import Verdict, cause, headline, what_would_change_it
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 _MOST_LISTED = 300
@@ -40,10 +41,10 @@ def headline_of(report: Report) -> Html:
     card = report.card
     if len(card.runs) == 1:
         run = card.runs[0]
-        word, _, cause = headline(run.gate).partition(" — ")
         kind = _kind(run)
-        said = [tag("strong", word), tag("p", cause) if cause else join(())]
-        said.append(tag("p", "Run ", untrusted(run.run_id)))
+        said = [tag("strong", headline(run.gate).partition(" — ")[0])]
+        said += [tag("p", cause(run.gate)), tag("p", "Run ", untrusted(run.run_id))]
+        said += [tag("p", f"⚠ {each}.") for each in (*rejections(run, plain), *unplaced(run))]
     else:
         all_correct = bool(card.runs) and len(card.correct) == len(card.runs)
         kind = str(Verdict.CORRECT) if all_correct else str(Verdict.NOT_COMPUTABLE)
@@ -77,12 +78,12 @@ def scorecard(report: Report) -> Html:
 
 
 def _row(run: RunScore) -> list[Content]:
-    word, _, cause = headline(run.gate).partition(" — ")
+    word = headline(run.gate).partition(" — ")[0]
     chip = tag("span", word, class_=f"chip {_kind(run)}")
     files = [tag("div", untrusted(part.path)) for part in run.parts[:5] if part.path]
     if len(run.parts) > 5:
         files.append(tag("div", f"and {len(run.parts) - 5} more"))
-    notes = [tag("div", cause)] if cause else []
+    notes = [tag("div", cause(run.gate))]
     notes += [tag("div", f"⚠ {each}") for each in (*rejections(run, plain), *unplaced(run))]
     shown = "hidden" if run.efficiency is None else brief(run.efficiency) or "no signal"
     return [untrusted(run.run_id), chip, notes, shown, files]
@@ -111,8 +112,10 @@ def _card(run: RunScore, number: int) -> Html:
 
 
 def _chip(run: RunScore) -> Html:
-    word, dash, cause = headline(run.gate).partition(" — ")
-    return join([tag("span", word, class_=f"chip {_kind(run)}"), tag("span", dash, cause)])
+    word = headline(run.gate).partition(" — ")[0]
+    return join(
+        [tag("span", word, class_=f"chip {_kind(run)}"), tag("span", f" — {cause(run.gate)}")]
+    )
 
 
 def _decided_by(run: RunScore) -> Iterator[Content]:
@@ -189,6 +192,6 @@ def _timeline(number: int, run_id: str, spans: Sequence[DispatchSpan]) -> Html:
         label=f"Dispatches of {name}",
         wide=(0, 4),
     )
-    cut = left_out(len(spans) - len(shown), "dispatches, with no more rounds each")
+    cut = tag("p", said, class_="soft") if (said := cut_dispatches(spans, shown)) else None
     rework_title = tag("h4", "Rework: rounds a dispatch")
     return tag("article", heading, cut, chart, rework_title, rework, as_table, "\n")

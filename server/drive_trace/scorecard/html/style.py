@@ -49,6 +49,7 @@ tbody th{font-weight:500}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td.wide{min-width:14rem}
 details{margin:.25rem 0}
+details caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 summary{cursor:pointer;color:var(--soft)}
 svg{display:block;width:100%;min-width:40rem;height:auto;background:var(--panel);
 border-radius:.25rem}
@@ -60,6 +61,7 @@ svg text.soft{fill:var(--soft)}
 .open{fill:none;stroke:var(--clock);stroke-dasharray:3 2}
 .claimed{fill:var(--claimed)}
 footer{color:var(--soft);font-size:.9rem;margin-top:2.5rem;padding-bottom:2rem}
+@page{margin:15mm}
 @media print{
 :root{color-scheme:light;--bg:#fff;--ink:#000;--soft:#444;--line:#bbb;--panel:#fff;
 --correct:#116329;--correct-bg:#fff;--incorrect:#a40e26;--incorrect-bg:#fff;
