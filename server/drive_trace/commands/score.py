@@ -14,10 +14,16 @@ from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.render import markdown, text
-from drive_trace.scorecard.table import table
+
+
+def _table(card: ScoreCard) -> str:
+    from drive_trace.scorecard.table import table  # noqa: PLC0415 - scripts need it not
+
+    return table(card, columns(), paint)
+
 
 _RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
-    "table": lambda card: table(card, columns(), paint),
+    "table": _table,
     "text": text,
     "markdown": markdown,
     "json": lambda card: json.dumps(to_json(card), indent=2),
