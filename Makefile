@@ -29,7 +29,7 @@ heading = @printf '\n== %s\n' "$(1)"
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # ---------------------------------------------------------------------------- set-up
 
@@ -95,7 +95,7 @@ demo: venv ## Check and score the example traces
 # ---------------------------------------------------------------------------- tests
 
 .PHONY: test
-test: lint types arrows pytest clients client package e2e protocol ## Everything below, in this order
+test: lint types arrows pytest clients client package e2e-report e2e protocol ## Everything below, in this order
 	@echo; echo "make test: all of it passed"
 
 .PHONY: lint
@@ -158,6 +158,14 @@ messages: venv $(PROTOCOL_SCHEMA)
 	cd $(PROTOCOL) && DRIVE_TRACE_MESSAGES=$(MESSAGES)/session npm run --silent session
 	cd $(PROTOCOL) && DRIVE_TRACE_MESSAGES=$(MESSAGES) npm run --silent validate
 
+.PHONY: e2e-report
+e2e-report: venv $(NODE_STAMP) ## HTML reports in a real browser, headless
+	$(call heading,e2e-report)
+	@cd $(CLIENT) && code=0; npm run --silent e2e:report || code=$$?; \
+	if [ $$code -eq 3 ] && [ "$$DRIVE_TRACE_E2E" != required ]; then \
+	  echo "e2e-report skipped, for the reason above"; \
+	elif [ $$code -ne 0 ]; then exit $$code; fi
+
 # Reads findings on standard input: each must link to a page that the installed package holds.
 define PAGES_EXIST
 import json, pathlib, sys, urllib.parse, urllib.request
@@ -208,8 +216,9 @@ vsix: $(NODE_STAMP) ## Package the VS Code extension as a .vsix file
 	cd $(CLIENT) && npm run --silent package
 
 .PHONY: picture
-picture: venv $(NODE_STAMP) ## Take the README's picture again, in a real VS Code
+picture: venv $(NODE_STAMP) ## Take the README's pictures again, in a real VS Code and a browser
 	@cd $(CLIENT) && npm run --silent e2e -- --picture ../docs/images/vscode.png
+	@cd $(CLIENT) && npm run --silent e2e:report -- --picture ../docs/images/report.png
 
 # pip-tools resolves for the interpreter that it runs on, so the lowest version that is supported does it.
 # It cannot read dependency groups; the group is handed to it on standard input.

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.api import Analysis, summarize_text
+from drive_trace.api import Analysis, read_log, summarize_text
 from drive_trace.rules.base import Severity
 from drive_trace.scorecard.card import score, to_json
+from drive_trace.scorecard.report import report_on
+from drive_trace.scorecard.report import to_json as report_to_json
 
 CASES = Path(__file__).parent / "conformance"
 VERDICTS = {
@@ -66,6 +68,23 @@ def test_trace(number: int) -> None:
     card = to_json(analysis.score())
     assert only_keys_of(card, case["scorecard"]) == case["scorecard"]
     assert to_json(score([summarize_text(case["text"])])) == card
+
+
+@pytest.mark.parametrize("number", range(120))
+def test_report_of_a_trace(number: int) -> None:
+    case = load_traces()[number]
+    made = json.loads(json.dumps(report_to_json(report_on([read_log(case["text"], "x")]))))
+    assert only_keys_of(made["scorecard"], case["scorecard"]) == case["scorecard"]
+    assert made["metrics"] == case["metrics"]
+    decided = {each["id"]: each for each in made["assertions"]}
+    assert [only_keys_of(decided[each["id"]], each) for each in case["assertions"]] == case[
+        "assertions"
+    ]
+    (file,) = made["files"]
+    assert (file["invalid_lines"], file["unknown_lines"]) == (
+        case["invalid_lines"],
+        case["unknown_lines"],
+    )
 
 
 def only_keys_of(ours: object, theirs: object) -> object:

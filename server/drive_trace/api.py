@@ -15,6 +15,7 @@ from drive_trace.findings import FindingStore, Selection
 from drive_trace.rules.base import Finding, Fix, Related, Severity, Words
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
+from drive_trace.scorecard.events import Event, TraceLog
 from drive_trace.scorecard.summary import TraceSummary, summarize, summarize_run
 from drive_trace.text import Span
 from drive_trace.trace.document import Document, Point
@@ -22,6 +23,7 @@ from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, OddLine
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines
+from drive_trace.trace.values import values_of
 
 _MANY = 2000
 """An edit of more lines is taken in by starting over, which costs less than line by line."""
@@ -192,3 +194,21 @@ def summarize_text(text: str | Sequence[str], path: str = "") -> TraceSummary:
     index = Index()
     index.add(document.lines)
     return summarize(index, lambda line: document.number(line) + 1, path)
+
+
+def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
+    """What a report needs of a trace: its summary and every valid event, whole.
+
+    The trace is given as its text, or as its records without their newlines.
+    """
+    records = text.split("\n") if isinstance(text, str) else text
+    document = Document(records, partial(read_lines, only_score=True))
+    index = Index()
+    index.add(document.lines)
+    events = tuple(
+        Event(line.event.name, values_of(line), path, number)
+        for number, line in enumerate(document.lines, 1)
+        if line.event is not None
+    )
+    invalid = tuple(n for n, line in enumerate(document.lines, 1) if line.is_rejected)
+    return TraceLog(summarize(index, lambda line: document.number(line) + 1, path), events, invalid)

@@ -1,266 +1,195 @@
-"""The command line, from outside: the formats of other tools, and findings between files."""
+"""The command line, from outside: reports, and scores for a person at a terminal."""
 
 from __future__ import annotations
 
 import json
-import re
+import os
+import pty
+import stat
+import subprocess
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
 
 import pytest
-from jsonschema import Draft4Validator
 
-from drive_trace.rules import RULES
-from tests.cli.support import CLEAN, REJECTED, WARNED, run, write
-from tests.support.client_text import apart, apply_columns, event, graded, triage
+from tests.cli.support import CLEAN, REJECTED, process, run, write
+from tests.support.client_text import graded, tokens
+from tests.support.command import COMMAND
 
-SCHEMA = json.loads((Path(__file__).parent / "schemas/sarif-2.1.0-rtm.5.json").read_text("utf-8"))
-
-# GitHub's workflow commands
+PASSED = graded("pass", "pass", "pass")
+FAILED = graded("pass", "fail", "pass")
 
 
-def annotations(text: str) -> list[tuple[str, dict[str, str], str]]:
-    """What GitHub's runner makes of the output, by its own rules of unescaping."""
-    found = []
-    for line in text.splitlines():
-        command, properties, data = re.fullmatch(r"::(\w+) (.*?)::(.*)", line).groups()  # type: ignore[union-attr]
-        pairs = (pair.split("=", 1) for pair in properties.split(","))
-        found.append((command, {key: unescaped(value) for key, value in pairs}, unescaped(data)))
-    return found
+# The formats
 
 
-def unescaped(text: str) -> str:
-    for escape, character in (
-        ("%3A", ":"),
-        ("%2C", ","),
-        ("%0D", "\r"),
-        ("%0A", "\n"),
-        ("%25", "%"),
-    ):
-        text = text.replace(escape, character)
-    return text
+def test_json_has_the_keys_of_the_interface(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", PASSED + REJECTED)
+    shown = run("report", "--format", "json", path).json
+    assert list(shown)[:3] == ["scorecard", "metrics", "assertions"]
+    assert shown["scorecard"] == run("score", "--format", "json", path).json
+    assert set(shown["assertions"][0]) >= {"id", "title", "status", "evidence", "note"}
+    assert len(shown["assertions"]) == 31
+    assert shown["lines"] == {"valid": 1, "invalid": 1, "unknown": 0}
+    assert shown["files"][0]["path"] == str(path)
 
 
-def test_github_annotations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    name = "a, 100%:b/trace.jsonl"
-    write(tmp_path, name, REJECTED + WARNED + graded(None, None, None) * 2)
-    ran = run("check", "--output-format", "github", name)
-    assert ran.code == 1
-    found = annotations(ran.out)
-    column = REJECTED.index('"passed"') + 1
-    assert found[0] == (
-        "error",
-        {
-            "title": "drive-trace (unknown-value)",
-            "file": name,
-            "line": "1",
-            "col": str(column),
-            "endLine": "1",
-            "endColumn": str(column + len('"passed"')),
-        },
-        '`qa` must be "pass" or "fail", or null; found "passed" — did you mean "pass"?',
+@pytest.mark.parametrize("output_format", ["markdown", "html"])
+def test_the_verdict_and_its_cause_come_first(output_format: str) -> None:
+    ran = run("report", "--format", output_format, "-", stdin=FAILED + tokens(12_345, 1, 1, 1))
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.index("INCORRECT") < ran.out.index("qa failed") < ran.out.index("Tier 1")
+    assert "12,345" not in ran.out
+
+
+def test_markdown_is_the_default_and_joins_traces(tmp_path: Path) -> None:
+    paths = [write(tmp_path, name, text) for name, text in (("a", PASSED), ("b", FAILED))]
+    ran = run("report", *paths)
+    assert ran.out.startswith("# Drive Trace report\n\n**INCORRECT — qa failed** · run `run-1`\n")
+    assert ran.out.endswith("\n")
+    assert not ran.out.endswith("\n\n")
+
+
+def test_nothing_to_report() -> None:
+    assert "No runs: the traces hold no valid event." in run("report", "-", stdin="").out
+
+
+def test_html_is_utf8_whatever_the_locale_says(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", PASSED)
+    environment = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    ended = subprocess.run(
+        [COMMAND, "report", "--format", "html", path],
+        capture_output=True,
+        env=environment,
+        check=True,
     )
-    assert {each[0] for each in found} == {"error", "warning", "notice"}
-    assert run("check", "--output-format", "github", "-", stdin=CLEAN).out == ""
+    assert ended.stdout.decode("utf-8").startswith("<!DOCTYPE html>")
 
 
-def test_github_cannot_be_spoken_to_by_a_trace() -> None:
-    hostile = triage(**{"::error::%0A::set-env": "\n::stop", "verdict": "a::b,c=%25\r\n::error::"})
-    ran = run("check", "--output-format", "github", "-", stdin=hostile)
-    assert [each[0] for each in annotations(ran.out)] == ["error", "warning"][
-        : len(ran.out.splitlines())
-    ]
-    assert all(line.startswith("::") for line in ran.out.splitlines())
-
-
-# SARIF
-
-
-def sarif(*args: str | Path, stdin: str = "") -> Any:
-    log = run("check", "--output-format", "sarif", *args, stdin=stdin).json
-    Draft4Validator(SCHEMA).validate(log)
-    (only,) = log["runs"]
-    return only
-
-
-EVERYTHING = (
-    REJECTED
-    + WARNED
-    + triage(input_ref="日本 🚀", verdict="direct-chance")
-    + triage().replace("}", ",}")
-    + graded("pass", "pass", "pass")
-    + graded("pass", None, "pass")
-    + "\n"
-    + event("nope")
-    + triage().rstrip("\n")
-)
-
-
-def test_a_sarif_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "a b/é:%.jsonl", EVERYTHING)
-    run_ = sarif("a b/é:%.jsonl")
-    rules = run_["tool"]["driver"]["rules"]
-    assert [each["id"] for each in rules] == list(RULES)
-    for each in rules:
-        assert each["help"]["markdown"]
-        assert each["helpUri"].endswith(f"/{each['id']}.md")
-    assert run_["columnKind"] == "unicodeCodePoints"
-    root = run_["originalUriBaseIds"]["%SRCROOT%"]["uri"]
-    assert unquote(root) == f"file://{tmp_path}/"
-    found = run("check", "--output-format", "json", "a b/é:%.jsonl").json
-    assert len(run_["results"]) == len(found)
-    levels = {"error": "error", "warning": "warning", "information": "note", "hint": "note"}
-    for result, finding in zip(run_["results"], found, strict=True):
-        assert result["ruleId"] == rules[result["ruleIndex"]]["id"] == finding["code"]
-        assert result["level"] == levels[finding["severity"]]
-        assert result["message"]["text"] == finding["message"]
-        (location,) = result["locations"]
-        place = location["physicalLocation"]
-        assert place["artifactLocation"]["uriBaseId"] == "%SRCROOT%"
-        assert unquote(place["artifactLocation"]["uri"]) == "a b/é:%.jsonl"
-        assert place["region"] == {
-            "startLine": finding["line"],
-            "startColumn": finding["column"],
-            "endLine": finding["end_line"],
-            "endColumn": finding["end_column"],
-        }
-
-
-def test_sarif_fixes_and_related_places() -> None:
-    run_ = sarif("-", stdin=EVERYTHING)
-    by_code = {each["ruleId"]: each for each in run_["results"]}
-    (comma,) = by_code["invalid-json"]["fixes"]
-    assert comma["description"]["text"] == "Remove the comma"
-    assert comma["properties"] == {"safe": True}
-    edits = [
-        {
-            "line": region["startLine"],
-            "column": region["startColumn"],
-            "end_line": region["endLine"],
-            "end_column": region["endColumn"],
-            "text": each["insertedContent"]["text"],
-        }
-        for change in comma["artifactChanges"]
-        for each in change["replacements"]
-        for region in [each["deletedRegion"]]
-    ]
-    assert apply_columns(EVERYTHING, edits) == EVERYTHING.replace(",}", "}")
-    (related,) = by_code["erased-verdict"]["relatedLocations"]
-    assert related["physicalLocation"]["region"]["startLine"] == 5
-    assert related["message"]["text"] == "`qa` recorded here"
-
-
-def test_sarif_fingerprints_stay_when_lines_move_and_tell_findings_apart() -> None:
-    def prints(text: str) -> list[str]:
-        return [
-            each["partialFingerprints"]["primaryLocationLineHash"]
-            for each in sarif("-", stdin=text)["results"]
-        ]
-
-    text = apart(CLEAN * 2 + WARNED + REJECTED).partition("\n")[2] + REJECTED
-    assert len(set(prints(text))) == len(prints(text))
-    assert prints(apart(CLEAN) + text)[-len(prints(text)) :] == prints(text)
-
-
-def test_sarif_of_nothing_and_of_files_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert sarif("-", stdin=CLEAN)["results"] == []
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    path = write(tmp_path, "there/trace.jsonl", REJECTED)
-    (result,) = sarif(path)["results"]
-    artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
-    assert artifact == {"uri": path.as_uri()}
-
-
-def test_sarif_takes_hostile_text() -> None:
-    lone = (
-        triage(x=1).replace('"x"', '"\\ud800\\u0000<script>"').replace("direct-change", "\\udfff")
-    )
-    assert sarif("-", stdin=lone)["results"]
-
-
-# Between files
-
-
-def conflicts(*args: str | Path) -> list[Any]:
-    found = run("check", "--output-format", "json", *args).json
-    return [each for each in found if each["code"] == "conflicting-verdicts"]
-
-
-def test_files_that_grade_a_run_differently(tmp_path: Path) -> None:
-    early, late = graded("pass", "fail", "pass"), graded("pass", "pass", "pass")
-    a = write(tmp_path, "a.jsonl", graded("fail", "fail", "fail") + early)
-    b = write(tmp_path, "b.jsonl", CLEAN + late.replace("T14:00", "T15:00"))
-    for order in ((a, b), (b, a)):
-        (finding,) = conflicts(*order)
-        column = early.index('"fail"') + 1
-        assert (finding["path"], finding["line"], finding["column"]) == (str(a), 2, column)
-        assert finding["severity"] == "warning"
-        said = f'`qa` is "fail" here, but "pass" on line 2 of {b}'
-        assert finding["message"] == f"{said}: the grade with the latest `ts` counts"
-    (result,) = [
-        each for each in sarif(a, b)["results"] if each["ruleId"] == "conflicting-verdicts"
-    ]
-    (related,) = result["relatedLocations"]
-    assert related["physicalLocation"]["artifactLocation"]["uri"].endswith("b.jsonl")
-    assert related["physicalLocation"]["region"]["startLine"] == 2
-    assert conflicts(a) == conflicts(b) == []
+# To a file
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "count"),
-    [
-        (("pass", "pass", "pass"), ("pass", "pass", "pass"), 0),
-        (("pass", None, None), ("pass", "fail", "pass"), 0),
-        ((None, None, None), ("pass", "fail", "pass"), 0),
-        (("pass", "fail", None), ("pass", "fail", "pass"), 0),
-        (("fail", "fail", None), ("pass", "fail", "pass"), 1),
-        (("fail", "fail", "fail"), ("pass", "pass", "pass"), 3),
-        (("pass", "passed", None), ("fail", "fail", "fail"), 0),  # rejected: no grade
-    ],
+    ("name", "start"), [("r.html", "<!DOCTYPE"), ("r.json", "{"), ("r.md", "# "), ("r", "# ")]
 )
-def test_a_null_contradicts_nothing(
-    one: tuple[str | None, ...], other: tuple[str | None, ...], count: int, tmp_path: Path
-) -> None:
-    a = write(tmp_path, "a.jsonl", graded(*one))
-    b = write(tmp_path, "b.jsonl", graded(*other))
-    assert len(conflicts(a, b)) == len(conflicts(b, a)) == count
+def test_out_says_the_format(name: str, start: str, tmp_path: Path) -> None:
+    path, out = write(tmp_path, "trace.jsonl", PASSED), tmp_path / name
+    assert run("report", path, "--out", out) == (0, "", "")
+    assert out.read_text("utf-8").startswith(start)
+    assert run("report", path, "--out", out, "--format", "json").code == 0
+    assert json.loads(out.read_text("utf-8"))["scorecard"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([name, "trace.jsonl"])
 
 
-def test_where_the_latest_says_nothing_the_one_before_does(tmp_path: Path) -> None:
-    grades = [("pass", "fail", None), ("pass", "pass", None), ("pass", None, None)]
-    paths = [
-        write(tmp_path, f"{hour}.jsonl", graded(*each).replace("T14", f"T1{hour}"))
-        for hour, each in enumerate(grades, start=5)
-    ]
-    (finding,) = conflicts(*paths)
-    assert finding["path"] == str(paths[0])
+def test_out_keeps_a_links_target_and_its_permissions(tmp_path: Path) -> None:
+    path, real = write(tmp_path, "trace.jsonl", PASSED), write(tmp_path, "real.md", "old")
+    real.chmod(0o640)
+    link = tmp_path / "link.md"
+    link.symlink_to(real)
+    assert run("report", path, "--out", link).code == 0
+    assert link.is_symlink()
+    assert real.read_text("utf-8").startswith("# ")
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
 
 
-def test_a_run_of_another_name_is_another_run(tmp_path: Path) -> None:
-    a = write(tmp_path, "a.jsonl", graded("pass", "pass", "pass"))
-    b = write(tmp_path, "b.jsonl", graded("fail", "pass", "pass", run="run-2"))
-    assert conflicts(a, b) == []
+def test_out_never_takes_the_place_of_a_trace(tmp_path: Path) -> None:
+    path = write(tmp_path, "given.txt", PASSED)
+    other = write(tmp_path, "other.jsonl", CLEAN)
+    symbolic, hard = tmp_path / "symbolic.md", tmp_path / "hard.md"
+    symbolic.symlink_to(path)
+    hard.hardlink_to(path)
+    for out in (path, symbolic, hard, other, tmp_path / "new.jsonl"):
+        ran = run("report", path, "--out", out)
+        assert ran == (
+            2,
+            "",
+            f"drive-trace: {out}: is not written: a report must not take the place of a trace\n",
+        )
+    assert path.read_text("utf-8") == PASSED
+    assert other.read_text("utf-8") == CLEAN
+    assert not (tmp_path / "new.jsonl").exists()
 
 
-def test_configuration_and_baseline_hold_between_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "a/trace.jsonl", graded("fail", "pass", "pass"))
-    write(tmp_path, "b/trace.jsonl", graded("pass", "pass", "pass").replace("T14", "T15"))
-    toml = write(tmp_path, "drive-trace.toml", '[rules]\nconflicting-verdicts = "error"\n')
-    assert run("check").code == 1
-    toml.write_text('[rules]\nconflicting-verdicts = "off"\n')
-    assert conflicts() == []
-    toml.write_text("")
-    assert len(conflicts()) == 1
-    run("check", "--write-baseline")
-    ran = run("check", "--output-format", "json", "--fail-on", "hint")
-    assert (ran.code, ran.json) == (0, [])
-    assert "hidden" in ran.err
+def test_out_that_cannot_be_written(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", PASSED)
+    for out, why in (
+        (tmp_path, "it is a folder"),
+        (tmp_path / "none" / "r.md", "No such file or directory"),
+        (path / "r.md", "Not a directory"),
+    ):
+        ran = run("report", path, "--out", out)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err == f"drive-trace: {out}: is not written: {why}\n"
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_reported(tmp_path: Path) -> None:
+    path, out = write(tmp_path, "trace.jsonl", PASSED), tmp_path / "r.md"
+    ran = run("report", tmp_path / "missing", path, "--out", out)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert out.exists()
+    out.unlink()
+    assert run("report", tmp_path / "missing", "--out", out).code == 2
+    assert not out.exists()
+
+
+def test_the_installed_command(tmp_path: Path) -> None:
+    path, out = write(tmp_path, "trace.jsonl", PASSED), tmp_path / "r.html"
+    assert process("report", path, "--out", out) == (0, "", "")
+    assert process("report", path, "--format", "html").out == out.read_text("utf-8")
+    assert process("report", path, "--out", "/dev/null").code == 0
+
+
+# At a terminal
+
+
+def at_terminal(*arguments: str | Path, **environment: str) -> str:
+    """What a terminal of 80 columns gets."""
+    master, slave = pty.openpty()
+    variables = {**os.environ, "TERM": "xterm", "COLUMNS": "80", **environment}
+    if "NO_COLOR" not in environment:
+        variables.pop("NO_COLOR", None)
+    with subprocess.Popen(
+        [COMMAND, *map(str, arguments)], stdout=slave, stderr=slave, env=variables
+    ) as running:
+        os.close(slave)
+        said = b""
+        while True:
+            try:
+                data = os.read(master, 65536)
+            except OSError:  # so Linux says that nobody writes to it any more
+                break
+            if not data:
+                break
+            said += data
+        os.close(master)
+    assert running.returncode == 0
+    return said.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_a_table_in_colour(tmp_path: Path) -> None:
+    first = write(tmp_path, "a.jsonl", PASSED + tokens(1_900_000, 42_000, None, None))
+    second = write(tmp_path, "b.jsonl", graded("pass", "failed", "pass"))
+    said = at_terminal("score", first, second)
+    assert "\x1b[32m\x1b[1mCORRECT\x1b[0m" in said
+    bare = at_terminal("score", first, second, NO_COLOR="1")
+    assert "\x1b" not in bare
+    assert bare == run("score", "--format", "table", first, second).out
+    lines = bare.splitlines()
+    assert lines[1].split() == ["run-1", "CORRECT", "1.9M", "42k", "n/a", "n/a"]
+    assert f"  in {first}" in lines
+    assert f"  in {second}" in lines
+    assert "not counted" in bare
+    assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
+
+
+def test_what_is_no_terminal_gets_text_without_colour(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", PASSED)
+    assert process("score", path).out == run("score", "--format", "text", path).out
+    assert "\x1b" not in process("score", "--format", "table", path).out
+
+
+def test_only_correct_is_green(tmp_path: Path) -> None:
+    for text in (FAILED, CLEAN, graded("pass", None, "pass")):
+        path = write(tmp_path, "trace.jsonl", text + tokens(1, 2, 3, 4))
+        said = at_terminal("score", path)
+        assert "\x1b[32m" not in said
+        assert "hidden" in said

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from drive_trace.scorecard.card import RunScore, ScoreCard, to_json
-from drive_trace.scorecard.efficiency import milliseconds_between
 from drive_trace.scorecard.render import brief, card_markdown, lens_title, markdown, run_page, text
+from drive_trace.trace.times import milliseconds_between
 from tests.scorecard.support import PASSED, card_of, event, graded, run_of
 from tests.support.fixtures import trace
 

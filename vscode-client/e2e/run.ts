@@ -4,9 +4,10 @@ import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 
 import { findServer } from "../src/server-command";
+import { launchBrowser } from "./browser";
 import { CodeServer, codeServerVersion, ensureCodeServer } from "./code-server";
 import { Editor } from "./editor";
 import { CannotRunHere, ensureChromium } from "./machine";
@@ -111,25 +112,6 @@ async function endProcesses(mark: string): Promise<void> {
     console.error(`had to be killed: ${survivors.map(({ command }) => command).join("; ")}`);
     process.exitCode = 1;
   }
-}
-
-function launchBrowser(executablePath: string, env: Record<string, string>): Promise<Browser> {
-  return chromium.launch({
-    executablePath,
-    env,
-    handleSIGINT: false,
-    handleSIGTERM: false,
-    handleSIGHUP: false,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
 }
 
 /** Rejects when the time is over, or when this process is asked to end. */

@@ -13,6 +13,7 @@ import click
 from drive_trace import __version__
 from drive_trace.commands.check import check
 from drive_trace.commands.explain import explain
+from drive_trace.commands.report import report
 from drive_trace.commands.score import score
 from drive_trace.commands.serve import serve
 from drive_trace.commands.streams import OutputError, open_streams
@@ -36,6 +37,7 @@ def cli(ctx: click.Context) -> None:
       drive-trace check                     every trace below this folder
       drive-trace score projects/x          the verdict of every run in there
       drive-trace explain unknown-value     what a rule is about, and how to fix it
+      drive-trace report . --out runs.html  scorecard, metrics and assertions on one page
       drive-trace serve                     the language server, for editors
     """
     if os.environ.get("NO_COLOR"):
@@ -44,6 +46,7 @@ def cli(ctx: click.Context) -> None:
 
 cli.add_command(check)
 cli.add_command(explain)
+cli.add_command(report)
 cli.add_command(score)
 cli.add_command(serve)
 

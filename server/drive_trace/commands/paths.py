@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import click
 
+from drive_trace.commands.terminal import Progress
 from drive_trace.rules.base import printable
 from drive_trace.storage.traces import Problem, Trace, find_traces, read_trace
 
@@ -26,10 +27,12 @@ class Reading:
         self._paths = paths or (".",)
 
     def __iter__(self) -> Iterator[Trace]:
-        for found in find_traces(self._paths):
+        progress = Progress("reading traces")
+        for found in progress.over(find_traces(self._paths)):
             trace = found if isinstance(found, Problem) else read_trace(found)
             if isinstance(trace, Problem):
                 self.failed = True
+                progress.clear()
                 click.echo(f"drive-trace: {printable(trace.message, 8192)}", err=True)
             else:
                 yield trace

@@ -10,11 +10,20 @@ import click
 
 from drive_trace.api import summarize_text
 from drive_trace.commands.paths import Reading, paths_argument
+from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.render import markdown, text
 
+
+def _table(card: ScoreCard) -> str:
+    from drive_trace.scorecard.table import table  # noqa: PLC0415 - scripts need it not
+
+    return table(card, columns(), paint)
+
+
 _RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
+    "table": _table,
     "text": text,
     "markdown": markdown,
     "json": lambda card: json.dumps(to_json(card), indent=2),
@@ -27,12 +36,11 @@ _RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
     "--format",
     "output_format",
     type=click.Choice(list(_RENDER)),
-    default="text",
-    show_default=True,
-    help="text is for a terminal, json for programs.",
+    help="table has a line a run, text everything in words, json is for programs. By default table "
+    "on a terminal, else text.",
 )
 @click.option("--require-correct", is_flag=True, help="Exit with 1 unless every run is CORRECT.")
-def score(paths: tuple[str, ...], output_format: str, require_correct: bool) -> None:
+def score(paths: tuple[str, ...], output_format: str | None, require_correct: bool) -> None:
     """Show the two-tier scorecard of the runs in the traces at PATH, joined by run id.
 
     Tier 1 is the correctness gate: CORRECT, INCORRECT, or not computable with what is missing.
@@ -49,8 +57,9 @@ def score(paths: tuple[str, ...], output_format: str, require_correct: bool) -> 
     """
     reading = Reading(paths)
     card = join([summarize_text(trace.records, trace.path) for trace in reading])
-    if card.traces or output_format == "json":
-        click.echo(_RENDER[output_format](card))
+    chosen = output_format or ("table" if is_terminal(sys.stdout) else "text")
+    if card.traces or chosen == "json":
+        click.echo(_RENDER[chosen](card))
     if reading.failed:
         sys.exit(2)
     sys.exit(1 if require_correct and not _all_correct(card) else 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from itertools import chain
 
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard, rejected_phrase
@@ -16,7 +17,9 @@ from drive_trace.scorecard.verdict import headline, listed, what_would_change_it
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 NO_SIGNAL = "n/a (no signal)"
-_TOKEN_LABELS = {
+_HUGE = 10**21
+"""From here on JavaScript, too, writes a number as a power of ten."""
+TOKEN_LABELS = {
     "input_tokens": "input tokens",
     "output_tokens": "output tokens",
     "cache_read_tokens": "cache read tokens",
@@ -29,7 +32,7 @@ def lens_title(run: RunScore) -> str:
     parts = [headline(run.gate)]
     if run.efficiency is not None:
         parts.append(brief(run.efficiency))
-    parts += [rejected_phrase(run.rejected) or "", *_unplaced(run)]
+    parts += [rejected_phrase(run.rejected) or "", *unplaced(run)]
     return " · ".join(part for part in parts if part)
 
 
@@ -56,7 +59,7 @@ def card_markdown(run: RunScore) -> str:
 def _body(run: RunScore) -> list[str]:
     """The card below the verdict and the run's id."""
     lines: list[str] = []
-    for rejected in chain(_rejections(run, code, most=10), _unplaced(run)):
+    for rejected in chain(rejections(run, code, most=10), unplaced(run)):
         lines += ["", f"⚠ {rejected}."]
     recorded = run.correctness.values if run.correctness is not None else {}
     components = [
@@ -71,7 +74,7 @@ def _body(run: RunScore) -> list[str]:
     return [*lines, "", "For every measure lower is better. Time and rework are this run's alone."]
 
 
-def _unplaced(run: RunScore) -> Iterator[str]:
+def unplaced(run: RunScore) -> Iterator[str]:
     """Rejected feed lines that may be the run's, as no run can be read from them."""
     named = [each for part in run.parts for each in part.unplaced]
     more = sum(part.unplaced_count for part in run.parts) - len(named)
@@ -108,21 +111,24 @@ def hidden_because(run: RunScore) -> str:
 
 def measures(efficiency: Efficiency) -> list[tuple[str, str]]:
     """Tier 2 in full numbers: label and value."""
-    rows = [(_TOKEN_LABELS[name], _number(efficiency.tokens[name])) for name in TOKEN_FIELDS]
+    rows = [(TOKEN_LABELS[name], _number(efficiency.tokens[name])) for name in TOKEN_FIELDS]
     clock, rounds = efficiency.wall_clock_ms, efficiency.rounds_per_dispatch
-    rows.append(("wall-clock", NO_SIGNAL if clock is None else f"{duration(clock)} ({clock:,} ms)"))
+    rows.append(
+        ("wall-clock", NO_SIGNAL if clock is None else f"{duration(clock)} ({_number(clock)} ms)")
+    )
     rows.append(("rounds per dispatch", NO_SIGNAL if rounds is None else f"{rounds:.2f}"))
     return rows
 
 
-def markdown(card: ScoreCard) -> str:
-    """The whole scorecard as a Markdown document."""
-    lines = ["# Scorecard", ""]
-    for run in card.runs:
-        lines += [f"## {code(run.run_id)}", "", f"**{headline(run.gate)}**", *_body(run), ""]
+def markdown(card: ScoreCard, level: int = 1, most: int | None = None) -> str:
+    """The whole scorecard in Markdown, its title a heading of that level; ``most`` runs in full."""
+    mark = "#" * level
+    lines = [f"{mark} Scorecard", ""]
+    for run in card.runs[:most]:
+        lines += [f"{mark}# {code(run.run_id)}", "", f"**{headline(run.gate)}**", *_body(run), ""]
         files = [code(part.path) for part in run.parts if part.path]
         lines += [f"Files: {', '.join(files)}", ""] if files else []
-    lines += ["## All runs", "", *(f"- {line}" for line in _totals(card, code))]
+    lines += [f"{mark}# All runs", "", *(f"- {line}" for line in totals(card, code))]
     return "\n".join(lines)
 
 
@@ -130,12 +136,12 @@ def text(card: ScoreCard) -> str:
     """The whole scorecard for a terminal, at most 80 columns where names allow."""
     lines: list[str] = []
     for run in card.runs:
-        lines += [_plain(run.run_id), f"  {headline(run.gate)}"]
-        lines += map(_wrapped, _rejections(run, _plain))
+        lines += [plain(run.run_id), f"  {headline(run.gate)}"]
+        lines += map(_wrapped, rejections(run, plain))
         if run.correctness is not None:
             values = run.correctness.values
             graded = ", ".join(f"{name} {values[name] or '—'}" for name in CORRECTNESS_FIELDS)
-            where = f" of {_plain(run.correctness.path)}" if len(run.parts) > 1 else ""
+            where = f" of {plain(run.correctness.path)}" if len(run.parts) > 1 else ""
             lines.append(f"  graded: {graded} (line {run.correctness.line}{where})")
         lines.append(_wrapped(what_would_change_it(run.gate)))
         if run.efficiency is None:
@@ -143,9 +149,9 @@ def text(card: ScoreCard) -> str:
         else:
             width = max(len(label) for label, _ in measures(run.efficiency))
             lines += [f"  {label:<{width}}  {value}" for label, value in measures(run.efficiency)]
-        lines += [f"  in {_plain(part.path)}" for part in run.parts if part.path]
+        lines += [f"  in {plain(part.path)}" for part in run.parts if part.path]
         lines.append("")
-    return "\n".join([*lines, *_totals(card, _plain)])
+    return "\n".join([*lines, *totals(card, plain)])
 
 
 def _wrapped(sentence: str) -> str:
@@ -160,15 +166,16 @@ def _wrapped(sentence: str) -> str:
     )
 
 
-def _rejections(run: RunScore, name: Callable[[str], str], most: int = 3) -> Iterator[str]:
-    """What was rejected, file by file where the run has several."""
+def rejections(run: RunScore, name: Callable[[str], str], most: int = 3) -> Iterator[str]:
+    """What was rejected of a run, file by file where the run has several."""
     for part in run.parts:
         rejected = rejected_phrase(part.rejected, most)
         if rejected:
             yield f"{name(part.path)}: {rejected}" if len(run.parts) > 1 else rejected
 
 
-def _totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
+def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
+    """What is to be said of all runs together; ``name`` writes untrusted text."""
     if not card.runs:
         lines = ["No runs: the traces hold no valid event."]
     else:
@@ -179,12 +186,16 @@ def _totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
             lines.append(f"Efficiency hidden: {card.hidden_reason}.")
         elif brief(efficiency):
             lines.append(f"CORRECT runs together: {brief(efficiency)}.")
+    return [*lines, *unowned(card, name)]
+
+
+def unowned(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:
+    """What was rejected of no run that is known, file by file."""
     for trace in card.traces:
         rejected = rejected_phrase(trace.orphans)
         if rejected:
             where = f"{name(trace.path)}, in" if trace.path else "In"
-            lines.append(f"{where} no known run: {rejected}.")
-    return lines
+            yield f"{where} no known run: {rejected}."
 
 
 def _decided_by(run: RunScore) -> str:
@@ -196,6 +207,8 @@ def _decided_by(run: RunScore) -> str:
 
 def compact(number: int) -> str:
     """``1.9M``, ``42k``, ``950``."""
+    if number >= _HUGE:
+        return _power_of_ten(number)
     for unit, suffix in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if number * 2000 >= unit * 1999:  # 999,500 is 1.0M, not 1,000k
             scaled = number / unit
@@ -207,6 +220,8 @@ def duration(milliseconds: int) -> str:
     """``2d 3h``, ``1h 05m``, ``28m``, ``45s``, ``350ms``."""
     if milliseconds < 0:
         return f"−{duration(-milliseconds)}"
+    if milliseconds >= _HUGE:
+        return f"{_power_of_ten(milliseconds // 86_400_000)}d"
     if milliseconds < 1000:
         return f"{milliseconds}ms"
     minutes, seconds = divmod(milliseconds // 1000, 60)
@@ -219,22 +234,35 @@ def duration(milliseconds: int) -> str:
     return f"{minutes}m" if minutes else f"{seconds}s"
 
 
-def code(text: str) -> str:
+def code(text: str, most: int = 200) -> str:
     """Untrusted text as inline Markdown code, whatever it holds."""
-    safe = _plain(text)
+    safe = plain(text, most)
     longest = max((len(run) for run in re.findall("`+", safe)), default=0)
     fence = "`" * (longest + 1)
     padding = " " if "`" in safe or not safe.strip() else ""
     return f"{fence}{padding}{safe}{padding}{fence}"
 
 
-def _plain(text: str) -> str:
-    """Untrusted text on one line, with nothing in it that a terminal would obey."""
-    cut = text if len(text) <= 200 else text[:199] + "…"
+def plain(text: str, most: int = 200) -> str:
+    """Untrusted text on one line, cut, with nothing in it that a terminal would obey."""
+    return visible(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def visible(text: str) -> str:
+    """Text with every character that is not printable spelt ``<U+XXXX>``."""
+    if text.isprintable():
+        return text
     return "".join(
-        character if character.isprintable() else f"<U+{ord(character):04X}>" for character in cut
+        character if character.isprintable() else f"<U+{ord(character):04X}>" for character in text
     )
 
 
 def _number(value: int | None) -> str:
-    return NO_SIGNAL if value is None else f"{value:,}"
+    if value is None:
+        return NO_SIGNAL
+    return f"{value:,}" if abs(value) < _HUGE else _power_of_ten(value)
+
+
+def _power_of_ten(number: int) -> str:
+    """A number that is some mistake, without its hundreds of digits; a float may not hold it."""
+    return f"{Decimal(number):.3e}"

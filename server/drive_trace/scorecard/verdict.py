@@ -50,6 +50,13 @@ def headline(gate: Gate) -> str:
     return f"not computable — missing: {', '.join(gate.missing)}"
 
 
+def cause(gate: Gate) -> str:
+    """Why the verdict is what it is, in a few words: ``missing: qa, intent``."""
+    if gate.verdict is Verdict.CORRECT:
+        return f"{listed(CORRECTNESS_FIELDS)} passed"
+    return headline(gate).partition(" — ")[2]
+
+
 def what_would_change_it(gate: Gate) -> str:
     """What has to be recorded for another verdict, in one sentence."""
     failed, missing = listed(gate.failed), listed(gate.missing)

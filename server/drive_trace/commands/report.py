@@ -1,0 +1,84 @@
+"""``drive-trace report``: the scorecard, the metrics and the assertions on one page."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import click
+
+from drive_trace import __version__
+from drive_trace.api import read_log
+from drive_trace.commands.paths import Reading, paths_argument
+from drive_trace.rules.base import printable
+from drive_trace.storage.report_files import write_report
+
+if TYPE_CHECKING:
+    from drive_trace.scorecard.report import Report
+
+_FORMATS = ("markdown", "json", "html")
+_SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
+
+
+@click.command(short_help="Write a report on the runs of traces.")
+@paths_argument
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(_FORMATS),
+    help="By default what the name of --out says, else markdown.",
+)
+@click.option("--out", metavar="FILE", help="Write to a file instead of standard output.")
+def report(paths: tuple[str, ...], output_format: str | None, out: str | None) -> None:
+    """Write a report on the traces at PATH: the scorecard, metrics, assertions, and what was
+    rejected.
+
+    The metrics are facts, not a score. Nothing in a report says that a run is good, but the
+    verdict CORRECT. The html format is one file that loads nothing and runs nothing.
+
+    Several traces are joined by run id, and otherwise read as if they were one file. --out
+    replaces a file that is there, but never a trace.
+
+    Exit code: 0 whatever the verdicts, 2 some input could not be read (the report is on the
+    rest), or the report could not be written.
+
+    \b
+    Examples:
+      drive-trace report projects/checkout-retry/trace.jsonl
+      drive-trace report projects --out report.html
+      drive-trace report --format json . > report.json
+    """
+    from drive_trace.scorecard.report import report_on  # noqa: PLC0415 - other commands need it not
+
+    reading = Reading(paths)
+    made = report_on([read_log(trace.records, trace.path) for trace in reading])
+    to_file = out is not None and out != "-"
+    chosen = output_format or _SUFFIXES.get(PurePath(out or "").suffix.lower(), "markdown")
+    if made.traces or (chosen == "json" and not to_file):
+        data = _rendered(made, chosen).encode("utf-8", "backslashreplace")
+        if out is not None and to_file:
+            problem = write_report(out, data, [trace.path for trace in made.traces])
+            if problem is not None:
+                click.echo(f"drive-trace: {printable(problem.message, 8192)}", err=True)
+                sys.exit(2)
+        elif chosen == "html":  # it says that it is UTF-8, whatever the terminal takes
+            sys.stdout.buffer.write(data)
+        else:
+            click.echo(data.decode(), nl=False)
+    sys.exit(2 if reading.failed else 0)
+
+
+def _rendered(report: Report, output_format: str) -> str:
+    if output_format == "html":
+        from drive_trace.scorecard.html.page import report_html  # noqa: PLC0415 - as above
+
+        return report_html(report, f"drive-trace {__version__}")
+    if output_format == "json":
+        from drive_trace.scorecard.report import to_json  # noqa: PLC0415 - as above
+
+        return json.dumps(to_json(report), indent=2) + "\n"
+    from drive_trace.scorecard.report_markdown import report_markdown  # noqa: PLC0415 - as above
+
+    return report_markdown(report) + "\n"

@@ -1,0 +1,101 @@
+"""The scorecard as a table for a terminal: a line a run, and below it why and where."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Callable, Iterator
+
+from drive_trace.scorecard.card import RunScore, ScoreCard
+from drive_trace.scorecard.efficiency import Efficiency
+from drive_trace.scorecard.render import compact, duration, plain, rejections, totals, unplaced
+from drive_trace.scorecard.verdict import headline
+
+Paint = Callable[[str, str], str]
+"""Gives a text the colours of its role: a verdict's name, ``heading``, ``soft`` or ``warning``.
+
+Green is for the verdict ``correct`` and for nothing else.
+"""
+
+_VERDICT = 14
+_FIGURES = (("INPUT", 6), ("OUTPUT", 6), ("TIME", 8), ("ROUNDS", 6))
+_REST = 2 + _VERDICT + sum(2 + width for _, width in _FIGURES)
+_NARROWEST = 60
+
+
+def table(card: ScoreCard, columns: int, paint: Paint) -> str:
+    """All runs, in at most ``columns`` columns where names allow; 60 at least."""
+    width = max(columns, _NARROWEST)
+    lines: list[str] = []
+    if card.runs:
+        lines.append(
+            paint(
+                _line("RUN", f"{'VERDICT':<{_VERDICT}}", [name for name, _ in _FIGURES], width),
+                "heading",
+            )
+        )
+    for run in card.runs:
+        lines += _run(run, width, paint)
+    lines += [""] * bool(lines)
+    lines += [each for said in totals(card, plain) for each in _wrapped(said, "", width)]
+    if card.runs:
+        hint = "Grades, and what would change a verdict: --format text."
+        lines.append(paint(hint, "soft"))
+    return "\n".join(lines)
+
+
+def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
+    word, _, cause = headline(run.gate).partition(" — ")
+    name = plain(run.run_id)
+    if cells(name) > width - _REST:
+        yield name
+        name = ""
+    figures = ["hidden"] if run.efficiency is None else _figures(run.efficiency)
+    verdict = paint(word, str(run.gate.verdict)) + " " * (_VERDICT - len(word))
+    yield _line(name, verdict, figures, width)
+    if cause:
+        yield from _wrapped(cause, "  ", width)
+    for rejected in (*rejections(run, plain), *unplaced(run)):
+        yield from (paint(each, "warning") for each in _wrapped(f"! {rejected}", "  ", width))
+    yield from (paint(f"  in {plain(part.path)}", "soft") for part in run.parts if part.path)
+
+
+def _figures(efficiency: Efficiency) -> list[str]:
+    tokens, rounds = efficiency.tokens, efficiency.rounds_per_dispatch
+    read, written = tokens["input_tokens"], tokens["output_tokens"]
+    clock = efficiency.wall_clock_ms
+    return [
+        "n/a" if read is None else compact(read),
+        "n/a" if written is None else compact(written),
+        "n/a" if clock is None else duration(clock),
+        "n/a" if rounds is None else f"{rounds:.1f}",
+    ]
+
+
+def _line(name: str, verdict: str, figures: list[str], width: int) -> str:
+    shown = name + " " * (width - _REST - cells(name))
+    figures_in_columns = (
+        f"{each:>{room}}" for each, (_, room) in zip(figures, _FIGURES, strict=False)
+    )
+    return "  ".join([shown, verdict, *figures_in_columns])
+
+
+def _wrapped(text: str, indent: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width=width,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
+        for each in text
+    )

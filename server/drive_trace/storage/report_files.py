@@ -1,0 +1,42 @@
+"""Where a report is written: never over a trace, and whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from drive_trace.storage.replace import write_whole
+from drive_trace.storage.traces import STDIN, Problem, why
+
+
+def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | None:
+    """Write a report made of ``traces``, or say why it is not written.
+
+    A link stays a link: what it leads to is written. What is no regular file, as
+    a pipe, is written to and not replaced.
+    """
+    try:
+        real = Path(os.path.realpath(path))
+        if _is_trace(path, real, traces):
+            return Problem(f"{path}: is not written: a report must not take the place of a trace")
+        if real.is_dir():
+            return Problem(f"{path}: is not written: it is a folder")
+        if real.exists() and not real.is_file():
+            real.write_bytes(data)
+        else:
+            write_whole(real, data)
+    except (OSError, ValueError) as error:
+        return Problem(f"{path}: is not written: {why(error)}")
+    return None
+
+
+def _is_trace(path: str, real: Path, traces: Sequence[str]) -> bool:
+    if path.endswith(".jsonl") or real.name.endswith(".jsonl"):
+        return True
+    for trace in traces:
+        with suppress(OSError):  # as where the report's file is not there yet
+            if trace != STDIN and real.samefile(trace):
+                return True
+    return False

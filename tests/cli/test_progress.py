@@ -1,0 +1,39 @@
+"""How far a long reading is: for a person at a terminal, and for nobody else."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from drive_trace.commands import terminal
+from drive_trace.commands.terminal import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def told(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(sys, "stderr", stream)
+    assert list(Progress("reading traces").over(iter("abc"))) == ["a", "b", "c"]
+    return stream.getvalue()
+
+
+def test_it_is_told_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "_PATIENCE", 0)
+    monkeypatch.setattr(terminal, "_PAUSE", 0)
+    said = told(Terminal(), monkeypatch)
+    assert "reading traces: 1 of 3" in said
+    assert said.endswith("\r" + " " * len("reading traces: 3 of 3") + "\r")
+
+
+def test_nothing_is_told_of_what_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert told(Terminal(), monkeypatch) == ""
+
+
+def test_nothing_is_told_to_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "_PATIENCE", 0)
+    assert told(io.StringIO(), monkeypatch) == ""

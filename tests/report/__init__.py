@@ -1,0 +1,1 @@
+"""The report: metrics, assertions, timelines, and how they are shown."""

@@ -1,0 +1,227 @@
+"""The report as HTML: that it is well formed, inert, readable without seeing, and honest."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import hashlib
+import itertools
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from drive_trace.scorecard.html.markup import Html, join, tag, untrusted
+from drive_trace.scorecard.html.page import report_html
+from drive_trace.scorecard.html.style import STYLE
+from drive_trace.scorecard.report_markdown import report_markdown
+from tests.report.support import HOSTILE, hostile_trace, report_of
+from tests.scorecard.support import PASSED, TRIPLES, event, graded
+from tests.support.fixtures import trace
+
+_VOID = {"meta", "line", "rect"}
+_FORBIDDEN = {"script", "img", "iframe", "object", "embed", "link", "base", "form"}
+
+
+class Page(HTMLParser):
+    """Reads a page, and checks what every page has to keep to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.said = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in _FORBIDDEN
+        for name, value in attrs:
+            assert not name.startswith("on")
+            assert name not in {"style", "src"}
+            assert name != "href" or (value or "").startswith("#")
+        self.elements.append((tag, dict(attrs)))
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in _VOID
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.said += data
+
+    def all(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for element, attributes in self.elements if element == name]
+
+
+def page_of(*traces: str) -> Page:
+    return Page(report_html(report_of(*traces), "drive-trace test"))
+
+
+# Whatever a trace says
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_what_a_trace_says_is_text(text: str) -> None:
+    page = page_of(hostile_trace(text))
+    # What is not text would change what the page is made of.
+    plain = page_of(hostile_trace("plain"))
+    assert [name for name, _ in page.elements] == [name for name, _ in plain.elements]
+    assert all(each.isprintable() or each == "\n" for each in page.said)
+    cut = text if len(text) <= 120 else text[:119]
+    visible = "".join(each if each.isprintable() else f"<U+{ord(each):04X}>" for each in cut)
+    assert visible in page.said
+
+
+def test_ids_of_elements_never_come_from_a_trace_and_are_unique() -> None:
+    page = page_of(*map(hostile_trace, HOSTILE))
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert all(re.fullmatch(r"[a-z]+(-[0-9a-z]+)*", each or "") for each in ids)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_markdown_shows_it_as_code(text: str) -> None:
+    said = report_markdown(report_of(hostile_trace(text)))
+    outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", said)
+    assert all(line.isprintable() for line in said.split("\n"))
+    for mark in ("`", "<", "[a]", "**bold**", "alert"):
+        assert mark not in outside
+
+
+def test_markup_escapes_whatever_is_not_markup() -> None:
+    assert tag("p", '<b> & "q" \'', class_="<") == (
+        '<p class="&lt;">&lt;b&gt; &amp; &quot;q&quot; &#x27;</p>'
+    )
+    assert tag("p", tag("b", "x"), None, [tag("i", "<")]) == "<p><b>x</b><i>&lt;</i></p>"
+    assert untrusted("a" * 200, 5) == "<bdi>aaaa…</bdi>"
+    # Two pieces of markup that are put together by hand are text again.
+    assert tag("p", tag("b", "x") + "") == "<p>&lt;b&gt;x&lt;/b&gt;</p>"
+    assert join([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes"),
+    [
+        ("script", {}),
+        ("img", {}),
+        ("a", {"href": "javascript:alert(1)"}),
+        ("a", {"href": "https://example.org"}),
+        ("p", {"onclick": "x"}),
+        ("p", {"style": "x"}),
+        ("p", {"src": "x"}),
+    ],
+)
+def test_markup_refuses_what_could_run_or_fetch(name: str, attributes: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="a report"):
+        tag(name, **attributes)
+
+
+def test_markup_is_made_in_one_module() -> None:
+    package = Path(__file__).parents[2] / "server/drive_trace"
+    makers = {
+        path.name
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == Html.__name__
+    }
+    assert makers == {"markup.py"}
+
+
+def test_the_policy_allows_the_one_style_sheet_and_nothing_else() -> None:
+    (policy,) = [
+        each["content"] or ""
+        for each in page_of(trace(PASSED)).all("meta")
+        if each.get("http-equiv") == "Content-Security-Policy"
+    ]
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    assert policy == (
+        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )
+    assert "url(" not in STYLE
+    assert "@import" not in STYLE
+
+
+# For everybody
+
+
+def test_landmarks_headings_and_tables_are_named() -> None:
+    page = page_of(trace(event("dispatch-start"), event("round-start"), PASSED))
+    names = [name for name, _ in page.elements]
+    for landmark in ("header", "nav", "main", "footer", "h1"):
+        assert names.count(landmark) == 1
+    levels = [int(name[1]) for name in names if re.fullmatch("h[1-6]", name)]
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    assert names.count("caption") == names.count("table")
+    assert all(each.get("scope") in ("col", "row") for each in page.all("th"))
+    ids = {each["id"] for _, each in page.elements if "id" in each}
+    for _, attributes in page.elements:
+        assert set((attributes.get("aria-labelledby") or "").split()) <= ids
+        assert (attributes.get("href") or "#")[1:] in {*ids, ""}
+    for drawing in page.all("svg"):
+        assert drawing["role"] == "img"
+    assert names.count("desc") == len(page.all("svg"))
+    for region in page.all("div"):
+        if region.get("role") == "region":
+            assert region["tabindex"] == "0"
+            assert region["aria-label"]
+
+
+# No colour and no word says "good" without a correctness signal
+
+
+@pytest.mark.parametrize("triple", TRIPLES)
+def test_green_is_for_correct_alone(triple: tuple[str | None, ...]) -> None:
+    page = page_of(trace(graded(*triple), event("dispatch-end"), event("tokens-recorded")))
+    classes = {word for _, each in page.elements for word in (each.get("class") or "").split()}
+    is_correct = set(triple) == {"pass"}
+    assert ("correct" in classes) == is_correct
+    assert ("Nothing here says that the work is right" in page.said) != is_correct
+    assert ("Tier 2, efficiency: hidden" in page.said) != is_correct
+    assert ("1,912,408" in page.said) == is_correct
+
+
+def test_green_in_the_style_sheet() -> None:
+    greens = set(re.findall(r"([^{}]+)\{[^{}]*var\(--correct", STYLE))
+    assert all(".correct" in selector for selector in greens)
+
+
+def test_of_several_runs_the_headline_is_green_only_if_all_are_correct() -> None:
+    for text, kind in (
+        (trace(PASSED, graded("pass", "pass", "pass", run="b")), "correct"),
+        (trace(PASSED, event("dispatch-end", run="b")), "not-computable"),
+    ):
+        (headline,) = [
+            each["class"]
+            for each in page_of(text).all("div")
+            if (each.get("class") or "").startswith("headline")
+        ]
+        assert headline == f"headline {kind}"
+
+
+def test_rejected_and_unknown_lines_are_told() -> None:
+    text = trace(PASSED, graded("pass", "failed", "pass"), event("made-up"), "{")
+    for said in (page_of(text).said, report_markdown(report_of(text))):
+        assert "1 valid event. Not counted: 2 invalid lines (rejected) and 1 of unknown" in said
+        assert "1 correctness line rejected (line 2), not counted" in said
+
+
+# Size
+
+
+def test_long_tables_are_cut_and_say_so() -> None:
+    lines = [event("dispatch-end", dispatch_id=f"d-{number}") for number in range(500)]
+    lines += [event("project-started", run=f"run-{number}") for number in range(500)]
+    text = report_html(report_of(trace(*lines)), "drive-trace test")
+    assert len(text) < 400_000
+    page = Page(text)
+    assert "40 of 500 dispatches are shown, those with the most rounds" in page.said
+    assert "… and 460 more rows" in page.said
+    assert "… and 201 more runs" in page.said

@@ -1,0 +1,61 @@
+import { readFile } from "node:fs/promises";
+import * as path from "node:path";
+
+/** What a trace may say wherever it can say anything; run, it would change the page's title. */
+const hostile = [
+  `</script><script>document.title = "run"</script>`,
+  `"><img src=x onerror="document.title='run'">`,
+  `' onload='document.title="run"`,
+  `javascript:document.title="run"`,
+  `</style><style>*{display:none}`,
+  `--><svg onload="document.title='run'">`,
+  "http://127.0.0.1:9/fetched.png",
+  "\u0000\u0007\u001b[31m",
+  "\u202Egnp.exe\u2069",
+  "x".repeat(5000),
+  "\uD800",
+];
+
+type Event = Record<string, unknown>;
+
+/** The fields that take any string. */
+const free = new Set([
+  "event_id", "project_run_id", "dispatch_id", "round_id", "dispatch_name", "subagent_type", "model",
+  "spec_path", "plan_path", "artifact_path", "assumption_summary", "slice_slug", "linear_ref",
+  "pr_ref", "input_ref", "project_slug", "brief_content_hash", "recommended_next",
+]);
+
+/** The traces that reports are made of, by name. */
+export async function reportTraces(repository: string): Promise<Map<string, string>> {
+  const example = (name: string): Promise<string> =>
+    readFile(path.join(repository, "examples", name, "trace.jsonl"), "utf8");
+  const correct = await example("projects/checkout-retry");
+  const events = correct.trimEnd().split("\n").map((line) => JSON.parse(line) as Event);
+  const ungraded = events.filter(({ event_type }) => event_type !== "correctness-recorded");
+  return new Map([
+    ["correct", correct],
+    ["incorrect", await example("projects/search-index")],
+    ["not-computable", written(ungraded)],
+    ["rejected", await example("projects/typical-mistakes")],
+    ["empty", ""],
+    ["hostile", hostile.map((text) => written(events.map((event) => saying(event, text)))).join("")],
+    ["big", Array.from({ length: 180 }, (_, run) => written(events.map((event) => again(event, run)))).join("")],
+  ]);
+}
+
+function saying(event: Event, text: string): Event {
+  const entries = Object.entries(event).map(([name, value]) => [name, free.has(name) ? text : value]);
+  return Object.fromEntries(entries) as Event;
+}
+
+function again(event: Event, run: number): Event {
+  const copy: Event = { ...event, project_run_id: `run-${run}` };
+  if (typeof copy.dispatch_id === "string") {
+    copy.dispatch_id = `${copy.dispatch_id}-${run}`;
+  }
+  return copy;
+}
+
+function written(events: Event[]): string {
+  return events.map((event) => `${JSON.stringify(event)}\n`).join("");
+}

@@ -1,0 +1,204 @@
+/** Opens the HTML reports of some traces in a real browser: inert, readable, and reached by keyboard. */
+
+import { strict as assert } from "node:assert";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+
+import type { Browser, Page } from "playwright-core";
+
+import { launchBrowser } from "./browser";
+import { CannotRunHere, ensureChromium } from "./machine";
+import { run } from "./processes";
+import { reportTraces } from "./report-traces";
+
+const skipped = 3;
+const client = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const repository = path.dirname(client);
+const screenshots = path.join(client, "e2e", "report-screenshots");
+const command = process.env.DRIVE_TRACE_COMMAND ?? path.join(repository, ".venv", "bin", "drive-trace");
+
+/** About 80 columns by day, and a desk's width by night. */
+const views = [{ colorScheme: "light", width: 660 }, { colorScheme: "dark", width: 1100 }] as const;
+const largest = 2_000_000;
+
+const greens = ["rgb(17, 99, 41)", "rgb(218, 251, 225)", "rgb(111, 221, 139)", "rgb(15, 47, 27)"];
+
+async function main(): Promise<void> {
+  const { values: options } = parseArgs({ options: { picture: { type: "string" } } });
+  const executable = await ensureChromium();
+  const folder = await mkdtemp(path.join(tmpdir(), "drive-trace-report-"));
+  const environment = { HOME: folder, LANG: "C.UTF-8", PATH: process.env.PATH ?? "/usr/bin" };
+  await rm(screenshots, { recursive: true, force: true });
+  await mkdir(screenshots, { recursive: true });
+  const browser = await launchBrowser(executable, environment);
+  try {
+    for (const [name, text] of await reportTraces(repository)) {
+      const report = await written(folder, name, text);
+      if (options.picture === undefined) {
+        await check(browser, name, report);
+      } else if (name === "correct") {
+        await takePicture(browser, report, options.picture);
+      }
+    }
+  } finally {
+    await browser.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function written(folder: string, name: string, text: string): Promise<string> {
+  const report = path.join(folder, `${name}.html`);
+  await writeFile(path.join(folder, `${name}.jsonl`), text);
+  await run(command, ["report", `${name}.jsonl`, "--out", report], { cwd: folder });
+  const { size } = await stat(report);
+  assert.ok(size < largest, `${name}: ${size} bytes`);
+  return report;
+}
+
+async function check(browser: Browser, name: string, report: string): Promise<void> {
+  for (const { colorScheme, width } of views) {
+    const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+    const trouble = listen(page, report);
+    await page.goto(pathToFileURL(report).href);
+    await page.screenshot({ path: path.join(screenshots, `${name}-${colorScheme}.png`) });
+    await checkLayout(page, name);
+    await checkColours(page, name);
+    await checkKeyboard(page, name);
+    assert.equal(await page.title(), "Drive Trace report", `${name}: something was run`);
+    assert.deepEqual(trouble, [], name);
+    await page.close();
+  }
+  await checkPrint(browser, name, report);
+  console.log(`  ok  ${name}`);
+}
+
+/** Collects what a report must never do: fetch, complain, ask, open. */
+function listen(page: Page, report: string): string[] {
+  const trouble: string[] = [];
+  page.on("request", (request) => {
+    if (request.url() !== pathToFileURL(report).href) {
+      trouble.push(`requested ${request.url()}`);
+    }
+  });
+  page.on("console", (message) => trouble.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => trouble.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    trouble.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("popup", (popup) => trouble.push(`opened ${popup.url()}`));
+  return trouble;
+}
+
+async function checkLayout(page: Page, name: string): Promise<void> {
+  const seen = await page.evaluate(() => ({
+    over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    verdict: document.querySelector(".headline")?.getBoundingClientRect().bottom ?? Infinity,
+    active: document.querySelectorAll("script, img, iframe, object, embed, link, form").length,
+    styles: document.querySelectorAll("style").length,
+  }));
+  assert.ok(seen.over <= 0, `${name}: ${seen.over} pixels wider than the window`);
+  assert.ok(seen.verdict < 900, `${name}: the verdict is not on top`);
+  assert.deepEqual([seen.active, seen.styles], [0, 1], name);
+}
+
+/** Green is for CORRECT alone, and everything that is read stands out from its ground. */
+async function checkColours(page: Page, name: string): Promise<void> {
+  const faint = await page.evaluate((green) => {
+    const channels = (colour: string): number[] => (colour.match(/[\d.]+/g) ?? []).map(Number);
+    const light = (colour: string): number => {
+      const [r = 0, g = 0, b = 0] = channels(colour).map((value) => {
+        const share = value / 255;
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const ground = (element: Element | null): string => {
+      for (let each = element; each !== null; each = each.parentElement) {
+        const colour = getComputedStyle(each).backgroundColor;
+        if (channels(colour)[3] !== 0) {
+          return colour;
+        }
+      }
+      return "rgb(255, 255, 255)";
+    };
+    const wrong: string[] = [];
+    for (const element of document.querySelectorAll("body *")) {
+      const own = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.nodeValue?.trim());
+      if (!own || element.matches("svg > title, svg > desc")) {
+        continue;
+      }
+      const style = getComputedStyle(element);
+      const colour = element instanceof SVGElement ? style.fill : style.color;
+      const [high, low] = [light(colour), light(ground(element))].sort((one, other) => other - one);
+      if (((high ?? 0) + 0.05) / ((low ?? 0) + 0.05) < 4.5) {
+        wrong.push(`faint: ${element.tagName} ${element.getAttribute("class") ?? ""} ${colour}`);
+      }
+      const isGreen = green.includes(colour) || green.includes(style.backgroundColor);
+      if (isGreen && element.closest(".correct") === null) {
+        wrong.push(`green: ${element.textContent}`);
+      }
+    }
+    return [...new Set(wrong)];
+  }, greens);
+  assert.deepEqual(faint, [], name);
+}
+
+/** Everything that scrolls, opens or leads somewhere is reached with the Tab key. */
+async function checkKeyboard(page: Page, name: string): Promise<void> {
+  await page.keyboard.press("Tab");
+  const first = await page.evaluate(() => document.activeElement?.textContent);
+  assert.equal(first, "Skip to the scorecard", name);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/#scorecard$/, { timeout: 5_000 });
+  const unreachable = await page.evaluate(() => {
+    const scrolling = [...document.querySelectorAll("body *")].filter((element) =>
+      element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === "auto");
+    const regions = [...document.querySelectorAll<HTMLElement>(".scroll, summary, a")];
+    return [...scrolling, ...regions].filter((element) => (element as HTMLElement).tabIndex < 0).length;
+  });
+  assert.equal(unreachable, 0, name);
+  const summary = page.locator("summary").first();
+  if (await summary.count() > 0) {
+    await summary.focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator("details[open]").count(), 1, name);
+  }
+}
+
+async function checkPrint(browser: Browser, name: string, report: string): Promise<void> {
+  const page = await browser.newPage({ colorScheme: "dark" });
+  await page.goto(pathToFileURL(report).href);
+  await page.emulateMedia({ media: "print" });
+  const seen = await page.evaluate(() => ({
+    ground: getComputedStyle(document.body).backgroundColor,
+    nav: document.querySelector("nav")?.checkVisibility(),
+    hidden: [...document.querySelectorAll("details table")].filter((table) => table.clientHeight === 0).length,
+  }));
+  assert.deepEqual(seen, { ground: "rgb(255, 255, 255)", nav: false, hidden: 0 }, name);
+  await page.pdf({ path: path.join(screenshots, `${name}.pdf`), format: "A4" });
+  await page.close();
+}
+
+async function takePicture(browser: Browser, report: string, file: string): Promise<void> {
+  const page = await browser.newPage({ colorScheme: "light", viewport: { width: 1000, height: 1480 } });
+  await page.goto(pathToFileURL(report).href);
+  await page.screenshot({ path: file });
+  await page.close();
+}
+
+try {
+  await main();
+  console.log("the reports are inert, readable and reached by keyboard in a real browser");
+} catch (error) {
+  if (error instanceof CannotRunHere) {
+    console.error(`cannot run here: ${error.message}`);
+    process.exitCode = skipped;
+  } else {
+    console.error(error);
+    process.exitCode = 1;
+  }
+}
