@@ -1,0 +1,1 @@
+"""What is written to disk: whole lines or nothing, whoever else writes and whatever goes wrong."""
