@@ -175,7 +175,7 @@ def _explained(name: str, run_id: str, agent_id: str | None, payload: str) -> Dr
     syntax = parse(payload)
     if syntax.problems:
         return Refused(
-            tuple(f"the payload is not JSON: {problem.message}" for problem in syntax.problems)
+            tuple(f"the payload cannot be read: {problem.message}" for problem in syntax.problems)
         )
     fields = syntax.to_python()
     if not isinstance(fields, dict):

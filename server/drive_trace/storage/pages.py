@@ -1,11 +1,14 @@
-"""The rules' pages that are installed with the package."""
+"""What is generated and installed with the package: the rules' pages, the schemas."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
 
-PAGES = Path(__file__).resolve().parent.parent / "rule_pages"
+_PACKAGE = Path(__file__).resolve().parent.parent
+PAGES = _PACKAGE / "rule_pages"
+_SCHEMAS = (_PACKAGE / "schemas", _PACKAGE.parent.parent / "schemas")
+"""Where they are installed, and where they lie in a checkout."""
 
 
 def rule_url(code: str, template: str = "") -> str | None:
@@ -21,3 +24,9 @@ def rule_url(code: str, template: str = "") -> str | None:
 def _installed_page(code: str) -> str | None:
     page = PAGES / f"{code}.md"
     return page.as_uri() if page.is_file() else None
+
+
+def event_schema(name: str | None) -> str:
+    """The JSON Schema of an event of the vocabulary, or for None of all, as text."""
+    folder = next(filter(Path.is_dir, _SCHEMAS))
+    return (folder / f"{name or 'event'}.schema.json").read_text(encoding="utf-8")
