@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 PAGES = _PACKAGE / "rule_pages"
-_SCHEMAS = (_PACKAGE / "schemas", _PACKAGE.parent.parent / "schemas")
-"""Where they are installed, and where they lie in a checkout."""
+SCHEMAS = _PACKAGE / "event_schemas.json"
+"""All of them in one file: by the name of the event, and ``event`` for any."""
 
 
 def rule_url(code: str, template: str = "") -> str | None:
@@ -27,6 +28,6 @@ def _installed_page(code: str) -> str | None:
 
 
 def event_schema(name: str | None) -> str:
-    """The JSON Schema of an event of the vocabulary, or for None of all, as text."""
-    folder = next(filter(Path.is_dir, _SCHEMAS))
-    return (folder / f"{name or 'event'}.schema.json").read_text(encoding="utf-8")
+    """The JSON Schema of an event of the vocabulary, or for None of any, as in ``schemas/``."""
+    schemas = json.loads(SCHEMAS.read_text(encoding="utf-8"))
+    return json.dumps(schemas[name or "event"], indent=2, ensure_ascii=False) + "\n"
