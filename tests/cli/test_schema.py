@@ -42,14 +42,26 @@ def test_no_such_event(name: str, hint: str) -> None:
     assert hint in ran.err
 
 
-def test_it_does_not_wait_for_pydantic() -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "schema round-start",
+        "emit --trace-file TRACE --project-run-id run-1 --event round-start --payload {}",
+        "record --trace-file TRACE --project-run-id run-1 --qa pass",
+        "tokens --trace-file TRACE --project-run-id run-1 --input-tokens 5",
+    ],
+)
+def test_no_command_waits_for_pydantic_or_the_server(tmp_path: Path, arguments: str) -> None:
     code = (
-        "import sys\n"
+        "import contextlib, sys\n"
         "from drive_trace.commands import cli\n"
-        "cli(['schema', 'round-start'], standalone_mode=False)\n"
+        "with contextlib.suppress(SystemExit):\n"
+        "    cli(sys.argv[1:], standalone_mode=False)\n"
         "sys.exit(bool({'pydantic', 'pygls', 'lsprotocol'} & sys.modules.keys()))\n"
     )
-    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
+    trace = str(write(tmp_path, "trace.jsonl", triage()))
+    words = [trace if word == "TRACE" else word for word in arguments.split()]
+    subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=True)
 
 
 # Completion
