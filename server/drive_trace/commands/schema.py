@@ -10,7 +10,7 @@ from drive_trace.commands.completing import complete_events
 from drive_trace.commands.writing import EXIT_UNUSABLE, say
 from drive_trace.rules.base import shown
 from drive_trace.rules.edits import nearest
-from drive_trace.storage.pages import event_schema
+from drive_trace.storage.schemas import event_schema
 from drive_trace.vocabulary import EVENTS
 
 

@@ -1,15 +1,11 @@
-"""What is generated and installed with the package: the rules' pages, the schemas."""
+"""The rules' pages that are installed with the package."""
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 
-_PACKAGE = Path(__file__).resolve().parent.parent
-PAGES = _PACKAGE / "rule_pages"
-SCHEMAS = _PACKAGE / "event_schemas.json"
-"""All of them in one file: by the name of the event, and ``event`` for any."""
+PAGES = Path(__file__).resolve().parent.parent / "rule_pages"
 
 
 def rule_url(code: str, template: str = "") -> str | None:
@@ -25,9 +21,3 @@ def rule_url(code: str, template: str = "") -> str | None:
 def _installed_page(code: str) -> str | None:
     page = PAGES / f"{code}.md"
     return page.as_uri() if page.is_file() else None
-
-
-def event_schema(name: str | None) -> str:
-    """The JSON Schema of an event of the vocabulary, or for None of any, as in ``schemas/``."""
-    schemas = json.loads(SCHEMAS.read_text(encoding="utf-8"))
-    return json.dumps(schemas[name or "event"], indent=2, ensure_ascii=False) + "\n"
