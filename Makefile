@@ -190,6 +190,7 @@ package: venv ## Build sdist and wheel, and try the wheel in a fresh environment
 	@code=0; $(TRIAL)/bin/drive-trace check --output-format json examples/projects/typical-mistakes > $(TRIAL)/findings.json || code=$$?; \
 	if [ $$code -ne 1 ]; then echo "check of typical-mistakes: exit $$code, but 1 was expected" >&2; exit 1; fi
 	@$(TRIAL)/bin/python -c "$$PAGES_EXIST" < $(TRIAL)/findings.json
+	@$(TRIAL)/bin/drive-trace schema round-start | cmp - schemas/round-start.schema.json
 	@echo "installed from the wheel: drive-trace runs, and the pages of its rules are there"
 
 .PHONY: bench

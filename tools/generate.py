@@ -35,9 +35,12 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def generated() -> Iterator[tuple[Path, str]]:
     """Every generated file with the text that it should have."""
-    yield ROOT / "schemas/event.schema.json", _json(union_schema())
-    for event in EVENTS.values():
-        yield ROOT / f"schemas/{event.name}.schema.json", _json(event_schema(event))
+    schemas = {"event": union_schema()} | {
+        each.name: event_schema(each) for each in EVENTS.values()
+    }
+    for name, schema in schemas.items():
+        yield ROOT / f"schemas/{name}.schema.json", _json(schema)
+    yield ROOT / "server/drive_trace/event_schemas.json", _one_a_line(schemas)
     yield ROOT / "schemas/configuration.schema.json", _json(configuration_schema())
     for rule in RULES.values():
         page = rule_page(rule)
@@ -287,6 +290,15 @@ def cli_reference() -> str:
 
 def _notice() -> str:
     return f"<!-- Generated from the declarations by `{COMMAND}`: change those, not this file. -->"
+
+
+def _one_a_line(values: Mapping[str, object]) -> str:
+    """A JSON object with a line for each member, so that a change of one is a change of a line."""
+    lines = (
+        f"{json.dumps(name)}:{json.dumps(value, ensure_ascii=False, separators=(',', ':'))}"
+        for name, value in values.items()
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _json(value: object) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from drive_trace.commands import cli
 from tests.cli.support import CLEAN, REJECTED, WARNED, process, run, write
 
 # Exit codes
@@ -44,6 +45,10 @@ def test_check_fails_on_what_it_was_told_to(text: str, fail_on: str | None, code
         ["score", "--format", "xml"],
         ["serve", "--tcp", "99999"],
         ["serve", "--tcp", "port"],
+        ["emit"],
+        ["emit", "--trace-file", "x", "--project-run-id", "x", "--event", "x"],
+        ["completion"],
+        ["completion", "powershell"],
         ["chekc"],
         [],
     ],
@@ -55,7 +60,7 @@ def test_usage_errors(arguments: list[str]) -> None:
     assert "Traceback" not in ran.err
 
 
-@pytest.mark.parametrize("command", [[], ["check"], ["score"], ["serve"]])
+@pytest.mark.parametrize("command", [[], *([name] for name in cli.commands)])
 def test_help_has_examples(command: list[str]) -> None:
     for option in ("--help", "-h"):
         ran = run(*command, option)

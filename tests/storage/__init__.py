@@ -1,1 +1,1 @@
-"""File work: configuration, baseline, replacing files."""
+"""File work: configuration, baseline, replacing files, and appending whole lines or nothing."""

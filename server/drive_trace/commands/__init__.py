@@ -12,11 +12,16 @@ import click
 
 from drive_trace import __version__
 from drive_trace.commands.check import check
+from drive_trace.commands.completion import completion
+from drive_trace.commands.emit import emit
 from drive_trace.commands.explain import explain
+from drive_trace.commands.record import record
 from drive_trace.commands.report import report
+from drive_trace.commands.schema import schema
 from drive_trace.commands.score import score
 from drive_trace.commands.serve import serve
 from drive_trace.commands.streams import OutputError, open_streams
+from drive_trace.commands.tokens import tokens
 
 EXIT_UNUSABLE = 2
 
@@ -30,7 +35,7 @@ TRACEBACK = "DRIVE_TRACE_TRACEBACK"
 @click.version_option(__version__, prog_name="drive-trace")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Validates Drive trace.jsonl files line by line, and scores their runs.
+    """Validates Drive trace.jsonl files line by line, scores their runs, and appends to them.
 
     \b
     Examples:
@@ -38,6 +43,8 @@ def cli(ctx: click.Context) -> None:
       drive-trace score projects/x          the verdict of every run in there
       drive-trace explain unknown-value     what a rule is about, and how to fix it
       drive-trace report . --out runs.html  scorecard, metrics and assertions on one page
+      drive-trace emit --help               append an event
+      drive-trace record --help             grade a run
       drive-trace serve                     the language server, for editors
     """
     if os.environ.get("NO_COLOR"):
@@ -47,8 +54,13 @@ def cli(ctx: click.Context) -> None:
 cli.add_command(check)
 cli.add_command(explain)
 cli.add_command(report)
+cli.add_command(completion)
+cli.add_command(emit)
+cli.add_command(record)
+cli.add_command(schema)
 cli.add_command(score)
 cli.add_command(serve)
+cli.add_command(tokens)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import click
 
+from drive_trace.commands.completing import complete_files
 from drive_trace.commands.terminal import Progress
 from drive_trace.rules.base import printable
 from drive_trace.storage.traces import Problem, Trace, find_traces, read_trace
@@ -16,7 +17,9 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 def paths_argument(command: Command) -> Command:
     """``[PATH]…``: files, folders to search, or ``-`` for standard input."""
-    return click.argument("paths", metavar="[PATH]...", nargs=-1)(command)
+    return click.argument("paths", metavar="[PATH]...", nargs=-1, shell_complete=complete_files)(
+        command
+    )
 
 
 class Reading:

@@ -61,11 +61,16 @@ def read_trace(path: str) -> Trace | Problem:
         # Record by record: one emoji would make each character of the whole text four bytes.
         return Trace(path, [record.decode() for record in data.split(b"\n")])
     except UnicodeDecodeError as error:
-        line = data.split(b"\n").index(error.object) + 1
-        return Problem(
-            f"{path}: is not UTF-8 (byte 0x{error.object[error.start]:02x} in line {line}); "
-            "save it as UTF-8 and try again"
-        )
+        return not_utf8(path, data, error)
+
+
+def not_utf8(path: str, data: bytes, error: UnicodeDecodeError) -> Problem:
+    """Where a trace is no UTF-8, given the error that one of its records raised."""
+    line = data.split(b"\n").index(error.object) + 1
+    return Problem(
+        f"{path}: is not UTF-8 (byte 0x{error.object[error.start]:02x} in line {line}); "
+        "save it as UTF-8 and try again"
+    )
 
 
 def _identity(path: str) -> str:

@@ -1,0 +1,76 @@
+"""``drive-trace emit``: append one event."""
+
+from __future__ import annotations
+
+import click
+
+from drive_trace.commands.completing import complete_events
+from drive_trace.commands.writing import done, is_text, read_text, say, target_options
+from drive_trace.drafts import draft_event
+from drive_trace.storage.recording import append_event, preview_event
+from drive_trace.storage.traces import STDIN
+
+
+@click.command(short_help="Append one event to a trace.")
+@target_options
+@click.option(
+    "--event",
+    metavar="TYPE",
+    required=True,
+    callback=is_text,
+    shell_complete=complete_events,
+    help="Which of the events it is, such as dispatch-start.",
+)
+@click.option(
+    "--payload",
+    metavar="JSON",
+    required=True,
+    callback=is_text,
+    help="The event's own fields as a JSON object; - reads it from standard input.",
+)
+@click.option(
+    "--orchestrator-agent-id",
+    metavar="ID",
+    callback=is_text,
+    help="The orchestrator's session, where it is known.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the line, and write nothing.")
+def emit(  # noqa: PLR0913, PLR0917 - one for each option
+    trace_file: str,
+    project_run_id: str,
+    event: str,
+    payload: str,
+    orchestrator_agent_id: str | None,
+    dry_run: bool,
+) -> None:
+    """Append one event to a trace as one line, or nothing.
+
+    The envelope (event_id, event_type, schema_version, ts, project_run_id and
+    orchestrator_agent_id) is written by drive-trace: a payload that has one of its fields is
+    refused. So is everything that readers would reject, keep apart or ignore: a field that is
+    missing, has a wrong value, stands twice or is not declared, an unknown event, and a grade that
+    takes back what was graded before (record merges). Each is named on standard error.
+
+    The file and its folders are made if need be. Several processes may write to one trace at once.
+    A last line without a newline is left as it is, and the event put on a line of its own.
+
+    Exit code: 0 appended, 1 the event was refused, 2 wrong usage, or the file cannot be written.
+    After 1 and 2 the file is as it was.
+
+    \b
+    Examples:
+      drive-trace emit --trace-file projects/shop/trace.jsonl --project-run-id shop \\
+        --event slice-started \\
+        --payload '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
+      jq -c . dispatch.json | drive-trace emit --trace-file trace.jsonl --project-run-id shop \\
+        --event dispatch-start --payload -
+      drive-trace schema dispatch-start     what its payload has to be
+    """
+    text = read_text(STDIN) if payload == STDIN else payload
+    draft = done(draft_event(event, project_run_id, orchestrator_agent_id, text), trace_file)
+    write = preview_event if dry_run else append_event
+    written = done(write(trace_file, draft), trace_file)
+    for note in written.notes:
+        say(f"{trace_file}: {note}")
+    if dry_run:
+        click.echo(written.record)

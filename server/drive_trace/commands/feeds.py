@@ -1,0 +1,124 @@
+"""What ``record`` and ``tokens`` share: they add to a feed what counts of it so far."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import click
+
+from drive_trace.api import summarize_text
+from drive_trace.commands.paths import Reading
+from drive_trace.commands.writing import EXIT_UNUSABLE, done, say
+from drive_trace.rules.base import printable
+from drive_trace.scorecard.card import rejected_phrase
+from drive_trace.scorecard.summary import Recorded, TraceSummary
+from drive_trace.storage.recording import Merged, record_feed
+from drive_trace.vocabulary import GRADE
+
+
+class Request(NamedTuple):
+    """What is to be recorded, and where."""
+
+    trace_file: str
+    run_id: str
+    feed: str
+    """The event's name."""
+    changes: Mapping[str, object]
+    """The components that are given, by name."""
+    new_run: bool
+    others: Sequence[str]
+    """Further paths, in which the run may have been recorded, too."""
+
+
+def record(request: Request) -> Merged:
+    """Append to the feed, and tell of what other traces say; ends the command where it cannot."""
+    # Read first, so that a path which cannot be read has nothing recorded.
+    reading = Reading(request.others) if request.others else ()
+    this = os.path.realpath(request.trace_file)
+    others = [
+        summarize_text(trace.records, trace.path)
+        for trace in reading
+        if os.path.realpath(trace.path) != this
+    ]
+    if isinstance(reading, Reading) and reading.failed:
+        say(f"nothing was written to {request.trace_file}")
+        sys.exit(EXIT_UNUSABLE)
+    recorded = done(
+        record_feed(
+            request.trace_file,
+            request.feed,
+            request.run_id,
+            request.changes,
+            new_run=request.new_run,
+        ),
+        request.trace_file,
+    )
+    for note in recorded.written.notes:
+        say(f"{request.trace_file}: {note}")
+    for other in others:
+        _compare(request, recorded, other)
+    return recorded
+
+
+def echo_recorded(request: Request, recorded: Merged, title: str) -> None:
+    """What counts now of the feed, and where each component comes from."""
+    counted = recorded.before.counted
+    before = counted.values if counted is not None else {}
+    names = list(recorded.values)
+    given = [
+        _named(name, recorded.values[name])
+        + (f" (was {_shown(before[name])})" if _differs(before, recorded.values, name) else "")
+        for name in names
+        if name in request.changes
+    ]
+    kept = [
+        _named(name, recorded.values[name])
+        for name in names
+        if name not in request.changes and recorded.values[name] is not None
+    ]
+    missing = [name for name in names if recorded.values[name] is None]
+    click.echo(f"{printable(request.run_id, 200)}: {title}")
+    click.echo(f"  recorded: {', '.join(given)} (line {recorded.line})")
+    if kept and counted is not None:
+        click.echo(f"  kept: {', '.join(kept)} (line {counted.line})")
+    if missing:
+        click.echo(f"  not recorded: {', '.join(missing)}")
+    rejected = rejected_phrase(recorded.before.rejected)
+    if rejected:
+        click.echo(f"  {rejected}")
+
+
+def _compare(request: Request, recorded: Merged, other: TraceSummary) -> None:
+    """Tell of another trace that says something else of the run's feed."""
+    for run in other.runs:
+        found = run.correctness if request.feed == GRADE else run.tokens
+        if run.run_id != request.run_id or found is None:
+            continue
+        if dict(found.values) != dict(recorded.values):
+            say(_about_other(found, recorded))
+
+
+def _about_other(found: Recorded, recorded: Merged) -> str:
+    values = ", ".join(_named(name, value) for name, value in found.values.items())
+    counts = "it, as it is later" if found.ts > recorded.ts else "what was recorded now"
+    return (
+        f"{found.path}: line {found.line} says of the run: {values}; that was not merged, "
+        f"and where both files are scored together, {counts} counts"
+    )
+
+
+def _differs(before: Mapping[str, object], after: Mapping[str, object], name: str) -> bool:
+    return before.get(name) is not None and before[name] != after[name]
+
+
+def _named(name: str, value: object) -> str:
+    return f"{name} {_shown(value)}"
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "—"
+    return f"{value:,}" if isinstance(value, int) else str(value)

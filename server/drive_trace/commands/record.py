@@ -1,0 +1,65 @@
+"""``drive-trace record``: grade a run."""
+
+from __future__ import annotations
+
+import click
+
+from drive_trace.commands import feeds
+from drive_trace.commands.paths import paths_argument
+from drive_trace.commands.writing import new_run_option, target_options
+from drive_trace.scorecard.summary import Recorded
+from drive_trace.scorecard.verdict import headline, judge
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
+
+_SHAPE = EVENTS[GRADE].fields[CORRECTNESS_FIELDS[0]].shape
+assert isinstance(_SHAPE, OneOfShape)
+_OUTCOME = click.Choice(list(_SHAPE.meanings))
+
+
+@click.command(short_help="Grade a run, keeping what was graded before.")
+@target_options
+@click.option("--mechanical", type=_OUTCOME, help="The mechanical gates: type check, tests, lint.")
+@click.option("--qa", type=_OUTCOME, help="The QA run.")
+@click.option("--intent", type=_OUTCOME, help="The judge's verdict: is it what was meant?")
+@new_run_option
+@paths_argument
+def record(  # noqa: PLR0913, PLR0917 - one for each option
+    trace_file: str,
+    project_run_id: str,
+    mechanical: str | None,
+    qa: str | None,
+    intent: str | None,
+    new_run: bool,
+    paths: tuple[str, ...],
+) -> None:
+    """Record one or more components of a run's grade, and show its verdict.
+
+    Of a run's correctness-recorded events the last one counts, as a whole. So what counts in FILE
+    is read, the named components are changed, and all three are appended as one new event, while
+    no other drive-trace can write. There is no way to set a component back to null.
+
+    It is refused for a run that FILE has no event of (but for --new-run), and where a later grade
+    of the run was rejected by readers: what that was meant to say would be lost. Naming all three
+    components overrides it.
+
+    PATH: other traces that may grade the run, too. Where one does otherwise, it is told, and not
+    merged.
+
+    Exit code: 0 recorded, whatever the verdict; 1 refused; 2 wrong usage, or something cannot be
+    read or written. After 1 and 2 the file is as it was.
+
+    \b
+    Examples:
+      drive-trace record --trace-file projects/shop/trace.jsonl --project-run-id shop --qa pass
+      drive-trace record --trace-file trace.jsonl --project-run-id shop \\
+        --mechanical pass --intent fail
+      drive-trace record --trace-file trace.jsonl --project-run-id shop --qa pass projects
+    """
+    given = dict(zip(CORRECTNESS_FIELDS, (mechanical, qa, intent), strict=True))
+    changes = {name: value for name, value in given.items() if value is not None}
+    if not changes:
+        raise click.UsageError("name what to record: --mechanical, --qa or --intent")
+    request = feeds.Request(trace_file, project_run_id, GRADE, changes, new_run, paths)
+    recorded = feeds.record(request)
+    gate = judge(Recorded(recorded.values, recorded.ts, trace_file, recorded.line))
+    feeds.echo_recorded(request, recorded, headline(gate))

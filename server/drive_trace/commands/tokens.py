@@ -1,0 +1,77 @@
+"""``drive-trace tokens``: record what a run cost."""
+
+from __future__ import annotations
+
+import click
+
+from drive_trace.commands import feeds
+from drive_trace.commands.completing import complete_files
+from drive_trace.commands.paths import paths_argument
+from drive_trace.commands.usage import total_usage
+from drive_trace.commands.writing import done, new_run_option, read_text, say, target_options
+from drive_trace.vocabulary import COST, TOKEN_FIELDS
+
+_COUNT = click.IntRange(min=0)
+
+
+@click.command(short_help="Record what a run cost in tokens.")
+@target_options
+@click.option("--input-tokens", metavar="N", type=_COUNT, help="Tokens read by the models.")
+@click.option("--output-tokens", metavar="N", type=_COUNT, help="Tokens written by the models.")
+@click.option("--cache-read-tokens", metavar="N", type=_COUNT, help="Tokens read from the cache.")
+@click.option("--cache-write-tokens", metavar="N", type=_COUNT, help="Tokens written to the cache.")
+@click.option(
+    "--usage",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Sum up the usage objects of the agents' SDK in FILE; - is standard input.",
+)
+@new_run_option
+@paths_argument
+def tokens(  # noqa: PLR0913, PLR0917 - one for each option
+    trace_file: str,
+    project_run_id: str,
+    input_tokens: int | None,
+    output_tokens: int | None,
+    cache_read_tokens: int | None,
+    cache_write_tokens: int | None,
+    usage: str | None,
+    new_run: bool,
+    paths: tuple[str, ...],
+) -> None:
+    """Record the tokens that a whole run has cost, or some of the four figures.
+
+    A figure replaces the one that was recorded before: nothing is added to it. A figure that is
+    not given stays what it was, and null where it was never recorded: missing is not 0. All four
+    are appended as one new event, as the last one of a run counts as a whole.
+
+    --usage takes one object {"inputTokens": 1200, "outputTokens": 80, "cacheReadTokens": 900,
+    "cacheWriteTokens": null}, an array of them, or one a line; each may also stand below the key
+    usage of a larger object. Their sum is recorded; a figure that no object has is not given.
+
+    It is refused, and other traces at PATH are compared, as by record.
+
+    Exit code: 0 recorded, 1 refused, 2 wrong usage, or something cannot be read or written. After
+    1 and 2 the file is as it was.
+
+    \b
+    Examples:
+      drive-trace tokens --trace-file projects/shop/trace.jsonl --project-run-id shop \\
+        --input-tokens 1912408 --output-tokens 42117
+      drive-trace tokens --trace-file trace.jsonl --project-run-id shop --usage turns.jsonl
+      agent-sdk-log | drive-trace tokens --trace-file trace.jsonl --project-run-id shop --usage -
+    """
+    counts = (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
+    given = dict(zip(TOKEN_FIELDS, counts, strict=True))
+    changes = {name: count for name, count in given.items() if count is not None}
+    if usage is not None:
+        if changes:
+            raise click.UsageError("--usage does not go with single figures")
+        total = done(total_usage(read_text(usage)), trace_file)
+        changes = dict(total.tokens)
+        for note in total.notes:
+            say(note)
+    if not changes:
+        raise click.UsageError("name what to record: at least one figure, or --usage with one")
+    request = feeds.Request(trace_file, project_run_id, COST, changes, new_run, paths)
+    feeds.echo_recorded(request, feeds.record(request), "tokens recorded")

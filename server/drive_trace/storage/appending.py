@@ -1,0 +1,178 @@
+"""Appending to traces: whole lines or nothing, with several writers at once.
+
+A trace is locked, and only then looked at and written to. What is appended goes out in one write
+at the end of the file, wherever that is by then (``O_APPEND``), and is on the disk when this says
+that it is. A write that fails half-way is taken back.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from drive_trace.storage.locks import lock
+
+_FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_ATTEMPTS = 1000
+"""So often may a file be replaced while we wait for its lock."""
+
+
+class AppendError(Exception):
+    """Nothing was appended; the message says why in one sentence."""
+
+
+class OpenLine(NamedTuple):
+    """A last line that no newline ends: of a hand that forgot it, or of a writer that was stopped
+    half-way.
+    """
+
+    number: int
+    """From 1."""
+    text: bytes
+
+
+class LockedTrace:
+    """A trace that no other writer who asks for the lock can change meanwhile."""
+
+    def __init__(self, path: str, handle: int) -> None:
+        self.path = path
+        self._handle = handle
+
+    def read(self) -> bytes:
+        """All of it, as it is now."""
+        with open(self._handle, "rb", buffering=0, closefd=False) as file:
+            file.seek(0)
+            return file.readall()
+
+    @property
+    def open_line(self) -> OpenLine | None:
+        """The last line, if no newline ends it: the next event is put on a line of its own."""
+        if self._is_ended(os.fstat(self._handle).st_size):
+            return None
+        data = self.read()
+        return OpenLine(data.count(b"\n") + 1, data.rpartition(b"\n")[2])
+
+    def append(self, record: str) -> None:
+        """Append one record and the newline that ends it, on a line of its own. Raises AppendError,
+        and then leaves the file as it was.
+        """
+        assert "\n" not in record
+        size = os.fstat(self._handle).st_size
+        if self._bytes(0, 2) in _UTF16:
+            raise AppendError(f"{self.path}: is UTF-16, to which no UTF-8 may be appended")
+        data = (b"" if self._is_ended(size) else b"\n") + record.encode() + b"\n"
+        try:
+            rest = memoryview(data)
+            while rest:  # a disk that has room for a part only takes that, and then fails
+                rest = rest[os.write(self._handle, rest) :]
+            os.fsync(self._handle)
+        except OSError as error:
+            raise AppendError(self._failed(error, size, data)) from error
+        except BaseException:  # somebody pressed Ctrl-C, and will be told that this failed
+            self._take_back(size, data)
+            raise
+
+    def _failed(self, error: OSError, size: int, data: bytes) -> str:
+        said = f"{self.path}: cannot be written: {error.strerror}"
+        if self._take_back(size, data):
+            return f"{said}; it was left as it was"
+        return f"{said}; the event stands in it in part, as a line that readers reject"
+
+    def _take_back(self, size: int, data: bytes) -> bool:
+        """Cut off what was written of ``data``, and nothing that others have appended since."""
+        try:
+            if data.startswith(self._bytes(size, len(data) + 1)):
+                os.ftruncate(self._handle, size)
+        except OSError:
+            return False
+        return os.fstat(self._handle).st_size == size
+
+    def _is_ended(self, size: int) -> bool:
+        return size == 0 or self._bytes(size - 1, 1) == b"\n"
+
+    def _bytes(self, start: int, count: int) -> bytes:
+        os.lseek(self._handle, start, os.SEEK_SET)  # where we write does not depend on it
+        return os.read(self._handle, count)
+
+
+@contextmanager
+def locked_trace(path: str, *, create: bool = True) -> Iterator[LockedTrace]:
+    """A trace to append to, locked until the end of the block. Raises AppendError.
+
+    With ``create`` it is made where it is not there, and the folders above it; an empty file that
+    was made for nothing is removed again. A link is followed.
+    """
+    handle, is_new = _open_locked(path, create)
+    try:
+        yield LockedTrace(path, handle)
+    except OSError as error:
+        raise AppendError(_why_not(path, error)) from error
+    finally:
+        with suppress(OSError):
+            # Still locked: whoever waits for it sees that it is gone, and makes another.
+            if is_new and os.fstat(handle).st_size == 0:
+                Path(path).unlink()
+        os.close(handle)
+
+
+def _open_locked(path: str, create: bool) -> tuple[int, bool]:
+    """A handle that has the lock, and whether the file is new."""
+    try:
+        for _ in range(_ATTEMPTS):
+            handle, is_new = _open(path, create)
+            if _take_lock(path, handle):
+                return handle, is_new
+            os.close(handle)
+    except (OSError, ValueError) as error:
+        raise AppendError(_why_not(path, error)) from error
+    raise AppendError(f"{path}: cannot be written: it is replaced again and again")
+
+
+def _take_lock(path: str, handle: int) -> bool:
+    """Whether the file is still the one at ``path`` when we have its lock."""
+    try:
+        _refuse_devices(path, handle)
+        lock(handle)
+        return os.path.samestat(os.fstat(handle), Path(path).stat())
+    except FileNotFoundError:
+        return False
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def _refuse_devices(path: str, handle: int) -> None:
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        raise AppendError(f"{path}: cannot be written: it is no regular file")
+
+
+def _open(path: str, create: bool) -> tuple[int, bool]:
+    """A handle, and whether the file is new."""
+    try:
+        return os.open(path, _FLAGS), False
+    except FileNotFoundError:
+        if not create:
+            raise
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    return os.open(path, _FLAGS | os.O_CREAT, 0o666), True
+
+
+def _why_not(path: str, error: OSError | ValueError) -> str:
+    match error:
+        case FileNotFoundError() if not path:
+            return "the empty path names no file"
+        case FileNotFoundError():
+            return f"{path}: no such file or folder"
+        case IsADirectoryError():
+            return f"{path}: is a folder, not a trace"
+        case PermissionError():
+            return f"{path}: cannot be written: permission denied"
+        case OSError():
+            return f"{path}: cannot be written: {error.strerror}"
+        case _:
+            return f"{path}: cannot be written: {error}"

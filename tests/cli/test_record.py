@@ -1,0 +1,323 @@
+"""`record` and `tokens`, from outside: what counts so far is kept, what is named is changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import Ran, process, run, write
+from tests.support.client_text import graded, tokens, triage
+
+GRADES = ("mechanical", "qa", "intent")
+COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return write(tmp_path, "trace.jsonl")
+
+
+def record(trace: Path, *arguments: str | Path, run_id: str = "run-1") -> Ran:
+    return run("record", "--trace-file", trace, "--project-run-id", run_id, *arguments)
+
+
+def add_tokens(trace: Path, *arguments: str | Path, stdin: str = "") -> Ran:
+    target = ("--trace-file", trace, "--project-run-id", "run-1")
+    return run("tokens", *target, *arguments, stdin=stdin)
+
+
+def last(trace: Path, names: tuple[str, ...]) -> list[Any]:
+    """The components of the last event."""
+    text = trace.read_text()
+    assert text.endswith("\n")
+    event = json.loads(text.splitlines()[-1])
+    return [event[name] for name in names]
+
+
+def verdict(trace: Path) -> Any:
+    return run("score", "--format", "json", trace).json["runs"][0]["verdict"]
+
+
+def refused(trace: Path, ran: Ran, before: str) -> str:
+    assert (ran.code, ran.out) == (1, "")
+    assert trace.read_text() == before
+    assert ran.err.endswith(f"drive-trace: nothing was written to {trace}\n") or "--new" in ran.err
+    return ran.err
+
+
+# Grades
+
+
+def test_components_are_added_one_by_one(trace: Path) -> None:
+    ran = record(trace, "--qa", "pass")
+    assert ran == (
+        0,
+        "run-1: not computable — missing: mechanical, intent\n"
+        "  recorded: qa pass (line 2)\n"
+        "  not recorded: mechanical, intent\n",
+        "",
+    )
+    assert record(trace, "--intent", "fail").code == 0
+    assert last(trace, GRADES) == [None, "pass", "fail"]
+    ran = record(trace, "--mechanical", "pass")
+    assert ran.out == (
+        "run-1: INCORRECT — intent failed\n"
+        "  recorded: mechanical pass (line 4)\n"
+        "  kept: qa pass, intent fail (line 3)\n"
+    )
+    ran = record(trace, "--intent", "pass")
+    assert ran.out == (
+        "run-1: CORRECT\n"
+        "  recorded: intent pass (was fail) (line 5)\n"
+        "  kept: mechanical pass, qa pass (line 4)\n"
+    )
+    assert last(trace, GRADES) == ["pass", "pass", "pass"]
+    assert verdict(trace) == "correct"
+    # The same again is a new grade: work may have gone on since.
+    assert record(trace, "--intent", "pass").code == 0
+    assert len(trace.read_text().splitlines()) == 6
+    assert "erased-verdict" not in run("check", trace).out
+
+
+def test_only_the_runs_own_grades_are_merged(trace: Path) -> None:
+    with trace.open("a") as file:
+        file.write(graded("pass", "pass", None))
+        file.write(graded("fail", "fail", "fail", project_run_id="run-2"))
+        file.write(triage())
+    assert record(trace, "--intent", "pass").code == 0
+    assert last(trace, GRADES) == ["pass", "pass", "pass"]
+
+
+def test_an_unknown_run_is_refused_but_for_new_run(trace: Path) -> None:
+    before = trace.read_text()
+    said = refused(trace, record(trace, "--qa", "pass", run_id="run1"), before)
+    assert 'no valid event of the run "run1" — did you mean "run-1"?' in said
+    assert "--new-run takes it all the same" in said
+    assert record(trace, "--qa", "pass", "--new-run", run_id="run1").code == 0
+    assert last(trace, GRADES) == [None, "pass", None]
+
+
+def test_a_trace_that_is_not_there(tmp_path: Path) -> None:
+    trace = tmp_path / "projects" / "trace.jsonl"
+    assert record(trace, "--qa", "pass") == (
+        2,
+        "",
+        f"drive-trace: {trace}: no such file or folder\n",
+    )
+    assert not trace.parent.exists()
+    assert record(trace, "--qa", "pass", "--new-run").code == 0
+    assert last(trace, GRADES) == [None, "pass", None]
+
+
+REJECTED = [
+    graded("pass", "failed", None),
+    graded("pass", "fail", "pass")[:-9],
+    graded("pass", "fail", "pass", project_run_id=7),
+    graded("pass", "fail", "pass").replace("}", ",}"),
+]
+
+
+@pytest.mark.parametrize("rejected", REJECTED)
+def test_a_later_grade_that_was_rejected_is_not_passed_over(trace: Path, rejected: str) -> None:
+    before = graded("pass", "pass", None) + rejected
+    trace.write_text(before)
+    said = refused(trace, record(trace, "--intent", "pass"), before)
+    assert "1 correctness line rejected (line 2), not counted: only line 1, which is older" in said
+    assert "(mechanical, qa are not given)" in said
+    # Whoever says everything anew leaves nothing out.
+    ran = record(trace, "--intent", "pass", "--qa", "fail", "--mechanical", "pass")
+    assert ran.code == 0
+    assert "1 correctness line rejected (line 2), not counted\n" in ran.out
+    assert last(trace, GRADES) == ["pass", "fail", "pass"]
+    # From then on it is older than what counts.
+    assert record(trace, "--qa", "pass").code == 0
+
+
+def test_a_grade_before_or_of_another_run_may_be_rejected(trace: Path) -> None:
+    with trace.open("a") as file:
+        file.write(graded("pass", "failed", None) + graded("pass", "fail", None))
+        file.write(graded("pass", "failed", None, project_run_id="run-2"))
+    assert record(trace, "--qa", "pass").code == 0
+    assert last(trace, GRADES) == ["pass", "pass", None]
+
+
+def test_a_first_grade_that_was_rejected(trace: Path) -> None:
+    before = triage() + graded("pass", "failed", None)
+    trace.write_text(before)
+    assert "nothing counts so far" in refused(trace, record(trace, "--qa", "pass"), before)
+
+
+def test_other_traces_of_the_run_are_compared_and_not_merged(trace: Path, tmp_path: Path) -> None:
+    old = graded("pass", None, None, ts="2026-01-01T00:00:00.000Z")
+    new = graded("fail", None, None, ts="2999-01-01T00:00:00.000Z")
+    others = [
+        write(tmp_path, "a/trace.jsonl", old),
+        write(tmp_path, "b/trace.jsonl", new),
+        write(tmp_path, "c/trace.jsonl", graded("pass", None, None, project_run_id="run-2")),
+        write(tmp_path, "d/trace.jsonl", graded(None, "pass", None)),
+    ]
+    ran = record(trace, "--qa", "pass", tmp_path)
+    assert (ran.code, last(trace, GRADES)) == (0, [None, "pass", None])
+    first, second = ran.err.splitlines()
+    assert first.startswith(f"drive-trace: {others[0]}: line 1 says of the run: mechanical pass, ")
+    assert first.endswith("what was recorded now counts")
+    assert second.startswith(f"drive-trace: {others[1]}: line 1 says of the run: mechanical fail, ")
+    assert second.endswith("it, as it is later counts")
+
+
+def test_a_path_that_cannot_be_read_has_nothing_recorded(trace: Path, tmp_path: Path) -> None:
+    before = trace.read_text()
+    ran = record(trace, "--qa", "pass", tmp_path / "missing")
+    assert (ran.code, ran.out) == (2, "")
+    assert "missing: no such file or folder" in ran.err
+    assert f"nothing was written to {trace}" in ran.err
+    assert trace.read_text() == before
+
+
+def test_a_grade_that_is_no_utf8(trace: Path) -> None:
+    before = triage().encode() + graded("pass", None, None, by="\xe9").encode("latin-1")
+    trace.write_bytes(before)
+    ran = record(trace, "--qa", "pass")
+    assert (ran.code, ran.out) == (2, "")
+    assert "is not UTF-8 (byte 0xe9 in line 2)" in ran.err
+    assert trace.read_bytes() == before
+
+
+def test_a_grade_whose_line_was_not_ended_counts(trace: Path) -> None:
+    trace.write_text(graded("pass", "pass", None).rstrip("\n"))
+    ran = record(trace, "--intent", "pass")
+    assert ran.code == 0
+    assert "line 1 was not ended by a newline, so one was put before the new event\n" in ran.err
+    assert "recorded: intent pass (line 2)" in ran.out
+    assert verdict(trace) == "correct"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--qa", "passed"], ["--qa", "null"], ["--qa", ""], ["--new-run"], ["--tests", "pass"]],
+)
+def test_there_is_no_way_to_set_a_component_back(trace: Path, options: list[str]) -> None:
+    ran = record(trace, *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("Usage: ")
+    assert trace.read_text() == triage()
+
+
+def test_a_process(trace: Path) -> None:
+    target = ("--trace-file", trace, "--project-run-id", "run-1")
+    assert process("record", *target, *("--mechanical", "pass"), *("--qa", "pass")).code == 0
+    ran = process("record", *target, "--intent", "pass")
+    assert (ran.code, ran.out.splitlines()[0], ran.err) == (0, "run-1: CORRECT", "")
+    assert process("tokens", *target, "--usage", "-", stdin=b'{"inputTokens":5}').code == 0
+    assert process("score", "--require-correct", trace).code == 0
+
+
+# Tokens
+
+
+def test_figures_replace_and_are_not_added_up(trace: Path) -> None:
+    assert add_tokens(trace, "--input-tokens", "1000", "--output-tokens", "10").code == 0
+    ran = add_tokens(trace, "--output-tokens", "20", "--cache-read-tokens", "0")
+    assert ran == (
+        0,
+        "run-1: tokens recorded\n"
+        "  recorded: output_tokens 20 (was 10), cache_read_tokens 0 (line 3)\n"
+        "  kept: input_tokens 1,000 (line 2)\n"
+        "  not recorded: cache_write_tokens\n",
+        "",
+    )
+    assert last(trace, COUNTS) == [1000, 20, 0, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ('{"inputTokens":5}', [5, None, None, None]),
+        ('{"inputTokens":5,"outputTokens":null}', [5, None, None, None]),
+        ('[{"inputTokens":5},{"inputTokens":6.0,"cacheWriteTokens":1}]', [11, None, None, 1]),
+        ('{"inputTokens":5}\r\n\n{"outputTokens":6}\n', [5, 6, None, None]),
+        ('{"usage":{"cacheReadTokens":5}}\n{"cacheReadTokens":6}', [None, None, 11, None]),
+        ('{\n "inputTokens": 0,\n "usage": 7\n}', [0, None, None, None]),
+        ('{"inputTokens":1e30}', [int(1e30), None, None, None]),
+    ],
+)
+def test_usage_objects_are_summed_up(trace: Path, text: str, counts: list[int | None]) -> None:
+    ran = add_tokens(trace, "--usage", "-", stdin=text)
+    assert ran.code == 0, ran.err
+    assert last(trace, COUNTS) == counts
+    path = write(trace.parent, "usage.json", text)
+    assert add_tokens(trace, "--usage", path).code == 0
+    assert last(trace, COUNTS) == counts
+
+
+def test_what_a_sum_leaves_out_is_told(trace: Path) -> None:
+    text = '{"inputTokens":5,"totalTokens":9}\n{"inputTokens":null,"outputTokens":1}\n'
+    ran = add_tokens(trace, "--usage", "-", stdin=text)
+    assert ran.code == 0
+    assert ran.err == (
+        "drive-trace: `inputTokens` is in 1 of 2 usage objects only: the sum is theirs\n"
+        "drive-trace: `outputTokens` is in 1 of 2 usage objects only: the sum is theirs\n"
+        "drive-trace: the token feed has no place for `totalTokens`\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "there is no usage object"),
+        ("[]", "there is no usage object"),
+        ("{}", "usage object 1 has none of inputTokens, outputTokens"),
+        ('{"input_tokens":5}', "usage object 1 has none of"),
+        ('{"usage":{}}', "usage object 1 has none of"),
+        ('{"inputTokens":5}\n7', "usage object 2 must be an object; found 7"),
+        (
+            '{"inputTokens":-5}',
+            "`inputTokens` of usage object 1 must be an integer of at least 0, or null; found -5",
+        ),
+        ('{"inputTokens":"5"}', 'found "5"'),
+        ('{"inputTokens":true}', "found true"),
+        ('{"inputTokens":1.5}', "found 1.5"),
+        ('{"inputTokens":5}\n{"inputTokens":', "line 2 of the usage is not JSON"),
+    ],
+)
+def test_usage_that_is_none(trace: Path, text: str, why: str) -> None:
+    said = refused(trace, add_tokens(trace, "--usage", "-", stdin=text), triage())
+    assert why in said
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--usage", "-", "--input-tokens", "5"],
+        ["--input-tokens", "-5"],
+        ["--input-tokens", "many"],
+    ],
+)
+def test_usage_errors(trace: Path, options: list[str]) -> None:
+    ran = add_tokens(trace, *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert trace.read_text() == triage()
+
+
+def test_usage_without_a_figure(trace: Path) -> None:
+    ran = add_tokens(trace, "--usage", "-", stdin='{"inputTokens":null}')
+    assert ran.code == 2
+    assert trace.read_text() == triage()
+
+
+def test_figures_after_rejected_ones(trace: Path) -> None:
+    before = tokens(1, 2, 3, 4) + tokens(1, 2, 3, -4)
+    trace.write_text(before)
+    said = refused(trace, add_tokens(trace, "--input-tokens", "5"), before)
+    assert "1 token line rejected (line 2)" in said
+
+
+def test_other_traces_figures_are_compared(trace: Path, tmp_path: Path) -> None:
+    other = write(tmp_path, "a/trace.jsonl", tokens(1, 2, 3, None))
+    ran = add_tokens(trace, "--input-tokens", "5", other)
+    assert ran.code == 0
+    assert "line 1 says of the run: input_tokens 1, output_tokens 2" in ran.err

@@ -1,0 +1,131 @@
+"""`schema` and `completion`, from outside: what programs and shells ask for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from drive_trace.commands import cli
+from drive_trace.vocabulary import EVENTS
+from tests.cli.support import process, run, write
+from tests.support.client_text import triage
+from tests.support.command import COMMAND
+
+SCHEMAS = Path(__file__).parents[2] / "schemas"
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_the_schema_of_every_event(name: str) -> None:
+    ran = run("schema", name)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (SCHEMAS / f"{name}.schema.json").read_text("utf-8")
+    assert json.loads(ran.out)["$id"] == f"urn:drive-trace:event:{name}"
+
+
+def test_the_schema_of_any_event() -> None:
+    assert process("schema").json["$id"] == "urn:drive-trace:event"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("dispatch-edn", 'did you mean "dispatch-end"?'), ("x", "there are "), ("../x", "there are ")],
+)
+def test_no_such_event(name: str, hint: str) -> None:
+    ran = run("schema", name)
+    assert (ran.code, ran.out) == (2, "")
+    assert hint in ran.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "schema round-start",
+        "emit --trace-file TRACE --project-run-id run-1 --event round-start --payload {}",
+        "record --trace-file TRACE --project-run-id run-1 --qa pass",
+        "tokens --trace-file TRACE --project-run-id run-1 --input-tokens 5",
+    ],
+)
+def test_no_command_waits_for_pydantic_or_the_server(tmp_path: Path, arguments: str) -> None:
+    code = (
+        "import contextlib, sys\n"
+        "from drive_trace.commands import cli\n"
+        "with contextlib.suppress(SystemExit):\n"
+        "    cli(sys.argv[1:], standalone_mode=False)\n"
+        "sys.exit(bool({'pydantic', 'pygls', 'lsprotocol'} & sys.modules.keys()))\n"
+    )
+    trace = str(write(tmp_path, "trace.jsonl", triage()))
+    words = [trace if word == "TRACE" else word for word in arguments.split()]
+    subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=True)
+
+
+# Completion
+
+
+def completed(*words: str | Path) -> list[str]:
+    """What bash is offered for the last word."""
+    ended = subprocess.run(
+        [COMMAND],
+        env={
+            **os.environ,
+            "_DRIVE_TRACE_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(["drive-trace", *map(str, words)]),
+            "COMP_CWORD": str(len(words)),
+        },
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert ended.stderr == ""
+    return ended.stdout.split()
+
+
+def test_events_runs_and_paths_are_completed(tmp_path: Path) -> None:
+    trace = write(tmp_path, "trace.jsonl", triage(run="shop") + triage(run="search") + "{")
+    target = ("--trace-file", trace, "--project-run-id")
+    assert completed("record", *target, "s") == ["plain,shop", "plain,search"]
+    assert completed("tokens", *target, "se") == ["plain,search"]
+    assert completed("emit", "--trace-file", tmp_path, "--project-run-id", "s") == []
+    assert completed("emit", "--project-run-id", "s") == []
+    assert completed("emit", "--event", "round-") == ["plain,round-start", "plain,round-end"]
+    assert completed("schema", "project-c") == ["plain,project-closed"]
+    assert completed("check", "pro") == completed("emit", "--trace-file", "pro") == ["file,pro"]
+    assert completed("record", "--qa", "p") == ["plain,pass"]
+    assert [each.partition(",")[2] for each in completed("s")] == [
+        name for name in sorted(cli.commands) if name.startswith("s")
+    ]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_scripts_for_shells(shell: str) -> None:
+    ran = run("completion", shell)
+    assert (ran.code, ran.err) == (0, "")
+    assert f"_DRIVE_TRACE_COMPLETE={shell}_complete" in ran.out
+    binary = shutil.which(shell)
+    if binary is not None:
+        subprocess.run([binary, "-n"], input=ran.out.encode(), check=True)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_itself() -> None:
+    script = (
+        'eval "$(drive-trace completion bash)"\n'
+        "COMP_WORDS=(drive-trace emit --event brief)\nCOMP_CWORD=3\n"
+        "_drive_trace_completion drive-trace\necho ${COMPREPLY[@]}\n"
+    )
+    path = os.pathsep.join([str(Path(COMMAND).parent), os.environ["PATH"]])
+    ended = subprocess.run(
+        ["bash", "--norc", "-c", script],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert ended.stdout == "brief-issued\n"

@@ -1,0 +1,110 @@
+"""What counts of a feed, found from the end of a trace: the same as when all of it is read."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drive_trace.api import summarize_text
+from drive_trace.scorecard.feeds import feed_state, has_run, runs_named
+from drive_trace.vocabulary import COST, EVENTS, GRADE
+from tests.support.client_text import event, graded, tokens, triage
+
+TRACES = Path(__file__).parents[1] / "conformance/traces.jsonl"
+
+
+def check(text: str) -> Counter[str]:
+    """Compare with the summary that the scorecard is made of; gives what there was to see."""
+    data, summary = text.encode(), summarize_text(text)
+    seen: Counter[str] = Counter()
+    for run in summary.runs:
+        for feed, recorded in ((GRADE, run.correctness), (COST, run.tokens)):
+            state = feed_state(data, EVENTS[feed], run.run_id)
+            assert state.knows_run
+            assert has_run(data, run.run_id)
+            assert state.counted == (recorded and (recorded.values, recorded.line))
+            dropped = [each for each in run.rejected if each.event_name == feed]
+            unplaced = [each for each in run.unplaced if each.event_name == feed]
+            if run.unplaced_count == len(run.unplaced):
+                assert list(state.rejected) == sorted(dropped + unplaced)
+            seen["counted"] += recorded is not None
+            seen["rejected"] += bool(dropped)
+    for missing in ("no-such-run", "", '"', "x" * 99):
+        assert not has_run(data, missing)
+        assert feed_state(data, EVENTS[GRADE], missing).counted is None
+    return seen
+
+
+def traces() -> Iterator[str]:
+    for line in TRACES.read_text("utf-8").split("\n"):
+        if line:
+            yield json.loads(line)["text"]
+
+
+def test_on_every_conformance_trace() -> None:
+    seen: Counter[str] = sum(map(check, traces()), Counter())
+    assert seen["counted"] > 50
+    assert seen["rejected"] > 5
+
+
+def escaped(line: str) -> str:
+    """The same event, with every letter of its strings written as an escape."""
+    parts = line.rstrip("\n").split('"')
+    parts[1::2] = ["".join(f"\\u{ord(each):04x}" for each in part) for part in parts[1::2]]
+    return '"'.join(parts) + "\n"
+
+
+def test_names_may_be_written_as_escapes() -> None:
+    text = graded("pass", None, None) + triage() + escaped(graded("fail", "pass", None)) + triage()
+    state = feed_state(text.encode(), EVENTS[GRADE], "run-1")
+    assert state.counted is not None
+    assert state.counted.line == 3
+    assert state.counted.values == {"mechanical": "fail", "qa": "pass", "intent": None}
+    assert has_run(escaped(triage()).encode(), "run-1")
+    check(text)
+
+
+LINES = [
+    graded("pass", None, None),
+    graded("pass", "pass", "fail", project_run_id="run-2"),
+    graded("pass", "passed", None),
+    graded("pass", "passed", None)[:-20] + "\n",
+    '{"event_type":"correctness-recorded"}\n',
+    escaped(graded(None, "fail", None)),
+    tokens(1, 2, 3, None),
+    tokens(1, 2, 3, -1),
+    triage(),
+    triage(input_ref="correctness-recorded run-2 \\u"),
+    triage(run='run "2"\\'),
+    event("no-such-event", "run-3", about="correctness-recorded"),
+    "\n",
+    "correctness-recorded\n",
+    graded("fail", "fail", "fail").replace(":", " : ").replace("\n", "\r\n"),
+    graded("fail", None, None, note="undeclared"),
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(LINES), max_size=12), st.booleans())
+def test_on_any_trace(lines: list[str], ended: bool) -> None:
+    text = "".join(lines)
+    check(text if ended else text.rstrip("\n"))
+
+
+def test_a_record_that_is_no_utf8_matters_only_where_it_may_be_the_feeds() -> None:
+    good = graded("pass", None, None).encode()
+    other = triage(input_ref="caf\xe9").encode("latin-1")
+    assert feed_state(good + other, EVENTS[GRADE], "run-1").counted is not None
+    with pytest.raises(UnicodeDecodeError):
+        feed_state(graded("pass", None, None, by="\xe9").encode("latin-1"), EVENTS[GRADE], "run-1")
+
+
+def test_runs_for_suggestions() -> None:
+    text = triage() + triage(run="b c") + escaped(triage(run="d")) + triage() + '{"project_run_id'
+    assert runs_named(text.encode()) == ["run-1", "b c"]

@@ -1,0 +1,39 @@
+"""Traces that real processes write to."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from drive_trace.drafts import Draft, draft_event
+
+ROOT = Path(__file__).parents[2]
+SLICE = '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
+
+
+def slice_started(run: str = "run-1", **payload: Any) -> Draft:
+    fields = {"slice_slug": "retry", "slice_index": 1, "linear_ref": None}
+    draft = draft_event("slice-started", run, None, json.dumps(fields | payload))
+    assert isinstance(draft, Draft)
+    return draft
+
+
+def writer(trace: Path, name: str, count: int, verdicts: int = 0) -> subprocess.Popen[bytes]:
+    """A process that writes to a trace; see ``writers.py``."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.storage.writers", trace, name, str(count), str(verdicts)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+    )
+
+
+def events(trace: Path) -> list[dict[str, Any]]:
+    """Every line of a trace, each of which has to be whole."""
+    text = trace.read_text("utf-8")
+    assert text.endswith("\n")
+    return [json.loads(line) for line in text.splitlines()]

@@ -1,0 +1,331 @@
+"""Appending to a trace when something is in the way: a clear sentence, and the file as it was."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import uuid
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from drive_trace.storage import appending
+from drive_trace.storage.appending import AppendError, locked_trace
+from drive_trace.storage.locks import lock
+from drive_trace.storage.recording import Written, append_event
+from drive_trace.storage.traces import Problem
+from tests.storage.support import ROOT, events, slice_started
+from tests.support.client_text import triage
+
+
+def append(path: Path) -> str:
+    """Append a valid event; gives the sentence that says why it was not done."""
+    written = append_event(str(path), slice_started())
+    if isinstance(written, Written):
+        return ""
+    assert isinstance(written, Problem)
+    assert "\n" not in written.message
+    return written.message
+
+
+# Where it goes
+
+
+def test_folders_and_file_are_made(tmp_path: Path) -> None:
+    path = tmp_path / "projects" / "shop" / "trace.jsonl"
+    assert append(path) == append(path) == ""
+    assert [event["event_type"] for event in events(path)] == ["slice-started"] * 2
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("real")
+    assert append(tmp_path / "link") == ""
+    assert (tmp_path / "link").is_symlink()
+    assert len(events(tmp_path / "real")) == 1
+
+
+@pytest.mark.parametrize("end", ["", "\r", '{"event_type":"slice-sta', "\ufeff", "  "])
+def test_nothing_lands_on_a_line_that_was_not_ended(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "trace.jsonl"
+    before = triage() + (end or triage()[:-1])
+    path.write_bytes(before.encode())
+    written = append_event(str(path), slice_started())
+    assert isinstance(written, Written)
+    assert path.read_bytes().decode() == f"{before}\n{written.record}\n"
+    (note,) = written.notes
+    assert note.startswith("line 2 was not ended by a newline, so one was put before the new event")
+    assert ("readers reject that line" in note) == ("slice-sta" in end)
+
+
+def test_a_torn_character_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(b'{"a":"\xc3')
+    written = append_event(str(path), slice_started())
+    assert isinstance(written, Written)
+    assert path.read_bytes() == b'{"a":"\xc3\n' + written.record.encode() + b"\n"
+
+
+# Where it cannot go
+
+
+def folder(tmp_path: Path) -> tuple[Path, str]:
+    return tmp_path, "is a folder, not a trace"
+
+
+def below_a_file(tmp_path: Path) -> tuple[Path, str]:
+    (tmp_path / "file").write_text("")
+    return tmp_path / "file" / "trace.jsonl", "Not a directory"
+
+
+def pipe(tmp_path: Path) -> tuple[Path, str]:
+    os.mkfifo(tmp_path / "pipe")
+    return tmp_path / "pipe", "it is no regular file"
+
+
+def device(_: Path) -> tuple[Path, str]:
+    return Path("/dev/null"), "it is no regular file"
+
+
+def loop(tmp_path: Path) -> tuple[Path, str]:
+    (tmp_path / "loop").symlink_to("loop")
+    return tmp_path / "loop", "symbolic links"
+
+
+def long_name(tmp_path: Path) -> tuple[Path, str]:
+    return tmp_path / ("a" * 300), "File name too long"
+
+
+def where_no_file_can_be(_: Path) -> tuple[Path, str]:
+    if not Path("/proc/self").is_dir():
+        pytest.skip("needs a file system that takes no files")
+    return Path("/proc/self/trace.jsonl"), "no such file or folder"
+
+
+def utf16(tmp_path: Path) -> tuple[Path, str]:
+    (tmp_path / "trace.jsonl").write_bytes(triage().encode("utf-16"))
+    return tmp_path / "trace.jsonl", "is UTF-16"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [folder, below_a_file, pipe, device, loop, long_name, where_no_file_can_be, utf16],
+)
+def test_where_no_trace_can_be(tmp_path: Path, make: object) -> None:
+    assert callable(make)
+    path, why = make(tmp_path)
+    before = {each: each.lstat() for each in tmp_path.iterdir()}
+    message = append(path)
+    assert message.startswith(f"{path}: ")
+    assert why in message
+    after = {each: each.lstat() for each in tmp_path.iterdir()}
+    assert {each: status.st_size for each, status in after.items()} == {
+        each: status.st_size for each, status in before.items()
+    }
+
+
+@pytest.mark.parametrize("path", ["", "a\0b"])
+def test_names_that_name_nothing(path: str) -> None:
+    assert isinstance(append_event(path, slice_started()), Problem)
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [(errno.EROFS, "Read-only file system"), (errno.EACCES, "permission denied")],
+)
+def test_a_place_that_may_not_be_written_to(
+    tmp_path: Path, code: int, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "open", refuse)
+    path = tmp_path / "trace.jsonl"
+    assert append(path) == f"{path}: cannot be written: {why}"
+    monkeypatch.undo()
+    assert not path.exists()
+
+
+# A disk that fails half-way
+
+
+def limited(path: Path, size: int) -> subprocess.CompletedProcess[str]:
+    """Append to a trace where files may not grow beyond a size, as on a disk that is full."""
+    return subprocess.run(
+        [sys.executable, "-c", _APPEND, path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+    )
+
+
+_APPEND = """\
+import sys
+from drive_trace.storage.recording import append_event
+from tests.storage.support import slice_started
+print(append_event(sys.argv[1], slice_started()))
+"""
+
+
+@pytest.mark.parametrize("room", [0, 1, 100])
+@pytest.mark.parametrize("before", ["", triage(), triage() + '{"torn'])
+def test_a_full_disk_leaves_the_trace_as_it_was(tmp_path: Path, room: int, before: str) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(before)
+    ran = limited(path, len(before) + room)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "cannot be written: File too large; it was left as it was" in ran.stdout
+    assert path.read_text() == before
+
+
+def test_a_full_disk_leaves_no_empty_trace_behind(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    assert "left as it was" in limited(path, 100).stdout
+    assert not path.exists()
+
+
+def failing(code: int, after: int, also: bytes = b"") -> object:
+    """A ``write`` that takes some bytes and then fails; perhaps another program writes, too."""
+    write, calls = os.write, 0
+
+    def fail(handle: int, data: memoryview) -> int:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            return write(handle, bytes(data)[:after])
+        if also:
+            write(handle, also)
+        raise OSError(code, os.strerror(code))
+
+    return fail
+
+
+def test_what_was_written_before_a_disk_fails_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(triage())
+    monkeypatch.setattr(os, "write", failing(errno.ENOSPC, after=50))
+    assert append(path).endswith("No space left on device; it was left as it was")
+    assert path.read_text() == triage()
+
+
+def test_what_others_have_appended_meanwhile_is_not_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a program that asks for no lock: its line is more than the end of a file."""
+    path = tmp_path / "trace.jsonl"
+    path.write_text(triage())
+    theirs = triage(input_ref="theirs").encode()
+    monkeypatch.setattr(os, "write", failing(errno.EIO, after=50, also=b"\n" + theirs))
+    assert "stands in it in part, as a line that readers reject" in append(path)
+    assert path.read_bytes().endswith(b"\n" + theirs)
+
+
+def test_a_short_write_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, write = tmp_path / "trace.jsonl", os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: write(handle, bytes(data)[:7]))
+    assert append(path) == ""
+    assert len(events(path)) == 1
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "Input/output error"), KeyboardInterrupt()])
+def test_what_is_not_on_the_disk_was_not_written(
+    tmp_path: Path, error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(triage())
+
+    def fail(_: int) -> None:
+        raise error
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises((AppendError, KeyboardInterrupt)), locked_trace(str(path)) as trace:
+        trace.append("{}")
+    assert path.read_text() == triage()
+
+
+# The lock
+
+
+def test_a_trace_that_is_replaced_while_we_wait_is_opened_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(triage())
+    changes = [
+        lambda: (tmp_path / "new").write_text(triage(input_ref="new")),
+        lambda: (tmp_path / "new").replace(path),
+        path.unlink,
+    ]
+
+    def lock_late(handle: int) -> None:
+        if changes:
+            changes.pop(0)()
+        lock(handle)
+
+    # Replaced in between, then gone, then nothing happens any more.
+    changes.pop(0)()
+    monkeypatch.setattr(appending, "lock", lock_late)
+    assert append(path) == ""
+    assert not changes
+    assert len(events(path)) == 1
+
+
+def test_a_trace_that_is_replaced_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "trace.jsonl"
+    monkeypatch.setattr(appending, "lock", lambda _: path.unlink())
+    assert "again and again" in append(path)
+
+
+def test_readers_are_not_held_up_and_writers_are(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(triage())
+    code = "import fcntl, sys; fcntl.flock(open(sys.argv[1]), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+    with locked_trace(str(path)):
+        assert path.read_text() == triage()
+        ended = subprocess.run(
+            [sys.executable, "-c", code, path], capture_output=True, text=True, check=False
+        )
+        assert "BlockingIOError" in ended.stderr
+    subprocess.run([sys.executable, "-c", code, path], check=True)
+
+
+def test_a_writer_that_is_killed_with_the_lock_leaves_none(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    code = (
+        "import os, signal, sys\n"
+        "from drive_trace.storage.appending import locked_trace\n"
+        "with locked_trace(sys.argv[1]) as trace:\n"
+        '    os.write(trace._handle, b\'{"event_type":"correctness-rec\')\n'
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, path], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    written = append_event(str(path), slice_started())
+    assert isinstance(written, Written)
+    assert len(written.notes) == 1
+    torn, whole, end = path.read_text().split("\n")
+    assert torn == '{"event_type":"correctness-rec'
+    assert json.loads(whole)["event_type"] == "slice-started"
+    assert end == ""
+
+
+def test_an_id_and_a_time_are_fresh(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    for _ in range(50):
+        append(path)
+    lines = events(path)
+    assert len({uuid.UUID(line["event_id"]).version and line["event_id"] for line in lines}) == 50
+    for line in lines:
+        assert datetime.fromisoformat(line["ts"]).utcoffset() == timedelta(0)
+        assert line["ts"].endswith("Z")
+        assert len(line["ts"]) == len("2026-05-28T14:00:00.000Z")
