@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from tests.clients.editors import EDITORS, Editor, NotHereError
-from tests.support.client_text import graded, tokens, triage
+from tests.support.client_text import apart, graded, tokens, triage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.end_to_end
 
 PASSED = '"passed"'
 GRADER = "👩‍🚀 grader"
-TEXT = (
+TEXT = apart(
     triage(input_ref="\u2028\x85 🚀 日本")
     + tokens(1_900_000, 42_000, None, None)
     + graded("pass", "passed", "pass", orchestrator_agent_id=GRADER)
@@ -97,7 +97,7 @@ def project(root: Path, name: str, text: str) -> str:
 def test_a_session(editor: Editor, tmp_path: Path) -> None:
     session = editor.play(
         tmp_path,
-        ("open", project(tmp_path, "projects/größe 1/trace.jsonl", TEXT)),
+        ("open", project(tmp_path, "größe 1/trace.jsonl", TEXT)),
         ("diagnostics", [PASSED]),
         ("hover", PASSED),
         ("lenses", titles(FIRST_LENSES)),
@@ -143,7 +143,7 @@ def test_an_editor_that_does_not_wait(editor: Editor, tmp_path: Path) -> None:
     """It leaves unsaved changes and a running server, which ends by itself."""
     session = editor.play(
         tmp_path,
-        ("open", project(tmp_path, "projects/wip/drive-trace/checkout.jsonl", TEXT)),
+        ("open", project(tmp_path, "projects/wip/drive-trace/run-1.jsonl", TEXT)),
         ("diagnostics", [PASSED]),
         ("type_over", PASSED, '"pass"'),
         ("quit_at_once",),

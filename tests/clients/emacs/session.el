@@ -17,6 +17,10 @@
 ;; take that for a crash and start another.
 (setq eglot-autoreconnect nil)
 
+;; In batch mode nobody reads the events of file watches, and while some wait to be read, Emacs
+;; runs no sentinels: eglot would not notice that the server has ended.
+(advice-add 'file-notify-add-watch :override #'ignore)
+
 (cl-defmethod eglot-handle-notification :after
   (_server (_method (eql 'textDocument/publishDiagnostics)) &rest _)
   (setq session-published t))
