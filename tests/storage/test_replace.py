@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from drive_trace.storage import replace
+from drive_trace.storage.recording import Written, append_event
 from drive_trace.storage.replace import replace_content, write_whole
+from tests.storage.support import slice_started
 
 OLD, NEW = b"old\r\n\xff", b"new\n"
 
@@ -120,3 +123,25 @@ def test_a_new_file_has_the_permissions_of_new_files(tmp_path: Path) -> None:
     write_whole(tmp_path / "new", OLD)
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o600
     assert files(tmp_path) == ["new", "ordinary"]
+
+
+def test_what_is_appended_while_a_file_is_replaced_is_kept(path: Path) -> None:
+    """Whoever appends waits for the lock, and then appends to the new file."""
+    path.write_bytes(b"{} \n")
+    events = 60
+
+    def append() -> None:
+        for _ in range(events):
+            assert isinstance(append_event(str(path), slice_started()), Written)
+
+    writer = Thread(target=append)
+    writer.start()
+    replaced = 0
+    while writer.is_alive() or not replaced:
+        before = path.read_bytes()
+        spaced = not before.startswith(b"{}\n")
+        after = before.replace(b"{} \n", b"{}\n") if spaced else before.replace(b"{}\n", b"{} \n")
+        replaced += replace_content(str(path), before, after) is None
+    writer.join()
+    assert replaced
+    assert path.read_bytes().count(b"slice-started") == events

@@ -6,9 +6,10 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
+from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.traces import Problem, why
 
 
@@ -38,16 +39,26 @@ def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
             return Problem(f"{path}: is not fixed: it is no regular file")
         if not os.access(real, os.W_OK):
             return Problem(f"{path}: is not fixed: permission denied")
-        with _beside(real, after) as temporary:
+        # Who appends by the rules waits meanwhile, and then appends to the new file.
+        with _kept_by_us(real), _beside(real, after) as temporary:
             _liken(temporary, status)
-            # As late as can be: what is appended from here on would be lost.
+            # As late as can be: what others append from here on would be lost.
             if real.read_bytes() != before or _version(real.stat()) != _version(status):
                 return Problem(f"{path}: is not fixed: it changed in the meantime; try again")
             temporary.replace(real)
         _sync_folder(real.parent)
     except OSError as error:
         return Problem(f"{path}: is not fixed: {why(error)}")
+    except AppendError as error:
+        cause = error.__cause__
+        said = why(cause) if isinstance(cause, OSError) else str(error)
+        return Problem(f"{path}: is not fixed: {said}")
     return None
+
+
+def _kept_by_us(real: Path) -> AbstractContextManager[object]:
+    # Windows replaces no file that is open.
+    return nullcontext() if os.name == "nt" else locked_trace(str(real), create=False)
 
 
 @contextmanager
