@@ -18,7 +18,7 @@ const tap = [path.join(programs, "python"), "-I", "-S", path.join(root, "tests",
 const serve = [path.join(programs, "drive-trace"), "serve"];
 const command = process.env.DRIVE_TRACE_MESSAGES ? [...tap, ...serve] : serve;
 
-const uri = "file:///projects/session/trace.jsonl";
+const uri = "file:///traces/session/trace.jsonl";
 const agent = "grader-1";
 const wrong = '"passed"';
 const run = { project_run_id: "run-1", orchestrator_agent_id: agent, schema_version: "1", ts: "2026-05-28T14:00:00.000Z" };
