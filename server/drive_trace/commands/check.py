@@ -80,7 +80,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     Examples:
       drive-trace check
       drive-trace check projects/checkout-retry/trace.jsonl --output-format concise
-      tail -n 20 trace.jsonl | drive-trace check -
+      git show HEAD:trace.jsonl | drive-trace check -
       drive-trace check --diff
       drive-trace check --fix --fail-on warning
       drive-trace check --write-baseline

@@ -13,13 +13,17 @@ from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
 from drive_trace.rules.subjects import Neighbours
 from drive_trace.trace.places import Part, Place
 from drive_trace.trace.times import in_words, milliseconds_between
+from drive_trace.vocabulary.forms import Form
 
 _TS = Place(Part.VALUE, ("ts",))
 
 
 def _check(subject: Neighbours) -> Iterable[Finding]:
     previous, line = subject
-    passed = milliseconds_between(previous.text_fact("ts"), line.text_fact("ts"))
+    before, after = previous.text_fact("ts"), line.text_fact("ts")
+    if before not in Form.TIMESTAMP or after not in Form.TIMESTAMP:
+        return ()  # which is said already; that it goes back would be a guess
+    passed = milliseconds_between(before, after)
     if passed is not None and passed < 0:
         return (
             Finding(
@@ -58,6 +62,13 @@ EXAMPLES = (
         """
         EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
         EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:00:00Z"}
+        """
+    ),
+    # What is written otherwise has a finding of its own.
+    Example(
+        """
+        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"spec-authored","ts":"2026-05-28"}
         """
     ),
     # Another run has times of its own.
