@@ -20,7 +20,7 @@ from drive_trace.commands.report import report
 from drive_trace.commands.schema import schema
 from drive_trace.commands.score import score
 from drive_trace.commands.serve import serve
-from drive_trace.commands.streams import OutputError, open_streams
+from drive_trace.commands.streams import OutputError, give_up_output, open_streams
 from drive_trace.commands.tokens import tokens
 
 EXIT_UNUSABLE = 2
@@ -75,8 +75,7 @@ def main() -> None:
             code = end.code
         sys.stdout.flush()
     except OutputError as error:
-        # At exit, Python would complain about the output it had: give it another one.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_output()
         cause = error.__cause__
         code = 0  # whoever read our output has enough
         if not isinstance(cause, BrokenPipeError):

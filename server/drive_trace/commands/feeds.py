@@ -11,6 +11,7 @@ import click
 
 from drive_trace.api import summarize_text
 from drive_trace.commands.paths import Reading
+from drive_trace.commands.streams import OutputError, give_up_output
 from drive_trace.commands.writing import EXIT_UNUSABLE, done, say
 from drive_trace.rules.base import printable
 from drive_trace.scorecard.card import rejected_phrase
@@ -63,8 +64,21 @@ def record(request: Request) -> Merged:
     return recorded
 
 
-def echo_recorded(request: Request, recorded: Merged, title: str) -> None:
-    """What counts now of the feed, and where each component comes from."""
+def tell_recorded(request: Request, recorded: Merged, title: str) -> None:
+    """Print what counts now of the feed, and where each component comes from.
+
+    It is recorded by now: an output that cannot be written must not look like a refusal, after
+    which somebody would record it again.
+    """
+    try:
+        _echo_recorded(request, recorded, title)
+        sys.stdout.flush()
+    except OutputError:
+        give_up_output()
+        say(f"recorded on line {recorded.line}, but the output cannot be written")
+
+
+def _echo_recorded(request: Request, recorded: Merged, title: str) -> None:
     counted = recorded.before.counted
     before = counted.values if counted is not None else {}
     names = list(recorded.values)

@@ -62,4 +62,4 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
     request = feeds.Request(trace_file, project_run_id, GRADE, changes, new_run, paths)
     recorded = feeds.record(request)
     gate = judge(Recorded(recorded.values, recorded.ts, trace_file, recorded.line))
-    feeds.echo_recorded(request, recorded, headline(gate))
+    feeds.tell_recorded(request, recorded, headline(gate))

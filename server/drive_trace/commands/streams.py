@@ -41,6 +41,11 @@ def open_streams() -> None:
     sys.stderr = _opened(sys.stderr)
 
 
+def give_up_output() -> None:
+    """Let go of standard output, of which Python would complain once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _opened(stream: TextIO | None) -> TextIO:
     if not isinstance(stream, io.TextIOWrapper):  # closed by whoever started us
         return Path(os.devnull).open("w", encoding="utf-8")

@@ -74,4 +74,4 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     if not changes:
         raise click.UsageError("name what to record: at least one figure, or --usage with one")
     request = feeds.Request(trace_file, project_run_id, COST, changes, new_run, paths)
-    feeds.echo_recorded(request, feeds.record(request), "tokens recorded")
+    feeds.tell_recorded(request, feeds.record(request), "tokens recorded")

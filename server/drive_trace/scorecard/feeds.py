@@ -9,7 +9,7 @@ Measured on 100,000 lines (31 MB): about 60 ms, where reading all of them takes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from drive_trace.scorecard.summary import Rejected
@@ -38,12 +38,16 @@ class FeedState(NamedTuple):
     """The last valid event of the feed."""
     rejected: tuple[Rejected, ...]
     """Lines of the feed that readers drop and that are the run's, or may be, in their order."""
+    hidden: tuple[Rejected, ...]
+    """Other lines that readers drop and that may hold an event of the run's feed, as where two
+    were written on one line.
+    """
 
     @property
     def rejected_since(self) -> tuple[Rejected, ...]:
-        """Those of the rejected lines that were written after the event that counts."""
+        """Those of the rejected lines, hidden ones too, that stand below the event that counts."""
         last = self.counted.line if self.counted is not None else 0
-        return tuple(each for each in self.rejected if each.line > last)
+        return tuple(sorted(each for each in (*self.rejected, *self.hidden) if each.line > last))
 
 
 def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
@@ -52,19 +56,29 @@ def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
     """
     counted: tuple[int, Line] | None = None
     rejected: list[tuple[int, OddLine]] = []
-    for start, line in _read_backwards(data, feed.name.encode(), b"\\u"):
+    hidden: list[tuple[int, OddLine]] = []
+    signs = [feed.name, *(f'"{name}"' for name in feed.fields if name not in ENVELOPE)]
+    for start, line in _read_backwards(data, *(sign.encode() for sign in signs), b"\\u"):
         if line.event is feed and line.run == run_id:
             counted = counted or (start, line)
         elif isinstance(line, OddLine) and _is_rejected(line, feed, run_id):
             rejected.append((start, line))
-    numbers = _line_numbers(data, [start for start, _ in (*rejected, *filter(None, [counted]))])
+        elif isinstance(line, OddLine) and _may_hide(line, signs, run_id):
+            hidden.append((start, line))
+    found = (*rejected, *hidden, *filter(None, [counted]))
+    numbers = _line_numbers(data, [start for start, _ in found])
+
+    def told(lines: list[tuple[int, OddLine]]) -> tuple[Rejected, ...]:
+        return tuple(
+            Rejected(numbers[start], line.event_name, line.run_id)
+            for start, line in reversed(lines)
+        )
+
     return FeedState(
         counted is not None or has_run(data, run_id),
         None if counted is None else Counted(_payload(counted[1]), numbers[counted[0]]),
-        tuple(
-            Rejected(numbers[start], line.event_name, line.run_id)
-            for start, line in reversed(rejected)
-        ),
+        told(rejected),
+        told(hidden),
     )
 
 
@@ -84,6 +98,13 @@ def runs_named(data: bytes) -> list[str]:
 def _is_rejected(line: OddLine, feed: EventType, run_id: str) -> bool:
     """Whether a line would be one of the run's feed, or may be, had readers not dropped it."""
     return line.is_rejected and line.event_name == feed.name and line.run_id in (run_id, None)
+
+
+def _may_hide(line: OddLine, signs: Iterable[str], run_id: str) -> bool:
+    """Whether a dropped line holds something of the feed that may be the run's."""
+    is_of_feed = line.is_rejected and any(sign in line.text for sign in signs)
+    names_none = '"project_run_id"' not in line.text
+    return is_of_feed and (line.run_id == run_id or run_id in line.text or names_none)
 
 
 def _payload(line: Line) -> Mapping[str, object]:

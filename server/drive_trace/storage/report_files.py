@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import orjson
+
 from drive_trace.storage.replace import write_whole
 from drive_trace.storage.traces import STDIN, Problem, why
 
@@ -23,8 +25,9 @@ def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | Non
             return Problem(f"{path}: is not written: a report must not take the place of a trace")
         if real.is_dir():
             return Problem(f"{path}: is not written: it is a folder")
-        if real.exists() and not real.is_file():
-            real.write_bytes(data)
+        if Path(path).exists() and not Path(path).is_file():
+            # By its own name: what a name such as /dev/stdout leads to may have none.
+            Path(path).write_bytes(data)
         else:
             write_whole(real, data)
     except (OSError, ValueError) as error:
@@ -33,10 +36,25 @@ def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | Non
 
 
 def _is_trace(path: str, real: Path, traces: Sequence[str]) -> bool:
-    if path.endswith(".jsonl") or real.name.endswith(".jsonl"):
+    if any(name.casefold().endswith((".jsonl", ".ndjson")) for name in (path, real.name)):
+        return True
+    if _holds_events(real):
         return True
     for trace in traces:
         with suppress(OSError):  # as where the report's file is not there yet
             if trace != STDIN and real.samefile(trace):
                 return True
     return False
+
+
+def _holds_events(path: Path) -> bool:
+    """Whether a file that is there begins like a trace, whatever it is called."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        first = next((line for line in file if line.strip()), b"")
+    try:
+        event = orjson.loads(first)
+    except ValueError:
+        return False
+    return isinstance(event, dict) and "event_type" in event
