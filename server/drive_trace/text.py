@@ -11,6 +11,7 @@ Documents"). U+2028, U+2029, U+0085 and the other characters that
 
 from __future__ import annotations
 
+import unicodedata
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -73,3 +74,13 @@ def _units(text: str, encoding: PositionEncoding) -> int:
     if encoding is PositionEncoding.UTF8:
         return len(text.encode("utf-8", "surrogatepass"))
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def terminal_columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
+        for each in text
+    )

@@ -135,6 +135,28 @@ def test_a_client_that_asks_is_told_of_configurations_too(alone: RawClient, tmp_
     assert alone.received("textDocument/publishDiagnostics") == []
 
 
+def test_typing_has_a_client_that_asks_do_so_again(alone: RawClient, tmp_path: Path) -> None:
+    declared = {"diagnostics": {"refreshSupport": True}}
+    alone.initialize({"textDocument": {"diagnostic": {}}, "workspace": declared}, **root(tmp_path))
+    uri = (tmp_path / "trace.jsonl").as_uri()
+    alone.open(uri, TEXT)
+    asked = {"textDocument": {"uri": uri}}
+    assert len(alone.request("textDocument/diagnostic", asked)["items"]) == len(BOTH)
+    configuration = tmp_path / "drive-trace.toml"
+    configuration.write_text('[rules]\nundeclared-field = "off"\n', encoding="utf-8")
+    end = {"line": 2, "character": 0}
+    alone.change(uri, 2, {"range": {"start": end, "end": end}, "text": triage(note=2)})
+
+    def asked_again() -> bool | None:
+        return (
+            any(each["method"] == "workspace/diagnostic/refresh" for each in alone.requests) or None
+        )
+
+    alone.wait_for(asked_again, "the word to ask again")
+    report = alone.request("textDocument/diagnostic", asked)
+    assert "undeclared-field" not in {each["code"] for each in report["items"]}
+
+
 def test_a_baseline_hides_what_is_known_until_its_line_changes(
     alone: RawClient, tmp_path: Path
 ) -> None:

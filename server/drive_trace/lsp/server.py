@@ -156,10 +156,8 @@ class TraceServer(LanguageServer):
         """Use what settings, configurations and baselines say now."""
         has_changed = False
         for trace in self.traces:
-            options = self._options(trace.uri)
-            if options != trace.options:
+            if trace.use(self._options(trace.uri)):
                 has_changed = True
-                trace.use(options)
                 self._diagnosing.publish(trace)
         self._diagnosing.publish_configurations()
         if has_changed:
@@ -189,8 +187,7 @@ class TraceServer(LanguageServer):
         trace = self.traces.get(uri)
         if trace is not None:
             if not self.protocol.client.registers_watchers and self._configurations.is_due():
-                trace.use(self._options(uri))
-                self._diagnosing.publish_configurations()
+                self._follow_options()
             self._diagnosing.publish(trace)
             self._refresh_lenses(trace)
 

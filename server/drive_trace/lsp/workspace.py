@@ -46,12 +46,15 @@ class OpenTrace:
             self.near = document.lines[record]
         self.version = version
 
-    def use(self, options: DiagnosticOptions) -> None:
-        """Make diagnostics by other options from now on."""
+    def use(self, options: DiagnosticOptions) -> bool:
+        """Make diagnostics by these options from now on; whether they are others than before."""
+        if options == self.options:
+            return False
         if options.rules != self.options.rules:
             self.analysis.use(options.rules)
         self.options = options
         self._maker = DiagnosticMaker(self.analysis, options)
+        return True
 
     def diagnostics(self) -> bytes:
         """The diagnostics of this version, a list as JSON text."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 from collections.abc import Callable, Iterator
 
 from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.efficiency import Efficiency
 from drive_trace.scorecard.render import compact, duration, plain, rejections, totals, unplaced
 from drive_trace.scorecard.verdict import headline
+from drive_trace.text import terminal_columns
 
 Paint = Callable[[str, str], str]
 """Gives a text the colours of its role: a verdict's name, ``heading``, ``soft`` or ``warning``.
@@ -47,7 +47,7 @@ def table(card: ScoreCard, columns: int, paint: Paint) -> str:
 def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
     word, _, cause = headline(run.gate).partition(" — ")
     name = plain(run.run_id)
-    if cells(name) > width - _REST:
+    if terminal_columns(name) > width - _REST:
         yield name
         name = ""
     figures = ["hidden"] if run.efficiency is None else _figures(run.efficiency)
@@ -73,7 +73,7 @@ def _figures(efficiency: Efficiency) -> list[str]:
 
 
 def _line(name: str, verdict: str, figures: list[str], width: int) -> str:
-    shown = name + " " * (width - _REST - cells(name))
+    shown = name + " " * (width - _REST - terminal_columns(name))
     figures_in_columns = (
         f"{each:>{room}}" for each, (_, room) in zip(figures, _FIGURES, strict=False)
     )
@@ -88,14 +88,4 @@ def _wrapped(text: str, indent: str, width: int) -> list[str]:
         subsequent_indent=f"{indent}  ",
         break_long_words=False,
         break_on_hyphens=False,
-    )
-
-
-def cells(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
-        for each in text
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from typing import TextIO
@@ -11,7 +10,7 @@ import click
 
 from drive_trace.commands.formats.report import Reported, Totals
 from drive_trace.rules.base import Severity, printable
-from drive_trace.text import Span
+from drive_trace.text import Span, terminal_columns
 
 _COLOURS = {
     Severity.ERROR: "red",
@@ -96,21 +95,11 @@ def _excerpt(text: str, span: Span) -> tuple[str, str]:
     before = "".join(_cells(text[start : span.start]))
     marked = "".join(_cells(text[span.start : min(end, stop)])) or " "
     after = "".join(_cells(text[min(end, stop) : stop]))
-    carets = "^" * max(1, _columns(marked))
-    return f"{head}{before}{marked}{after}{tail}", " " * _columns(head + before) + carets
+    carets = "^" * max(1, terminal_columns(marked))
+    return f"{head}{before}{marked}{after}{tail}", " " * terminal_columns(head + before) + carets
 
 
 def _cells(text: str) -> Iterator[str]:
     """Characters as a terminal can show them: nothing that moves the cursor."""
     for character in text:
         yield character if character.isprintable() else "\ufffd"
-
-
-def _columns(text: str) -> int:
-    """How many terminal columns a text takes."""
-    width = 0
-    for character in text:
-        if unicodedata.combining(character):
-            continue
-        width += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-    return width
