@@ -8,6 +8,7 @@ from itertools import chain, islice
 from lsprotocol import types
 
 from drive_trace.api import Analysis, run_of
+from drive_trace.features.options import LensOptions
 from drive_trace.features.positions import range_of
 from drive_trace.scorecard.render import lens_title
 from drive_trace.scorecard.verdict import headline
@@ -20,21 +21,28 @@ MOST = 500
 SHOW_RUN = "driveTrace.showRun"
 _RUN = "run"
 _EVENT = "event"
+DEFAULTS = LensOptions()
 _ORDER = re.compile(r"-?[0-9]{1,40}")
 
 
-def code_lenses(analysis: Analysis, uri: str, encoding: PositionEncoding) -> list[types.CodeLens]:
+def code_lenses(
+    analysis: Analysis,
+    uri: str,
+    encoding: PositionEncoding,
+    options: LensOptions = DEFAULTS,
+) -> list[types.CodeLens]:
     """Where lenses stand; what they say is worked out when they come into view."""
     index = analysis.index
     runs = index.runs_in_order()
-    graded = chain.from_iterable(run.events(GRADE) for run in runs)
+    grades = runs if options.grades else ()
+    graded = chain.from_iterable(run.events(GRADE) for run in grades)
     rejected = (
         line
         for line in index.rejected_feeds
-        if isinstance(line, OddLine) and line.event_name == GRADE
+        if isinstance(line, OddLine) and line.event_name == GRADE and options.grades
     )
     wanted = chain(
-        ((run.first_line, _RUN) for run in runs),
+        ((run.first_line, _RUN) for run in (runs if options.runs else ())),
         ((line, _EVENT) for line in chain(graded, rejected)),
     )
     lenses = [_lens(analysis, uri, line, kind, encoding) for line, kind in islice(wanted, MOST)]

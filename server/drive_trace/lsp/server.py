@@ -14,11 +14,10 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from drive_trace import __version__
-from drive_trace.features.code_actions import APPLY_FIX, as_command, code_actions
-from drive_trace.features.code_lens import SHOW_RUN, code_lenses, resolve_lens
+from drive_trace.features.code_actions import APPLY_FIX
+from drive_trace.features.code_lens import SHOW_RUN, resolve_lens
 from drive_trace.features.diagnostics import DiagnosticOptions
-from drive_trace.features.hover import hover
-from drive_trace.features.positions import point_at
+from drive_trace.lsp.answers import ANSWERS, Answer, Asked
 from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
 from drive_trace.lsp.configurations import WATCHED, Configurations
@@ -74,12 +73,9 @@ class TraceServer(LanguageServer):
         )
         self._on(types.TEXT_DOCUMENT_DIAGNOSTIC, self._diagnosing.document, pulled)
         self._on(types.WORKSPACE_DIAGNOSTIC, self._diagnosing.workspace)
-        self._on(types.TEXT_DOCUMENT_HOVER, self._hover)
-        lazily = types.CodeLensOptions(resolve_provider=True)
-        self._on(types.TEXT_DOCUMENT_CODE_LENS, self._code_lens, lazily)
+        for answer in ANSWERS:
+            self._on(answer.method, partial(self._give, answer), answer.options)
         self._on(types.CODE_LENS_RESOLVE, self._resolve_lens)
-        quick_fixes = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
-        self._on(types.TEXT_DOCUMENT_CODE_ACTION, self._code_action, quick_fixes)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
@@ -201,44 +197,16 @@ class TraceServer(LanguageServer):
 
     # What the client asks
 
-    def _hover(self, params: types.HoverParams) -> types.Hover | None:
+    def _give(self, answer: Answer, params: Any) -> object:
         trace = self.traces.get(params.text_document.uri)
         if trace is None:
-            return None
-        client = self.protocol.client
-        point = point_at(trace.analysis, params.position, client.encoding)
-        return hover(trace.analysis, point, client.encoding, client.hover_format)
-
-    def _code_lens(self, params: types.CodeLensParams) -> list[types.CodeLens]:
-        trace = self.traces.get(params.text_document.uri)
-        if trace is None:
-            return []
-        return code_lenses(trace.analysis, trace.uri, self.protocol.client.encoding)
+            return answer.of_nothing
+        return answer.give(Asked(trace, self.protocol.client, self.settings), params)
 
     def _resolve_lens(self, lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}
         trace = self.traces.get(str(data.get("uri", "")))
         return resolve_lens(trace.analysis if trace is not None else None, lens)
-
-    def _code_action(
-        self, params: types.CodeActionParams
-    ) -> list[types.CodeAction] | list[types.Command]:
-        trace = self.traces.get(params.text_document.uri)
-        if trace is None:
-            return []
-        client = self.protocol.client
-        if not client.reads_action_literals and not client.applies_edits:
-            return []
-        actions = code_actions(
-            trace.analysis,
-            types.OptionalVersionedTextDocumentIdentifier(trace.uri, trace.version),
-            params,
-            client.encoding,
-            with_document_changes=client.reads_document_changes and client.reads_action_literals,
-        )
-        if client.reads_action_literals:
-            return actions
-        return [as_command(action, trace.uri, trace.version) for action in actions]
 
 
 @contextmanager

@@ -1,0 +1,10 @@
+"""How each method that is about an open trace is answered; the features do the work."""
+
+from __future__ import annotations
+
+from drive_trace.lsp.answers import changing, reading
+from drive_trace.lsp.answers.base import Answer, Asked
+
+__all__ = ["ANSWERS", "Answer", "Asked"]
+
+ANSWERS = (*reading.ANSWERS, *changing.ANSWERS)

@@ -1,0 +1,54 @@
+"""What it takes to answer a request about an open trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.positions import point_at
+from drive_trace.lsp.client import Client
+from drive_trace.lsp.settings import Settings
+from drive_trace.lsp.workspace import OpenTrace
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Point
+
+
+class Asked(NamedTuple):
+    """What a request is about, and who asks."""
+
+    trace: OpenTrace
+    client: Client
+    settings: Settings
+
+    @property
+    def analysis(self) -> Analysis:
+        """The trace as it is now."""
+        return self.trace.analysis
+
+    @property
+    def encoding(self) -> PositionEncoding:
+        """How the client counts characters."""
+        return self.client.encoding
+
+    @property
+    def document(self) -> types.OptionalVersionedTextDocumentIdentifier:
+        """The trace's name and version, as an edit gives them."""
+        return types.OptionalVersionedTextDocumentIdentifier(self.trace.uri, self.trace.version)
+
+    def point(self, position: types.Position) -> Point:
+        """Where a position of the client is."""
+        return point_at(self.trace.analysis, position, self.client.encoding)
+
+
+class Answer(NamedTuple):
+    """How a method is answered whose params name a document."""
+
+    method: str
+    give: Callable[[Asked, Any], object]
+    options: object = None
+    """What the server declares beside the method."""
+    of_nothing: object = None
+    """The answer for a document that is not open."""
