@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,11 +27,16 @@ def test_generated_files_are_fresh() -> None:
     assert done.returncode == 0, f"{done.stderr}\nrun `make generate`"
 
 
-def test_every_feature_answers_one_method_and_is_registered() -> None:
-    features = {path.stem for path in (ROOT / "server/drive_trace/features").glob("*.py")}
-    server = (ROOT / "server/drive_trace/lsp/server.py").read_text("utf-8")
-    for name in features - {"__init__", "positions", "markup", "json_text", "diagnostics"}:
-        assert f"drive_trace.features.{name} import" in server
+def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() -> None:
+    from drive_trace.lsp.server import TraceServer
+
+    served = {*TraceServer().protocol.fm.features}
+    support = {"__init__", "positions", "markup", "json_text", "diagnostics", "options"}
+    for path in (ROOT / "server/drive_trace/features").glob("*.py"):
+        prose = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+        methods = re.findall(r"``(\w+/\w+(?:/\w+)*)``", prose.partition("\n\n")[0])
+        assert path.stem in support or methods, f"{path.stem} names no method"
+        assert served.issuperset(methods), f"{path.stem}: not served"
 
 
 def test_event_names_stand_where_events_are_declared_judged_or_scored() -> None:
