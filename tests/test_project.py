@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import re
 import subprocess
 import sys
@@ -30,7 +31,10 @@ def test_generated_files_are_fresh() -> None:
 def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() -> None:
     from drive_trace.lsp.server import TraceServer
 
-    served = {*TraceServer().protocol.fm.features}
+    async def methods_served() -> set[str]:
+        return {*TraceServer().protocol.fm.features}
+
+    served = asyncio.run(methods_served())
     support = {"__init__", "positions", "markup", "json_text", "diagnostics", "options"}
     for path in (ROOT / "server/drive_trace/features").glob("*.py"):
         prose = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
