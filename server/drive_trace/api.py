@@ -16,6 +16,7 @@ from drive_trace.rules.base import Finding, Fix, Related, Severity, Words
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.events import Event, TraceLog
+from drive_trace.scorecard.lookalikes import is_lookalike
 from drive_trace.scorecard.summary import TraceSummary, summarize, summarize_run
 from drive_trace.text import Span
 from drive_trace.trace.document import Document, Point
@@ -173,7 +174,7 @@ def _counts(line: Line) -> bool:
     """Whether the scorecard depends on what a line says."""
     event = line.event
     if event is None:
-        return line.is_rejected
+        return line.is_rejected or is_lookalike(line)
     return bool(event.is_feed or event.opens or event.closes)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from drive_trace.scorecard.assertions import Checked, Status
 from drive_trace.scorecard.events import Event
 from drive_trace.scorecard.metrics import GROUPS, Measured
-from drive_trace.scorecard.render import code, markdown, rejections, totals, unplaced
+from drive_trace.scorecard.render import code, doubts, markdown, totals
 from drive_trace.scorecard.report import FACTS, PROVENANCE, Report, count_lines
 from drive_trace.scorecard.shown import (
     DISPATCH_HEADERS,
@@ -40,8 +40,8 @@ def _verdicts(report: Report) -> Iterator[str]:
     if len(runs) == 1:
         (run,) = runs
         yield f"**{headline(run.gate)}** · run {code(run.run_id)}"
-        for rejected in (*rejections(run, code), *unplaced(run)):
-            yield from ("", f"⚠ {rejected}.")
+        for doubt in doubts(run, code):
+            yield from ("", f"⚠ {doubt}.")
     else:
         yield f"**{totals(report.card, code)[0]}**"
     if report.warning:
