@@ -163,9 +163,9 @@ def test_other_traces_of_the_run_are_compared_and_not_merged(trace: Path, tmp_pa
     assert (ran.code, last(trace, GRADES)) == (0, [None, "pass", None])
     first, second = ran.err.splitlines()
     assert first.startswith(f"drive-trace: {others[0]}: line 1 says of the run: mechanical pass, ")
-    assert first.endswith("what was recorded now counts")
+    assert first.endswith("scored together, what was recorded now counts")
     assert second.startswith(f"drive-trace: {others[1]}: line 1 says of the run: mechanical fail, ")
-    assert second.endswith("it, as it is later counts")
+    assert second.endswith("scored together, that line counts, because it is later")
 
 
 def test_a_path_that_cannot_be_read_has_nothing_recorded(trace: Path, tmp_path: Path) -> None:
