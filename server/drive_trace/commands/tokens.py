@@ -45,9 +45,14 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     not given stays what it was, and null where it was never recorded: missing is not 0. All four
     are appended as one new event, as the last one of a run counts as a whole.
 
-    --usage takes one object {"inputTokens": 1200, "outputTokens": 80, "cacheReadTokens": 900,
-    "cacheWriteTokens": null}, an array of them, or one a line; each may also stand below the key
-    usage of a larger object. Their sum is recorded; a figure that no object has is not given.
+    --usage takes objects like {"inputTokens": 1200, "outputTokens": 80, "cacheReadTokens": 900,
+    "cacheWriteTokens": null}, one after another or in an array, each by itself or below the key
+    usage of a message, as an SDK logs them. Messages without usage are passed over. The sum is
+    recorded; a figure that some of the objects do not have is not known, and not given.
+
+    What could count tokens twice is refused, and why is told: a message of one id with different
+    figures, a message of the type result beside others that it does not add up, or usage that
+    stands elsewhere. Where these agree, they are counted once.
 
     It is refused, and other traces at PATH are compared, as by record.
 
@@ -59,7 +64,8 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace tokens --trace-file projects/shop/trace.jsonl --project-run-id shop \\
         --input-tokens 1912408 --output-tokens 42117
       drive-trace tokens --trace-file trace.jsonl --project-run-id shop --usage turns.jsonl
-      agent-sdk-log | drive-trace tokens --trace-file trace.jsonl --project-run-id shop --usage -
+      jq -c '.message | objects' session.jsonl | drive-trace tokens \\
+        --trace-file trace.jsonl --project-run-id shop --usage -
     """
     counts = (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
     given = dict(zip(TOKEN_FIELDS, counts, strict=True))
