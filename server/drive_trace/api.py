@@ -206,10 +206,19 @@ def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
     document = Document(records, partial(read_lines, only_score=True))
     index = Index()
     index.add(document.lines)
-    events = tuple(
-        Event(line.event.name, values_of(line), path, number)
-        for number, line in enumerate(document.lines, 1)
-        if line.event is not None
-    )
+    events = _events(document.lines, path)
     invalid = tuple(n for n, line in enumerate(document.lines, 1) if line.is_rejected)
     return TraceLog(summarize(index, lambda line: document.number(line) + 1, path), events, invalid)
+
+
+def events_of_run(lines: Sequence[Line], run_id: str, path: str = "") -> tuple[Event, ...]:
+    """Every valid event of one run, whole, given all lines of its trace."""
+    return _events(lines, path, run_id)
+
+
+def _events(lines: Sequence[Line], path: str, run_id: str | None = None) -> tuple[Event, ...]:
+    return tuple(
+        Event(line.event.name, values_of(line), path, number)
+        for number, line in enumerate(lines, 1)
+        if line.event is not None and (run_id is None or line.run == run_id)
+    )

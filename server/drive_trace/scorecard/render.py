@@ -86,7 +86,7 @@ def unplaced(run: RunScore) -> Iterator[str]:
 
 
 def run_page(run: RunScore) -> str:
-    """A page of its own for a run: the card, and where the run stands."""
+    """The head of a run's page: the card, and where the run stands."""
     lines = [f"# {headline(run.gate)}", "", f"Run {code(run.run_id)}", *_body(run)]
     lines += ["", "## Where it stands", ""]
     for part in run.parts:
