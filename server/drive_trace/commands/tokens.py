@@ -11,7 +11,12 @@ from drive_trace.commands.usage import total_usage
 from drive_trace.commands.writing import done, new_run_option, read_text, say, target_options
 from drive_trace.vocabulary import COST, TOKEN_FIELDS
 
-_COUNT = click.IntRange(min=0)
+
+class _Count(click.IntRange):
+    name = "integer"  # as it is called where something else is given
+
+
+_COUNT = _Count(min=0)
 
 
 @click.command(short_help="Record what a run cost in tokens.")
@@ -50,9 +55,9 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     usage of a message, as an SDK logs them. Messages without usage are passed over. The sum is
     recorded; a figure that some of the objects do not have is not known, and not given.
 
-    What could count tokens twice is refused, and why is told: a message of one id with different
-    figures, a message of the type result beside others that it does not add up, or usage that
-    stands elsewhere. Where these agree, they are counted once.
+    A message that only repeats another of the same id counts once, and so does one of the type
+    result that adds up the others. Where they differ, or usage stands in several places or in
+    another, nothing is counted: it is refused, and why is told.
 
     It is refused, and other traces at PATH are compared, as by record.
 
@@ -61,9 +66,10 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
 
     \b
     Examples:
-      drive-trace tokens --trace-file projects/shop/trace.jsonl --project-run-id shop \\
-        --input-tokens 1912408 --output-tokens 42117
-      drive-trace tokens --trace-file trace.jsonl --project-run-id shop --usage turns.jsonl
+      drive-trace tokens --trace-file projects/shop/trace.jsonl \\
+        --project-run-id shop --input-tokens 1912408 --output-tokens 42117
+      drive-trace tokens --trace-file trace.jsonl --project-run-id shop \\
+        --usage turns.jsonl
       jq -c '.message | objects' session.jsonl | drive-trace tokens \\
         --trace-file trace.jsonl --project-run-id shop --usage -
     """
