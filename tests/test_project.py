@@ -67,6 +67,7 @@ def test_every_command_module_is_a_command() -> None:
         "streams",
         "terminal",
         "usage",
+        "usage_json",
         "writing",
     }
     modules = {path.stem for path in (ROOT / "server/drive_trace/commands").glob("*.py")}

@@ -16,6 +16,7 @@ from drive_trace.rules.base import Finding, Fix, Related, Severity, Words
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.events import Event, TraceLog
+from drive_trace.scorecard.lookalikes import is_lookalike
 from drive_trace.scorecard.summary import TraceSummary, summarize, summarize_run
 from drive_trace.text import Span
 from drive_trace.trace.document import Document, Point
@@ -173,7 +174,7 @@ def _counts(line: Line) -> bool:
     """Whether the scorecard depends on what a line says."""
     event = line.event
     if event is None:
-        return line.is_rejected
+        return line.is_rejected or is_lookalike(line)
     return bool(event.is_feed or event.opens or event.closes)
 
 
@@ -205,10 +206,19 @@ def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
     document = Document(records, partial(read_lines, only_score=True))
     index = Index()
     index.add(document.lines)
-    events = tuple(
-        Event(line.event.name, values_of(line), path, number)
-        for number, line in enumerate(document.lines, 1)
-        if line.event is not None
-    )
+    events = _events(document.lines, path)
     invalid = tuple(n for n, line in enumerate(document.lines, 1) if line.is_rejected)
     return TraceLog(summarize(index, lambda line: document.number(line) + 1, path), events, invalid)
+
+
+def events_of_run(lines: Sequence[Line], run_id: str, path: str = "") -> tuple[Event, ...]:
+    """Every valid event of one run, whole, given all lines of its trace."""
+    return _events(lines, path, run_id)
+
+
+def _events(lines: Sequence[Line], path: str, run_id: str | None = None) -> tuple[Event, ...]:
+    return tuple(
+        Event(line.event.name, values_of(line), path, number)
+        for number, line in enumerate(lines, 1)
+        if line.event is not None and (run_id is None or line.run == run_id)
+    )

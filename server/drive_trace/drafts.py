@@ -116,7 +116,7 @@ def erasures(draft: Draft, state: FeedState) -> Refused | None:
         return Refused((_superseded_by_rejected(state, nulls),))
     if state.counted is None:
         return None
-    values, line = state.counted
+    values, line, _ = state.counted
     erased = [name for name in nulls if values[name] is not None]
     return (
         Refused(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import run, write
-from tests.support.client_text import apart, graded, triage
+from tests.cli.support import Ran, run, write
+from tests.support.client_text import apart, graded, tokens, triage
 from tests.support.command import COMMAND
 
 GRADED = graded("pass", "pass", None)
@@ -75,3 +75,183 @@ def test_a_report_goes_to_standard_output_by_its_name(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.startswith(b"# ")
+
+
+# What is said beside the verdict
+
+
+def test_rejected_grades_of_other_files_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", GRADED)
+    lines = [
+        triage(),
+        graded("pass", "failed", None),  # of the run
+        graded("pass", "failed", None, run="other"),
+        graded("pass", "failed", None, project_run_id=7),  # of whatever run
+        "garbage " + FAILED,
+    ]
+    other = write(tmp_path, "a/trace.jsonl", "".join(lines))
+    only_rejected = write(tmp_path, "b/trace.jsonl", graded("pass", "failed", None))
+    write(tmp_path, "c/trace.jsonl", graded("pass", "failed", None, run="other"))
+    ran = run(*record(path, "--intent", "pass"), tmp_path)
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "run-1: CORRECT")
+    assert ran.err == (
+        f"drive-trace: {other}: 2 correctness lines rejected (lines 2, 4), "
+        "1 other line rejected (line 5), not counted\n"
+        f"drive-trace: {only_rejected}: 1 correctness line rejected (line 1), not counted\n"
+    )
+
+
+def test_a_verdict_of_a_file_that_other_commands_cannot_read_says_so(tmp_path: Path) -> None:
+    broken = triage(input_ref="caf\xe9").encode("latin-1")
+    path = write(tmp_path, "trace.jsonl", GRADED.encode() + broken)
+    ran = run(*record(path, "--intent", "pass"))
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "run-1: CORRECT")
+    assert ran.err == (
+        f"drive-trace: {path}: byte 0xe9 in line 2 is not UTF-8: score, check and report refuse "
+        "the whole file until it is saved as UTF-8\n"
+    )
+    assert "byte 0xe9 in line 2" in run("score", path).err
+
+
+LOOKALIKES = [
+    "correctness-record",
+    "correctness_recorded",
+    "correctnes-recorded",
+    "Correctness-Recorded",
+    "correctnessRecorded",
+    "correctness-\\u0072ecorded ",
+]
+
+
+@pytest.mark.parametrize("name", LOOKALIKES)
+def test_an_unknown_event_that_looks_like_a_grade_is_told(name: str, tmp_path: Path) -> None:
+    alike = FAILED.replace("correctness-recorded", name)
+    other = triage().replace("triage-verdict", "dispatch-recorded")
+    path = write(tmp_path, "trace.jsonl", apart(GRADED + alike + other))
+    said = "line 2 has an unknown type much like correctness-recorded; it does not count"
+    elsewhere = write(tmp_path, "a/trace.jsonl", "\n" + alike)
+    assert f"\n  {said}\n" in run("score", path).out
+    assert f"  ! {said}" in " ".join(run("score", "--format", "table", path).out.split("\n    "))
+    assert f"⚠ {said}." in run("score", "--format", "markdown", path).out
+    assert f"⚠ {said}." in run("report", path).out
+    assert f"⚠ {said}." in run("report", "--format", "html", path).out
+    (file,) = run("score", "--format", "json", path).json["files"]
+    assert file["unknown_lines"] == [2, 3]
+    (found,) = file["lookalike_lines"]
+    assert (found["line"], found["run_id"]) == (2, "run-1")
+    assert found["looks_like"] == "correctness-recorded"
+    # In another file, of a run that it does not know otherwise.
+    assert f"{elsewhere}: {said}" in " ".join(run("score", path, elsewhere).out.split("\n    "))
+    assert f"{elsewhere}, in no known run: {said}." in " ".join(
+        run("score", elsewhere).out.split("\n  ")
+    )
+    ran = run(*record(path, "--intent", "pass"), elsewhere)
+    assert ran.code == 0
+    assert f"  {said}\n" in ran.out
+    assert ran.err == f"drive-trace: {elsewhere}: {said}\n"
+
+
+def test_an_unknown_event_that_looks_like_a_cost_is_told(tmp_path: Path) -> None:
+    alike = tokens(1, 2, 3, 4).replace("tokens-recorded", "token-recorded")
+    path = write(tmp_path, "trace.jsonl", apart(triage() + alike + alike))
+    said = "lines 2, 3 have unknown types much like tokens-recorded; they do not count"
+    assert said in run("score", path).out
+    ran = run("tokens", *record(path)[1:], "--input-tokens", "5")
+    assert (ran.code, said in ran.out) == (0, True)
+    # A grade is not in doubt for that.
+    assert said not in run(*record(path, "--qa", "pass")).out
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["slice-recorded", "retro-recorded", "costs", "record", "token-limit-hit", "tool-called"],
+)
+def test_other_unknown_events_are_no_slips(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", GRADED + FAILED.replace("correctness-recorded", name))
+    assert run("score", "--format", "json", path).json["files"][0]["lookalike_lines"] == []
+    ran = run(*record(path, "--intent", "pass"))
+    assert (ran.code, "unknown type" in ran.out + ran.err) == (0, False)
+
+
+# emit
+
+
+def emit(path: Path, run_id: str, event_type: str, payload: str, *options: str) -> Ran:
+    target = ("--trace-file", path, "--project-run-id", run_id)
+    return run("emit", *target, "--event", event_type, "--payload", payload, *options)
+
+
+TRIAGE = '{"verdict":"direct-change","input_shape":"chat-ask","input_ref":null}'
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_a_whole_grade_says_which_rejected_one_it_passes_over(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = write(tmp_path, "trace.jsonl", GRADED + graded("pass", "failed", None))
+    whole = '{"mechanical":"pass","qa":"fail","intent":"pass"}'
+    ran = emit(path, "run-1", "correctness-recorded", whole, *options)
+    assert ran.code == 0
+    assert ran.err == (
+        f"drive-trace: {path}: 1 correctness line rejected (line 2), not counted: "
+        "what is appended now counts in its place\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("r ", "r"),
+        ("R", "r"),
+        ("checkout_retry", "checkout-retry"),
+        ("Checkout-Retry", "checkout-retry"),
+        ("chekout-retry", "checkout-retry"),
+        ("shop-2", None),  # beside shop-1, that is another run
+        ("shop-1", None),
+        ("search", None),
+    ],
+)
+def test_a_run_id_that_is_nearly_one_of_the_trace(
+    given: str, meant: str | None, tmp_path: Path
+) -> None:
+    runs = ("r", "checkout-retry", "shop-1")
+    path = write(tmp_path, "trace.jsonl", apart("".join(triage(run=each) for each in runs)))
+    said = f'drive-trace: {path}: no run "{given}" in the trace; did you mean "{meant}"?\n'
+    for options in (["--dry-run"], []):
+        ran = emit(path, given, "triage-verdict", TRIAGE, *options)
+        assert (ran.code, ran.err) == (0, said if meant else "")
+    assert emit(path, given, "triage-verdict", TRIAGE).err == ""  # it is one of the trace by now
+    if meant:
+        target = ["record", "--trace-file", str(path), "--project-run-id", f"{given} "]
+        refused = run(*target, "--qa", "pass")
+        assert (refused.code, "did you mean" in refused.err) == (1, True)
+
+
+@pytest.mark.parametrize("command", ["emit", "record", "tokens"])
+def test_nothing_is_appended_to_a_stream(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = {
+        "emit": ["--event", "triage-verdict", "--payload", TRIAGE],
+        "record": ["--qa", "pass", "--new-run"],
+        "tokens": ["--input-tokens", "5", "--new-run"],
+    }[command]
+    ran = run(command, "--trace-file", "-", "--project-run-id", "r", *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert "- is no file to append to" in ran.err
+    assert list(tmp_path.iterdir()) == []
+    assert run(command, "--trace-file", "./-", "--project-run-id", "r", *options).code == 0
+
+
+def test_a_dry_run_whose_line_cannot_be_written_has_failed(tmp_path: Path) -> None:
+    options = ["--project-run-id", "r", "--event", "triage-verdict", "--payload", TRIAGE]
+    command = [COMMAND, "emit", "--trace-file", str(tmp_path / "trace.jsonl"), *options]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*command, "--dry-run"], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"drive-trace: cannot write the output: No space left on device\n",
+    )

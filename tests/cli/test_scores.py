@@ -73,7 +73,9 @@ def test_a_score_in_json(tmp_path: Path) -> None:
         "has_any_correctness_signal": True,
         "efficiency": efficiency,
         "efficiency_hidden": None,
-        "files": [{"path": str(path), "rejected_lines": [7], "unknown_lines": [6]}],
+        "files": [
+            {"path": str(path), "rejected_lines": [7], "unknown_lines": [6], "lookalike_lines": []}
+        ],
     }
 
 

@@ -28,11 +28,15 @@ def check(text: str) -> Counter[str]:
             state = feed_state(data, EVENTS[feed], run.run_id)
             assert state.knows_run
             assert has_run(data, run.run_id)
-            assert state.counted == (recorded and (recorded.values, recorded.line))
+            assert state.counted == (recorded and (recorded.values, recorded.line, recorded.ts))
             dropped = [each for each in run.rejected if each.event_name == feed]
             unplaced = [each for each in run.unplaced if each.event_name == feed]
             if run.unplaced_count == len(run.unplaced):
                 assert list(state.rejected) == sorted(dropped + unplaced)
+            alike = [each._replace(path="") for each in summary.lookalikes if each.meant == feed]
+            assert list(state.lookalikes) == [
+                each for each in alike if each.run_id in {run.run_id, None}
+            ]
             seen["counted"] += recorded is not None
             seen["rejected"] += bool(dropped)
     for missing in ("no-such-run", "", '"', "x" * 99):
@@ -82,6 +86,9 @@ LINES = [
     triage(),
     triage(input_ref="correctness-recorded run-2 \\u"),
     triage(run='run "2"\\'),
+    event("Tokens-Recorded"),
+    graded("fail", None, None).replace("correctness-recorded", "correctness"),
+    escaped(graded("fail", None, None).replace("s-r", "s_r")),
     event("no-such-event", "run-3", about="correctness-recorded"),
     "\n",
     "correctness-recorded\n",

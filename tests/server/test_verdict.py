@@ -137,7 +137,11 @@ def test_the_page_of_a_run(tmp_path: Path) -> None:
         document.replace('"fail"', '"pass"')
         show_run(client, document)
         assert path_of(shown[-1]["uri"]) == page
-        assert page.read_text(encoding="utf-8").startswith("# CORRECT\n")
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith("# CORRECT\n")
+        # Below the card stands the report.
+        assert "\n## Metrics: facts, not a score\n" in text
+        assert "\n| I8 | " in text
         # Another run has another page, and nothing in a trace becomes a path or a headline.
         show_run(client, document, evil)
         other = path_of(shown[-1]["uri"])

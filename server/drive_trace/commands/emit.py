@@ -59,11 +59,11 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
 
     \b
     Examples:
-      drive-trace emit --trace-file projects/shop/trace.jsonl --project-run-id shop \\
-        --event slice-started \\
+      drive-trace emit --trace-file projects/shop/trace.jsonl \\
+        --project-run-id shop --event slice-started \\
         --payload '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
-      jq -c . dispatch.json | drive-trace emit --trace-file trace.jsonl --project-run-id shop \\
-        --event dispatch-start --payload -
+      jq -c . dispatch.json | drive-trace emit --trace-file trace.jsonl \\
+        --project-run-id shop --event dispatch-start --payload -
       drive-trace schema dispatch-start     what its payload has to be
     """
     text = read_text(STDIN) if payload == STDIN else payload

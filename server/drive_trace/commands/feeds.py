@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import click
 
-from drive_trace.api import summarize_text
 from drive_trace.commands.paths import Reading
 from drive_trace.commands.streams import OutputError, give_up_output
 from drive_trace.commands.writing import EXIT_UNUSABLE, done, say
 from drive_trace.rules.base import printable
 from drive_trace.scorecard.card import rejected_phrase
-from drive_trace.scorecard.summary import Recorded, TraceSummary
+from drive_trace.scorecard.feeds import FeedState, feed_state
+from drive_trace.scorecard.lookalikes import lookalike_phrase
+from drive_trace.scorecard.summary import Rejected
 from drive_trace.storage.recording import Merged, record_feed
-from drive_trace.vocabulary import GRADE
+from drive_trace.storage.traces import Trace
+from drive_trace.vocabulary import EVENTS
 
 
 class Request(NamedTuple):
@@ -40,7 +42,7 @@ def record(request: Request) -> Merged:
     reading = Reading(request.others) if request.others else ()
     this = os.path.realpath(request.trace_file)
     others = [
-        summarize_text(trace.records, trace.path)
+        (trace.path, _state_of(trace, request))
         for trace in reading
         if os.path.realpath(trace.path) != this
     ]
@@ -59,9 +61,15 @@ def record(request: Request) -> Merged:
     )
     for note in recorded.written.notes:
         say(f"{request.trace_file}: {note}")
-    for other in others:
-        _compare(request, recorded, other)
+    for path, other in others:
+        for note in _about_other(other, recorded):
+            say(f"{path}: {note}")
     return recorded
+
+
+def _state_of(trace: Trace, request: Request) -> FeedState:
+    data = "\n".join(trace.records).encode()
+    return feed_state(data, EVENTS[request.feed], request.run_id)
 
 
 def tell_recorded(request: Request, recorded: Merged, title: str) -> None:
@@ -100,28 +108,31 @@ def _echo_recorded(request: Request, recorded: Merged, title: str) -> None:
         click.echo(f"  kept: {', '.join(kept)} (line {counted.line})")
     if missing:
         click.echo(f"  not recorded: {', '.join(missing)}")
-    rejected = rejected_phrase(recorded.before.rejected)
-    if rejected:
-        click.echo(f"  {rejected}")
+    for dropped in _dropped(recorded.before, recorded.before.rejected):
+        click.echo(f"  {dropped}")
 
 
-def _compare(request: Request, recorded: Merged, other: TraceSummary) -> None:
-    """Tell of another trace that says something else of the run's feed."""
-    for run in other.runs:
-        found = run.correctness if request.feed == GRADE else run.tokens
-        if run.run_id != request.run_id or found is None:
-            continue
-        if dict(found.values) != dict(recorded.values):
-            say(_about_other(found, recorded))
+def _about_other(other: FeedState, recorded: Merged) -> Iterator[str]:
+    """What another trace says of the run's feed, where it says something else."""
+    found = other.counted
+    if found is not None and dict(found.values) != dict(recorded.values):
+        values = ", ".join(_named(name, value) for name, value in found.values.items())
+        counts = (
+            "that line counts, because it is later"
+            if found.ts > recorded.ts
+            else "what was recorded now counts"
+        )
+        yield (
+            f"line {found.line} says of the run: {values}. That was not merged. "
+            f"Where both files are scored together, {counts}"
+        )
+    yield from _dropped(other, sorted((*other.rejected, *other.hidden)))
 
 
-def _about_other(found: Recorded, recorded: Merged) -> str:
-    values = ", ".join(_named(name, value) for name, value in found.values.items())
-    counts = "it, as it is later" if found.ts > recorded.ts else "what was recorded now"
-    return (
-        f"{found.path}: line {found.line} says of the run: {values}; that was not merged, "
-        f"and where both files are scored together, {counts} counts"
-    )
+def _dropped(state: FeedState, rejected: Sequence[Rejected]) -> Iterator[str]:
+    """What may have been meant for the feed, and does not count."""
+    phrases = rejected_phrase(rejected), lookalike_phrase(state.lookalikes)
+    return (phrase for phrase in phrases if phrase)
 
 
 def _differs(before: Mapping[str, object], after: Mapping[str, object], name: str) -> bool:

@@ -42,18 +42,20 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
     of the run was rejected by readers: what that was meant to say would be lost. Naming all three
     components overrides it.
 
-    PATH: other traces that may grade the run, too. Where one does otherwise, it is told, and not
-    merged.
+    PATH: other traces that may grade the run, too. Where one does otherwise, or has a line that
+    may have been meant to and does not count, it is told, and not merged.
 
     Exit code: 0 recorded, whatever the verdict; 1 refused; 2 wrong usage, or something cannot be
     read or written. After 1 and 2 the file is as it was.
 
     \b
     Examples:
-      drive-trace record --trace-file projects/shop/trace.jsonl --project-run-id shop --qa pass
+      drive-trace record --trace-file projects/shop/trace.jsonl \\
+        --project-run-id shop --qa pass
       drive-trace record --trace-file trace.jsonl --project-run-id shop \\
         --mechanical pass --intent fail
-      drive-trace record --trace-file trace.jsonl --project-run-id shop --qa pass projects
+      drive-trace record --trace-file trace.jsonl --project-run-id shop \\
+        --qa pass projects
     """
     given = dict(zip(CORRECTNESS_FIELDS, (mechanical, qa, intent), strict=True))
     changes = {name: value for name, value in given.items() if value is not None}

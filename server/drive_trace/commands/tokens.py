@@ -11,7 +11,12 @@ from drive_trace.commands.usage import total_usage
 from drive_trace.commands.writing import done, new_run_option, read_text, say, target_options
 from drive_trace.vocabulary import COST, TOKEN_FIELDS
 
-_COUNT = click.IntRange(min=0)
+
+class _Count(click.IntRange):
+    name = "integer"  # as it is called where something else is given
+
+
+_COUNT = _Count(min=0)
 
 
 @click.command(short_help="Record what a run cost in tokens.")
@@ -45,9 +50,14 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     not given stays what it was, and null where it was never recorded: missing is not 0. All four
     are appended as one new event, as the last one of a run counts as a whole.
 
-    --usage takes one object {"inputTokens": 1200, "outputTokens": 80, "cacheReadTokens": 900,
-    "cacheWriteTokens": null}, an array of them, or one a line; each may also stand below the key
-    usage of a larger object. Their sum is recorded; a figure that no object has is not given.
+    --usage takes objects like {"inputTokens": 1200, "outputTokens": 80, "cacheReadTokens": 900,
+    "cacheWriteTokens": null}, one after another or in an array, each by itself or below the key
+    usage of a message, as an SDK logs them. Messages without usage are passed over. The sum is
+    recorded; a figure that some of the objects do not have is not known, and not given.
+
+    A message that only repeats another of the same id counts once, and so does one of the type
+    result that adds up the others. Where they differ, or usage stands in several places or in
+    another, nothing is counted: it is refused, and why is told.
 
     It is refused, and other traces at PATH are compared, as by record.
 
@@ -56,10 +66,12 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
 
     \b
     Examples:
-      drive-trace tokens --trace-file projects/shop/trace.jsonl --project-run-id shop \\
-        --input-tokens 1912408 --output-tokens 42117
-      drive-trace tokens --trace-file trace.jsonl --project-run-id shop --usage turns.jsonl
-      agent-sdk-log | drive-trace tokens --trace-file trace.jsonl --project-run-id shop --usage -
+      drive-trace tokens --trace-file projects/shop/trace.jsonl \\
+        --project-run-id shop --input-tokens 1912408 --output-tokens 42117
+      drive-trace tokens --trace-file trace.jsonl --project-run-id shop \\
+        --usage turns.jsonl
+      jq -c '.message | objects' session.jsonl | drive-trace tokens \\
+        --trace-file trace.jsonl --project-run-id shop --usage -
     """
     counts = (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
     given = dict(zip(TOKEN_FIELDS, counts, strict=True))

@@ -11,7 +11,7 @@ import click
 from drive_trace.commands.completing import complete_files, complete_runs
 from drive_trace.drafts import Refused
 from drive_trace.rules.base import printable
-from drive_trace.storage.traces import Problem, read_trace
+from drive_trace.storage.traces import STDIN, Problem, read_trace
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Outcome = TypeVar("Outcome")
@@ -36,6 +36,16 @@ def is_text(ctx: click.Context, param: click.Parameter, value: str | None) -> st
     return not_empty(ctx, param, value)
 
 
+def _is_file(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Refuse the name that elsewhere means a stream: nothing is appended to one."""
+    if value == STDIN:
+        raise click.BadParameter(
+            "- is no file to append to; emit --dry-run prints the line (a file called - is ./-)"
+        )
+    not_empty(ctx, param, value)
+    return value
+
+
 def target_options(command: Command) -> Command:
     """``--trace-file`` and ``--project-run-id``."""
     run = click.option(
@@ -50,7 +60,7 @@ def target_options(command: Command) -> Command:
         "--trace-file",
         metavar="FILE",
         required=True,
-        callback=not_empty,
+        callback=_is_file,
         shell_complete=complete_files,
         help="The trace to append to.",
     )

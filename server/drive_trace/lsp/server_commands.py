@@ -9,15 +9,21 @@ from urllib.parse import unquote
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
+from drive_trace.api import events_of_run
 from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
 from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.markup import markup
 from drive_trace.lsp.threads import in_thread
-from drive_trace.scorecard.render import card_markdown, lens_title, run_page
+from drive_trace.scorecard.render import card_markdown, lens_title
 from drive_trace.storage.run_pages import write_run_page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from drive_trace.lsp.server import TraceServer
+    from drive_trace.scorecard.card import RunScore
+    from drive_trace.trace.line import Line
 
 _CLIENT_PATIENCE = 10.0
 """Seconds that a client has to show a document, or to apply an edit."""
@@ -34,7 +40,7 @@ class ServerCommands:
         uri, run_id = _strings(SHOW_RUN, argument, "uri", "runId")
         trace = self._server.traces.get(uri)
         run = trace.analysis.score_run(run_id, _name_of(uri)) if trace is not None else None
-        if run is None:
+        if trace is None or run is None:
             raise JsonRpcInvalidParams(f"{uri} is not open, or has no valid event of that run")
         client = self._server.protocol.client
         card = markup(card_markdown(run), client.hover_format).value
@@ -42,7 +48,8 @@ class ServerCommands:
             self._tell(lens_title(run))
             return card
         try:
-            page = await in_thread(write_run_page, uri, run_id, run_page(run))
+            lines = tuple(trace.analysis.document.lines)  # as they are now; typing goes on
+            page = await in_thread(_write_page, uri, run, lines)
         except OSError as error:
             self._tell(f"{lens_title(run)} (its page could not be written: {error.strerror})")
             return card
@@ -86,6 +93,16 @@ class ServerCommands:
     def _tell(self, message: str) -> None:
         params = types.ShowMessageParams(types.MessageType.Info, message)
         self._server.window_show_message(params)
+
+
+def _write_page(uri: str, run: RunScore, lines: Sequence[Line]) -> Path:
+    """Write the page of a run with its report; takes as long as its events are many."""
+    from drive_trace.scorecard.report_markdown import (  # noqa: PLC0415 - nothing else needs it
+        run_report_markdown,
+    )
+
+    text = run_report_markdown(run, events_of_run(lines, run.run_id))
+    return write_run_page(uri, run.run_id, text)
 
 
 def _strings(command: str, argument: object, *names: str) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import partial
-from itertools import starmap
 from typing import NamedTuple, cast
 
 from drive_trace.scorecard.efficiency import (
@@ -17,6 +15,7 @@ from drive_trace.scorecard.efficiency import (
     total_wall_clock,
     wall_clock,
 )
+from drive_trace.scorecard.lookalikes import Lookalike
 from drive_trace.scorecard.summary import (
     Recorded,
     Rejected,
@@ -53,6 +52,11 @@ class RunScore(NamedTuple):
         """The run's rejected lines, trace by trace."""
         return tuple(rejected for part in self.parts for rejected in part.rejected)
 
+    @property
+    def lookalikes(self) -> tuple[Lookalike, ...]:
+        """Lines of unknown types that look like one of the run's feeds, trace by trace."""
+        return tuple(each for part in self.parts for each in part.lookalikes)
+
 
 class ScoreCard(NamedTuple):
     """All runs of the traces given."""
@@ -69,6 +73,13 @@ class ScoreCard(NamedTuple):
     def has_any_correctness_signal(self) -> bool:
         """Whether any run was graded, however incompletely."""
         return any(run.correctness is not None for run in self.runs)
+
+    @property
+    def stray_lookalikes(self) -> tuple[Lookalike, ...]:
+        """Lines of unknown types that look like a feed of no run that is known."""
+        known = {run.run_id for run in self.runs}
+        found = (each for trace in self.traces for each in trace.lookalikes)
+        return tuple(each for each in found if each.run_id not in known)
 
     @property
     def hidden_reason(self) -> str | None:
@@ -108,7 +119,16 @@ def score(traces: Sequence[TraceSummary]) -> ScoreCard:
                 strays.setdefault(rejected.run_id, []).append(rejected)
             else:
                 orphans.append(rejected)
-        for run in (*trace.runs, *starmap(partial(without_events, trace.path), strays.items())):
+        here = {run.run_id for run in trace.runs}
+        alike: dict[str, list[Lookalike]] = {}
+        for each in trace.lookalikes:
+            if each.run_id in parts and each.run_id not in here:
+                alike.setdefault(each.run_id, []).append(each)
+        others = (
+            without_events(trace.path, run_id, strays.get(run_id, ()), alike.get(run_id, ()))
+            for run_id in {**strays, **alike}
+        )
+        for run in (*trace.runs, *others):
             parts[run.run_id].append(run)
         joined.append(trace._replace(orphans=tuple(orphans)))
     return ScoreCard(tuple(map(score_run, parts.values())), tuple(joined))
@@ -166,6 +186,15 @@ def to_json(card: ScoreCard) -> dict[str, object]:
                 "path": trace.path,
                 "rejected_lines": [rejected.line for rejected in trace.orphans],
                 "unknown_lines": list(trace.unknown_lines),
+                "lookalike_lines": [
+                    {
+                        "line": each.line,
+                        "event_type": each.event_name,
+                        "looks_like": each.meant,
+                        "run_id": each.run_id,
+                    }
+                    for each in trace.lookalikes
+                ],
             }
             for trace in card.traces
         ],

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from itertools import chain
 
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard, rejected_phrase
 from drive_trace.scorecard.efficiency import Efficiency
+from drive_trace.scorecard.lookalikes import Lookalike, lookalike_phrase
 from drive_trace.scorecard.verdict import headline, listed, what_would_change_it
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
@@ -33,6 +34,7 @@ def lens_title(run: RunScore) -> str:
     if run.efficiency is not None:
         parts.append(brief(run.efficiency))
     parts += [rejected_phrase(run.rejected) or "", *unplaced(run)]
+    parts.append(lookalike_phrase(run.lookalikes) or "")
     return " · ".join(part for part in parts if part)
 
 
@@ -59,8 +61,8 @@ def card_markdown(run: RunScore) -> str:
 def _body(run: RunScore) -> list[str]:
     """The card below the verdict and the run's id."""
     lines: list[str] = []
-    for rejected in chain(rejections(run, code, most=10), unplaced(run)):
-        lines += ["", f"⚠ {rejected}."]
+    for doubt in doubts(run, code, most=10):
+        lines += ["", f"⚠ {doubt}."]
     recorded = run.correctness.values if run.correctness is not None else {}
     components = [
         f"{name} **{recorded.get(name) or 'not recorded'}**" for name in CORRECTNESS_FIELDS
@@ -84,7 +86,7 @@ def unplaced(run: RunScore) -> Iterator[str]:
 
 
 def run_page(run: RunScore) -> str:
-    """A page of its own for a run: the card, and where the run stands."""
+    """The head of a run's page: the card, and where the run stands."""
     lines = [f"# {headline(run.gate)}", "", f"Run {code(run.run_id)}", *_body(run)]
     lines += ["", "## Where it stands", ""]
     for part in run.parts:
@@ -137,7 +139,7 @@ def text(card: ScoreCard) -> str:
     lines: list[str] = []
     for run in card.runs:
         lines += [plain(run.run_id), f"  {headline(run.gate)}"]
-        lines += map(_wrapped, rejections(run, plain))
+        lines += map(_wrapped, chain(rejections(run, plain), uncounted(run, plain)))
         if run.correctness is not None:
             values = run.correctness.values
             graded = ", ".join(f"{name} {values[name] or '—'}" for name in CORRECTNESS_FIELDS)
@@ -174,6 +176,31 @@ def rejections(run: RunScore, name: Callable[[str], str], most: int = 3) -> Iter
             yield f"{name(part.path)}: {rejected}" if len(run.parts) > 1 else rejected
 
 
+def uncounted(run: RunScore, name: Callable[[str], str], most: int = 3) -> Iterator[str]:
+    """Lines of unknown types that look like a feed of the run, file by file where there are
+    several.
+    """
+    for path, phrase in _by_file(run.lookalikes, most):
+        yield f"{name(path)}: {phrase}" if len(run.parts) > 1 else phrase
+
+
+def _by_file(found: Iterable[Lookalike], most: int = 3) -> Iterator[tuple[str, str]]:
+    by_path: dict[str, list[Lookalike]] = {}
+    for each in found:
+        by_path.setdefault(each.path, []).append(each)
+    for path, same in by_path.items():
+        yield path, lookalike_phrase(same, most) or ""
+
+
+def doubts(run: RunScore, name: Callable[[str], str], most: int = 3) -> Iterator[str]:
+    """All that may have been meant to count for a run and does not, a sentence each without its
+    full stop.
+    """
+    yield from rejections(run, name, most)
+    yield from unplaced(run)
+    yield from uncounted(run, name, most)
+
+
 def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
     """What is to be said of all runs together; ``name`` writes untrusted text."""
     if not card.runs:
@@ -190,12 +217,17 @@ def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
 
 
 def unowned(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:
-    """What was rejected of no run that is known, file by file."""
+    """What was dropped of no run that is known, file by file."""
     for trace in card.traces:
         rejected = rejected_phrase(trace.orphans)
         if rejected:
-            where = f"{name(trace.path)}, in" if trace.path else "In"
-            yield f"{where} no known run: {rejected}."
+            yield f"{_in_file(trace.path, name)} no known run: {rejected}."
+    for path, phrase in _by_file(card.stray_lookalikes):
+        yield f"{_in_file(path, name)} no known run: {phrase}."
+
+
+def _in_file(path: str, name: Callable[[str], str]) -> str:
+    return f"{name(path)}, in" if path else "In"
 
 
 def _decided_by(run: RunScore) -> str:

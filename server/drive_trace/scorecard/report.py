@@ -8,9 +8,10 @@ from typing import NamedTuple
 from drive_trace.scorecard import card as scorecard
 from drive_trace.scorecard import metrics, timeline
 from drive_trace.scorecard.assertions import Checked, Status, check_all
-from drive_trace.scorecard.card import ScoreCard
-from drive_trace.scorecard.events import EventLog, TraceLog
+from drive_trace.scorecard.card import RunScore, ScoreCard
+from drive_trace.scorecard.events import Event, EventLog, TraceLog
 from drive_trace.scorecard.metrics import Measured
+from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.scorecard.timeline import Timelines
 
 FACTS = (
@@ -18,6 +19,12 @@ FACTS = (
     "score: which way is better means something between runs that are CORRECT, and nothing else."
 )
 """What has to be said over the metrics."""
+
+RUN_FACTS = (
+    "The metrics are facts over the valid events of this run in this trace. They are no score: "
+    "which way is better means something between runs that are CORRECT, and nothing else."
+)
+"""The same where there is one run alone."""
 
 PROVENANCE = (
     "Recorded from outside: verdicts (correctness-recorded) and tokens (tokens-recorded), which "
@@ -28,10 +35,14 @@ PROVENANCE = (
     "wrote as well.",
     "Counted: how many valid events there are. One that was never emitted, or was rejected, is "
     "not among them.",
-    "Time and rework of Tier 2 are of each run's own events, and in total of the CORRECT runs. "
-    "The metrics are over whole files, other runs included, as the reference reader has them.",
 )
 """Where values come from, so that a claim is not taken for a measurement."""
+
+SCOPES = (
+    "Time and rework of Tier 2 are of each run's own events, and in total of the CORRECT runs. "
+    "The metrics are over whole files, other runs included, as the reference reader has them."
+)
+"""What the figures of a report on whole files are over."""
 
 
 class LineCount(NamedTuple):
@@ -94,6 +105,18 @@ def report_on(traces: Sequence[TraceLog]) -> Report:
     )
 
 
+def report_on_run(run: RunScore, events: Sequence[Event]) -> Report:
+    """Make the report on one run of a trace, given its events."""
+    log = EventLog([TraceLog(TraceSummary("", (), (), ()), tuple(events), ())])
+    return Report(
+        card=ScoreCard((run,), ()),
+        metrics=metrics.measure(log),
+        assertions=check_all(log),
+        timelines=timeline.timelines(log),
+        traces=(),
+    )
+
+
 def count_lines(trace: TraceLog) -> LineCount:
     """What became of the lines of one trace; blank ones are nothing."""
     return LineCount(len(trace.events), len(trace.invalid_lines), len(trace.unknown_lines))
@@ -121,7 +144,7 @@ def to_json(report: Report) -> dict[str, object]:
             for trace in report.traces
         ],
         "warning": report.warning,
-        "provenance": [FACTS, *PROVENANCE],
+        "provenance": [FACTS, *PROVENANCE, SCOPES],
     }
 
 

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drive_trace.scorecard.assertions import Checked, Status
+from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.events import Event
 from drive_trace.scorecard.metrics import GROUPS, Measured
-from drive_trace.scorecard.render import code, markdown, rejections, totals, unplaced
-from drive_trace.scorecard.report import FACTS, PROVENANCE, Report, count_lines
+from drive_trace.scorecard.render import code, doubts, markdown, run_page, totals
+from drive_trace.scorecard.report import (
+    FACTS,
+    PROVENANCE,
+    RUN_FACTS,
+    SCOPES,
+    Report,
+    count_lines,
+    report_on_run,
+)
 from drive_trace.scorecard.shown import (
     DISPATCH_HEADERS,
     Table,
@@ -30,9 +39,16 @@ def report_markdown(report: Report) -> str:
     lines = ["# Drive Trace report", "", *_verdicts(report), ""]
     lines += [markdown(report.card, level=2, most=MOST_RUNS), ""]
     lines += _left_out(len(report.card.runs) - MOST_RUNS, "runs")
-    lines += [*_metrics(report), *_timelines(report), *_assertions(report), *_lines(report)]
-    lines += ["## Where the values come from", "", *(f"- {each}" for each in PROVENANCE), ""]
+    lines += [*_metrics(report, FACTS), *_timelines(report), *_assertions(report), *_lines(report)]
+    lines += _provenance(*PROVENANCE, SCOPES)
     return "\n".join(lines).rstrip("\n")
+
+
+def run_report_markdown(run: RunScore, events: Sequence[Event]) -> str:
+    """A page of its own for a run: its card, and below it the report on its events."""
+    report = report_on_run(run, events)
+    lines = [run_page(run), *_metrics(report, RUN_FACTS), *_timelines(report)]
+    return "\n".join([*lines, *_assertions(report), *_provenance(*PROVENANCE)])
 
 
 def _verdicts(report: Report) -> Iterator[str]:
@@ -40,8 +56,8 @@ def _verdicts(report: Report) -> Iterator[str]:
     if len(runs) == 1:
         (run,) = runs
         yield f"**{headline(run.gate)}** · run {code(run.run_id)}"
-        for rejected in (*rejections(run, code), *unplaced(run)):
-            yield from ("", f"⚠ {rejected}.")
+        for doubt in doubts(run, code):
+            yield from ("", f"⚠ {doubt}.")
     else:
         yield f"**{totals(report.card, code)[0]}**"
     if report.warning:
@@ -50,8 +66,12 @@ def _verdicts(report: Report) -> Iterator[str]:
     yield from ("", report.line_counts)
 
 
-def _metrics(report: Report) -> Iterator[str]:
-    yield from ("## Metrics: facts, not a score", "", FACTS, "")
+def _provenance(*said: str) -> Iterator[str]:
+    yield from ("## Where the values come from", "", *(f"- {each}" for each in said), "")
+
+
+def _metrics(report: Report, facts: str) -> Iterator[str]:
+    yield from ("## Metrics: facts, not a score", "", facts, "")
     for group, title in GROUPS.items():
         yield from (f"### {title}", "")
         for measured in report.metrics:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
+from drive_trace.scorecard.lookalikes import Lookalike, lookalikes
 from drive_trace.trace.index import Index, Run
 from drive_trace.trace.line import Line, OddLine
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
@@ -58,14 +59,18 @@ class RunSummary(NamedTuple):
     """
     unplaced_count: int = 0
     """How many such lines there are."""
+    lookalikes: tuple[Lookalike, ...] = ()
+    """Lines of unknown types that name the run and look like one of its feeds."""
 
 
-def without_events(path: str, run_id: str, rejected: Sequence[Rejected]) -> RunSummary:
-    """The part in a trace of a run that has rejected lines there and nothing else."""
+def without_events(
+    path: str, run_id: str, rejected: Sequence[Rejected], alike: Sequence[Lookalike] = ()
+) -> RunSummary:
+    """The part in a trace of a run that has rejected or unknown lines there and nothing else."""
     return RunSummary(
         run_id=run_id,
         path=path,
-        first_line=rejected[0].line,
+        first_line=min([*(each.line for each in rejected), *(each.line for each in alike)]),
         event_count=0,
         correctness=None,
         tokens=None,
@@ -74,6 +79,7 @@ def without_events(path: str, run_id: str, rejected: Sequence[Rejected]) -> RunS
         dispatch_ms=None,
         rounds_per_dispatch={},
         rejected=tuple(rejected),
+        lookalikes=tuple(alike),
     )
 
 
@@ -87,6 +93,8 @@ class TraceSummary(NamedTuple):
     """Rejected lines of no run that has a valid event here."""
     unknown_lines: tuple[int, ...]
     """From 1."""
+    lookalikes: tuple[Lookalike, ...] = ()
+    """Those of the unknown lines whose types look like a feed's."""
 
 
 Number = Callable[[Line], int]
@@ -102,16 +110,35 @@ def summarize(index: Index, number: Number, path: str = "") -> TraceSummary:
         if run_id not in known
         for rejected in _rejected(lines, number)
     )
+    alike = lookalikes(index.unknown, number, path)
+    by_run: dict[str, list[Lookalike]] = {}
+    for each in alike:
+        by_run.setdefault(each.run_id or "", []).append(each)
     return TraceSummary(
         path,
-        tuple(summarize_run(index, run, number, path) for run in index.runs_in_order()),
+        tuple(
+            _run_summary(index, run, number, path)._replace(
+                lookalikes=tuple(by_run.get(run.run_id, ()))
+            )
+            for run in index.runs_in_order()
+        ),
         tuple(orphans),
         tuple(number(line) for line in index.unknown),
+        alike,
     )
 
 
 def summarize_run(index: Index, run: Run, number: Number, path: str = "") -> RunSummary:
-    """Sum one run up. Costs nothing that grows with the run, but for its rejected lines."""
+    """Sum one run up. Costs nothing that grows with the run, but for its rejected lines and the
+    trace's unknown ones.
+    """
+    alike = lookalikes(index.unknown, number, path)
+    return _run_summary(index, run, number, path)._replace(
+        lookalikes=tuple(each for each in alike if each.run_id == run.run_id)
+    )
+
+
+def _run_summary(index: Index, run: Run, number: Number, path: str) -> RunSummary:
     return RunSummary(
         run_id=run.run_id,
         path=path,

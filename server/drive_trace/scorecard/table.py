@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.efficiency import Efficiency
-from drive_trace.scorecard.render import compact, duration, plain, rejections, totals, unplaced
+from drive_trace.scorecard.render import compact, doubts, duration, plain, totals
 from drive_trace.scorecard.verdict import headline
 from drive_trace.text import terminal_columns
 
@@ -55,8 +55,8 @@ def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
     yield _line(name, verdict, figures, width)
     if cause:
         yield from _wrapped(cause, "  ", width)
-    for rejected in (*rejections(run, plain), *unplaced(run)):
-        yield from (paint(each, "warning") for each in _wrapped(f"! {rejected}", "  ", width))
+    for doubt in doubts(run, plain):
+        yield from (paint(each, "warning") for each in _wrapped(f"! {doubt}", "  ", width))
     yield from (paint(f"  in {plain(part.path)}", "soft") for part in run.parts if part.path)
 
 

@@ -7,17 +7,19 @@ between two writers of one run's grade none is lost.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.drafts import Draft, Refused, Stamp, cautions, draft_merged, erasures
 from drive_trace.rules.base import shown
-from drive_trace.rules.edits import nearest
-from drive_trace.scorecard.feeds import FeedState, feed_state, runs_named
+from drive_trace.scorecard.card import rejected_phrase
+from drive_trace.scorecard.feeds import FeedState, feed_state
+from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_trace
-from drive_trace.storage.traces import Problem, not_utf8
+from drive_trace.storage.run_names import nearest_run, run_meant
+from drive_trace.storage.traces import Problem, not_utf8, why
 from drive_trace.trace.reading import read_exactly
 from drive_trace.vocabulary import EVENTS, EventType
 
@@ -58,29 +60,53 @@ def append_event(path: str, draft: Draft) -> Written | Refused | Problem:
     """
     try:
         with locked_trace(path) as trace:
-            refused = _erases(draft, path, trace.read()) if draft.event.is_feed else None
-            return refused or _append(trace, draft, new_stamp())
+            notes = _about_trace(draft, path, trace.read())
+            if isinstance(notes, Refused | Problem):
+                return notes
+            return _append(trace, draft, new_stamp(), notes)
     except AppendError as error:
         return Problem(str(error))
 
 
 def preview_event(path: str, draft: Draft) -> Written | Refused | Problem:
     """What :func:`append_event` would append, or why it would not. Never raises."""
-    refused: Refused | Problem | None = None
-    if draft.event.is_feed:
-        try:
-            refused = _erases(draft, path, Path(path).read_bytes())
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            refused = Problem(f"{path}: cannot be read: {error.strerror}")
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        data = b""
+    except (OSError, ValueError) as error:
+        return Problem(f"{path}: cannot be read: {why(error)}")
+    notes = _about_trace(draft, path, data)
+    if isinstance(notes, Refused | Problem):
+        return notes
     record = draft.record(new_stamp())
-    return refused or Written(record, tuple(cautions(record)))
+    return Written(record, (*notes, *cautions(record)))
 
 
-def _erases(draft: Draft, path: str, data: bytes) -> Refused | Problem | None:
+def _about_trace(draft: Draft, path: str, data: bytes) -> tuple[str, ...] | Refused | Problem:
+    """What a writer of one whole event should know of what the trace holds; why not to write it."""
+    slip = run_meant(draft.run_id, data)
+    notes = (
+        ()
+        if slip is None
+        else (f"no run {shown(draft.run_id)} in the trace; did you mean {shown(slip)}?",)
+    )
+    if not draft.event.is_feed:
+        return notes
     state = _state(path, data, draft.event, draft.run_id)
-    return state if isinstance(state, Problem) else erasures(draft, state)
+    if isinstance(state, Problem):
+        return state
+    return erasures(draft, state) or (*notes, *_passed_over(state))
+
+
+def _passed_over(state: FeedState) -> Iterator[str]:
+    """What stands below the event that counted so far, and will not count either."""
+    rejected = rejected_phrase(state.rejected_since)
+    if rejected:
+        yield f"{rejected}: what is appended now counts in its place"
+    alike = lookalike_phrase(state.lookalikes)
+    if alike:
+        yield alike
 
 
 def record_feed(
@@ -107,7 +133,7 @@ def record_feed(
             if isinstance(draft, Refused):
                 return _with_guess(draft, run_id, data) if draft.for_unknown_run else draft
             stamp = new_stamp()
-            written = _append(trace, draft, stamp)
+            written = _append(trace, draft, stamp, _unreadable(data))
             return Merged(written, state, draft.payload, stamp.ts, _next_line(data))
     except AppendError as error:
         return Problem(str(error))
@@ -120,14 +146,25 @@ def _state(path: str, data: bytes, feed: EventType, run_id: str) -> FeedState | 
         return not_utf8(path, data, error)
 
 
-def _append(trace: LockedTrace, draft: Draft, stamp: Stamp) -> Written:
+def _unreadable(data: bytes) -> tuple[str, ...]:
+    """That what was recorded cannot be read back by whoever asks for UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return (
+            f"byte 0x{data[error.start]:02x} in line {line} is not UTF-8: score, check and report "
+            "refuse the whole file until it is saved as UTF-8",
+        )
+    return ()
+
+
+def _append(trace: LockedTrace, draft: Draft, stamp: Stamp, notes: tuple[str, ...]) -> Written:
     record = draft.record(stamp)
     open_line = trace.open_line
     trace.append(record)
-    notes = cautions(record)
-    if open_line is not None:
-        notes.insert(0, _about(open_line))
-    return Written(record, tuple(notes))
+    before = () if open_line is None else (_about(open_line),)
+    return Written(record, (*before, *notes, *cautions(record)))
 
 
 def _about(open_line: OpenLine) -> str:
@@ -145,6 +182,6 @@ def _next_line(data: bytes) -> int:
 
 
 def _with_guess(refused: Refused, run_id: str, data: bytes) -> Refused:
-    guess = nearest(run_id, runs_named(data))
+    guess = nearest_run(run_id, data)
     hint = f" — did you mean {shown(guess)}?" if guess is not None else ""
     return refused._replace(reasons=tuple(f"{reason}{hint}" for reason in refused.reasons))

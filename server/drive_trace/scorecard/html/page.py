@@ -11,7 +11,7 @@ from drive_trace.scorecard.html.markup import Content, Html, document, join, tag
 from drive_trace.scorecard.html.parts import left_out, section, table
 from drive_trace.scorecard.html.style import STYLE
 from drive_trace.scorecard.metrics import GROUPS, Measured
-from drive_trace.scorecard.report import FACTS, PROVENANCE, Report, count_lines
+from drive_trace.scorecard.report import FACTS, PROVENANCE, SCOPES, Report, count_lines
 from drive_trace.scorecard.shown import Table, view
 
 _MOST_ROWS = 40
@@ -159,7 +159,7 @@ def _numbers(lines: Sequence[int]) -> str:
 
 
 def _provenance() -> Html:
-    items = [tag("li", each) for each in PROVENANCE]
+    items = [tag("li", each) for each in (*PROVENANCE, SCOPES)]
     return section("provenance", "Where the values come from", tag("ul", items))
 
 

@@ -11,13 +11,12 @@ from drive_trace.scorecard.html.parts import left_out, section, table
 from drive_trace.scorecard.render import (
     TOKEN_LABELS,
     brief,
+    doubts,
     hidden_because,
     measures,
     plain,
-    rejections,
     totals,
     unowned,
-    unplaced,
 )
 from drive_trace.scorecard.report import Report
 from drive_trace.scorecard.shown import (
@@ -44,7 +43,7 @@ def headline_of(report: Report) -> Html:
         kind = _kind(run)
         said = [tag("strong", headline(run.gate).partition(" — ")[0])]
         said += [tag("p", cause(run.gate)), tag("p", "Run ", untrusted(run.run_id))]
-        said += [tag("p", f"⚠ {each}.") for each in (*rejections(run, plain), *unplaced(run))]
+        said += [tag("p", f"⚠ {each}.") for each in doubts(run, plain)]
     else:
         all_correct = bool(card.runs) and len(card.correct) == len(card.runs)
         kind = str(Verdict.CORRECT) if all_correct else str(Verdict.NOT_COMPUTABLE)
@@ -84,7 +83,7 @@ def _row(run: RunScore) -> list[Content]:
     if len(run.parts) > 5:
         files.append(tag("div", f"and {len(run.parts) - 5} more"))
     notes = [tag("div", cause(run.gate))]
-    notes += [tag("div", f"⚠ {each}") for each in (*rejections(run, plain), *unplaced(run))]
+    notes += [tag("div", f"⚠ {each}") for each in doubts(run, plain)]
     shown = "hidden" if run.efficiency is None else brief(run.efficiency) or "no signal"
     return [untrusted(run.run_id), chip, notes, shown, files]
 
@@ -99,10 +98,7 @@ def _card(run: RunScore, number: int) -> Html:
     ]
     title = tag("h3", untrusted(run.run_id), " ", id=f"run-{number}")
     parts: list[Content] = [title, tag("p", _chip(run))]
-    parts += [
-        tag("p", f"⚠ {each}.", class_="warn")
-        for each in (*rejections(run, plain, most=10), *unplaced(run))
-    ]
+    parts += [tag("p", f"⚠ {each}.", class_="warn") for each in doubts(run, plain, most=10)]
     caption = "Tier 1, correctness"
     headers = ("component", "result", "source")
     parts.append(table(caption, headers, components, label=f"{caption} of run {number + 1}"))

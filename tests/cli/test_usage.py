@@ -1,0 +1,204 @@
+"""`tokens --usage`: what an agent SDK logs is summed up, and never counted wrongly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import Ran, run, write
+from tests.support.client_text import triage
+
+COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return write(tmp_path, "trace.jsonl")
+
+
+def add(trace: Path, text: str) -> Ran:
+    target = ("--trace-file", trace, "--project-run-id", "run-1")
+    return run("tokens", *target, "--usage", "-", stdin=text)
+
+
+def recorded(trace: Path, text: str) -> tuple[list[int | None], list[str]]:
+    """The figures that count then, and what is said beside."""
+    ran = add(trace, text)
+    assert ran.code == 0, ran.err
+    event = json.loads(trace.read_text().splitlines()[-1])
+    return [event[name] for name in COUNTS], [
+        line.removeprefix("drive-trace: ") for line in ran.err.splitlines()
+    ]
+
+
+def refused(trace: Path, text: str) -> list[str]:
+    """The reasons why nothing is recorded."""
+    ran = add(trace, text)
+    assert (ran.code, ran.out, trace.read_text()) == (1, "", triage())
+    *reasons, last = ran.err.splitlines()
+    assert last == f"drive-trace: nothing was written to {trace}"
+    return [each.removeprefix("drive-trace: ") for each in reasons]
+
+
+def usage(*counts: int) -> dict[str, int]:
+    names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+    return dict(zip(names, counts, strict=False))
+
+
+def log(*messages: Any) -> str:
+    return "".join(json.dumps(each) + "\n" for each in messages)
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ('{"inputTokens":5}', [5, None, None, None]),
+        ('{"inputTokens":5,"outputTokens":null}', [5, None, None, None]),
+        ('[{"inputTokens":5},{"inputTokens":6.0}]', [11, None, None, None]),
+        ('{"inputTokens":5}\r\n\n{"inputTokens":6}\n', [11, None, None, None]),
+        ('{"usage":{"cacheReadTokens":5}}\n{"cacheReadTokens":6}', [None, None, 11, None]),
+        ('{\n "inputTokens": 0,\n "usage": 7\n}', [0, None, None, None]),
+        ('{\n "inputTokens": 5\n}\n{\n "inputTokens": 6\n}\n', [11, None, None, None]),
+        ('\ufeff{"inputTokens":5}{"inputTokens":6}', [11, None, None, None]),
+        ('{"inputTokens":1e30}', [int(1e30), None, None, None]),
+        ('{"inputTokens":5,"text":"\\ud800"}', [5, None, None, None]),
+    ],
+)
+def test_usage_objects_are_summed_up(trace: Path, text: str, counts: list[int | None]) -> None:
+    assert recorded(trace, text) == (counts, [])
+    path = write(trace.parent, "usage.json", text)
+    target = ("--trace-file", trace, "--project-run-id", "run-1")
+    assert run("tokens", *target, "--usage", path).code == 0
+
+
+def test_messages_without_usage_are_passed_over(trace: Path) -> None:
+    text = log(
+        {"type": "thinking-delta", "text": "hm", "maxTokens": 9},
+        {"type": "turn-ended", "usage": usage(1200, 80, 900, 0)},
+        {"type": "tool-call-started", "args": [{"path": "x"}], "usage": None},
+        {"type": "turn-ended", "usage": usage(800, 20, 100, 0)},
+    )
+    assert recorded(trace, text) == (
+        [2000, 100, 1000, 0],
+        ["2 of 4 objects tell no usage: passed over"],
+    )
+
+
+def test_a_figure_that_some_turns_do_not_have_is_not_known(trace: Path) -> None:
+    text = log({**usage(5, 1), "totalTokens": 6}, {"inputTokens": None, "outputTokens": 2})
+    assert recorded(trace, text) == (
+        [None, 3, None, None],
+        [
+            "`inputTokens` is in 1 of 2 usage objects only: their sum is not known, and not "
+            "recorded; --input-tokens records it if you know it",
+            "the token feed has no place for `totalTokens`",
+        ],
+    )
+
+
+def test_a_message_that_is_streamed_again_counts_once(trace: Path) -> None:
+    one = {"messageId": "m1", "usage": usage(5, 1)}
+    other = {"messageId": "m2", "usage": usage(5, 1)}
+    assert recorded(trace, log(one, one, other)) == (
+        [10, 2, None, None],
+        ["1 of 3 usage objects only repeat a message: counted once"],
+    )
+
+
+def test_a_message_that_has_grown_is_refused(trace: Path) -> None:
+    text = log({"id": "m1", "usage": usage(5, 1)}, {}, {"id": "m1", "usage": usage(5, 9)})
+    assert refused(trace, text) == [
+        'object 1 (line 1) and object 3 (line 3) have the same `id` "m1", and different figures: '
+        "one message must not be counted twice; hand over only the one that counts"
+    ]
+
+
+def test_a_total_is_not_added_to_what_it_adds_up(trace: Path) -> None:
+    turns = [{"type": "turn", "usage": usage(5, 1)}, {"type": "turn", "usage": usage(6, 2)}]
+    total = {"type": "result", "usage": usage(11, 3)}
+    assert recorded(trace, log(*turns, total)) == (
+        [11, 3, None, None],
+        ["object 3 (line 3) adds up the 2 others, which are not counted again"],
+    )
+    assert recorded(trace, log(total, total))[0] == [22, 6, None, None]
+
+
+def test_a_total_of_something_else_is_refused(trace: Path) -> None:
+    text = log({"type": "turn", "usage": usage(5)}, {"type": "result", "usage": usage(9)})
+    (reason,) = refused(trace, text)
+    assert reason.startswith("object 2 (line 2) is of the type `result`, which adds up others, but")
+    assert reason.endswith("""hand over one kind, as by jq -c 'select(.type == "result")'""")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "there is no usage object"),
+        ("[]", "there is no usage object"),
+        ("{}", "there is no usage object"),
+        ('{"type":"thinking-delta"}', "there is no usage object"),
+        (
+            '{"input_tokens":5}',
+            "the usage of object 1 (line 1) has none of inputTokens, outputTokens, "
+            "cacheReadTokens, cacheWriteTokens; found `input_tokens`: rename them",
+        ),
+        ('{"usage":{"prompt_tokens":5}}', "found `prompt_tokens`: rename them"),
+        ('{"usage":{}}', "the usage of object 1 (line 1) has none of"),
+        ('{"inputTokens":5}\n7', "object 2 (line 2) must be an object; found 7"),
+        (
+            '{"inputTokens":-5}',
+            "`inputTokens` of object 1 (line 1) must be an integer of at least 0, or null; "
+            "found -5",
+        ),
+        ('{"inputTokens":"5"}', 'found "5"'),
+        ('{"inputTokens":true}', "found true"),
+        ('{"inputTokens":1.5}', "found 1.5"),
+        ('{"inputTokens":NaN}', "line 1 of the usage is not JSON"),
+        ('{"inputTokens":5}\n{"inputTokens":', "line 2 of the usage is not JSON"),
+        ('{"inputTokens":5}\noops', "line 2 of the usage is not JSON"),
+        ("[" * 100_000, "line 1 of the usage is nested too deeply"),
+        ("9" * 5000, "line 1 of the usage is not JSON"),
+        (
+            '{"usage":{"inputTokens":5},"inputTokens":9}',
+            "object 1 (line 1) tells usage in several places (the top, `usage`): which one counts "
+            "cannot be told; hand over the one that does, and its message's id",
+        ),
+        (
+            '\n\n{"inputTokens":5,"inputTokens":6}',
+            "the object in line 3 of the usage has the key `inputTokens` twice: which one counts "
+            "cannot be told; leave one out",
+        ),
+        (
+            '{"message":{"usage":{"inputTokens":5}}}',
+            "object 1 (line 1) tells its usage at `message.usage`, which is not read; hand over "
+            "what is there, as by jq -c '.message | objects'",
+        ),
+        (
+            '{"usage":{"inputTokens":5},"models":[{"inputTokens":5}]}',
+            "in several places (`usage`, `models.0`)",
+        ),
+        (
+            '{"a\\u001b b":{"inputTokens":5}}',
+            "at `a<U+001B> b`, which is not read; hand over what is there",
+        ),
+    ],
+)
+def test_usage_that_is_none(trace: Path, text: str, why: str) -> None:
+    (reason,) = refused(trace, text)
+    assert why in reason
+    assert reason.isprintable()
+
+
+def test_every_reason_is_named(trace: Path) -> None:
+    assert len(refused(trace, log({"inputTokens": -1, "outputTokens": "x"}, {"usage": {}}))) == 3
+
+
+@pytest.mark.parametrize("text", ['{"inputTokens":null}', log(usage(5), {"outputTokens": 5})])
+def test_usage_without_a_figure(trace: Path, text: str) -> None:
+    ran = add(trace, text)
+    assert ran.code == 2
+    assert "at least one figure" in ran.err
+    assert trace.read_text() == triage()
