@@ -233,7 +233,7 @@ def test_every_rule_looks_at_something_that_there_is() -> None:
 # Rejected lines and several runs
 
 
-def test_a_rejected_line_may_be_what_seems_to_be_missing() -> None:
+def test_a_line_that_is_not_read_may_be_what_seems_to_be_missing() -> None:
     """Whatever is wrong with it: nothing is said that mending it would take back."""
     lines = [
         'EVENT{"event_type":"dispatch-start"}',
@@ -247,7 +247,11 @@ def test_a_rejected_line_may_be_what_seems_to_be_missing() -> None:
     whole = trace(*lines).split("\n")
     assert codes_of(Analysis("\n".join(whole), RuleSettings({"time-goes-back": None}))) == []
     for place, line in enumerate(whole[:-1]):
-        for broken in (line[:-1], line.replace('"schema_version":"1"', '"schema_version":1')):
+        for broken in (
+            line[:-1],
+            line.replace('"schema_version":"1"', '"schema_version":1'),
+            line.replace('"event_type":"', '"event_type":"x-'),
+        ):
             text = "\n".join([*whole[:place], broken, *whole[place + 1 :]])
             analysis = Analysis(text, RuleSettings({"time-goes-back": None}))
             assert {analysis.where(each).record for each in analysis.findings()} == {place}

@@ -101,6 +101,34 @@ def test_what_was_meant_by_a_verdict(word: str, meant: str | None) -> None:
     assert not any(fix.safe for fix in analysis.fixes(finding))
 
 
+@pytest.mark.parametrize(
+    ("field", "title", "text"),
+    [
+        ("pr_ref", "Insert `pr_ref`: null", "null"),
+        ("schema_version", 'Insert `schema_version`: "1"', '"1"'),
+        ("event_id", "Insert `event_id`, to be filled in", "null"),
+        ("result", "Insert `result`, to be filled in", '""'),
+    ],
+)
+def test_a_title_says_what_is_put_in(field: str, title: str, text: str) -> None:
+    line = f'EVENT{{"event_type":"slice-completed","{field}":<absent>}}'
+    analysis = Analysis(trace(line))
+    (finding,) = (each for each in analysis.findings() if each.rule.code == "missing-field")
+    (fix,) = analysis.fixes(finding)
+    assert fix.title == title
+    assert [each.text for each in fix.edits] == [f',"{field}":{text}']
+
+
+@pytest.mark.parametrize(
+    ("event", "field"),
+    [("slice-completed", "ts"), ("round-end", "event_id"), ("brief-issued", "brief_content_hash")],
+)
+def test_no_number_becomes_a_string_that_its_field_does_not_take(event: str, field: str) -> None:
+    analysis = Analysis(trace(f'EVENT{{"event_type":"{event}","{field}":5}}'))
+    findings = [each for each in analysis.findings() if each.rule.code == "wrong-type"]
+    assert [analysis.fixes(each) for each in findings] == [[]]
+
+
 def test_every_field_of_every_event_can_be_put_in() -> None:
     for event in EVENTS.values():
         line = f'EVENT{{"event_type":"{event.name}"'
@@ -109,10 +137,10 @@ def test_every_field_of_every_event_can_be_put_in() -> None:
         analysis = Analysis(text)
         finding = next(iter(analysis.findings()))
         fix = analysis.fixes(finding)[-1]
-        assert (
-            fix.title
-            == f"Insert all {len(event.fields) - 1} missing fields (null, to be filled in)"
-        )
+        gaps = sum(not field.nullable for field in event.fields.values()) - 2
+        assert fix.title == (
+            f"Insert all {len(event.fields) - 1} missing fields, {gaps} of them to be filled in"
+        ), "all but the event's type, the version and what may be null"
         fixed = Analysis(apply_fix(text, fix, analysis))
         assert json.loads(fixed.document.lines[0].text).keys() == event.fields.keys()
         assert not fixed.index.runs, "a fix must not make up an event"

@@ -169,8 +169,8 @@ class _Lives:
             yield from compress(self._run.by_event[name], map(odd.__contains__, ids))
 
     def _is_hidden(self, index: Index, value: object) -> bool:
-        """Whether a rejected line names it, which may be its start."""
-        return bool(index.rejected_naming(self._run.run_id, self._of.field, cast("str", value)))
+        """Whether a rejected or unknown line names it, which may be its start."""
+        return bool(index.unread_naming(self._run.run_id, self._of.field, cast("str", value)))
 
     def mistimed(self, tolerance_ms: float) -> Iterator[Line]:
         """Ends whose duration differs from what the timestamps say by more than that."""

@@ -70,6 +70,16 @@ EXAMPLES = (
         EVENT{"event_type":"dispatch-end","wall_clock_ms":null}
         """,
     ),
+    Example(
+        """
+        EVENT{"event_type":"tokens-recorded","cache_write_tokens":1,900,000}
+                                                                  ^^^^^^^^^ … thousands separators
+        """,
+        """
+        EVENT{"event_type":"tokens-recorded","cache_write_tokens":1900000}
+        """,
+        fix="Write it as a JSON number",
+    ),
     # An edit of one line cannot tell where the rest of the object is.
     Example(
         """

@@ -2,9 +2,9 @@
 `round-start` of the run has is most often a slip, or the start was never recorded: it cannot be
 told which round it was, nor whether a first round was accepted.
 
-Ids are compared exactly, and count within their run. Nothing is said while a rejected line of the
-run names the round: the start may be there. Of one round, at most 16 lines of each event are
-marked; what stands after its end is `event-after-end`.
+Ids are compared exactly, and count within their run. Nothing is said while a rejected or unknown
+line of the run names the round: the start may be there. Of one round, at most 16 lines of each
+event are marked; what stands after its end is `event-after-end`.
 
 **Fix.** The nearest id of the rounds that were started last, as a suggestion.
 """
@@ -21,7 +21,7 @@ _ROUND = LIFETIMES[Entity.ROUND]
 
 def _check(subject: Step) -> Iterable[Finding]:
     is_unknown = subject.first_start is None and subject.before is None
-    if subject.of is _ROUND and is_unknown and subject.is_early and not subject.rejected:
+    if subject.of is _ROUND and is_unknown and subject.is_early and not subject.unread:
         words = f"no `round-start` of this run starts the round {shown(subject.id)}"
         return (Finding(RULE, subject.line, id_place(_ROUND), (words,), run=subject.run),)
     return ()
