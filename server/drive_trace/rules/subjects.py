@@ -142,10 +142,12 @@ class Brief(NamedTuple):
 
 
 class Resumption(NamedTuple):
-    """A dispatch that resumes another one, which no event of the trace starts."""
+    """A dispatch that resumes one which no other event of the trace starts."""
 
     line: Line
     run: Run
+    is_itself: bool
+    """Whether it names itself."""
 
 
 class Amendment(NamedTuple):
@@ -293,13 +295,17 @@ def _brief(index: Index, line: Line) -> Iterable[Brief]:
 
 def _resumption(index: Index, line: Line) -> Iterable[Resumption]:
     parent = line.fact("parent_dispatch_id")
-    if parent is None or index.table(_DISPATCH.opener, _DISPATCH.field).of(parent):
+    if parent is None:
         return
+    starts = index.table(_DISPATCH.opener, _DISPATCH.field).of(parent)[:REACH]
+    is_itself = parent == line.fact(_DISPATCH.field)
+    if starts and not (is_itself and all(start.run == line.run for start in starts)):
+        return  # a run may resume what another run began, under the same id
     same = index.table(_DISPATCH.opener, "parent_dispatch_id").of(parent)
     if same.position(line) < REACH and not index.unread_naming(
         line.run, _DISPATCH.field, str(parent)
     ):
-        yield Resumption(line, index.runs[line.run])
+        yield Resumption(line, index.runs[line.run], is_itself)
 
 
 def _amendment(index: Index, line: Line) -> Iterable[Amendment]:
