@@ -136,7 +136,7 @@ def test_a_fix_may_take_a_line_away_or_make_two_of_one() -> None:
 def test_what_is_known_or_off_is_not_fixed() -> None:
     text = trace('EVENT{"event_type":"slice-started",}', 'EVENT{"event_type":"slice-completed",}')
     first = text.split("\n")[0]
-    known = RuleSettings(known=frozenset({fingerprint("invalid-json", first)}))
+    known = RuleSettings(known={fingerprint("invalid-json", first): 1})
     analysis = Analysis(text, known)
     assert fix_all(analysis) == 1
     assert analysis.document.text == text[:-3] + "}\n"
