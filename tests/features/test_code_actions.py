@@ -32,7 +32,7 @@ def test_a_missing_field_is_put_in_alone_or_with_all_others() -> None:
     fixture = 'EVENT{"event_type":"correctness-recorded","qa":<absent>,"intent":<absent>$0}'
     assert check_actions(fixture) == [
         "Insert `qa`: null",
-        "Insert all 2 missing fields as null",
+        "Insert both missing fields as null",
         "Insert `intent`: null",
     ]
     check_fix(
@@ -43,7 +43,7 @@ def test_a_missing_field_is_put_in_alone_or_with_all_others() -> None:
     check_fix(
         fixture,
         'EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}',
-        title="Insert all 2 missing fields as null",
+        title="Insert both missing fields as null",
     )
 
 

@@ -201,10 +201,15 @@ def test_what_never_ends_is_not_joined() -> None:
 
 
 def test_of_two_spread_objects_each_is_joined() -> None:
-    analysis = Analysis(f"{PRETTY}\n" * 2)
+    other = PRETTY.replace("7b8c90", "7b8c91").replace("plan.md", "other.md")
+    analysis = Analysis(f"{PRETTY}\n{other}\n")
     fix_all(analysis, suggestions=True)
     first, second, end = analysis.document.text.split("\n")
-    assert (json.loads(first), second, end) == (json.loads(PRETTY), first, "")
+    assert [json.loads(first), json.loads(second), end] == [
+        json.loads(PRETTY),
+        json.loads(other),
+        "",
+    ]
 
 
 def test_no_spread_grade_is_joined_unasked() -> None:

@@ -56,7 +56,7 @@ RULE = Rule(
     subject=FeedEvent,
     check=_check,
     fixes=_fixes,
-    summary="A later correctness-recorded sets a recorded component back to null.",
+    summary="The grade that decides is null for a component that was recorded before.",
 )
 
 EXAMPLES = (

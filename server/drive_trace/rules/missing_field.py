@@ -55,7 +55,8 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     if edit is not None:
         gaps = sum(map(is_gap, missing))
         left = f", {gaps} of them to be filled in" if gaps else " as null"
-        yield Fix(f"Insert all {len(missing)} missing fields{left}", safe=False, edits=(edit,))
+        all_of = "both" if len(missing) == 2 else f"all {len(missing)}"
+        yield Fix(f"Insert {all_of} missing fields{left}", safe=False, edits=(edit,))
 
 
 def _what_stands_there(field: FieldType) -> str:
@@ -114,7 +115,7 @@ EXAMPLES = (
         """
         EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}
         """,
-        fix="Insert all 2 missing fields as null",
+        fix="Insert both missing fields as null",
     ),
     # A gap stays an error until somebody fills it in.
     Example(

@@ -36,12 +36,12 @@ def _check(subject: Step) -> Iterable[Finding]:
 
 def _of_another_dispatch(line: Line, start: Line) -> Finding:
     own, other = line.fact(_DISPATCH), start.fact(_DISPATCH)
-    words = f"this round of the dispatch {shown(other)} was started on line "
+    words = f"this round was started in the dispatch {shown(other)} on line "
     return Finding(
         RULE,
         line,
         id_place(_ROUND),
-        (words, start, f"; no `round-start` starts it in {shown(own)}"),
+        (words, start, f", not in {shown(own)}"),
         related=(Related(start, Place(Part.VALUE, (_DISPATCH,)), ("the round's dispatch",)),),
         expected=other,
     )
@@ -90,7 +90,7 @@ EXAMPLES = (
         EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
         EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
         EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
-        … this round of the dispatch "D1" was started on line 2      ^^^^
+        … was started in the dispatch "D1" on line 2, not in "D2"    ^^^^
         """,
         """
         EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}

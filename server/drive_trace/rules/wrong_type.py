@@ -5,8 +5,8 @@ A number is judged by its value: `5`, `5.0` and `5e2` are integers, `1.5` is not
 is never a number.
 
 **Fix.** Offered as a suggestion where nothing is lost, and the field takes what comes out:
-`"12"` → `12`, `"null"` → `null`, `"true"` → `true`, `12` → `"12"`, but not where a time, an id or
-an event's name is expected.
+`"12"` → `12`, `"null"` → `null`, `"true"` → `true`, `12` → `"12"`. A number where a time, a UUID, a
+hash or an event's name is expected has none: as a string it would be none of these either.
 """
 
 import re
