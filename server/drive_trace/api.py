@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from drive_trace.findings import FindingStore, Selection
-from drive_trace.rules.base import Finding, Fix, Related, Severity, Words
+from drive_trace.rules.base import LINES_BELOW, Finding, Fix, Related, Severity, Words
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.events import Event, TraceLog
@@ -78,6 +78,11 @@ class Analysis:
         """Judge by other settings from now on."""
         self._settings = settings
         self._judge_all(self._findings.revision + 1)
+
+    def again(self) -> Analysis:
+        """The same trace, read and judged by itself: for edits that are to leave this one alone."""
+        records = [line.text for line in self.document.lines]
+        return Analysis(records, self._settings, self.index.path)
 
     def expect_edits(self) -> None:
         """Build now what the first edit would else have to build."""
@@ -146,7 +151,13 @@ class Analysis:
 
     def fixes(self, finding: Finding) -> list[Fix]:
         """The ways to mend a finding."""
-        return list(finding.rule.fixes(finding))
+        rule = finding.rule
+        fixes = list(rule.fixes(finding))
+        if rule.fixes_below is not None:
+            number = self.line_number(finding.line)
+            below = self.document.lines[number : number + LINES_BELOW]
+            fixes += rule.fixes_below(finding, number, below)
+        return fixes
 
     def line_number(self, line: Line) -> int:
         """A line's number from 1, counted in records."""

@@ -21,6 +21,8 @@ _MOST_PASSES = 10
 _MOST_ROUNDS = 100
 """How often a line is fixed again in one pass."""
 
+_MOST_TRIED = 2000
+"""Findings of one trace that are fixed on trial."""
 
 _Key = tuple[object, ...]
 
@@ -64,16 +66,36 @@ def fix_all(analysis: Analysis, *, suggestions: bool = False) -> int:
     return fixed
 
 
-def fixable(analysis: Analysis) -> tuple[int, int]:
-    """How many findings have a safe fix, and how many of the others a suggestion."""
-    safe = others = 0
-    for finding in analysis.findings():
-        fixes = analysis.fixes(finding)
-        if any(fix.safe for fix in fixes):
-            safe += 1
-        elif fixes:
-            others += 1
-    return safe, others
+class Fixable(NamedTuple):
+    """What can still be mended of a trace."""
+
+    by_suggestions: int
+    """How many findings :func:`fix_all` would mend if it made suggestions too."""
+    by_hand: int
+    """How many findings have a fix then that it does not make: as one that leaves a gap to be
+    filled in, one that would bring up more than it mends, and one that would grade a run.
+    """
+    is_exact: bool = True
+    """Whether it was tried; else some of these can be mended by suggestions, and none is counted
+    as one for a person.
+    """
+
+
+def fixable(analysis: Analysis) -> Fixable:
+    """What making suggestions too would mend, and what is left to a person then.
+
+    It is tried, as whether a fix keeps what fixes promise shows in what it leads to; but not where
+    so many findings have a fix that it would take long.
+    """
+    count = _with_fixes(analysis)
+    if not count or count > _MOST_TRIED:
+        return Fixable(count, 0, is_exact=not count)
+    trial = analysis.again()
+    return Fixable(fix_all(trial, suggestions=True), _with_fixes(trial))
+
+
+def _with_fixes(analysis: Analysis) -> int:
+    return sum(bool(analysis.fixes(finding)) for finding in analysis.findings())
 
 
 def _fix_line(analysis: Analysis, line: Line, *, suggestions: bool) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,54 @@ def test_a_finding_in_another_file_is_new(folder: Path) -> None:
     write(folder, "b/trace.jsonl", REJECTED)
     found = run("check", "--output-format", "json").json
     assert [each["path"] for each in found] == ["b/trace.jsonl"]
+
+
+def test_one_more_copy_of_a_known_line_is_new(folder: Path) -> None:
+    path = write(folder, "trace.jsonl", REJECTED * 2 + CLEAN)
+    check("--write-baseline")
+    (only,) = recorded(folder / NAME).values()
+    assert list(only["unknown-value"].values()) == [2]
+    path.write_text(REJECTED + CLEAN + REJECTED * 2)
+    ran = check()
+    assert ran.code == 1
+    assert [line.split(":")[1] for line in ran.out.splitlines() if "[" in line] == ["4"]
+    assert ran.out.endswith(f"1 error in 1 trace\n{hidden(2)}")
+
+
+def test_one_of_before_copies_were_counted_is_read(folder: Path) -> None:
+    path = write(folder, "trace.jsonl", REJECTED)
+    check("--write-baseline")
+    text = (folder / NAME).read_text("utf-8").replace('"version": 2', '"version": 1')
+    (folder / NAME).write_text(re.sub(r'\{\s*("[0-9a-f]{32}"): 1\s*\}', r"[\1]", text))
+    assert check().code == 0
+    path.write_text(REJECTED * 3)
+    assert check() == (0, "no findings in 1 trace\n" + hidden(3), "")
+    check("--write-baseline")
+    path.write_text(REJECTED * 4)
+    assert check().code == 1
+
+
+def test_it_is_found_from_every_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(folder, "p/x/trace.jsonl", REJECTED)
+    assert check("--write-baseline").out.endswith(f"to {NAME}\n")
+    for elsewhere in (folder, folder / "p", folder / "p/x", folder.parent):
+        monkeypatch.chdir(elsewhere)
+        assert check(path).code == 0
+    monkeypatch.chdir(folder / "p")
+    assert "../" not in str(recorded(folder / NAME))
+    check("--write-baseline")
+    assert not (folder / "p" / NAME).exists(), "the one that holds is written again"
+
+
+def test_a_trace_outside_of_the_current_folder_has_it_beside_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(folder, "there/trace.jsonl", REJECTED)
+    (folder / "here").mkdir()
+    monkeypatch.chdir(folder / "here")
+    assert check("--write-baseline", path).out.endswith(f"to {folder / 'there' / NAME}\n")
+    monkeypatch.chdir(folder)
+    assert check().code == 0
 
 
 def test_it_is_beside_the_configuration(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,24 @@ def test_no_fact_is_made_up(tmp_path: Path) -> None:
     assert ran.out.endswith("1 more can be in an editor, one at a time\n")
 
 
+def test_what_is_said_to_be_fixable_is_fixed(tmp_path: Path) -> None:
+    """To put the objects apart is safe, but brings up what is wrong with each of them."""
+    odd = CLEAN.replace("}", ',"x":1,"y":2}').strip()
+    path = write(tmp_path, "trace.jsonl", apart(odd * 2 + "\n" + WARNED))
+    before = path.read_text()
+    said = "1 more can be, by suggestions (--unsafe-fixes), and 1 in an editor, one at a time\n"
+    assert fix(path).out.endswith(f"0 findings were fixed; {said}")
+    assert path.read_text() == before
+    said = "1 finding was fixed; 1 more can be in an editor, one at a time\n"
+    assert fix("--unsafe-fixes", path).out.endswith(said)
+
+
+def test_what_would_take_long_to_try_is_not_promised(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", apart(WARNED * 2001))
+    said = "some of 2001 more can be, by suggestions (--unsafe-fixes)\n"
+    assert fix(path).out.endswith(f"0 findings were fixed; {said}")
+
+
 def test_what_no_fix_touches_stays_to_the_byte(tmp_path: Path) -> None:
     odd = [
         b"\xef\xbb\xbf" + b'{"a":\x00}\r',

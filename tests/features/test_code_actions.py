@@ -31,19 +31,19 @@ def test_a_slip_is_replaced() -> None:
 def test_a_missing_field_is_put_in_alone_or_with_all_others() -> None:
     fixture = 'EVENT{"event_type":"correctness-recorded","qa":<absent>,"intent":<absent>$0}'
     assert check_actions(fixture) == [
-        "Insert `qa`",
-        "Insert all 2 missing fields",
-        "Insert `intent`",
+        "Insert `qa`: null",
+        "Insert both missing fields as null",
+        "Insert `intent`: null",
     ]
     check_fix(
         fixture,
         'EVENT{"event_type":"correctness-recorded","qa":null,"intent":<absent>}',
-        title="Insert `qa`",
+        title="Insert `qa`: null",
     )
     check_fix(
         fixture,
         'EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}',
-        title="Insert all 2 missing fields",
+        title="Insert both missing fields as null",
     )
 
 

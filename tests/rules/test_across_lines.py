@@ -209,7 +209,7 @@ def test_a_rule_is_given_its_options(options: dict[str, float], is_found: bool) 
 
 def test_what_a_baseline_knows_is_hidden_and_counted() -> None:
     line = TWICE.split("\n")[1]
-    known = frozenset({fingerprint("duplicate-event-id", line)})
+    known = {fingerprint("duplicate-event-id", line): 1}
     analysis = Analysis(TWICE, RuleSettings(known=known))
     assert codes_of(analysis) == ["undeclared-field"]
     assert analysis.hidden_count == 1
@@ -219,9 +219,51 @@ def test_what_a_baseline_knows_is_hidden_and_counted() -> None:
     assert analysis.hidden_count == 0
     analysis.edit(end, Point(1, len(line) - 1), "1")
     assert analysis.hidden_count == 1
-    both = known | {fingerprint("undeclared-field", line)}
+    both = known | {fingerprint("undeclared-field", line): 1}
     analysis.use(RuleSettings(known=both))
     assert (codes_of(analysis), analysis.hidden_count) == ([], 2)
+
+
+def test_of_equal_lines_a_baseline_hides_the_first_ones() -> None:
+    line = trace('EVENT{"event_type":"slice-started","slice_index":0}')
+    other = line.replace('"slice_index":0', '"slice_index":-1')
+    known = RuleSettings(known={fingerprint("out-of-range", line.strip()): 2})
+    analysis = Analysis(line * 2 + other, known)
+
+    def shown() -> list[int]:
+        return [analysis.where(each).record for each in analysis.findings()]
+
+    assert (shown(), analysis.hidden_count) == ([2], 2)
+    analysis.edit(Point(0, 0), Point(0, 0), line)
+    assert (shown(), analysis.hidden_count) == ([2, 3], 2)
+    analysis.edit(Point(1, 0), Point(3, 0), "")
+    assert (shown(), analysis.hidden_count) == ([1], 1)
+    analysis.edit(Point(1, 0), Point(1, 0), line * 3)
+    assert (shown(), analysis.hidden_count) == ([2, 3, 4], 2)
+
+
+def test_what_a_baseline_hides_is_the_same_after_edits() -> None:
+    chance = Random(7)
+    for lines in random_traces(8, 20):
+        lines += [chance.choice(lines) for _ in range(10)]
+        settings = RuleSettings(
+            {"time-goes-back": None, "unknown-round": Severity.ERROR},
+            known={
+                fingerprint(each.rule.code, each.line.text): chance.choice([1, 1, 2, 4])
+                for each in Analysis("\n".join(lines), path=PATH).findings()
+            },
+        )
+        analysis = Analysis("\n".join(lines), settings, PATH)
+        for _ in range(8):
+            first = chance.randrange(len(lines))
+            stop = min(len(lines) - 1, first + chance.choice([0, 1, 2, 5]))
+            if stop < first:
+                continue
+            new = [chance.choice(lines) for _ in range(chance.choice([0, 1, 1, 3]))]
+            analysis.edit(Point(first, 0), Point(stop, 0), "".join(f"{each}\n" for each in new))
+            lines[first:stop] = new
+            fresh = Analysis("\n".join(lines), settings, PATH)
+            assert everything(analysis) == everything(fresh)
 
 
 def test_every_rule_looks_at_something_that_there_is() -> None:
@@ -233,7 +275,7 @@ def test_every_rule_looks_at_something_that_there_is() -> None:
 # Rejected lines and several runs
 
 
-def test_a_rejected_line_may_be_what_seems_to_be_missing() -> None:
+def test_a_line_that_is_not_read_may_be_what_seems_to_be_missing() -> None:
     """Whatever is wrong with it: nothing is said that mending it would take back."""
     lines = [
         'EVENT{"event_type":"dispatch-start"}',
@@ -247,7 +289,11 @@ def test_a_rejected_line_may_be_what_seems_to_be_missing() -> None:
     whole = trace(*lines).split("\n")
     assert codes_of(Analysis("\n".join(whole), RuleSettings({"time-goes-back": None}))) == []
     for place, line in enumerate(whole[:-1]):
-        for broken in (line[:-1], line.replace('"schema_version":"1"', '"schema_version":1')):
+        for broken in (
+            line[:-1],
+            line.replace('"schema_version":"1"', '"schema_version":1'),
+            line.replace('"event_type":"', '"event_type":"x-'),
+        ):
             text = "\n".join([*whole[:place], broken, *whole[place + 1 :]])
             analysis = Analysis(text, RuleSettings({"time-goes-back": None}))
             assert {analysis.where(each).record for each in analysis.findings()} == {place}

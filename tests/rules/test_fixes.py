@@ -7,7 +7,8 @@ import json
 import pytest
 
 from drive_trace.api import Analysis
-from drive_trace.vocabulary import EVENTS
+from drive_trace.fixing import fix_all
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS
 from tests.support.fixtures import apply_fix, check_fix, trace
 
 # What the examples do not show
@@ -101,6 +102,34 @@ def test_what_was_meant_by_a_verdict(word: str, meant: str | None) -> None:
     assert not any(fix.safe for fix in analysis.fixes(finding))
 
 
+@pytest.mark.parametrize(
+    ("field", "title", "text"),
+    [
+        ("pr_ref", "Insert `pr_ref`: null", "null"),
+        ("schema_version", 'Insert `schema_version`: "1"', '"1"'),
+        ("event_id", "Insert `event_id`, to be filled in", "null"),
+        ("result", "Insert `result`, to be filled in", '""'),
+    ],
+)
+def test_a_title_says_what_is_put_in(field: str, title: str, text: str) -> None:
+    line = f'EVENT{{"event_type":"slice-completed","{field}":<absent>}}'
+    analysis = Analysis(trace(line))
+    (finding,) = (each for each in analysis.findings() if each.rule.code == "missing-field")
+    (fix,) = analysis.fixes(finding)
+    assert fix.title == title
+    assert [each.text for each in fix.edits] == [f',"{field}":{text}']
+
+
+@pytest.mark.parametrize(
+    ("event", "field"),
+    [("slice-completed", "ts"), ("round-end", "event_id"), ("brief-issued", "brief_content_hash")],
+)
+def test_no_number_becomes_a_string_that_its_field_does_not_take(event: str, field: str) -> None:
+    analysis = Analysis(trace(f'EVENT{{"event_type":"{event}","{field}":5}}'))
+    findings = [each for each in analysis.findings() if each.rule.code == "wrong-type"]
+    assert [analysis.fixes(each) for each in findings] == [[]]
+
+
 def test_every_field_of_every_event_can_be_put_in() -> None:
     for event in EVENTS.values():
         line = f'EVENT{{"event_type":"{event.name}"'
@@ -109,11 +138,84 @@ def test_every_field_of_every_event_can_be_put_in() -> None:
         analysis = Analysis(text)
         finding = next(iter(analysis.findings()))
         fix = analysis.fixes(finding)[-1]
-        assert (
-            fix.title
-            == f"Insert all {len(event.fields) - 1} missing fields (null, to be filled in)"
-        )
+        gaps = sum(not field.nullable for field in event.fields.values()) - 2
+        assert fix.title == (
+            f"Insert all {len(event.fields) - 1} missing fields, {gaps} of them to be filled in"
+        ), "all but the event's type, the version and what may be null"
         fixed = Analysis(apply_fix(text, fix, analysis))
         assert json.loads(fixed.document.lines[0].text).keys() == event.fields.keys()
         assert not fixed.index.runs, "a fix must not make up an event"
         assert {each.rule.code for each in fixed.findings()} <= {"wrong-type", "unknown-value"}
+
+
+PRETTY = json.dumps(EVENTS["plan-authored"].example, indent=2)
+"""Spread over lines, with an object inside."""
+
+
+def joins(text: str) -> list[str]:
+    analysis = Analysis(text)
+    return [
+        apply_fix(text, fix, analysis)
+        for finding in analysis.findings()
+        for fix in analysis.fixes(finding)
+        if fix.title.startswith("Join")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"{PRETTY}\n", ""),
+        (PRETTY, ""),
+        (PRETTY.replace("\n", "\r\n") + "\r\n", ""),
+        (f"{PRETTY}\n{PRETTY[1:]}\n", f"{PRETTY[1:]}\n"),
+        (PRETTY.replace("\n", "\n\n") + ",\n", ""),
+        (PRETTY.replace("{\n", "{ ").replace(",\n", "\n,"), ""),
+    ],
+)
+def test_an_object_that_is_spread_over_lines_is_joined(before: str, after: str) -> None:
+    (joined, *_) = joins(before)
+    first, rest = joined.split("\n", 1)
+    assert first.rstrip("\r") == json.dumps(json.loads(PRETTY), separators=(",", ":"))
+    assert rest == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PRETTY[:-1],
+        PRETTY.replace('"plan_kind": ', '"plan_kind": "'),
+        PRETTY.replace('"plan_kind": ', ""),
+        "{\n" + '"a": 1,\n' * 199 + "}",
+        '{"a": 1\n2}',
+        "[\n1\n]",
+    ],
+)
+def test_what_is_no_object_is_not_joined(text: str) -> None:
+    assert joins(text) == []
+
+
+def test_what_never_ends_is_not_joined() -> None:
+    for line in ("{\n", '{"a":\n', '{"a":1,\n"b":[\n', '{"a":"\n', '"a":1,\n', "[[[{\n"):
+        assert joins(line * 1000 + "}" * 50) == []
+
+
+def test_of_two_spread_objects_each_is_joined() -> None:
+    other = PRETTY.replace("7b8c90", "7b8c91").replace("plan.md", "other.md")
+    analysis = Analysis(f"{PRETTY}\n{other}\n")
+    fix_all(analysis, suggestions=True)
+    first, second, end = analysis.document.text.split("\n")
+    assert [json.loads(first), json.loads(second), end] == [
+        json.loads(PRETTY),
+        json.loads(other),
+        "",
+    ]
+
+
+def test_no_spread_grade_is_joined_unasked() -> None:
+    graded = EVENTS["correctness-recorded"].example | dict.fromkeys(CORRECTNESS_FIELDS, "pass")
+    text = json.dumps(graded, indent=2)
+    analysis = Analysis(text)
+    fix_all(analysis, suggestions=True)
+    assert analysis.document.text == text
+    assert joins(text)

@@ -9,7 +9,13 @@ import pytest
 
 from drive_trace.rules import RULES
 from drive_trace.rules.base import Severity
-from drive_trace.storage.baseline import Baseline, BaselineError, read_baseline, write_baseline
+from drive_trace.storage.baseline import (
+    ANY_NUMBER,
+    Baseline,
+    BaselineError,
+    read_baseline,
+    write_baseline,
+)
 from drive_trace.storage.projects import Projects, write_known
 from tests.cli.support import write
 
@@ -28,12 +34,12 @@ def configure(folder: Path, severity: str, more: str = "") -> Path:
     return write(folder, "drive-trace.toml", f'[rules]\n{CODE} = "{severity}"\n{more}')
 
 
-def known(projects: Projects, path: Path | str) -> frozenset[str]:
-    return projects.of(str(path)).settings_for(str(path)).known
+def known(projects: Projects, path: Path | str) -> set[str]:
+    return set(projects.of(str(path)).settings_for(str(path)).known)
 
 
 def baseline(folder: Path, files: dict[str, list[str]]) -> Path:
-    content = Baseline({path: {CODE: frozenset(each)} for path, each in files.items()})
+    content = Baseline({path: {CODE: dict.fromkeys(each, 1)} for path, each in files.items()})
     return write(folder, "drive-trace-baseline.json", write_baseline(content))
 
 
@@ -153,17 +159,28 @@ def test_a_baseline_is_beside_the_configuration(tmp_path: Path) -> None:
     projects = Projects(str(tmp_path / "elsewhere"))
     assert known(projects, tmp_path / "a/trace.jsonl") == {ONE, TWO}
     assert known(projects, tmp_path / "trace.jsonl") == {TWO}
-    assert known(projects, tmp_path / "b/trace.jsonl") == frozenset()
-    assert known(projects, "-") == frozenset()
+    assert known(projects, tmp_path / "b/trace.jsonl") == set()
+    assert known(projects, "-") == set()
     without = Projects(str(tmp_path), with_baseline=False)
-    assert known(without, tmp_path / "trace.jsonl") == frozenset()
+    assert known(without, tmp_path / "trace.jsonl") == set()
 
 
-def test_without_a_configuration_it_is_in_the_base(tmp_path: Path) -> None:
-    baseline(tmp_path / "base", {"../trace.jsonl": [ONE], "trace.jsonl": [TWO]})
+def test_without_a_configuration_the_nearest_above_a_trace_holds(tmp_path: Path) -> None:
+    baseline(tmp_path, {"a/b/trace.jsonl": [ONE], "trace.jsonl": [TWO]})
+    for base in (".", tmp_path, tmp_path / "a", tmp_path / "elsewhere"):
+        projects = Projects(str(base))
+        assert known(projects, tmp_path / "a/b/trace.jsonl") == {ONE}
+        assert known(projects, tmp_path / "trace.jsonl") == {TWO}
+    baseline(tmp_path / "a", {"b/trace.jsonl": [TWO]})
+    assert known(Projects(str(tmp_path)), tmp_path / "a/b/trace.jsonl") == {TWO}
+    configure(tmp_path, "hint")
+    assert known(Projects(str(tmp_path)), tmp_path / "a/b/trace.jsonl") == {ONE}
+
+
+def test_the_first_one_goes_where_it_is_found(tmp_path: Path) -> None:
     projects = Projects(str(tmp_path / "base"))
-    assert known(projects, tmp_path / "trace.jsonl") == {ONE}
-    assert known(projects, tmp_path / "base/trace.jsonl") == {TWO}
+    assert projects.of(str(tmp_path / "base/a/trace.jsonl")).folder == tmp_path / "base"
+    assert projects.of(str(tmp_path / "other/trace.jsonl")).folder == tmp_path / "other"
 
 
 @pytest.mark.parametrize(
@@ -173,14 +190,19 @@ def test_without_a_configuration_it_is_in_the_base(tmp_path: Path) -> None:
         ("<<<<<<< HEAD", "it is not JSON"),
         ("[" * 100_000, "nested too deeply"),
         ("9" * 5000, "it is not JSON"),
-        ("[]", '"version": 1'),
-        ('{"files": {}}', '"version": 1'),
-        ('{"version": 2, "files": {}}', '"version": 1'),
+        ("[]", '"version": 2'),
+        ('{"files": {}}', '"version": 2'),
+        ('{"version": 3, "files": {}}', '"version": 2'),
         ('{"version": 1}', '"files"'),
         ('{"version": 1, "files": []}', '"files"'),
         ('{"version": 1, "files": {"a": []}}', '"files"'),
         ('{"version": 1, "files": {"a": {"b": "c"}}}', '"files"'),
         ('{"version": 1, "files": {"a": {"b": ["c"]}}}', '"files"'),
+        (f'{{"version": 1, "files": {{"a": {{"b": {{"{ONE}": 1}}}}}}}}', '"files"'),
+        (f'{{"version": 2, "files": {{"a": {{"b": ["{ONE}"]}}}}}}', '"files"'),
+        (f'{{"version": 2, "files": {{"a": {{"b": {{"{ONE}": 0}}}}}}}}', '"files"'),
+        (f'{{"version": 2, "files": {{"a": {{"b": {{"{ONE}": true}}}}}}}}', '"files"'),
+        ('{"version": 2, "files": {"a": {"b": {"c": 1}}}}', '"files"'),
     ],
 )
 def test_a_damaged_baseline_is_told(text: str, said: str, tmp_path: Path) -> None:
@@ -193,25 +215,31 @@ def test_a_damaged_baseline_is_told(text: str, said: str, tmp_path: Path) -> Non
 
 
 def test_a_baseline_is_written_sorted_and_read_back() -> None:
-    content = Baseline({"b": {"y": frozenset({TWO, ONE}), "x": frozenset({ONE})}, "a é": {}})
+    content = Baseline({"b": {"y": {TWO: 3, ONE: ANY_NUMBER}, "x": {ONE: 1}}, "a é": {}})
     text = write_baseline(content)
     assert text.splitlines() == [
         "{",
-        '  "version": 1,',
+        '  "version": 2,',
         '  "files": {',
         '    "a é": {},',
         '    "b": {',
-        '      "x": [',
-        f'        "{ONE}"',
-        "      ],",
-        '      "y": [',
-        f'        "{ONE}",',
-        f'        "{TWO}"',
-        "      ]",
+        '      "x": {',
+        f'        "{ONE}": 1',
+        "      },",
+        '      "y": {',
+        f'        "{ONE}": null,',
+        f'        "{TWO}": 3',
+        "      }",
         "    }",
         "  }",
         "}",
     ]
+    assert read_baseline(text) == content
+
+
+def test_one_that_does_not_count_hides_every_copy() -> None:
+    text = f'{{"version": 1, "files": {{"a": {{"{CODE}": ["{ONE}", "{TWO}"]}}}}}}'
+    content = Baseline({"a": {CODE: {ONE: ANY_NUMBER, TWO: ANY_NUMBER}}})
     assert read_baseline(text) == content
 
 
@@ -220,21 +248,21 @@ def test_what_is_written_keeps_other_files_that_are_still_there(tmp_path: Path) 
         write(tmp_path, name)
     path = baseline(tmp_path, {"a.jsonl": [ONE], "b.jsonl": [ONE], "c.jsonl": [ONE], "gone": [ONE]})
     project = Projects(str(tmp_path)).of(str(tmp_path / "a.jsonl"))
-    assert write_known(project, {"a.jsonl": {CODE: frozenset({TWO})}, "b.jsonl": {}}) is None
+    assert write_known(project, {"a.jsonl": {CODE: {TWO: 1}}, "b.jsonl": {}}) is None
     assert read_baseline(path.read_text()) == Baseline(
-        {"a.jsonl": {CODE: frozenset({TWO})}, "c.jsonl": {CODE: frozenset({ONE})}}
+        {"a.jsonl": {CODE: {TWO: 1}}, "c.jsonl": {CODE: {ONE: 1}}}
     )
 
 
 def test_a_damaged_baseline_is_written_anew(tmp_path: Path) -> None:
     path = write(tmp_path, "drive-trace-baseline.json", "{")
     project = Projects(str(tmp_path)).of(str(tmp_path / "a.jsonl"))
-    assert write_known(project, {"a.jsonl": {CODE: frozenset({ONE})}}) is None
-    assert read_baseline(path.read_text()).known("a.jsonl") == {ONE}
+    assert write_known(project, {"a.jsonl": {CODE: {ONE: 1}}}) is None
+    assert read_baseline(path.read_text()).known("a.jsonl") == {ONE: 1}
 
 
 def test_a_name_that_is_no_text_is_written_and_found(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9.jsonl")
     project = Projects(str(tmp_path)).of(str(tmp_path / name))
-    assert write_known(project, {name: {CODE: frozenset({ONE})}}) is None
+    assert write_known(project, {name: {CODE: {ONE: 1}}}) is None
     assert known(Projects(str(tmp_path)), tmp_path / name) == {ONE}

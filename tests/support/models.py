@@ -98,6 +98,8 @@ def chance_line(chance: Random, names: Sequence[str]) -> str:
     event["event_id"] = f"{chance.randrange(40):08}-8f0d-4c1b-9a3e-5d2f6a7b8c90"
     if chance.random() < 0.08:
         event.pop(chance.choice(sorted(event)))
+    if chance.random() < 0.05:
+        event["event_type"] = "dispatch-statr"
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -71,6 +71,22 @@ BROKEN_LINES = r"""
      ^^ malformed-number: `1.` is not JSON: a number needs a digit after its point
 {"a":1e}
      ^^ malformed-number: `1e` is not JSON: a number needs a digit in its exponent
+{"a":240,000,"b":1}
+     ^^^^^^^ malformed-number: `240,000` is not JSON: a number takes no thousands separators
+{"a":1,900,000}
+     ^^^^^^^^^ malformed-number: `1,900,000` is not JSON: a number takes no thousands separators
+{"b":{"a":-1,900.5 }, "c":[1,900]}
+          ^^^^^^^^ malformed-number: `-1,900.5` is not JSON: a number takes no thousands separators
+{"a":240,000
+     ^^^^^^^ malformed-number: `240,000` is not JSON: a number takes no thousands separators
+            | unfinished: unfinished: the line ends before `}`
+{"a":240,000,"b":
+     ^^^^^^^ malformed-number: `240,000` is not JSON: a number takes no thousands separators
+                 | unfinished: unfinished: the line ends before the value of `b`
+{"a":[1,900],}
+            ^ trailing-comma: trailing comma: nothing follows this comma before `}`
+{"a":1,"b":[1,900}
+                 ^ missing-bracket: missing bracket: `]` is expected before `}`
 {"a":0x1F}
      ^^^^ malformed-number: `0x1F` is not a JSON number: write it in decimal digits alone
 {"a":"C:\Users"}
@@ -113,6 +129,8 @@ BROKEN_LINES = r"""
       ^ spread-object: unfinished, or spread over several lines: a record must stand on one line
   "a": 1,
   ^^^ spread-object: an object spread over several lines: a record must stand on one line
+"Scope",
+^^^^^^^ spread-object: an object spread over several lines: a record must stand on one line
 "a": {
      ^ spread-object: an object spread over several lines: a record must stand on one line
 "a":1}

@@ -66,8 +66,9 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
 
     The nearest drive-trace.toml in the folders above a trace says which rules are run over it, and
     how severe they are. Findings in the drive-trace-baseline.json beside it are known, and neither
-    reported nor counted; without a drive-trace.toml it is that of the current folder. Neither has
-    a say in what readers reject and in the verdicts that score shows.
+    reported nor counted; without a drive-trace.toml the nearest one above the trace holds, and a
+    new one is written to the current folder, or beside a trace that is not in it. Neither has a say
+    in what readers reject and in the verdicts that score shows.
 
     --fix rewrites a trace as a whole, and not where it changed in the meantime. With - the fixed
     text goes to standard output, and the findings to standard error.

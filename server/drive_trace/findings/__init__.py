@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from drive_trace.findings.judge import Judge
+from drive_trace.findings.known import KnownLines
 from drive_trace.findings.screens import suspects
 from drive_trace.rules import RULES
 from drive_trace.rules.affected import affected_by
@@ -46,6 +47,7 @@ class FindingStore:
         self._index = index
         self._settings = settings
         self._judge = Judge(index, settings)
+        self._known = KnownLines(settings.known)
         self._is_plain = not settings.severities and not settings.known
         """Whether every finding is shown, as severe as its rule says."""
         self._across: dict[Line, tuple[Finding, ...]] = {}
@@ -188,14 +190,20 @@ class FindingStore:
         self._file(line)
 
     def _file(self, line: Line) -> None:
+        if not self._is_plain:
+            for other in self._known.add(line, self._codes(line)):
+                self._uncount(other)
+                self._count(other)
+        self._count(line)
+
+    def _count(self, line: Line) -> None:
         across = self._across.get(line, ())
         if self._is_plain:
             count = len(line.remarks) + len(across)
             has_error = line.is_rejected or any(_is_error(each.rule) for each in across)
         else:
-            codes = [*(each.concern for each in line.remarks), *(each.rule.code for each in across)]
-            codes = [each for each in codes if self._severity(each) is not None]
-            shown = [each for each in codes if not self._is_known(each, line)]
+            codes = self._codes(line)
+            shown = [each for each in codes if not self._known.hides(each, line)]
             count = len(shown)
             has_error = any(self._severity(each) is Severity.ERROR for each in shown)
             if len(codes) > count:
@@ -209,7 +217,19 @@ class FindingStore:
             if has_error:
                 self._with_errors.add(line)
 
+    def _codes(self, line: Line) -> Sequence[str]:
+        """The codes of what the rules that are on find on a line."""
+        found = [each.rule.code for each in self._across.get(line, ())]
+        codes = [*(each.concern for each in line.remarks), *found]
+        return [each for each in codes if self._severity(each) is not None]
+
     def _unfile(self, line: Line) -> None:
+        self._uncount(line)
+        for other in self._known.remove(line):
+            self._uncount(other)
+            self._count(other)
+
+    def _uncount(self, line: Line) -> None:
         self._worded.pop(line, None)
         self.hidden_total -= self._hidden.pop(line, 0)
         count = self._counts.pop(line, 0)
@@ -225,10 +245,7 @@ class FindingStore:
     def _shows(self, code: str, line: Line) -> bool:
         if self._is_plain:
             return True
-        return self._severity(code) is not None and not self._is_known(code, line)
-
-    def _is_known(self, code: str, line: Line) -> bool:
-        return self._settings.hides(code, line.text)
+        return self._severity(code) is not None and not self._known.hides(code, line)
 
 
 def _is_error(rule: Rule[Any]) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, compress, filterfalse, islice, repeat
-from operator import attrgetter, gt, itemgetter, le, mul, sub
+from operator import attrgetter, gt, itemgetter, le, mul, ne, sub
 from typing import Any, cast
 
 from drive_trace.findings.judge import Judge
@@ -105,14 +105,17 @@ def _out_of_time(run: Run) -> Iterator[Line]:
 
 
 def _resuming(index: Index, _: Sequence[Facts], __: Judge) -> Iterator[Line]:
-    """Dispatches that resume one that is not started anywhere."""
+    """Dispatches that resume themselves, or one that is not started anywhere."""
     keeps = EVENTS[_DISPATCH.opener].keeps
     own, parent = keeps.index(_DISPATCH.field), keeps.index("parent_dispatch_id")
     starts = [run.events(_DISPATCH.opener) for run in index.runs.values()]
     started = {line.facts[own] for lines in starts for line in lines}
     started.add(None)
     for lines in starts:
-        yield from (line for line in lines if line.facts[parent] not in started)
+        for line in lines:
+            facts = line.facts
+            if facts[parent] not in started or facts[parent] == facts[own]:
+                yield line
 
 
 def _odd_steps(index: Index, _: Sequence[Facts], judge: Judge) -> Iterator[Line]:
@@ -153,7 +156,7 @@ class _Lives:
         for known in closing[: 1 if of is _ROUND else None]:
             if not starts.keys() <= known.keys():
                 yield from map(starts.__getitem__, starts.keys() - known.keys())
-        odd: set[object] = set()
+        odd: set[object] = set(self._of_two_dispatches()) if of is _ROUND else set()
         for name, last in self._last.items():
             if name in (of.opener, of.closer) and len(last) < len(self._ids[name]):
                 odd.update(each for each, n in Counter(self._ids[name]).items() if n > 1)
@@ -168,9 +171,20 @@ class _Lives:
         for name, ids in self._ids.items() if odd else ():
             yield from compress(self._run.by_event[name], map(odd.__contains__, ids))
 
+    def _of_two_dispatches(self) -> Iterator[object]:
+        """The rounds of which some line names another dispatch than the start."""
+        by_start: dict[object, object] = {}
+        for name in self._of.members:  # the start is the first
+            ids = self._ids.get(name, ())
+            of_line = itemgetter(EVENTS[name].keeps.index(_DISPATCH.field))
+            named = list(map(of_line, map(_facts, self._run.by_event.get(name, ()))))
+            if name == self._of.opener:
+                by_start = dict(zip(ids, named, strict=True))
+            yield from compress(ids, map(ne, map(by_start.get, ids, named), named))
+
     def _is_hidden(self, index: Index, value: object) -> bool:
-        """Whether a rejected line names it, which may be its start."""
-        return bool(index.rejected_naming(self._run.run_id, self._of.field, cast("str", value)))
+        """Whether a rejected or unknown line names it, which may be its start."""
+        return bool(index.unread_naming(self._run.run_id, self._of.field, cast("str", value)))
 
     def mistimed(self, tolerance_ms: float) -> Iterator[Line]:
         """Ends whose duration differs from what the timestamps say by more than that."""

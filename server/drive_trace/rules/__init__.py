@@ -14,7 +14,9 @@ from typing import Any
 
 from drive_trace.rules.base import Example, Rule
 
-SUPPORT = frozenset({"affected", "base", "durations", "edits", "ids", "settings", "subjects"})
+SUPPORT = frozenset(
+    {"affected", "base", "durations", "edits", "ids", "joining", "settings", "subjects"}
+)
 """The modules of this package that are no rules."""
 
 

@@ -2,9 +2,9 @@
 means that the authoring was not recorded, or that the path is written in another way: what the
 file has cost, and how long it took to become stable, cannot be told.
 
-A file may have been authored in another run of the trace. Nothing is said where a rejected line of
-the run above names the path: the authoring may be there. Of one file, at most 16 amendments are
-marked.
+A file may have been authored in another run of the trace. Nothing is said where a rejected or
+unknown line of the run above names the path: the authoring may be there. Of one file, at most 16
+amendments are marked.
 
 **Fix.** None is offered: when the file was authored is not in the trace.
 """

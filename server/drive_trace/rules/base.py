@@ -8,7 +8,7 @@ of the subjects that it touches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Concatenate, Generic, NamedTuple, TypeVar
@@ -18,6 +18,9 @@ from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line, Remark
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import StringShape
+
+LINES_BELOW = 200
+"""How far below its finding a fix may look."""
 
 
 class Severity(IntEnum):
@@ -141,6 +144,10 @@ class Rule(Generic[Subject]):
     """One sentence: what it finds."""
     fixes: Callable[[Finding], Iterable[Fix]] = field(default=lambda _: ())
     """Works out the fixes of one of its findings, when somebody asks for them."""
+    fixes_below: Callable[[Finding, int, Sequence[Line]], Iterable[Fix]] | None = None
+    """Further fixes, which look at the lines below: called with the finding, its line's number
+    and the next ``LINES_BELOW`` lines.
+    """
     unnecessary: bool = False
     """Whether what it marks has no effect (shown faded)."""
     options: tuple[Option, ...] = ()

@@ -1,7 +1,8 @@
 """Before it is delegated, a dispatch is given a brief, and `brief-issued` records it. A dispatch
 that ended without one leaves open what it was asked to do, and is missing from the brief metrics.
 
-Nothing is said while a rejected line of the run names the dispatch: the brief may be there.
+Nothing is said while a rejected or unknown line of the run names the dispatch: the brief may be
+there.
 
 **Fix.** None is offered: the brief is not in the trace.
 """
@@ -23,7 +24,7 @@ def _check(subject: Step) -> Iterable[Finding]:
         return ()
     if end is None or end.event is not EVENTS[_DISPATCH.closer]:
         return ()
-    if not subject.has("brief-issued") and not subject.rejected:
+    if not subject.has("brief-issued") and not subject.unread:
         return (
             Finding(
                 RULE,

@@ -108,6 +108,13 @@ def placeholder(field: FieldType) -> str:
     return '""' if isinstance(field.shape, OneOfShape) else "null"
 
 
+def is_gap(field: FieldType) -> bool:
+    """Whether what :func:`placeholder` puts in still has to be filled in."""
+    return not field.nullable and not (
+        isinstance(field.shape, OneOfShape) and len(field.shape.meanings) == 1
+    )
+
+
 def as_json(value: object) -> str:
     """Compact JSON text of a value; a lone surrogate is written as its escape."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))

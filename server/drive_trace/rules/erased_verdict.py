@@ -2,8 +2,13 @@
 replace what was recorded before. A writer that knows only one component and leaves the others
 null erases them, and a run that was graded becomes *not computable*.
 
+Judged is what holds in the end: the null is marked on the last `correctness-recorded` of the run,
+which decides, however many lines with the same null stand above it. Where a later event records
+the component again, nothing is said any more.
+
 **Fix.** The recorded component is carried over. It is a suggestion, because the erasure may be
-meant: a verdict can be withdrawn.
+meant: a verdict can be withdrawn. To repair a trace without changing what was written, append a
+`correctness-recorded` with every component, as `drive-trace record` does.
 """
 
 from collections.abc import Iterable
@@ -11,26 +16,30 @@ from collections.abc import Iterable
 from drive_trace.rules.base import Example, Finding, Fix, Related, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.rules.subjects import FeedEvent
+from drive_trace.trace.line import Line
 from drive_trace.trace.places import Part, Place
-from drive_trace.vocabulary import CORRECTNESS_FIELDS
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS
+
+_GRADES = ("pass", "fail")
 
 
 def _check(subject: FeedEvent) -> Iterable[Finding]:
-    previous, line = subject.previous, subject.line
-    if previous is None or line.event is None or line.event.name != "correctness-recorded":
+    line = subject.line
+    if subject.following is not None or line.event is not EVENTS["correctness-recorded"]:
         return
     for name in CORRECTNESS_FIELDS:
-        recorded = previous.fact(name)
-        if recorded is not None and line.fact(name) is None:
-            yield Finding(
-                RULE,
-                line,
-                Place(Part.VALUE, (name,)),
-                (f"`{name}` was {shown(recorded)} on line ", previous, "; this null erases it"),
-                related=(
-                    Related(previous, Place(Part.VALUE, (name,)), (f"`{name}` recorded here",)),
-                ),
-            )
+        if line.fact(name) is None:
+            recorded = subject.last_recorded(name, _GRADES)
+            if recorded is not None:
+                yield _finding(line, name, recorded)
+
+
+def _finding(line: Line, name: str, recorded: Line) -> Finding:
+    place = Place(Part.VALUE, (name,))
+    grade = shown(recorded.fact(name))
+    words = (f"`{name}` was {grade} on line ", recorded, "; this null erases it")
+    related = Related(recorded, place, (f"`{name}` recorded here",))
+    return Finding(RULE, line, place, words, related=(related,))
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
@@ -47,7 +56,7 @@ RULE = Rule(
     subject=FeedEvent,
     check=_check,
     fixes=_fixes,
-    summary="A later correctness-recorded sets a recorded component back to null.",
+    summary="The grade that decides is null for a component that was recorded before.",
 )
 
 EXAMPLES = (
@@ -62,6 +71,28 @@ EXAMPLES = (
         EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
         """,
         fix='Carry over "fail"',
+    ),
+    # The last line decides: that is where the null is marked, also where others were null before.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        … `qa` was "fail" on line 1; this null erases it                   ^^^^
+        """,
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+        """,
+    ),
+    # Recorded again in a line that was appended: nothing is lost.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":"pass"}
+        """
     ),
     # What was never recorded is not erased, and a component may be graded anew.
     Example(

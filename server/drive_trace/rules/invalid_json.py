@@ -3,17 +3,24 @@ valid JSON, so the event that it was meant to record is lost to every figure and
 verdict.
 
 The message says what broke and where: a trailing comma, single quotes, a comment, two objects
-on a line, an object spread over lines, `NaN`, a line that ends too early.
+on a line, an object spread over lines, `NaN`, `1,900` for a number, a line that ends too early.
 
 **Fix.** Where the repair is certain (a trailing comma, quotes, a comment, a missing line
 break) it is offered and safe; where it would have to guess at a value it is a suggestion. So it
-is on a line that names one of the two feeds, as its repair can change a verdict.
+is on a line that names one of the two feeds, as its repair can change a verdict. For an object that
+is spread over several lines (pretty-printed JSON), its first line has a suggestion that joins them,
+up to 200.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from drive_trace.rules.base import Example, Finding, Remarked, Rule, Severity
+from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity
 from drive_trace.rules.edits import repairs
+from drive_trace.rules.joining import join
+from drive_trace.trace.line import Line
+from drive_trace.trace.syntax import ProblemKind
+
+_CUT_OFF = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:
@@ -22,12 +29,21 @@ def _check(subject: Remarked) -> Iterable[Finding]:
     yield Finding(RULE, subject.line, problem.span, (problem.message,), remark=subject.remark)
 
 
+def _joined(finding: Finding, number: int, below: Sequence[Line]) -> Iterable[Fix]:
+    problem = finding.remark.problem if finding.remark is not None else None
+    if problem is not None and problem.kind in _CUT_OFF:
+        fix = join(finding.line, number, below)
+        if fix is not None:
+            yield fix
+
+
 RULE = Rule(
     code="invalid-json",
     severity=Severity.ERROR,
     subject=Remarked,
     check=_check,
     fixes=repairs,
+    fixes_below=_joined,
     summary="The line is not valid JSON, so readers drop it.",
 )
 
@@ -70,7 +86,34 @@ EXAMPLES = (
         EVENT{"event_type":"dispatch-end","wall_clock_ms":null}
         """,
     ),
-    # An edit of one line cannot tell where the rest of the object is.
+    Example(
+        """
+        EVENT{"event_type":"tokens-recorded","cache_write_tokens":1,900,000}
+                                                                  ^^^^^^^^^ … thousands separators
+        """,
+        """
+        EVENT{"event_type":"tokens-recorded","cache_write_tokens":1900000}
+        """,
+        fix="Write it as a JSON number",
+    ),
+    # Each of its lines is a record that readers drop.
+    Example(
+        """
+        {
+        ^ … unfinished, or spread over several lines
+          "event_type": "tool-called",
+          ^^^^^^^^^^^^ … an object spread over several lines
+          "tools": ["grep"]
+          ^^^^^^^ … an object spread over several lines
+        }
+        ^ … an object spread over several lines
+        """,
+        """
+        {"event_type":"tool-called","tools":["grep"]}
+        """,
+        fix="Join lines 1–4 into one",
+    ),
+    # What has no end is still being written.
     Example(
         """
         {"event_type":"project-closed",

@@ -4,14 +4,15 @@ allows it, and the key still stands. Readers reject an event with a field missin
 A payload nested under a `payload` key is the usual cause: events are flat, and the payload's
 fields stand beside the envelope's.
 
-**Fix.** The field is inserted: `null` where that is allowed, else a gap that stays an error
-until somebody fills it in. A nested `payload` is flattened, which is safe but for the two feeds.
+**Fix.** The field is inserted: `null` where that is allowed, else a gap (`null` or `""`) that stays
+an error until somebody fills it in. A nested `payload` is flattened, which is safe but for the two
+feeds.
 """
 
 from collections.abc import Iterable
 
 from drive_trace.rules.base import Edit, Example, Finding, Fix, Remarked, Rule, Severity
-from drive_trace.rules.edits import insert_fields, placeholder
+from drive_trace.rules.edits import insert_fields, is_gap, placeholder
 from drive_trace.text import Span
 from drive_trace.trace.line import Concern
 from drive_trace.trace.places import Part, Place, member_at, syntax_of
@@ -41,7 +42,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     name, path = str(remark.path[-1]), remark.path[:-1]
     edit = insert_fields(finding.line, path, [(name, placeholder(remark.field))])
     if edit is not None:
-        yield Fix(f"Insert `{name}`{_to_fill([remark.field])}", safe=False, edits=(edit,))
+        yield Fix(f"Insert `{name}`{_what_stands_there(remark.field)}", safe=False, edits=(edit,))
     missing = [
         each.field
         for each in finding.line.remarks
@@ -52,12 +53,14 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     pairs = [(field.name, placeholder(field)) for field in missing]
     edit = insert_fields(finding.line, path, pairs)
     if edit is not None:
-        title = f"Insert all {len(missing)} missing fields{_to_fill(missing)}"
-        yield Fix(title, safe=False, edits=(edit,))
+        gaps = sum(map(is_gap, missing))
+        left = f", {gaps} of them to be filled in" if gaps else " as null"
+        all_of = "both" if len(missing) == 2 else f"all {len(missing)}"
+        yield Fix(f"Insert {all_of} missing fields{left}", safe=False, edits=(edit,))
 
 
-def _to_fill(fields: Iterable[FieldType]) -> str:
-    return "" if all(field.nullable for field in fields) else " (null, to be filled in)"
+def _what_stands_there(field: FieldType) -> str:
+    return ", to be filled in" if is_gap(field) else f": {placeholder(field)}"
 
 
 def _flatten(finding: Finding) -> Iterable[Fix]:
@@ -101,7 +104,7 @@ EXAMPLES = (
         """
         EVENT{"event_type":"dispatch-start","parent_dispatch_id":null}
         """,
-        fix="Insert `parent_dispatch_id`",
+        fix="Insert `parent_dispatch_id`: null",
     ),
     Example(
         """
@@ -112,7 +115,7 @@ EXAMPLES = (
         """
         EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}
         """,
-        fix="Insert all 2 missing fields",
+        fix="Insert both missing fields as null",
     ),
     # A gap stays an error until somebody fills it in.
     Example(
@@ -123,6 +126,7 @@ EXAMPLES = (
         """
         EVENT{"event_type":"retro-landed","is_mandatory_final":null}
         """,
+        fix="Insert `is_mandatory_final`, to be filled in",
     ),
     Example(
         """

@@ -24,8 +24,10 @@ class RuleSettings:
         default_factory=lambda: MappingProxyType({})
     )
     """Values of options by rule code and option name, where they differ from the defaults."""
-    known: frozenset[str] = frozenset()
-    """Fingerprints (:func:`fingerprint`) of the findings that a baseline hides."""
+    known: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    """By the fingerprint (:func:`fingerprint`) of a finding, on how many lines of the trace a
+    baseline hides it: on the first ones.
+    """
 
     def severity(self, rule: Rule[Any]) -> Severity | None:
         """How severe a rule's findings are; None where the rule is off."""
@@ -39,8 +41,8 @@ class RuleSettings:
             for option in rule.options
         }
 
-    def hides(self, code: str, text: str) -> bool:
-        """Whether a finding of a rule on a line with this text is known already."""
+    def knows(self, code: str, text: str) -> bool:
+        """Whether a finding of a rule on a line with this text is known already, at least once."""
         return bool(self.known) and fingerprint(code, text) in self.known
 
     def under(self, other: RuleSettings) -> RuleSettings:
@@ -51,7 +53,7 @@ class RuleSettings:
         return RuleSettings(
             {**self.severities, **other.severities},
             {code: {**self.options.get(code, {}), **other.options.get(code, {})} for code in codes},
-            self.known | other.known,
+            {**self.known, **other.known},
         )
 
 

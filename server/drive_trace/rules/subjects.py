@@ -89,10 +89,10 @@ class Step(NamedTuple):
 
     @property
     def is_unclosed(self) -> bool:
-        """Whether this starts it, and nothing ends it, also no rejected line below."""
+        """Whether this starts it, and nothing ends it, also nothing unread below."""
         if not self.opens or self.before is not None or self.after is not None:
             return False
-        return not any(line.order > self.line.order for line in self.rejected)
+        return not any(line.order > self.line.order for line in self.unread)
 
     @property
     def moved_on(self) -> Line | None:
@@ -106,9 +106,11 @@ class Step(NamedTuple):
         )
 
     @property
-    def rejected(self) -> Sequence[Line]:
-        """The run's rejected lines that name it: what seems to be missing may be there."""
-        return self.trace.rejected_naming(self.run.run_id, self.of.field, self.id)
+    def unread(self) -> Sequence[Line]:
+        """The run's lines that name it and that readers reject or do not know: what seems to be
+        missing may be there.
+        """
+        return self.trace.unread_naming(self.run.run_id, self.of.field, self.id)
 
     def has(self, name: str) -> bool:
         """Whether it has an event of this name."""
@@ -140,10 +142,12 @@ class Brief(NamedTuple):
 
 
 class Resumption(NamedTuple):
-    """A dispatch that resumes another one, which no event of the trace starts."""
+    """A dispatch that resumes one which no other event of the trace starts."""
 
     line: Line
     run: Run
+    is_itself: bool
+    """Whether it names itself."""
 
 
 class Amendment(NamedTuple):
@@ -151,7 +155,7 @@ class Amendment(NamedTuple):
 
     line: Line
     previous: Line | None
-    """The latest of them, where nothing that was rejected stands between."""
+    """The latest of them, where nothing unread stands between."""
     is_first: bool
     """Whether nothing that can be read authored it before."""
 
@@ -175,6 +179,17 @@ class FeedEvent(NamedTuple):
     following: Line | None
     last_work: Line | None
     """The latest event that shows the run going on."""
+    run: Run
+
+    def last_recorded(self, name: str, values: Iterable[str]) -> Line | None:
+        """The nearest earlier event of the feed in which a field has one of some values.
+
+        May be asked of the last event alone, which is judged anew with every change of its feed.
+        """
+        assert self.following is None
+        assert self.line.event is not None
+        recorded = self.run.table(self.line.event.name, name)
+        return latest(recorded.of(value).before(self.line) for value in values)
 
 
 class RunStart(NamedTuple):
@@ -251,8 +266,8 @@ def _round_start(index: Index, line: Line) -> Iterable[RoundStart]:
         return
     if previous is not None and _is_again(run, previous):
         return
-    rejected = index.rejected_naming(run.run_id, _DISPATCH.field, dispatch_id)
-    if not _any_between(rejected, previous, line):
+    unread = index.unread_naming(run.run_id, _DISPATCH.field, dispatch_id)
+    if not _any_between(unread, previous, line):
         yield RoundStart(previous, line)
 
 
@@ -268,7 +283,7 @@ def _brief(index: Index, line: Line) -> Iterable[Brief]:
         return
     hashes = [str(brief.fact("brief_content_hash")) for brief in briefs]
     is_started = bool(run.table(_DISPATCH.opener, _DISPATCH.field).of(dispatch_id))
-    if not is_started or index.rejected_naming(run.run_id, _DISPATCH.field, dispatch_id):
+    if not is_started or index.unread_naming(run.run_id, _DISPATCH.field, dispatch_id):
         return
     if all(each in Form.SHA256 for each in hashes):
         place = briefs.position(line)
@@ -280,13 +295,17 @@ def _brief(index: Index, line: Line) -> Iterable[Brief]:
 
 def _resumption(index: Index, line: Line) -> Iterable[Resumption]:
     parent = line.fact("parent_dispatch_id")
-    if parent is None or index.table(_DISPATCH.opener, _DISPATCH.field).of(parent):
+    if parent is None:
         return
+    starts = index.table(_DISPATCH.opener, _DISPATCH.field).of(parent)[:REACH]
+    is_itself = parent == line.fact(_DISPATCH.field)
+    if starts and not (is_itself and all(start.run == line.run for start in starts)):
+        return  # a run may resume what another run began, under the same id
     same = index.table(_DISPATCH.opener, "parent_dispatch_id").of(parent)
-    if same.position(line) < REACH and not index.rejected_naming(
+    if same.position(line) < REACH and not index.unread_naming(
         line.run, _DISPATCH.field, str(parent)
     ):
-        yield Resumption(line, index.runs[line.run])
+        yield Resumption(line, index.runs[line.run], is_itself)
 
 
 def _amendment(index: Index, line: Line) -> Iterable[Amendment]:
@@ -298,19 +317,19 @@ def _amendment(index: Index, line: Line) -> Iterable[Amendment]:
     authored = index.table(authoring, field).of(path).before(line)
     amendments = index.table(amending, field).of(path)
     previous = latest((authored, amendments.before(line)))
-    rejected = index.rejected_naming(line.run, field, path)
+    unread = index.unread_naming(line.run, field, path)
     yield Amendment(
         line,
-        previous if not _any_between(rejected, previous, line) else None,
+        previous if not _any_between(unread, previous, line) else None,
         is_first=authored is None
-        and not _any_between(rejected, None, line)
+        and not _any_between(unread, None, line)
         and amendments.position(line) < REACH,
     )
 
 
 def _slice_end(index: Index, line: Line) -> Iterable[SliceEnd]:
     run, slug = index.runs[line.run], line.text_fact(_SLICE.field)
-    started = run.table(_SLICE.opener, _SLICE.field).of(slug) or index.rejected_naming(
+    started = run.table(_SLICE.opener, _SLICE.field).of(slug) or index.unread_naming(
         run.run_id, _SLICE.field, slug
     )
     previous = run.table(_SLICE.closer, _SLICE.field).of(slug).before(line)
@@ -321,7 +340,7 @@ def _feed_event(index: Index, line: Line) -> Iterable[FeedEvent]:
     assert line.event is not None
     run = index.runs[line.run]
     feed = run.events(line.event.name)
-    yield FeedEvent(feed.before(line), line, feed.after(line), run.last_work)
+    yield FeedEvent(feed.before(line), line, feed.after(line), run.last_work, run)
 
 
 def _run_start(index: Index, line: Line) -> Iterable[RunStart]:

@@ -3,7 +3,7 @@ without an end has no duration, and it looks as if it went on still. Nothing is 
 dispatch of a run: it may be going on. Only a later `dispatch-start`, `slice-completed` or
 `project-closed` of the run shows that the run has moved on.
 
-Nothing is said while a rejected line below names the dispatch: the end may be there.
+Nothing is said while a rejected or unknown line below names the dispatch: the end may be there.
 
 **Fix.** None is offered: when and how it ended is not in the trace.
 """

@@ -2,7 +2,7 @@
 duration. Nothing is said of the last round of a dispatch: it may be going on. Only a later
 `round-start` or the `dispatch-end` of its dispatch shows that the round is over.
 
-Nothing is said while a rejected line below names the round: the end may be there.
+Nothing is said while a rejected or unknown line below names the round: the end may be there.
 
 **Fix.** None is offered: what the round decided is not in the trace.
 """

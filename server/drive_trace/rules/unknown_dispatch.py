@@ -2,9 +2,9 @@
 `dispatch-start` of the run has is most often a slip, or the start was never recorded: what belongs
 to the dispatch is counted apart from it, and its duration cannot be told.
 
-Ids are compared exactly, and count within their run. Nothing is said while a rejected line of the
-run names the dispatch: the start may be there. Of one dispatch, at most 16 lines of each event are
-marked; what stands after its end is `event-after-end`.
+Ids are compared exactly, and count within their run. Nothing is said while a rejected or unknown
+line of the run names the dispatch: the start may be there. Of one dispatch, at most 16 lines of
+each event are marked; what stands after its end is `event-after-end`.
 
 **Fix.** The nearest id of the dispatches that were started last, as a suggestion.
 """
@@ -21,7 +21,7 @@ _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 def _check(subject: Step) -> Iterable[Finding]:
     is_unknown = subject.first_start is None and subject.before is None
-    if subject.of is _DISPATCH and is_unknown and subject.is_early and not subject.rejected:
+    if subject.of is _DISPATCH and is_unknown and subject.is_early and not subject.unread:
         words = f"no `dispatch-start` of this run starts the dispatch {shown(subject.id)}"
         return (Finding(RULE, subject.line, id_place(_DISPATCH), (words,), run=subject.run),)
     return ()

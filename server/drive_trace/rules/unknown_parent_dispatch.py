@@ -1,9 +1,9 @@
 """`parent_dispatch_id` names the dispatch that this one resumes. An id that no `dispatch-start` of
 the trace has is most often a slip, and the chain of dispatches breaks there. The parent may belong
-to another run of the trace, and may stand below.
+to another run of the trace, and may stand below; but a dispatch cannot resume itself.
 
-Of the dispatches that name one parent, at most 16 are marked. Nothing is said while a rejected
-line of the run names the parent: its start may be there.
+Of the dispatches that name one parent, at most 16 are marked. Nothing is said while a rejected or
+unknown line of the run names the parent: its start may be there.
 
 **Fix.** The nearest id of the dispatches that were started last, as a suggestion.
 """
@@ -22,6 +22,8 @@ _FIELD = "parent_dispatch_id"
 def _check(subject: Resumption) -> Iterable[Finding]:
     line = subject.line
     words = f"no `dispatch-start` of the trace starts the dispatch {shown(line.fact(_FIELD))}"
+    if subject.is_itself:
+        words = "a dispatch cannot resume itself: `parent_dispatch_id` is its own `dispatch_id`"
     yield Finding(RULE, line, Place(Part.VALUE, (_FIELD,)), (words,), run=subject.run)
 
 
@@ -49,6 +51,19 @@ EXAMPLES = (
         EVENT{"event_type":"dispatch-start","dispatch_id":"D1-parser"}
         EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1-parser"}
         """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
+        … a dispatch cannot resume itself                                           ^^^^
+        """
+    ),
+    # Another run's dispatch may have the same id.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"direct-2026-05-28"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1","parent_dispatch_id":"D1"}
+        """
     ),
     # A run may go on with what another one began.
     Example(

@@ -1,34 +1,57 @@
 """Every event of a round names it by the `round_id` of its `round-start`. An id that no
 `round-start` of the run has is most often a slip, or the start was never recorded: it cannot be
-told which round it was, nor whether a first round was accepted.
+told which round it was, nor whether a first round was accepted. The same holds where the id is that
+of a round of another dispatch: in the dispatch that the event names, no such round was started.
 
-Ids are compared exactly, and count within their run. Nothing is said while a rejected line of the
-run names the round: the start may be there. Of one round, at most 16 lines of each event are
-marked; what stands after its end is `event-after-end`.
+Ids are compared exactly, and count within their run. Nothing is said while a rejected or unknown
+line of the run names the round: the start may be there. Of one round, at most 16 lines of each
+event are marked; what stands after its end is `event-after-end`.
 
-**Fix.** The nearest id of the rounds that were started last, as a suggestion.
+**Fix.** The nearest id of the rounds that were started last, as a suggestion; for a round of
+another dispatch, the id of that dispatch.
 """
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Rule, Severity, shown
-from drive_trace.rules.ids import id_place, replace_id
+from drive_trace.rules.base import Example, Finding, Fix, Related, Rule, Severity, shown
+from drive_trace.rules.edits import as_json, replace_value
+from drive_trace.rules.ids import id_place, replace_id, start_elsewhere
 from drive_trace.rules.subjects import Step
+from drive_trace.trace.line import Line
+from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _ROUND = LIFETIMES[Entity.ROUND]
+_DISPATCH = LIFETIMES[Entity.DISPATCH].field
 
 
 def _check(subject: Step) -> Iterable[Finding]:
     is_unknown = subject.first_start is None and subject.before is None
-    if subject.of is _ROUND and is_unknown and subject.is_early and not subject.rejected:
+    if subject.of is _ROUND and is_unknown and subject.is_early and not subject.unread:
         words = f"no `round-start` of this run starts the round {shown(subject.id)}"
         return (Finding(RULE, subject.line, id_place(_ROUND), (words,), run=subject.run),)
-    return ()
+    start = start_elsewhere(subject)
+    return (_of_another_dispatch(subject.line, start),) if start is not None else ()
+
+
+def _of_another_dispatch(line: Line, start: Line) -> Finding:
+    own, other = line.fact(_DISPATCH), start.fact(_DISPATCH)
+    words = f"this round was started in the dispatch {shown(other)} on line "
+    return Finding(
+        RULE,
+        line,
+        id_place(_ROUND),
+        (words, start, f", not in {shown(own)}"),
+        related=(Related(start, Place(Part.VALUE, (_DISPATCH,)), ("the round's dispatch",)),),
+        expected=other,
+    )
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    return replace_id(finding, _ROUND, _ROUND.field)
+    if finding.expected is None:
+        return replace_id(finding, _ROUND, _ROUND.field)
+    edit = replace_value(finding.line, (_DISPATCH,), as_json(finding.expected))
+    return (Fix(f"Replace `{_DISPATCH}` with {shown(finding.expected)}", False, (edit,)),)
 
 
 RULE = Rule(
@@ -58,6 +81,31 @@ EXAMPLES = (
         EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
         EVENT{"event_type":"brief-issued","round_id":"9b9d1ef2-5ec8-4a4b-a0d1-6d7f4be21c07"}
                                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """
+    ),
+    # A round belongs to one dispatch.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+        EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
+        … was started in the dispatch "D1" on line 2, not in "D2"    ^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+        EVENT{"event_type":"round-end","dispatch_id":"D1","round_id":"R1"}
+        """,
+        fix='Replace `dispatch_id` with "D1"',
+    ),
+    # Where the dispatch itself is unknown, that is what is said, once.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+        EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
         """
     ),
     Example(

@@ -4,8 +4,9 @@ value is required, prose where counts are expected. Readers reject the event.
 A number is judged by its value: `5`, `5.0` and `5e2` are integers, `1.5` is not, and a boolean
 is never a number.
 
-**Fix.** Offered as a suggestion where nothing is lost: `"12"` → `12`, `"null"` → `null`,
-`"true"` → `true`, `12` → `"12"`.
+**Fix.** Offered as a suggestion where nothing is lost, and the field takes what comes out:
+`"12"` → `12`, `"null"` → `null`, `"true"` → `true`, `12` → `"12"`. A number where a time, a UUID, a
+hash or an event's name is expected has none: as a string it would be none of these either.
 """
 
 import re
@@ -41,8 +42,10 @@ def _converted(field: FieldType, found: object) -> str | None:
             return found if minimum is None or int(found) >= minimum else None
         case BooleanShape() if isinstance(found, str) and found.lower() in ("true", "false"):
             return found.lower()
-        case StringShape() if isinstance(found, int) and not isinstance(found, bool):
-            return as_json(str(found))
+        case StringShape(form) if isinstance(found, int) and not isinstance(found, bool):
+            # A string that is none of what the field takes would only hide the mistake.
+            is_one = field.name != "event_type" and (form is None or str(found) in form)
+            return as_json(str(found)) if is_one else None
         case OneOfShape(meanings) if isinstance(found, bool) and "pass" in meanings:
             return as_json("pass" if found else "fail")
         case _:
@@ -95,6 +98,19 @@ EXAMPLES = (
         """
         EVENT{"event_type":"tokens-recorded","input_tokens":null}
         """,
+    ),
+    # "5" is no time, and no event either.
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","ts":5}
+                                                  ^ … found 5
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":5}
+                           ^ … found 5
+        """
     ),
     # Null is no value here, however it is written.
     Example(

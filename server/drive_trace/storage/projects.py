@@ -67,8 +67,9 @@ class Projects:
     def __init__(
         self, base: str, *, configuration: str | None = None, with_baseline: bool = True
     ) -> None:
-        """``base`` is the folder of traces without a configuration, as the current folder or an
-        editor's workspace. A ``configuration`` that is given holds for all.
+        """``base`` is the folder of the traces in it that have neither a configuration nor a
+        baseline above them, as the current folder or an editor's workspace. A ``configuration``
+        that is given holds for all.
         """
         self._base = Path(_absolute(base))
         self._given = Path(_absolute(configuration)) if configuration is not None else None
@@ -77,13 +78,14 @@ class Projects:
         self._baselines = _Files(_baseline_in, Baseline())
 
     def of(self, path: str) -> Project:
-        """The project of a trace: that of the nearest configuration in the folders above it.
+        """The project of a trace: that of the nearest configuration in the folders above it, or
+        else of the nearest baseline.
 
         Where a path is a link, the folders above the link count, not those of where it leads.
         """
         above = self._base / STDIN if path == STDIN else Path(_absolute(path))
-        found = self._given or _nearest(above)
-        folder = found.parent if found is not None else self._base
+        found = self._given or _nearest(above, CONFIGURATION_NAME)
+        folder = found.parent if found is not None else self._unconfigured(above)
         problems: list[Problem] = []
         configuration = Configuration()
         if found is not None:
@@ -92,6 +94,15 @@ class Projects:
         if self._with_baseline and os.path.lexists(folder / BASELINE_NAME):
             baseline = self._baselines.read(folder / BASELINE_NAME, problems)
         return Project(folder, configuration, baseline, tuple(problems), found)
+
+    def _unconfigured(self, above: Path) -> Path:
+        """Where the baseline of a trace without a configuration is, or would be: above it, so that
+        it is found wherever somebody stands.
+        """
+        baseline = _nearest(above, BASELINE_NAME)
+        if baseline is not None:
+            return baseline.parent
+        return self._base if self._base in above.parents else above.parent
 
 
 def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
@@ -172,10 +183,10 @@ def shown_path(path: Path) -> str:
         return str(path)
 
 
-def _nearest(path: Path) -> Path | None:
-    """The configuration in the nearest folder above a path."""
+def _nearest(path: Path, name: str) -> Path | None:
+    """The file of a name in the nearest folder above a path."""
     for folder in path.parents:
-        found = folder / CONFIGURATION_NAME
+        found = folder / name
         # A link that leads nowhere is a mistake to tell of, a folder of that name is none.
         if os.path.lexists(found) and not found.is_dir():
             return found

@@ -225,8 +225,8 @@ class Index:
         return self._event_ids
 
     def groups_of(self, line: Line) -> Iterator[Group]:
-        """What a line belongs to: a dispatch, a round, a slice, a file. Of a rejected line,
-        what can be read from it.
+        """What a line belongs to: a dispatch, a round, a slice, a file. Of a line that is no event
+        to readers, what can be read from it.
         """
         if line.event is not None:
             home = self.runs.get(line.run)
@@ -235,18 +235,20 @@ class Index:
                     of = home if is_of_run else self
                     if of is not None:
                         yield Group(of, names, name, line.text_fact(name))
-        elif line.is_rejected:
+        elif line.status is not Status.BLANK:
             odd = cast("OddLine", line)
             run = self.runs.get(odd.run_id or "")
             for field, value in mentioned(odd) if run is not None else ():
                 is_of_run, names = GROUPED[field]
                 yield Group(cast("Run", run) if is_of_run else self, names, field, value)
 
-    def rejected_naming(self, run_id: str, field: str, value: str) -> Sequence[Line]:
-        """The rejected lines of a run on which a field names something."""
+    def unread_naming(self, run_id: str, field: str, value: str) -> Sequence[Line]:
+        """The lines of a run that readers reject or keep apart, and on which a field names
+        something.
+        """
         if self._mentions is None:
             self._mentions = {}
-            for lines in self.rejected.values():
+            for lines in (*self.rejected.values(), self.unknown):
                 for line in lines:
                     self._note_mentions(cast("OddLine", line), 1)
         return self._mentions.get((run_id, field, value), _NO_LINES)
@@ -284,6 +286,7 @@ class Index:
                     self.unplaced_feeds.add(line)
         elif line.status is Status.UNKNOWN:
             self.unknown.add(line)
+            self._note_mentions(line, 1)
 
     def _remove_odd(self, line: OddLine) -> None:
         if line.status is Status.INVALID:
@@ -295,6 +298,7 @@ class Index:
                 del self.rejected[line.run_id]
         elif line.status is Status.UNKNOWN:
             self.unknown.discard(line)
+            self._note_mentions(line, -1)
 
 
 def latest(lines: Iterable[Line | None]) -> Line | None:

@@ -124,7 +124,13 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
             run_id=_string(data.get("project_run_id")),
         )
     if reader is None:
-        return OddLine(text, Status.UNKNOWN, remarks=remarks, event_name=_string(name))
+        return OddLine(
+            text,
+            Status.UNKNOWN,
+            remarks=remarks,
+            event_name=_string(name),
+            run_id=_string(data.get("project_run_id")),
+        )
     facts = reader.keep(_with_whole_numbers(reader.event, data))
     if not remarks:
         return Line(text, reader.event, facts)

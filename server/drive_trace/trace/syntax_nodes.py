@@ -118,7 +118,7 @@ class ProblemKind(StrEnum):
     MISSPELT_LITERAL = "misspelt-literal"
     """``True``, ``None``, ``NULL``, ``undefined`` and the like."""
     MALFORMED_NUMBER = "malformed-number"
-    """``01``, ``+1``, ``.5``, ``1.``, ``0x1f`` and the like."""
+    """``01``, ``+1``, ``.5``, ``1.``, ``0x1f``, ``1,900`` and the like."""
     TWO_OBJECTS = "two-objects"
     """More than one object on the line."""
     SPREAD_OBJECT = "spread-object"

@@ -115,8 +115,7 @@ class _Reader:
             self.last = token
         self._finish()
         if not self.report:
-            span = Span(0, len(self.text))
-            self.report.add(ProblemKind.UNEXPECTED, span, "this line is not JSON")
+            self.report.not_json(Span(0, len(self.text)))
         return self.root, self.report.problems()
 
     def _run(self) -> None:
@@ -137,8 +136,9 @@ class _Reader:
             self.expect = _Expect.COMMA
 
     def _place(self) -> Place:
-        behind_pair = self.expect is _Expect.COMMA and self.frames[-1].is_object
-        return Place.KEY if behind_pair or self.expect is _Expect.KEY else Place.VALUE
+        in_object = bool(self.frames) and self.frames[-1].is_object
+        is_key = self.expect is _Expect.KEY or (in_object and self.expect is _Expect.COMMA)
+        return Place.KEY if is_key else Place.FIELD_VALUE if in_object else Place.VALUE
 
     def _ended(self) -> bool:
         """Whether the reading stops here: behind a value only another object makes sense."""
@@ -365,7 +365,7 @@ class _Reader:
         if self.frames and not self.tokens.swallowed:
             self._unclosed()
         if self.root_comma is not None and not self.frames:
-            self.report.trailing_comma(self.root_comma)
+            self.report.comma_behind(self.root, self.root_comma)
         self._close_all(self.last.span.end)
         if self.root is None and not self.report:
             self.report.add(ProblemKind.EMPTY, Span(0, len(self.text)), "a blank line: no event")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 
 from drive_trace.text import Span
-from drive_trace.trace.syntax_nodes import ProblemKind, Repair, SyntaxProblem
+from drive_trace.trace.syntax_nodes import Kind, Node, ProblemKind, Repair, SyntaxProblem
 
 _LONGEST_QUOTE = 40
 _MOST_PROBLEMS = 3
@@ -96,6 +96,17 @@ class Report:
             message = f"trailing comma: nothing follows this comma before `{closer}`"
         kind = ProblemKind.TRAILING_COMMA
         self.add(kind, comma, message, "Remove the comma", (comma, ""), safe=True)
+
+    def comma_behind(self, root: Node | None, comma: Span) -> None:
+        """A comma behind a whole value: behind any but an object, more of an array follows."""
+        if root is None or root.kind is Kind.OBJECT:
+            self.trailing_comma(comma)
+        else:
+            self.spread(root.span, is_start=False)
+
+    def not_json(self, span: Span) -> None:
+        """The last resort: nothing more can be said."""
+        self.add(ProblemKind.UNEXPECTED, span, "this line is not JSON")
 
     def extra_comma(self, comma: Span) -> None:
         """A comma with nothing before it."""

@@ -36,7 +36,8 @@ _OBJECT = rf"\{{{_WS}(?>(?:{_NAME}(?:{_SCALAR}){_WS}(?:,{_WS}(?!\}})|(?=\}}))){{
 _NEAR = rf"{_SCALAR}|{_ARRAY}|{_OBJECT}"
 
 SCALAR_WORD = re.compile(rf"{_NUMBER}|true|false|null")
-_SOME_PAIRS = rf"(?>(?:{_NAME}(?:{_NEAR}){_WS},{_WS}){{0,999}})"
+# Where digits follow the comma, it does not end the pair: it stands inside of `1,900`.
+_SOME_PAIRS = rf"(?>(?:{_NAME}(?:{_NEAR}){_WS},{_WS}(?![0-9])){{0,999}})"
 _PAIRS = re.compile(_SOME_PAIRS)
 _RUN = re.compile(rf"{_WS}({_SOME_PAIRS})(?:{_NAME}({_NEAR})(?={_WS}(?:\}}|\Z)))?")
 _PAIR = re.compile(rf'("{_PLAIN}"){_WS}:{_WS}({_NEAR}){_WS},?{_WS}')

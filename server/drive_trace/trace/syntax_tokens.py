@@ -28,6 +28,9 @@ _KEY_WORD = re.compile(rf"(?>(?:[^{_END}/]++|/(?![/*]))+)")
 _VALUE_PART = rf"(?>(?:[^{_END}/]++|/(?![/*])|:(?=[0-9A-Za-z])|://)+)"
 _VALUE_WORD = re.compile(_VALUE_PART)
 _MORE_WORDS = re.compile(rf"(?>(?:[ \t]++{_VALUE_PART}(?!{_WS}:))*)")
+_GROUPED_NUMBER = re.compile(
+    rf"[+-]?[1-9][0-9]{{0,2}}(?>(?:,[0-9]{{3}})+)(?:\.[0-9]++)?(?={_WS}(?:,(?!{_WS}[0-9])|\}}|\Z))"
+)
 _LOOSE_STRING = re.compile(r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"', re.DOTALL)
 _ILL = re.compile(
     r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})|(\\(?:u[0-9a-fA-F]{0,3}|.)?)|([\x00-\x1f])", re.DOTALL
@@ -61,6 +64,8 @@ class Place(Enum):
 
     KEY = auto()
     VALUE = auto()
+    FIELD_VALUE = auto()
+    """A value in an object: what follows its comma is no other value."""
     AFTER = auto()
 
 
@@ -268,6 +273,9 @@ class Tokens:
 
     def _word(self, start: int, place: Place) -> Token:
         text = self.text
+        if place is Place.FIELD_VALUE and (grouped := _GROUPED_NUMBER.match(text, start)):
+            self.at = grouped.end()
+            return Token("word", Span(start, self.at))
         found = (_KEY_WORD if place is Place.KEY else _VALUE_WORD).match(text, start)
         end = found.end() if found else start + 1
         if place is not Place.KEY and not SCALAR_WORD.fullmatch(text, start, end):

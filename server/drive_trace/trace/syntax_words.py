@@ -27,7 +27,9 @@ _ODD_NUMBER = re.compile(
     r"(?P<sign>[+-]?)(?P<whole>[0-9]*+)(?P<point>\.?)(?P<part>[0-9]*+)"
     r"(?P<exponent>(?:[eE][+-]?[0-9]*+)?)"
 )
+GROUPED_NUMBER = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _OTHER_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++|[0-9][0-9_]*+n?)")
+_AS_NUMBER = "Write it as a JSON number"
 
 
 def value_of(word: str, span: Span, report: Report) -> Node:
@@ -54,6 +56,11 @@ def value_of(word: str, span: Span, report: Report) -> Node:
             (span, "null"),
         )
         return Node(Kind.BROKEN, span, word)
+    if GROUPED_NUMBER.fullmatch(word):
+        plain = word.replace(",", "").lstrip("+")
+        message = f"{quote(word)} is not JSON: a number takes no thousands separators"
+        report.add(ProblemKind.MALFORMED_NUMBER, span, message, _AS_NUMBER, (span, plain))
+        return Node(Kind.NUMBER, span, number(plain))
     odd = _ODD_NUMBER.fullmatch(word)
     if odd is not None and (odd["whole"] or odd["part"]):
         return _odd_number(odd, span, report)
@@ -94,6 +101,5 @@ def _odd_number(odd: re.Match[str], span: Span, report: Report) -> Node:
     whole = odd["whole"].lstrip("0") or "0"
     part = f".{odd['part']}" if odd["part"] else ""
     plain = f"{odd['sign'].replace('+', '')}{whole}{part}{exponent}"
-    title = "Write it as a JSON number"
-    report.add(ProblemKind.MALFORMED_NUMBER, span, message, title, (span, plain))
+    report.add(ProblemKind.MALFORMED_NUMBER, span, message, _AS_NUMBER, (span, plain))
     return Node(Kind.NUMBER, span, number(plain))

@@ -61,7 +61,7 @@ class Across:
                     ],
                     list,
                 ),
-                settings.hides(finding.rule.code, finding.line.text),
+                settings.knows(finding.rule.code, finding.line.text),
             )
 
 

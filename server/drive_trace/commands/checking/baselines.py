@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from drive_trace.commands.checking.run import Run
 from drive_trace.commands.formats.report import Reported
@@ -14,10 +16,10 @@ from drive_trace.storage.projects import Project, shown_path, write_known
 
 def write_baselines(run: Run, reports: Iterable[Reported]) -> list[str]:
     """Make known what is reported, project by project; gives what to say of it."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    found: dict[str, list[_Found]] = {}
     for report in reports:
-        code = report.rule.code
-        found.setdefault(report.location.path, []).append((code, fingerprint(code, report.text)))
+        path, line = report.location[:2]
+        found.setdefault(path, []).append(_Found(report.rule.code, report.text, line))
     projects: dict[Path, tuple[Project, list[str]]] = {}
     for path, project in run.checked.items():
         assert project is not None
@@ -38,8 +40,16 @@ def write_baselines(run: Run, reports: Iterable[Reported]) -> list[str]:
     return notes
 
 
-def _known(found: Iterable[tuple[str, str]]) -> Known:
-    by_code: dict[str, set[str]] = {}
-    for code, known_by in found:
-        by_code.setdefault(code, set()).add(known_by)
-    return {code: frozenset(each) for code, each in by_code.items()}
+class _Found(NamedTuple):
+    """What is known of a finding."""
+
+    code: str
+    text: str
+    line: int
+
+
+def _known(found: Iterable[_Found]) -> Known:
+    by_code: dict[str, Counter[str]] = {}
+    for code, text, _ in dict.fromkeys(found):  # several findings of one line count once
+        by_code.setdefault(code, Counter())[fingerprint(code, text)] += 1
+    return by_code

@@ -9,7 +9,7 @@ import click
 
 from drive_trace.api import Analysis
 from drive_trace.commands.formats.diff import unified_diff
-from drive_trace.fixing import fix_all, fixable
+from drive_trace.fixing import Fixable, fix_all, fixable
 from drive_trace.rules.base import printable
 from drive_trace.scorecard.verdict import Verdict
 from drive_trace.storage.replace import replace_content
@@ -26,8 +26,7 @@ class Repairs:
         self._suggestions = suggestions
         self._only_show = only_show
         self._fixed = 0
-        self._safe = 0
-        self._others = 0
+        self._left: list[Fixable] = []
         self._regraded: list[str] = []
 
     def fix(self, trace: Trace, analysis: Analysis) -> Problem | None:
@@ -48,9 +47,7 @@ class Repairs:
             if problem is not None:
                 return problem
         self._fixed += fixed
-        safe, others = fixable(analysis)
-        self._safe += safe
-        self._others += others
+        self._left.append(fixable(analysis))
         if self._suggestions:
             after, none = _verdicts(analysis), Verdict.NOT_COMPUTABLE
             self._regraded += [
@@ -65,18 +62,22 @@ class Repairs:
         one = self._fixed == 1
         were = "would be" if self._only_show else "was" if one else "were"
         said = f"{self._fixed} finding{'s' * (not one)} {were} fixed"
-        left = self._safe + self._others
-        if left:
-            said += f"; {left} more can be"
-            if self._others and not self._suggestions:
-                said += ", by suggestions (--unsafe-fixes)"
-            else:
-                said += " in an editor, one at a time"
+        said += self._more()
         if self._regraded:
             named = ", ".join(printable(run) for run in self._regraded[:_NAMED])
             more = len(self._regraded) - _NAMED
             said += f"; verdicts that change: {named}{f' and {more} more' if more > 0 else ''}"
         return said
+
+    def _more(self) -> str:
+        """What is left of which something can be done, and how."""
+        by_suggestions = sum(each.by_suggestions for each in self._left)
+        by_hand = sum(each.by_hand for each in self._left)
+        if not by_suggestions:
+            return f"; {by_hand} more can be in an editor, one at a time" if by_hand else ""
+        some_of = "" if all(each.is_exact for each in self._left) else "some of "
+        said = f"; {some_of}{by_suggestions} more can be, by suggestions (--unsafe-fixes)"
+        return f"{said}, and {by_hand} in an editor, one at a time" if by_hand else said
 
 
 def _verdicts(analysis: Analysis) -> Mapping[str, Verdict]:
