@@ -62,6 +62,17 @@ def slot_of(field: FieldType, asked: Asked) -> Slot:
     return slot or _by_shape(field, asked)
 
 
+def choices_of(field: FieldType, asked: Asked) -> tuple[Choice, ...]:
+    """Everything that can be offered for a field, the likeliest first: also what is over, and what
+    the field allows beyond what was used before.
+    """
+    of = LIFETIMES.get(field.names) if field.names is not None else None
+    refers = of is not None and asked.event.opens is not of.entity
+    known_ids = _ended(of, asked) if of is not None and refers else ()
+    everything = () if _is_null_by_kind(field, asked) else allowed(field)
+    return distinct((*slot_of(field, asked).choices, *known_ids, *everything))
+
+
 def allowed(field: FieldType) -> tuple[Choice, ...]:
     """Every value that a field allows, with what it means; null where that is a value."""
     shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
