@@ -25,8 +25,8 @@ from drive_trace.composing import (
 )
 from drive_trace.drafts import Stamp
 from drive_trace.features.completion_items import Abilities, Offer, Target, items
-from drive_trace.features.completion_text import END, Piece, Stop, pair, pairs, value
-from drive_trace.rules.edits import as_json, nearest
+from drive_trace.features.completion_text import END, Piece, Stop, json_text, pair, pairs, value
+from drive_trace.rules.edits import nearest
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.cursor import Cursor, Where, cursor_at
 from drive_trace.trace.document import Point
@@ -169,7 +169,7 @@ def _keys(asking: _Asking) -> Iterator[Offer]:
     missing = [field for name, field in asking.fields.items() if name not in cursor.siblings]
     if cursor.has_colon:
         for field in missing:
-            yield _key(asking, field, field.describe(), (as_json(field.name),))
+            yield _key(asking, field, field.describe(), (json_text(field.name),))
         return
     slots = [_slot(field, asking) for field in missing]
     offers = [
@@ -199,7 +199,7 @@ def _told(slot: Slot) -> str:
     note = slot.choices[0].note
     if note and isinstance(slot.field.shape, StringShape) and slot.field.name != "project_run_id":
         return note  # of an id or a time
-    return as_json(slot.value) + (f", {note}" if note else "")
+    return json_text(slot.value) + (f", {note}" if note else "")
 
 
 def _slot(field: FieldType, asking: _Asking) -> Slot:
@@ -235,7 +235,7 @@ def _values(asking: _Asking) -> Iterator[Offer]:
     if not above and step == "event_type":
         for choice in _event_names(asking):
             about = {"event": choice.value}
-            yield _value(asking, choice, (as_json(choice.value),), _Kind.Event, about)
+            yield _value(asking, choice, (json_text(choice.value),), _Kind.Event, about)
         return
     choices = choices_of(field, asking.asked) if not above else ()
     if isinstance(field.shape, ListShape | ObjectShape):
@@ -244,7 +244,7 @@ def _values(asking: _Asking) -> Iterator[Offer]:
     about = _about(asking, cursor.path)
     for choice in choices:
         kind = _kind(field, choice)
-        yield _value(asking, choice, (as_json(choice.value),), kind, about)
+        yield _value(asking, choice, (json_text(choice.value),), kind, about)
     if field.names is Entity.PATH:
         yield from _files(asking, {choice.value for choice in choices})
 
@@ -256,7 +256,7 @@ def _composite(asking: _Asking, field: FieldType, choices: tuple[Choice, ...]) -
     if isinstance(field.shape, ListShape):
         for choice in values:
             wrapped = Choice([choice.value], choice.note)
-            yield _value(asking, wrapped, (as_json(wrapped.value),), _Kind.EnumMember, about)
+            yield _value(asking, wrapped, (json_text(wrapped.value),), _Kind.EnumMember, about)
     if not values:
         pieces = tuple(value(Slot(field, (), Certainty.OPEN)))
         offer = _value(asking, Choice(None, field.describe()), pieces, _Kind.Struct, about)
@@ -275,7 +275,7 @@ def _list_items(asking: _Asking, path: Path) -> Iterator[Offer]:
     about = _about(asking, path)
     for choice in choices_of(field, asking.asked):
         if choice.value is not None and choice.value not in asking.cursor.items:
-            yield _value(asking, choice, (as_json(choice.value),), _Kind.EnumMember, about)
+            yield _value(asking, choice, (json_text(choice.value),), _Kind.EnumMember, about)
 
 
 def _files(asking: _Asking, known: set[object]) -> Iterator[Offer]:
@@ -283,9 +283,9 @@ def _files(asking: _Asking, known: set[object]) -> Iterator[Offer]:
     for path, is_folder in asking.listing(asking.cursor.word):
         if path in known:
             continue
-        pieces: tuple[Piece, ...] = (as_json(path),)
+        pieces: tuple[Piece, ...] = (json_text(path),)
         if is_folder:  # the cursor stays inside, to go on with what is in it
-            pieces = ('"', as_json(path)[1:-1], Stop(("",), ""), '"')
+            pieces = ('"', json_text(path)[1:-1], Stop(("",), ""), '"')
         kind = _Kind.Folder if is_folder else _Kind.File
         note = "folder" if is_folder else "file"
         yield _value(asking, Choice(path, note), pieces, kind, about)
@@ -299,7 +299,7 @@ def _value(
     about: Mapping[str, object],
 ) -> Offer:
     cursor = asking.cursor
-    label = choice.value if isinstance(choice.value, str) else as_json(choice.value)
+    label = choice.value if isinstance(choice.value, str) else json_text(choice.value)
     of_value = {**about, "value": choice.value} if isinstance(choice.value, str) else about
     return Offer(label, (cursor.before, *pieces, cursor.after), kind, choice.note, of_value)
 

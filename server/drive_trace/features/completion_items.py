@@ -13,7 +13,7 @@ from drive_trace.features.completion_text import Piece, render
 from drive_trace.features.positions import range_of
 from drive_trace.rules.base import printable
 from drive_trace.rules.edits import nearest
-from drive_trace.text import PositionEncoding, Span
+from drive_trace.text import PositionEncoding
 from drive_trace.trace.cursor import Cursor
 
 _Kind = types.CompletionItemKind
@@ -33,8 +33,6 @@ class Abilities:
     """What a client can do with completion items."""
 
     snippets: bool = False
-    insert_replace: bool = False
-    """Whether it can be told what to replace apart from what to insert before."""
     label_details: bool = False
     kinds: frozenset[types.CompletionItemKind] = frozenset(list(_Kind)[:18])
     documentation: types.MarkupKind = types.MarkupKind.Markdown
@@ -76,7 +74,9 @@ def items(offers: Iterable[Offer], target: Target, client: Abilities) -> list[ty
     meant = _meant(offers, target.cursor.word)
     if meant is not None:
         offers.sort(key=lambda offer: offer is not meant)
-    replaced = _range(target, target.cursor.span)
+    # All of the token, also what stands behind the cursor: a text that is inserted before the rest
+    # of a string or number would break it.
+    replaced = range_of(target.analysis, target.record, target.cursor.span, target.encoding)
     made = []
     for place, offer in enumerate(offers):
         text, is_snippet = render(offer.pieces, snippets=client.snippets)
@@ -87,7 +87,7 @@ def items(offers: Iterable[Offer], target: Target, client: Abilities) -> list[ty
             sort_text=f"{place:04}",
             filter_text=target.typed if offer is meant else found_by,
             insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
-            text_edit=_edit(text, replaced, target, client),
+            text_edit=types.TextEdit(replaced, text),
             data=dict(offer.about) if offer.about else None,
         )
         _note(item, offer, client)
@@ -110,19 +110,3 @@ def _note(item: types.CompletionItem, offer: Offer, client: Abilities) -> None:
         item.label_details = types.CompletionItemLabelDetails(description=note) if note else None
     else:
         item.detail = note
-
-
-def _edit(
-    text: str, replaced: types.Range, target: Target, client: Abilities
-) -> types.TextEdit | types.InsertReplaceEdit:
-    if not client.insert_replace:
-        return types.TextEdit(replaced, text)
-    cursor = target.cursor
-    # Of a token with quotes all is replaced in any case: the text brings its own.
-    is_bare = not cursor.lead and target.typed == cursor.word
-    stop = target.offset if is_bare else cursor.span.end
-    return types.InsertReplaceEdit(text, _range(target, Span(cursor.span.start, stop)), replaced)
-
-
-def _range(target: Target, span: Span) -> types.Range:
-    return range_of(target.analysis, target.record, span, target.encoding)

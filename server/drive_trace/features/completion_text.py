@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+import orjson
+
 from drive_trace.composing import Certainty, Slot
 from drive_trace.rules.edits import as_json, placeholder
 from drive_trace.vocabulary import (
@@ -18,7 +20,8 @@ from drive_trace.vocabulary import (
     StringShape,
 )
 
-_SPECIAL = re.compile(r"([\\$}])")
+_SPECIAL = re.compile(r"([\\$])")
+_SPECIAL_IN_STOP = re.compile(r"([\\$}])")
 _SPECIAL_IN_CHOICE = re.compile(r"([\\,|])")
 
 
@@ -73,17 +76,27 @@ def _marked(piece: Piece, number: int) -> str:
         inner = ",".join(_SPECIAL_IN_CHOICE.sub(r"\\\1", each) for each in choices)
         text = f"${{{number}|{inner}|}}"
     else:
-        text = f"${{{number}:{_escaped(choices[0])}}}" if choices[0] else f"${number}"
+        inner = _SPECIAL_IN_STOP.sub(r"\\\1", choices[0])
+        text = f"${{{number}:{inner}}}" if inner else f"${number}"
     return f'"{text}"' if piece.quoted else text
 
 
 def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", text)
+    is_plain = "$" not in text and "\\" not in text
+    return text if is_plain else _SPECIAL.sub(r"\\\1", text)
+
+
+def json_text(value: object) -> str:
+    """Compact JSON, as :func:`as_json` writes it, at the speed of hundreds of values a list."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # a lone surrogate, or an integer of more than 64 bits
+        return as_json(value)
 
 
 def pair(slot: Slot) -> Iterator[Piece]:
     """A key with its value."""
-    yield f"{as_json(slot.field.name)}:"
+    yield f'"{slot.field.name}":'
     yield from value(slot)
 
 
@@ -98,9 +111,9 @@ def pairs(slots: Iterable[Slot]) -> Iterator[Piece]:
 def value(slot: Slot) -> Iterator[Piece]:
     """The value of a field, or the places where it is to be filled in."""
     if slot.certainty is Certainty.KNOWN:
-        yield as_json(slot.value)
+        yield json_text(slot.value)
         return
-    texts = tuple(as_json(choice.value) for choice in slot.choices)
+    texts = tuple(json_text(choice.value) for choice in slot.choices)
     if slot.certainty is Certainty.LIKELY:
         yield _one_of(texts, texts[0])
     else:

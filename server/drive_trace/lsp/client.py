@@ -126,9 +126,10 @@ def _completion(declared: types.ClientCapabilities) -> Abilities:
     plain = Abilities()
     return Abilities(
         snippets=bool(getattr(item, "snippet_support", False)),
-        insert_replace=bool(getattr(item, "insert_replace_support", False)),
         label_details=bool(getattr(item, "label_details_support", False)),
-        kinds=frozenset(map(types.CompletionItemKind, kinds)) if kinds else plain.kinds,
+        kinds=frozenset(each for each in types.CompletionItemKind if each in kinds)
+        if kinds
+        else plain.kinds,
         documentation=_hover_format(getattr(item, "documentation_format", None)),
     )
 

@@ -132,6 +132,8 @@ def _in_record(text: str, offset: int, scan: _Scan, start: int) -> Cursor | None
     has_colon = is_key and next_character == ":"
     if state is _State.AFTER and not frame.is_object:
         return None
+    if state is _State.COLON and next_character == ":":
+        return None  # between a key and its colon
     path = tuple(each.step for each in scan.frames[:-1])
     lead = '"' if text.startswith('"', start) and offset > start else ""
     before = {_State.AFTER: ",", _State.COLON: ":"}.get(state, "")
