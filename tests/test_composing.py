@@ -74,7 +74,7 @@ def test_the_run_is_that_of_the_nearest_line_then_that_of_the_path() -> None:
     assert scope_of("", path="x/wip/drive-trace/direct-2026.jsonl").run_id == "direct-2026"
     assert scope_of("", path="x/other.jsonl").run_id is None
     assert scope_of(SLICE, named, "", path="x/b/trace.jsonl").run_id == "broken"
-    assert scope_of("", SLICE, named, at=0).run_id == "checkout-retry"
+    assert scope_of("{}", SLICE, named, at=0).run_id == "checkout-retry"
 
 
 def test_the_latest_open_one_is_found_among_very_many() -> None:

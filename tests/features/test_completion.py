@@ -335,7 +335,7 @@ def test_documentation_comes_when_somebody_looks() -> None:
     assert resolved.documentation.value.startswith(
         "**slice-started** · lifecycle\n\nWork on a slice"
     )
-    for kind in types.MarkupKind:
+    for kind in (*types.MarkupKind, None):
         for each in offered("$0", client=MODERN):
             assert resolve_completion(each, kind).documentation is not None
 

@@ -35,7 +35,8 @@ class Abilities:
     snippets: bool = False
     label_details: bool = False
     kinds: frozenset[types.CompletionItemKind] = frozenset(list(_Kind)[:18])
-    documentation: types.MarkupKind = types.MarkupKind.Markdown
+    documentation: types.MarkupKind | None = None
+    """None where it reads bare text only."""
 
 
 class Offer(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from drive_trace.features.markup import markup
+from drive_trace.features.markup import markup, plain
 from drive_trace.vocabulary import (
     ENVELOPE,
     EVENTS,
@@ -16,8 +16,12 @@ from drive_trace.vocabulary import (
 )
 
 
-def resolve_completion(item: types.CompletionItem, kind: types.MarkupKind) -> types.CompletionItem:
-    """An item with its documentation, if the vocabulary has any for it."""
+def resolve_completion(
+    item: types.CompletionItem, kind: types.MarkupKind | None
+) -> types.CompletionItem:
+    """An item with its documentation, if the vocabulary has any for it; as bare text for clients
+    that read no markup.
+    """
     data = item.data if isinstance(item.data, dict) else {}
     event = EVENTS.get(str(data.get("event", "")))
     path = data.get("field")
@@ -27,7 +31,7 @@ def resolve_completion(item: types.CompletionItem, kind: types.MarkupKind) -> ty
     else:
         text = _about_event(event) if event is not None else None
     if text is not None:
-        item.documentation = markup(text, kind)
+        item.documentation = markup(text, kind) if kind is not None else plain(text)
     return item
 
 

@@ -123,6 +123,7 @@ def _folders(params: types.InitializeParams) -> list[Path]:
 def _completion(declared: types.ClientCapabilities) -> Abilities:
     item = get_capability(declared, "text_document.completion.completion_item")
     kinds = get_capability(declared, "text_document.completion.completion_item_kind.value_set")
+    formats = getattr(item, "documentation_format", None)
     plain = Abilities()
     return Abilities(
         snippets=bool(getattr(item, "snippet_support", False)),
@@ -130,7 +131,7 @@ def _completion(declared: types.ClientCapabilities) -> Abilities:
         kinds=frozenset(each for each in types.CompletionItemKind if each in kinds)
         if kinds
         else plain.kinds,
-        documentation=_hover_format(getattr(item, "documentation_format", None)),
+        documentation=_hover_format(formats) if formats else None,
     )
 
 

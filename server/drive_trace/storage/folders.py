@@ -48,13 +48,15 @@ def list_folder(base: Path, folder: str) -> list[Listed]:
 
 
 def _is_folder(entry: os.DirEntry[str], root: Path) -> bool | None:
-    """None for what is hidden, and for links that lead out of the project."""
+    """None for what is hidden, for links that lead nowhere or out of the project, and for names
+    that JSON cannot spell.
+    """
     if entry.name.startswith("."):
-        return None
-    if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(root):
         return None
     try:
         entry.name.encode()
-    except UnicodeEncodeError:  # a name that JSON cannot spell
+        if entry.is_symlink() and not Path(entry.path).resolve(strict=True).is_relative_to(root):
+            return None
+        return entry.is_dir()
+    except (OSError, ValueError, RuntimeError):
         return None
-    return entry.is_dir()
