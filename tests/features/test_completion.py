@@ -36,7 +36,7 @@ def test_an_open_round_is_briefed_then_ended() -> None:
         Offered("brief-issued", "round 1 of implementer D1 R1, open since 14:02"),
         Offered("round-end", "round 1 of implementer D1 R1, open since 14:02"),
         Offered("dispatch-end", "implementer D1 R1, open since 14:00"),
-        Offered("dispatch-start", "build loop"),
+        Offered("dispatch-start", "One delegation to a sub-agent begins"),
     ]
     brief = """
         EVENT{"event_type":"brief-issued","dispatch_id":"D1","round_id":"R1"}
@@ -237,7 +237,7 @@ def test_a_grade_carries_what_was_recorded() -> None:
         EVENT{"event_type":"slice-started"}
     """
     (note,) = [each.note for each in notes(graded) if each.label == "correctness-recorded"]
-    assert note == "as recorded at 14:00"
+    assert note == "pass, fail, null, as recorded at 14:00"
     check_completion(
         graded,
         "correctness-recorded",

@@ -141,20 +141,21 @@ def _events(asking: _Asking) -> Iterator[Offer]:
 
 
 def _about_event(composed: Composed, asking: _Asking) -> str:
-    """What the event would belong to, or what it is."""
+    """What the event would belong to or repeat, else what it is."""
     event, scope = composed.event, asking.scope
-    if event.is_feed:
-        rejected = scope.rejected_feed(event.name)
-        if rejected is not None:
-            return "a newer one is rejected, and not carried on"
+    if event.is_feed and scope.rejected_feed(event.name) is not None:
+        return "a newer one is rejected, and not carried on"
+    if event.is_feed and event.name in scope.feeds:
+        slots = [slot for slot in composed.slots if slot.field.name not in ENVELOPE]
+        values = ", ".join(json_text(slot.value).strip('"') for slot in slots)
+        return f"{values}, {slots[0].choices[0].note}"
     by_name = {slot.field.name: slot for slot in composed.slots}
     for entity in (Entity.ROUND, Entity.DISPATCH, Entity.SLICE):
         of = LIFETIMES[entity]
         slot = by_name.get(of.field)
         if slot is not None and event.opens is not entity and _is_told(slot):
             return slot.choices[0].note
-    notes = (slot.choices[0].note for slot in composed.slots if event.is_feed and slot.choices)
-    return next((note for note in list(notes)[-1:] if note), str(event.family))
+    return event.prose.partition(".")[0]
 
 
 def _is_told(slot: Slot) -> bool:

@@ -26,7 +26,7 @@ _SPECIAL_IN_CHOICE = re.compile(r"([\\,|])")
 
 
 _MOST_CHOICES = 6
-"""Of what was used before."""
+"""Of what was used before or stands open."""
 
 
 class Stop(NamedTuple):
@@ -115,9 +115,18 @@ def value(slot: Slot) -> Iterator[Piece]:
         return
     texts = tuple(json_text(choice.value) for choice in slot.choices)
     if slot.certainty is Certainty.LIKELY:
-        yield _one_of(texts, texts[0])
+        yield _one_of(_readable(slot.field, texts), texts[0])
     else:
         yield from _blank(slot.field, texts)
+
+
+def _readable(field: FieldType, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Not many ids, which say nothing in a list without their names; asked for where they go, they
+    come with them.
+    """
+    if field.nullable and field.names is not None:
+        return (texts[0], *("null" for _ in texts[:1] if texts[0] != "null"))
+    return texts[:_MOST_CHOICES]
 
 
 def _one_of(texts: tuple[str, ...], plain: str) -> Stop:

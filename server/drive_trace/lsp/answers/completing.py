@@ -13,7 +13,7 @@ from drive_trace.lsp.client import path_of
 from drive_trace.storage.folders import list_folder
 from drive_trace.storage.recording import new_stamp
 
-_HOME = re.compile(r"^(.*?)/(?:projects|wip)/")
+_HOME = re.compile(r"^(.+)/(?:projects|wip)/")
 
 
 def _completion(asked: Asked, params: types.CompletionParams) -> types.CompletionList:
@@ -48,14 +48,17 @@ class _Listing:
         return [Entry(*each) for each in found]
 
     def _base(self) -> Path | None:
-        """The workspace's folder that the trace is in, else what is above ``projects/``."""
-        if self._trace is None:
+        """The workspace's folder that the trace is in; of a file that is opened without one, what
+        is above ``projects/``.
+        """
+        trace = self._trace
+        if trace is None:
             return None
-        within = [folder for folder in self._folders if self._trace.is_relative_to(folder)]
-        if within:
-            return max(within, key=lambda folder: len(folder.parts))
-        home = _HOME.match(self._trace.as_posix())
-        return Path(home[1]) if home is not None and home[1] else None
+        if self._folders:
+            within = [folder for folder in self._folders if trace.is_relative_to(folder)]
+            return max(within, key=lambda folder: len(folder.parts), default=None)
+        home = _HOME.match(trace.as_posix())
+        return Path(home[1]) if home is not None else None
 
 
 def _below(folder: Path, base: Path) -> str:
