@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
+from drive_trace.features.completion_items import Abilities
 from drive_trace.features.completion_resolve import resolve_completion
 from drive_trace.trace.cursor import cursor_at
 from drive_trace.trace.document import Point
@@ -313,6 +314,23 @@ def test_a_folder_is_gone_on_with() -> None:
     deeper = spec + '"projects/checkout-retry/$0"}'
     assert labels(deeper, listing=DISK) == ["projects/checkout-retry/spec.md"]
     assert labels('{"event_type":"slice-started","slice_slug":"$0"}', listing=DISK) == []
+
+
+def test_a_client_that_replaces_nothing_behind_the_cursor_need_not() -> None:
+    """As Neovim: it would leave the quote, and insert a text up to its first space only."""
+    fixture = """
+        EVENT{"event_type":"dispatch-start","dispatch_name":"the $1 one"}
+        {"event_type":"dispatch-start","dispatch_name":"the$0"}
+    """
+    (item,) = offered(fixture, client=Abilities(snippets=True))
+    assert isinstance(item.text_edit, types.TextEdit)
+    assert item.text_edit.new_text == r'"the \$1 one'
+    assert item.insert_text_format is types.InsertTextFormat.Snippet
+    begun = '{"event_type":"dispatch-start","dispatch_name":"the'
+    assert item.text_edit.range.end.character == len(begun)
+    (item,) = offered(fixture)
+    assert isinstance(item.text_edit, types.TextEdit)
+    assert item.text_edit.new_text == r'"the \$1 one"'
 
 
 def test_documentation_of_fields_and_values() -> None:

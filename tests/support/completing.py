@@ -26,6 +26,7 @@ PLAIN = Abilities()
 """A client that has declared nothing."""
 MODERN = Abilities(
     snippets=True,
+    replaces_rest=True,
     label_details=True,
     kinds=frozenset(types.CompletionItemKind),
 )

@@ -13,7 +13,7 @@ from drive_trace.features.completion_text import Piece, render
 from drive_trace.features.positions import range_of
 from drive_trace.rules.base import printable
 from drive_trace.rules.edits import nearest
-from drive_trace.text import PositionEncoding
+from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.cursor import Cursor
 
 _Kind = types.CompletionItemKind
@@ -33,6 +33,10 @@ class Abilities:
     """What a client can do with completion items."""
 
     snippets: bool = False
+    replaces_rest: bool = False
+    """Whether what it replaces can be trusted to reach beyond the cursor: Neovim's does not, and
+    those that do tell inserting from replacing.
+    """
     label_details: bool = False
     kinds: frozenset[types.CompletionItemKind] = frozenset(list(_Kind)[:18])
     documentation: types.MarkupKind | None = None
@@ -88,7 +92,7 @@ def items(offers: Iterable[Offer], target: Target, client: Abilities) -> list[ty
             sort_text=f"{place:04}",
             filter_text=target.typed if offer is meant else found_by,
             insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
-            text_edit=types.TextEdit(replaced, text),
+            text_edit=_edit(text, replaced, target, client),
             data=dict(offer.about) if offer.about else None,
         )
         _note(item, offer, client)
@@ -103,6 +107,17 @@ def _meant(offers: Iterable[Offer], word: str) -> Offer | None:
         return None
     found = nearest(word, by_word)
     return by_word[found] if found is not None else None
+
+
+def _edit(text: str, replaced: types.Range, target: Target, client: Abilities) -> types.TextEdit:
+    """Puts a text in place of the token, or of its part before the cursor if it ends alike."""
+    line = target.analysis.document.lines[target.record].text
+    rest = line[target.offset : target.cursor.span.end]
+    if client.replaces_rest or not rest or not text.endswith(rest):
+        return types.TextEdit(replaced, text)
+    before = Span(target.cursor.span.start, target.offset)
+    where = range_of(target.analysis, target.record, before, target.encoding)
+    return types.TextEdit(where, text.removesuffix(rest))
 
 
 def _note(item: types.CompletionItem, offer: Offer, client: Abilities) -> None:

@@ -20,6 +20,7 @@ from drive_trace.vocabulary import (
     StringShape,
 )
 
+_SPACE = re.compile(r"\s")
 _SPECIAL = re.compile(r"([\\$])")
 _SPECIAL_IN_STOP = re.compile(r"([\\$}])")
 _SPECIAL_IN_CHOICE = re.compile(r"([\\,|])")
@@ -49,10 +50,15 @@ Piece = str | Stop | _End
 
 
 def render(pieces: Iterable[Piece], *, snippets: bool) -> tuple[str, bool]:
-    """The text of some pieces, and whether it is a snippet."""
+    """The text of some pieces, and whether it is a snippet.
+
+    What has white space in it is one, too, where it can be: Neovim inserts other texts up to that.
+    """
     pieces = list(pieces)
-    if not snippets or not any(isinstance(piece, Stop) for piece in pieces):
-        return "".join(map(_plain, pieces)), False
+    plain = "".join(map(_plain, pieces))
+    has_stops = any(isinstance(piece, Stop) for piece in pieces)
+    if not snippets or not (has_stops or _SPACE.search(plain)):
+        return plain, False
     number, parts = 0, list[str]()
     for piece in pieces:
         number += isinstance(piece, Stop)

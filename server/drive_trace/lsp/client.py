@@ -127,6 +127,7 @@ def _completion(declared: types.ClientCapabilities) -> Abilities:
     plain = Abilities()
     return Abilities(
         snippets=bool(getattr(item, "snippet_support", False)),
+        replaces_rest=bool(getattr(item, "insert_replace_support", False)),
         label_details=bool(getattr(item, "label_details_support", False)),
         kinds=frozenset(each for each in types.CompletionItemKind if each in kinds)
         if kinds
