@@ -16,6 +16,7 @@ from pygls.lsp.server import LanguageServer
 from drive_trace import __version__
 from drive_trace.features.code_actions import APPLY_FIX
 from drive_trace.features.code_lens import SHOW_RUN, resolve_lens
+from drive_trace.features.completion_resolve import resolve_completion
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.lsp.answers import ANSWERS, Answer, Asked
 from drive_trace.lsp.client import path_of
@@ -76,6 +77,7 @@ class TraceServer(LanguageServer):
         for answer in ANSWERS:
             self._on(answer.method, partial(self._give, answer), answer.options)
         self._on(types.CODE_LENS_RESOLVE, self._resolve_lens)
+        self._on(types.COMPLETION_ITEM_RESOLVE, self._resolve_completion)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
@@ -202,6 +204,9 @@ class TraceServer(LanguageServer):
         if trace is None:
             return answer.of_nothing
         return answer.give(Asked(trace, self.protocol.client, self.settings), params)
+
+    def _resolve_completion(self, item: types.CompletionItem) -> types.CompletionItem:
+        return resolve_completion(item, self.protocol.client.completion.documentation)
 
     def _resolve_lens(self, lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}

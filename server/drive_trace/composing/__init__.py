@@ -1,0 +1,33 @@
+"""Events composed for a place of a trace: what is known is filled in, the rest is left blank.
+
+A composed event is a list of *slots* in the order of the vocabulary. Ids, the time, measured
+durations and whatever the vocabulary leaves no choice about are *known*; what can be told with some
+likelihood is offered first; everything else is *open*, with the values that are allowed or were
+used before. No fact is made up: what only a person can know stays open.
+"""
+
+from __future__ import annotations
+
+from drive_trace.composing.events import Composed, asked_for, compose, variants
+from drive_trace.composing.order import Next, next_events
+from drive_trace.composing.slots import Asked, Certainty, Choice, Slot, open_slot
+from drive_trace.composing.values import choices_of, slot_of
+from drive_trace.composing.words import about, clock
+
+__all__ = [
+    "Asked",
+    "Certainty",
+    "Choice",
+    "Composed",
+    "Next",
+    "Slot",
+    "about",
+    "asked_for",
+    "choices_of",
+    "clock",
+    "compose",
+    "next_events",
+    "open_slot",
+    "slot_of",
+    "variants",
+]
