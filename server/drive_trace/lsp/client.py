@@ -41,6 +41,8 @@ class Client:
         default_factory=lambda: frozenset({"relatedInformation", "codeDescription", "tags"})
     )
     """The optional members of a diagnostic that it reads."""
+    reads_location_links: bool = False
+    """Whether a definition may say which token it leads from."""
     reads_document_changes: bool = False
     reads_action_literals: bool = True
     """Whether a code action may be more than a command."""
@@ -67,6 +69,7 @@ def read_client(params: types.InitializeParams) -> Client:
         refreshes_lenses=has("workspace.code_lens.refresh_support"),
         hover_format=_hover_format(get_capability(declared, "text_document.hover.content_format")),
         diagnostic_members=_diagnostic_members(declared),
+        reads_location_links=has("text_document.definition.link_support"),
         reads_document_changes=has("workspace.workspace_edit.document_changes"),
         reads_action_literals=(
             actions is None or has("text_document.code_action.code_action_literal_support")

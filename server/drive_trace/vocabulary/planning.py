@@ -8,6 +8,12 @@ from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
 from drive_trace.vocabulary.types import ArtifactPath, Bytes, Count, Family, OneOf, Prose, Unit
 
+WRITERS = {
+    "spec_path": ("spec-authored", "spec-amended"),
+    "plan_path": ("plan-authored", "plan-amended"),
+}
+"""By the field that names a file: the events that author and that amend it."""
+
 _SPEC_REASONS = {
     "falsified-assumption": "something taken for granted turned out false",
     "new-edge-case": "a case came up that was not covered",
