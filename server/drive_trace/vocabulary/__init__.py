@@ -28,7 +28,7 @@ from drive_trace.vocabulary.registry import (
     declared_events,
     fields_of,
 )
-from drive_trace.vocabulary.types import Entity, Family
+from drive_trace.vocabulary.types import Entity, Family, Reference
 
 FAMILY_MODULES = (build_loop, planning, lifecycle, feeds)
 
@@ -87,6 +87,7 @@ __all__ = [
     "ListShape",
     "ObjectShape",
     "OneOfShape",
+    "Reference",
     "Shape",
     "StringShape",
 ]

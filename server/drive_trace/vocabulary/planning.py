@@ -6,7 +6,17 @@ from typing_extensions import TypedDict
 
 from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import ArtifactPath, Bytes, Count, Family, OneOf, Prose, Unit
+from drive_trace.vocabulary.types import (
+    ArtifactPath,
+    Bytes,
+    Count,
+    Family,
+    OneOf,
+    Prose,
+    Reference,
+    Refers,
+    Unit,
+)
 
 WRITERS = {
     "spec_path": ("spec-authored", "spec-amended"),
@@ -215,7 +225,9 @@ class TriageVerdict(Envelope):
         ),
         Prose("The shape in which the work came in."),
     ]
-    input_ref: Annotated[str | None, Prose("The ticket it came from, or null.")]
+    input_ref: Annotated[
+        str | None, Refers(Reference.TICKET), Prose("The ticket it came from, or null.")
+    ]
 
 
 @event(
