@@ -30,6 +30,7 @@ from drive_trace.vocabulary import (
 
 _MOST = 100
 """Characters of a name from the trace."""
+_NAMELESS = "(no name)"
 
 
 class Leaf(NamedTuple):
@@ -154,7 +155,7 @@ def label_of(analysis: Analysis, node: Node) -> Label:
 
 
 def _label_of_run(analysis: Analysis, node: Node) -> Label:
-    run_id, score = plain(node.value, _MOST), analysis.score_run(node.value)
+    run_id, score = plain(node.value, _MOST).strip() or _NAMELESS, analysis.score_run(node.value)
     if score is None:
         return Label(f"no valid event · {run_id}")
     gate = score.gate
@@ -174,10 +175,11 @@ def _label_of_run(analysis: Analysis, node: Node) -> Label:
 
 def _name_of(node: Node) -> str:
     if node.entity is Entity.SLICE:
-        return plain(node.value, _MOST)
+        return plain(node.value, _MOST).strip() or _NAMELESS
     said = _said(node.opener, "dispatch_name" if node.entity is Entity.DISPATCH else "round_number")
     if said:
-        return plain(said, _MOST) if node.entity is Entity.DISPATCH else f"Round {said}"
+        name = plain(said, _MOST).strip() or _NAMELESS
+        return name if node.entity is Entity.DISPATCH else f"Round {name}"
     is_uuid = node.value in Form.UUID
     return f"{node.entity.capitalize()} {f'{node.value[:8]}…' if is_uuid else plain(node.value)}"
 
@@ -234,7 +236,11 @@ def label_of_line(line: Line) -> Label:
     if event is None:
         return _label_of_odd(cast("OddLine", line))
     values = zip(_SHOWN[event.name], map(line.facts.__getitem__, _PLACES[event.name]), strict=True)
-    said = [_in_words(field, value) for field, value in values if value is not None]
+    said = [
+        _in_words(field, value)
+        for field, value in values
+        if value is not None or field.name in CORRECTNESS_FIELDS
+    ]
     if event.is_feed:
         return Label(" · ".join((event.name, *said)))
     return Label(" · ".join((event.name, *said[:1])), " · ".join(said[1:]))
@@ -253,7 +259,9 @@ def _in_words(field: FieldType, value: object) -> str:
         text = str(value)
         if field.names is Entity.PATH:
             return plain("/".join(text.split("/")[-2:]), _MOST)
-        return f"{field.name} {text}" if field.name in CORRECTNESS_FIELDS else plain(text, _MOST)
+        if field.name in CORRECTNESS_FIELDS:
+            return f"{field.name} {text if value is not None else '—'}"
+        return plain(text, _MOST)
     if field.unit == "milliseconds":
         return duration(value)
     if field.unit == "bytes":
