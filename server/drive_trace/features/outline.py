@@ -247,7 +247,7 @@ def label_of_line(line: Line) -> Label:
 
 
 def _label_of_odd(line: OddLine) -> Label:
-    name = plain(line.event_name, _MOST) if line.event_name else "line"
+    name = plain(line.event_name or "", _MOST).strip() or "line"
     if line.status is Status.UNKNOWN:
         return Label(name, "not in the vocabulary")
     codes = dict.fromkeys(each.concern for each in line.remarks if each.concern in REJECTING)
