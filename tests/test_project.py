@@ -39,6 +39,7 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
         "__init__",
         "diagnostics",
         "json_text",
+        "labels",
         "line_ranges",
         "markup",
         "options",

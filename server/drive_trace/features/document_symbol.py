@@ -5,15 +5,17 @@ Made as JSON text: a trace of 100,000 lines has as many symbols.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from lsprotocol.types import SymbolKind
 
 from drive_trace.api import Analysis
-from drive_trace.features.json_text import JsonText, dumps
+from drive_trace.features.json_text import JsonText
+from drive_trace.features.labels import Label, facts_shown, label_of, label_of_line
 from drive_trace.features.line_ranges import LineRanges
-from drive_trace.features.outline import Label, Leaf, Node, label_of, label_of_line, outline
+from drive_trace.features.outline import Leaf, Node, outline
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import Entity
@@ -51,7 +53,7 @@ def document_symbols(
 
 
 class _Writer:
-    """Writes symbols, and remembers the names that it has written."""
+    """Writes symbols."""
 
     def __init__(
         self, analysis: Analysis, uri: str, encoding: PositionEncoding, options: SymbolOptions
@@ -59,29 +61,37 @@ class _Writer:
         self._analysis = analysis
         self._ranges = LineRanges(analysis, encoding)
         self._uri = _text(uri)
-        self._known: dict[str, str] = {}
+        self._known: dict[tuple[object, ...], str] = {}
+        """What is said of lines, by their facts: most are like others."""
+        self._is_tree = options.is_tree
         event, rejected = SymbolKind.Event.value, SymbolKind.Null.value
         self._event = event if event in options.kinds else SymbolKind.Property.value
         self._rejected = rejected if rejected in options.kinds else SymbolKind.String.value
         self._has_tags = options.has_tags
 
-    def tree(self, children: Sequence[Node | Leaf]) -> str:
+    def tree(self, roots: Sequence[Node | Leaf]) -> str:
         """``DocumentSymbol[]``."""
         parts: list[str] = []
+        self._add_tree(parts, roots)
+        return "".join(parts)
+
+    def _add_tree(self, parts: list[str], children: Sequence[Node | Leaf]) -> None:
+        add, text = parts.append, self._ranges.text
+        separator = "["
         for child in children:
-            label, kind, tags = self._about(child)
-            whole, own = self._where(child)
-            detail = f',"detail":{self._said(label.detail)}' if label.detail else ""
-            inner = (
-                f',"children":{self.tree(child.children)}'
-                if isinstance(child, Node) and child.children
-                else ""
-            )
-            parts.append(
-                f'{{"name":{self._said(label.name)}{detail},"kind":{kind}{tags},'
-                f'"range":{whole},"selectionRange":{own}{inner}}}'
-            )
-        return f"[{','.join(parts)}]"
+            if isinstance(child, Leaf):
+                own = text(child.record, child.record)
+                said = self._said_of(child.line)
+                add(f'{separator}{{{said},"range":{own},"selectionRange":{own}}}')
+            else:
+                opener = child.first if child.opener is None else child.opener.record
+                whole, own = text(child.first, child.last), text(opener, opener)
+                said = self._about(child)
+                add(f'{separator}{{{said},"range":{whole},"selectionRange":{own},"children":')
+                self._add_tree(parts, child.children)
+                add("}")
+            separator = ","
+        add("]" if children else "[]")
 
     def flat(self, roots: Sequence[Node | Leaf]) -> str:
         """``SymbolInformation[]``."""
@@ -91,34 +101,34 @@ class _Writer:
 
     def _add_flat(self, parts: list[str], children: Sequence[Node | Leaf], within: str) -> None:
         for child in children:
-            label, kind, tags = self._about(child)
-            whole, _ = self._where(child)
-            container = f',"containerName":{within}' if within else ""
-            name = self._said(label.name)
-            parts.append(
-                f'{{"name":{name},"kind":{kind}{tags},'
-                f'"location":{{"uri":{self._uri},"range":{whole}}}{container}}}'
-            )
+            if isinstance(child, Leaf):
+                said, where = (
+                    self._said_of(child.line),
+                    self._ranges.text(child.record, child.record),
+                )
+            else:
+                said, where = self._about(child), self._ranges.text(child.first, child.last)
+            parts.append(f'{{{said},"location":{{"uri":{self._uri},"range":{where}}}{within}}}')
             if isinstance(child, Node):
-                self._add_flat(parts, child.children, name)
+                name = _text(label_of(self._analysis, child).name)
+                self._add_flat(parts, child.children, f',"containerName":{name}')
 
-    def _about(self, child: Node | Leaf) -> tuple[Label, int, str]:
-        if isinstance(child, Node):
-            return label_of(self._analysis, child), _KINDS[child.entity], ""
-        line = child.line
-        kind = self._rejected if line.is_rejected else self._event
-        tags = ',"tags":[1]' if self._has_tags and self._is_superseded(line) else ""
-        return label_of_line(line), kind, tags
+    def _about(self, node: Node) -> str:
+        return self._said(label_of(self._analysis, node), _KINDS[node.entity])
 
-    def _where(self, child: Node | Leaf) -> tuple[str, str]:
-        if isinstance(child, Leaf):
-            own = self._ranges.text(child.record, child.record)
-            return own, own
-        own = self._ranges.text(child.first, child.first)
-        if child.opener is not None:
-            record = self._analysis.document.number(child.opener)
-            own = self._ranges.text(record, record)
-        return self._ranges.text(child.first, child.last), own
+    def _said_of(self, line: Line) -> str:
+        if line.event is None:
+            kind = self._rejected if line.is_rejected else self._event
+            return self._said(label_of_line(line), kind)
+        facts = facts_shown(line)
+        known = self._known.get(facts)
+        if known is None:
+            known = self._known[facts] = self._said(label_of_line(line), self._event)
+        return f'{known},"tags":[1]' if self._has_tags and self._is_superseded(line) else known
+
+    def _said(self, label: Label, kind: int) -> str:
+        detail = f',"detail":{_text(label.detail)}' if label.detail and self._is_tree else ""
+        return f'"name":{_text(label.name)}{detail},"kind":{kind}'
 
     def _is_superseded(self, line: Line) -> bool:
         event = line.event
@@ -126,12 +136,7 @@ class _Writer:
             return False
         return self._analysis.index.runs[line.run].events(event.name).last is not line
 
-    def _said(self, text: str) -> str:
-        known = self._known.get(text)
-        if known is None:
-            known = self._known[text] = _text(text)
-        return known
-
 
 def _text(value: str) -> str:
-    return dumps(value).decode()
+    """A string in JSON, all ASCII: one wide character would make the whole answer wide."""
+    return json.dumps(value)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from drive_trace.api import Analysis
 from drive_trace.features.json_text import JsonText, dumps
-from drive_trace.features.outline import Node, containers, label_of, outline
+from drive_trace.features.labels import label_of
+from drive_trace.features.outline import Node, containers, outline
 from drive_trace.vocabulary import Entity
 
 
