@@ -37,13 +37,16 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
     served = asyncio.run(methods_served())
     support = {
         "__init__",
-        "positions",
-        "markup",
-        "json_text",
-        "diagnostics",
-        "options",
         "completion_items",
         "completion_text",
+        "diagnostics",
+        "json_text",
+        "labels",
+        "line_ranges",
+        "markup",
+        "options",
+        "outline",
+        "positions",
     }
     for path in (ROOT / "server/drive_trace/features").glob("*.py"):
         prose = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""

@@ -122,8 +122,25 @@ VSCODE: dict[str, Any] = {
                 "properties": ["tooltip", "textEdits", "label.tooltip", "label.location"]
             },
         },
-        "documentSymbol": {**_DYNAMIC, "hierarchicalDocumentSymbolSupport": True},
-        "foldingRange": {**_DYNAMIC, "rangeLimit": 5000, "lineFoldingOnly": True},
+        "definition": {**_DYNAMIC, "linkSupport": True},
+        "references": _DYNAMIC,
+        "documentHighlight": _DYNAMIC,
+        "documentSymbol": {
+            **_DYNAMIC,
+            "symbolKind": {"valueSet": list(range(1, 27))},
+            "hierarchicalDocumentSymbolSupport": True,
+            "tagSupport": {"valueSet": [1]},
+            "labelSupport": True,
+        },
+        "foldingRange": {
+            **_DYNAMIC,
+            "rangeLimit": 5000,
+            "lineFoldingOnly": True,
+            "foldingRangeKind": {"valueSet": ["comment", "imports", "region"]},
+            "foldingRange": {"collapsedText": False},
+        },
+        "selectionRange": _DYNAMIC,
+        "documentLink": {**_DYNAMIC, "tooltipSupport": True},
         "semanticTokens": {
             **_DYNAMIC,
             "requests": {"range": True, "full": {"delta": True}},

@@ -46,13 +46,15 @@ class LinkOptions:
     ticket_url: str = setting(
         "",
         "Where ticket references lead, such as a slice's `linear_ref`: a web address in which "
-        "`{ref}` stands for the reference. Empty: they are no links.",
+        "`{ref}` stands for the reference. Empty: only those that are web addresses themselves "
+        "are links.",
         placeholder="ref",
     )
     pull_request_url: str = setting(
         "",
         "Where references to pull requests lead: a web address in which `{ref}` stands for "
-        "the reference. Empty: only those that are web addresses themselves are links.",
+        "the reference, without a `#` or `!` before it. Empty: only those that are web addresses "
+        "themselves are links.",
         placeholder="ref",
     )
 

@@ -22,3 +22,16 @@ def range_of(
 def point_at(analysis: Analysis, position: types.Position, encoding: PositionEncoding) -> Point:
     """Where a position of the protocol is; past the end is the end."""
     return analysis.document.point_at(Position(position.line, position.character), encoding)
+
+
+def plain_range(
+    analysis: Analysis, record: int, span: Span, encoding: PositionEncoding
+) -> dict[str, dict[str, int]]:
+    """The same as JSON, for answers with a range for each line of a long trace."""
+    document = analysis.document
+    start = document.position_of(Point(record, span.start), encoding)
+    end = document.position_of(Point(record, span.end), encoding)
+    return {
+        "start": {"line": start.line, "character": start.character},
+        "end": {"line": end.line, "character": end.character},
+    }

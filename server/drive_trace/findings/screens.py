@@ -18,7 +18,6 @@ from typing import Any, cast
 
 from drive_trace.findings.judge import Judge
 from drive_trace.rules.subjects import (
-    WRITERS,
     Amendment,
     Brief,
     FeedEvent,
@@ -33,7 +32,7 @@ from drive_trace.rules.subjects import (
 from drive_trace.trace.index import Index, Run
 from drive_trace.trace.line import Facts, Line
 from drive_trace.trace.times import moment
-from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, Entity, Lifetime
+from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, WRITERS, Entity, Lifetime
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 _ROUND = LIFETIMES[Entity.ROUND]

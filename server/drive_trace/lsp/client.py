@@ -21,6 +21,8 @@ from pygls.capabilities import get_capability
 from pygls.uris import to_fs_path
 
 from drive_trace.features.completion_items import Abilities
+from drive_trace.features.document_symbol import FIRST_KINDS, SymbolOptions
+from drive_trace.features.folding_range import FoldingOptions
 from drive_trace.text import PositionEncoding
 
 
@@ -43,6 +45,11 @@ class Client:
     )
     """The optional members of a diagnostic that it reads."""
     completion: Abilities = field(default_factory=Abilities)
+    reads_location_links: bool = False
+    """Whether a definition may say which token it leads from."""
+    symbols: SymbolOptions = field(default_factory=SymbolOptions)
+    folding: FoldingOptions = field(default_factory=FoldingOptions)
+    reads_link_tooltips: bool = False
     reads_document_changes: bool = False
     reads_action_literals: bool = True
     """Whether a code action may be more than a command."""
@@ -70,6 +77,13 @@ def read_client(params: types.InitializeParams) -> Client:
         hover_format=_hover_format(get_capability(declared, "text_document.hover.content_format")),
         diagnostic_members=_diagnostic_members(declared),
         completion=_completion(declared),
+        reads_location_links=has("text_document.definition.link_support"),
+        symbols=_symbols(get_capability(declared, "text_document.document_symbol")),
+        folding=FoldingOptions(
+            get_capability(declared, "text_document.folding_range.range_limit"),
+            has_text=has("text_document.folding_range.folding_range.collapsed_text"),
+        ),
+        reads_link_tooltips=has("text_document.document_link.tooltip_support"),
         reads_document_changes=has("workspace.workspace_edit.document_changes"),
         reads_action_literals=(
             actions is None or has("text_document.code_action.code_action_literal_support")
@@ -140,6 +154,18 @@ def _hover_format(formats: Any) -> types.MarkupKind:
     """The first format of the client's list; without a list, Markdown."""
     known = [each for each in formats or () if isinstance(each, types.MarkupKind)]
     return known[0] if known else types.MarkupKind.Markdown
+
+
+def _symbols(declared: types.DocumentSymbolClientCapabilities | None) -> SymbolOptions:
+    if declared is None:
+        return SymbolOptions()
+    kinds = declared.symbol_kind.value_set if declared.symbol_kind is not None else None
+    tags = declared.tag_support.value_set if declared.tag_support is not None else ()
+    return SymbolOptions(
+        is_tree=bool(declared.hierarchical_document_symbol_support),
+        kinds=frozenset(map(int, kinds)) if kinds is not None else FIRST_KINDS,
+        has_tags=types.SymbolTag.Deprecated in tags,
+    )
 
 
 def _diagnostic_members(declared: types.ClientCapabilities) -> frozenset[str]:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
@@ -29,7 +30,9 @@ from drive_trace.lsp.protocol import TraceProtocol
 from drive_trace.lsp.scheduling import Debouncer
 from drive_trace.lsp.server_commands import ServerCommands
 from drive_trace.lsp.settings import Settings, read_settings
+from drive_trace.lsp.threads import in_thread
 from drive_trace.lsp.workspace import OpenTrace, Workspace
+from drive_trace.storage.linked_files import linked_file
 from drive_trace.storage.pages import rule_url
 
 log = logging.getLogger(__name__)
@@ -49,6 +52,8 @@ class TraceServer(LanguageServer):
         )
         self.traces = Workspace()
         self.settings = Settings()
+        self.folders: tuple[Path, ...] = ()
+        """The workspace's folders."""
         self._configurations = Configurations(os.curdir)
         self._client_log = ClientLog(self.window_log_message)
         self._diagnosing = Diagnosing(
@@ -78,6 +83,7 @@ class TraceServer(LanguageServer):
             self._on(answer.method, partial(self._give, answer), answer.options)
         self._on(types.CODE_LENS_RESOLVE, self._resolve_lens)
         self._on(types.COMPLETION_ITEM_RESOLVE, self._resolve_completion)
+        self._on(types.DOCUMENT_LINK_RESOLVE, self._resolve_link)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
@@ -87,7 +93,7 @@ class TraceServer(LanguageServer):
     # Documents
 
     def _initialize(self, params: types.InitializeParams) -> None:
-        folders = self.protocol.client.folders
+        folders = self.folders = self.protocol.client.folders
         self._diagnosing.closed = ClosedTraces(folders)
         self._configurations = Configurations(str(folders[0]) if folders else os.curdir)
         self._use(read_settings(params.initialization_options, self.settings))
@@ -137,6 +143,7 @@ class TraceServer(LanguageServer):
             [path for folder in folders if (path := path_of(folder.uri)) is not None]
             for folders in (params.event.added, params.event.removed)
         )
+        self.folders = (*(each for each in self.folders if each not in removed), *added)
         self._diagnosing.closed.change_folders(added, removed)
         self._diagnosing.ask_again()
 
@@ -203,7 +210,7 @@ class TraceServer(LanguageServer):
         trace = self.traces.get(params.text_document.uri)
         if trace is None:
             return answer.of_nothing
-        return answer.give(Asked(trace, self.protocol.client, self.settings), params)
+        return answer.give(Asked(trace, self.protocol.client, self.settings, self.folders), params)
 
     def _resolve_completion(self, item: types.CompletionItem) -> types.CompletionItem:
         return resolve_completion(item, self.protocol.client.completion.documentation)
@@ -212,6 +219,14 @@ class TraceServer(LanguageServer):
         data = lens.data if isinstance(lens.data, dict) else {}
         trace = self.traces.get(str(data.get("uri", "")))
         return resolve_lens(trace.analysis if trace is not None else None, lens)
+
+    async def _resolve_link(self, link: types.DocumentLink) -> types.DocumentLink:
+        data = link.data if isinstance(link.data, dict) else {}
+        named, trace = data.get("path"), path_of(str(data.get("uri", "")))
+        if isinstance(named, str):
+            file = await in_thread(linked_file, named, trace, self.folders)
+            link.target = file.as_uri() if file is not None else None
+        return link
 
 
 @contextmanager

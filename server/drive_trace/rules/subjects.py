@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from drive_trace.trace.index import Index, Run, earliest, latest
 from drive_trace.trace.line import Line, LineSet
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form, Lifetime
+from drive_trace.vocabulary import EVENTS, LIFETIMES, WRITERS, Entity, Form, Lifetime
 
 REACH = 16
 """Of the lines of one event that share an entity, so many are judged by what happened to it."""
@@ -27,11 +27,6 @@ _SLICE = LIFETIMES[Entity.SLICE]
 DISPATCHES_MOVE_ON = (_DISPATCH.opener, _SLICE.closer, "project-closed")
 """Events that show that a dispatch before them is over."""
 _ROUNDS_MOVE_ON = (_ROUND.opener, _DISPATCH.closer)
-WRITERS = {
-    "spec_path": ("spec-authored", "spec-amended"),
-    "plan_path": ("plan-authored", "plan-amended"),
-}
-"""By the field that names a file: the events that author and that amend it."""
 
 
 class Neighbours(NamedTuple):

@@ -239,6 +239,8 @@ class Index:
             odd = cast("OddLine", line)
             run = self.runs.get(odd.run_id or "")
             for field, value in mentioned(odd) if run is not None else ():
+                if field not in GROUPED:
+                    continue
                 is_of_run, names = GROUPED[field]
                 yield Group(cast("Run", run) if is_of_run else self, names, field, value)
 

@@ -13,6 +13,7 @@ from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE, Envelope
 from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
 from drive_trace.vocabulary.forms import Form
 from drive_trace.vocabulary.lifetimes import Lifetime, lifetime_of
+from drive_trace.vocabulary.planning import WRITERS
 from drive_trace.vocabulary.registry import (
     ALWAYS_KEPT,
     BooleanShape,
@@ -27,7 +28,7 @@ from drive_trace.vocabulary.registry import (
     declared_events,
     fields_of,
 )
-from drive_trace.vocabulary.types import Entity, Family
+from drive_trace.vocabulary.types import Entity, Family, Reference
 
 FAMILY_MODULES = (build_loop, planning, lifecycle, feeds)
 
@@ -47,6 +48,14 @@ LIFETIMES: Mapping[Entity, Lifetime] = {
 }
 """The entities that start and end within a run."""
 
+NAMING: Mapping[str, Entity] = {
+    field.name: field.names
+    for event in EVENTS.values()
+    for field in event.fields.values()
+    if field.names is not None
+}
+"""What each field names that names something: a field name means the same in every event."""
+
 SCHEMA_VERSION = "1"
 """The only value of ``schema_version`` that readers accept."""
 
@@ -61,9 +70,11 @@ __all__ = [
     "GRADE",
     "KINDS",
     "LIFETIMES",
+    "NAMING",
     "SCHEMA_VERSION",
     "SIZES",
     "TOKEN_FIELDS",
+    "WRITERS",
     "Agreement",
     "BooleanShape",
     "Entity",
@@ -76,6 +87,7 @@ __all__ = [
     "ListShape",
     "ObjectShape",
     "OneOfShape",
+    "Reference",
     "Shape",
     "StringShape",
 ]

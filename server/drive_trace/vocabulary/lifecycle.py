@@ -4,7 +4,17 @@ from typing import Annotated, Literal
 
 from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import Count, Entity, Family, OneOf, Ordinal, Prose, SliceSlug
+from drive_trace.vocabulary.types import (
+    Count,
+    Entity,
+    Family,
+    OneOf,
+    Ordinal,
+    Prose,
+    Reference,
+    Refers,
+    SliceSlug,
+)
 
 
 @event(
@@ -72,7 +82,9 @@ class SliceStarted(Envelope):
     event_type: Literal["slice-started"]  # type: ignore[misc]
     slice_slug: SliceSlug
     slice_index: Annotated[Ordinal, Prose("The slice's place in its project, counted from 1.")]
-    linear_ref: Annotated[str | None, Prose("The slice's Linear ticket, or null.")]
+    linear_ref: Annotated[
+        str | None, Refers(Reference.TICKET), Prose("The slice's Linear ticket, or null.")
+    ]
 
 
 @event(
@@ -96,7 +108,9 @@ class SliceCompleted(Envelope):
         ),
         Prose("How the slice ended."),
     ]
-    pr_ref: Annotated[str | None, Prose("The slice's pull request, or null.")]
+    pr_ref: Annotated[
+        str | None, Refers(Reference.PULL_REQUEST), Prose("The slice's pull request, or null.")
+    ]
 
 
 @event(

@@ -6,7 +6,23 @@ from typing_extensions import TypedDict
 
 from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import ArtifactPath, Bytes, Count, Family, OneOf, Prose, Unit
+from drive_trace.vocabulary.types import (
+    ArtifactPath,
+    Bytes,
+    Count,
+    Family,
+    OneOf,
+    Prose,
+    Reference,
+    Refers,
+    Unit,
+)
+
+WRITERS = {
+    "spec_path": ("spec-authored", "spec-amended"),
+    "plan_path": ("plan-authored", "plan-amended"),
+}
+"""By the field that names a file: the events that author and that amend it."""
 
 _SPEC_REASONS = {
     "falsified-assumption": "something taken for granted turned out false",
@@ -209,7 +225,9 @@ class TriageVerdict(Envelope):
         ),
         Prose("The shape in which the work came in."),
     ]
-    input_ref: Annotated[str | None, Prose("The ticket it came from, or null.")]
+    input_ref: Annotated[
+        str | None, Refers(Reference.TICKET), Prose("The ticket it came from, or null.")
+    ]
 
 
 @event(

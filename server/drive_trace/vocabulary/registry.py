@@ -17,6 +17,8 @@ from drive_trace.vocabulary.types import (
     Names,
     OneOf,
     Prose,
+    Reference,
+    Refers,
     Unit,
     Written,
 )
@@ -109,6 +111,7 @@ class FieldType:
     nullable: bool = False
     unit: str | None = None
     names: Entity | None = None
+    refers_to: Reference | None = None
     plain_class: type | None = field(init=False, compare=False)
     """The class that nearly all right values are of, as Python reads JSON; None: see the shape."""
     plain_values: Container[object] | None = field(init=False, compare=False)
@@ -248,7 +251,7 @@ def fields_of(cls: type) -> dict[str, FieldType]:
 def _field(name: str, hint: object) -> FieldType:
     read = _Annotations()
     shape = read.shape(hint)
-    return FieldType(name, read.prose, shape, read.nullable, read.unit, read.names)
+    return FieldType(name, read.prose, shape, read.nullable, read.unit, read.names, read.refers_to)
 
 
 class _Annotations:
@@ -258,6 +261,7 @@ class _Annotations:
         self.prose = ""
         self.unit: str | None = None
         self.names: Entity | None = None
+        self.refers_to: Reference | None = None
         self.nullable = False
         self._minimum: int | None = None
         self._one_of: OneOf | None = None
@@ -304,6 +308,8 @@ class _Annotations:
             self.unit = note.name
         elif isinstance(note, Names):
             self.names = note.entity
+        elif isinstance(note, Refers):
+            self.refers_to = note.reference
         elif isinstance(note, Written):
             self._form = note.form
 

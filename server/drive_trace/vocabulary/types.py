@@ -29,6 +29,13 @@ class Entity(StrEnum):
     PATH = "path"
 
 
+class Reference(StrEnum):
+    """What of the world outside the trace a field's value can refer to."""
+
+    TICKET = "ticket"
+    PULL_REQUEST = "pull request"
+
+
 class Family(StrEnum):
     """The groups the 19 events fall into."""
 
@@ -69,6 +76,13 @@ class Names:
     """The field's value names an entity of this kind."""
 
     entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Refers:
+    """The field's value refers to something of this kind, as people write it: ``SHOP-214``."""
+
+    reference: Reference
 
 
 @dataclass(frozen=True, slots=True)

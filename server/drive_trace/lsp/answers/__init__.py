@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from drive_trace.lsp.answers import changing, completing, reading
+from drive_trace.lsp.answers import changing, completing, moving, reading
 from drive_trace.lsp.answers.base import Answer, Asked
 
 __all__ = ["ANSWERS", "Answer", "Asked"]
 
-ANSWERS = (*reading.ANSWERS, *changing.ANSWERS, *completing.ANSWERS)
+ANSWERS = (*reading.ANSWERS, *changing.ANSWERS, *completing.ANSWERS, *moving.ANSWERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from lsprotocol import types
@@ -22,6 +23,8 @@ class Asked(NamedTuple):
     trace: OpenTrace
     client: Client
     settings: Settings
+    folders: tuple[Path, ...] = ()
+    """The workspace's folders, as they are now."""
 
     @property
     def analysis(self) -> Analysis:

@@ -1,0 +1,141 @@
+"""``textDocument/documentLink``: specs, plans and other files of the workspace, tickets and pull
+requests. Which files there are is found out by ``documentLink/resolve``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, cast
+from urllib.parse import quote
+
+from drive_trace.api import Analysis
+from drive_trace.features.json_text import JsonText, dumps
+from drive_trace.features.options import LinkOptions
+from drive_trace.features.positions import plain_range
+from drive_trace.scorecard.render import plain
+from drive_trace.text import PositionEncoding, Span
+from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.mentions import strings_named
+from drive_trace.trace.places import pair_at
+from drive_trace.vocabulary import EVENTS, Entity, FieldType, Reference
+
+
+class _String(NamedTuple):
+    """A string that may be a link; its span is between the quotes."""
+
+    line: Line
+    field: FieldType
+    value: str
+    span: Span
+
+
+class _Link(NamedTuple):
+    line: Line
+    span: Span
+    target: str | None
+    """A web address; None for a file, which is looked for when somebody follows the link."""
+    value: str
+    tooltip: str
+
+
+def document_links(  # noqa: PLR0913 - what a client sets and can do
+    analysis: Analysis,
+    uri: str,
+    encoding: PositionEncoding,
+    options: LinkOptions,
+    folders: Sequence[str],
+    *,
+    with_tooltips: bool = False,
+) -> JsonText:
+    """The links of a trace, in order. Paths are links if they can be in one of the workspace's
+    folders, given as absolute paths.
+    """
+    number = analysis.document.number
+    answer = []
+    found = [
+        link for said in _linking(analysis) if (link := _link(said, options, folders)) is not None
+    ]
+    for link in sorted(found, key=lambda each: (each.line.order, each.span)):
+        said: dict[str, object] = {
+            "range": plain_range(analysis, number(link.line), link.span, encoding)
+        }
+        if link.target is not None:
+            said["target"] = link.target
+        else:
+            said["data"] = {"uri": uri, "path": link.value}
+        if with_tooltips:
+            said["tooltip"] = link.tooltip
+        answer.append(said)
+    return JsonText(dumps(answer))
+
+
+def _linking(analysis: Analysis) -> Iterator[_String]:
+    for run in analysis.index.runs.values():
+        for name, fields in _LINKING.items():
+            for line in run.by_event.get(name, ()):
+                for field in fields:
+                    pair = pair_at(line.text, (field.name,))
+                    if pair is not None and pair.value is not None:
+                        yield from _string(line, field, pair.value)
+    for lines in analysis.index.rejected.values():
+        for line in lines:
+            for field in _LINKING.get(cast("OddLine", line).event_name or "", ()):
+                for value, span in strings_named(line.text, field.name):
+                    yield _String(line, field, value, _inside(span))
+
+
+def _string(line: Line, field: FieldType, span: Span) -> Iterable[_String]:
+    text = line.text[span.start : span.end]
+    if not text.startswith('"'):
+        return ()
+    value = text[1:-1] if "\\" not in text else str(json.loads(text))
+    return (_String(line, field, value, _inside(span)),)
+
+
+def _inside(span: Span) -> Span:
+    return Span(span.start + 1, span.end - 1)
+
+
+def _link(said: _String, options: LinkOptions, folders: Sequence[str]) -> _Link | None:
+    value, field = said.value, said.field
+    if _WEB_ADDRESS.fullmatch(value):
+        return _Link(said.line, said.span, value, value, f"Open {plain(value)}")
+    if field.names is Entity.PATH:
+        if not any(_may_be_in(folder, value) for folder in folders):
+            return None
+        return _Link(said.line, said.span, None, value, "Open the file")
+    is_ticket = field.refers_to is Reference.TICKET
+    template = options.ticket_url if is_ticket else options.pull_request_url
+    reference = value.strip().lstrip("#!")
+    if not template or not any(map(str.isalnum, reference)):
+        return None
+    address = template.replace("{ref}", quote(reference, safe="", errors="replace"))
+    return _Link(said.line, said.span, address, value, f"Open {field.refers_to} {plain(reference)}")
+
+
+def _may_be_in(folder: str, path: str) -> bool:
+    """Whether a path, by its text alone, leads nowhere out of a folder."""
+    steps = re.split(r"[/\\]", path)
+    if not path.strip() or "\0" in path or ".." in steps:
+        return False
+    if path.startswith(("/", "\\")) or path[1:2] == ":":
+        return path.startswith((f"{folder}/", f"{folder}\\"))
+    return "://" not in path
+
+
+_WEB_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:/[!#-;=?-\[\]_a-z~]*)?")
+"""Nobody's name or password stands before the host: that is how addresses mislead."""
+_LINKING = {
+    name: fields
+    for name, event in EVENTS.items()
+    if (
+        fields := tuple(
+            field
+            for field in event.fields.values()
+            if field.names is Entity.PATH or field.refers_to is not None
+        )
+    )
+}
+"""The fields of each event that can be links."""

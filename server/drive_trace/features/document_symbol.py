@@ -1,0 +1,142 @@
+"""``textDocument/documentSymbol``: runs, slices, dispatches, rounds and lines as a tree or a list.
+
+Made as JSON text: a trace of 100,000 lines has as many symbols.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lsprotocol.types import SymbolKind
+
+from drive_trace.api import Analysis
+from drive_trace.features.json_text import JsonText
+from drive_trace.features.labels import Label, facts_shown, label_of, label_of_line
+from drive_trace.features.line_ranges import LineRanges
+from drive_trace.features.outline import Leaf, Node, outline
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.line import Line
+from drive_trace.vocabulary import Entity
+
+FIRST_KINDS = frozenset(range(SymbolKind.File, SymbolKind.Array + 1))
+"""The kinds that every client knows."""
+
+_KINDS = {
+    Entity.RUN: SymbolKind.Module.value,
+    Entity.SLICE: SymbolKind.Namespace.value,
+    Entity.DISPATCH: SymbolKind.Class.value,
+    Entity.ROUND: SymbolKind.Method.value,
+}
+
+
+class SymbolOptions(NamedTuple):
+    """What the client can show."""
+
+    is_tree: bool = False
+    kinds: frozenset[int] = FIRST_KINDS
+    has_tags: bool = False
+    """Whether what no longer counts can be struck out."""
+
+
+def document_symbols(
+    analysis: Analysis, uri: str, encoding: PositionEncoding, options: SymbolOptions
+) -> JsonText:
+    """All symbols, in the order of the trace. A symbol's range holds all lines of what is in it,
+    and so those of others where dispatches or runs overlap.
+    """
+    writer = _Writer(analysis, uri, encoding, options)
+    roots = outline(analysis)
+    text = writer.tree(roots) if options.is_tree else writer.flat(roots)
+    return JsonText(text.encode())
+
+
+class _Writer:
+    """Writes symbols."""
+
+    def __init__(
+        self, analysis: Analysis, uri: str, encoding: PositionEncoding, options: SymbolOptions
+    ) -> None:
+        self._analysis = analysis
+        self._ranges = LineRanges(analysis, encoding)
+        self._uri = _text(uri)
+        self._known: dict[tuple[object, ...], str] = {}
+        """What is said of lines, by their facts: most are like others."""
+        self._is_tree = options.is_tree
+        event, rejected = SymbolKind.Event.value, SymbolKind.Null.value
+        self._event = event if event in options.kinds else SymbolKind.Property.value
+        self._rejected = rejected if rejected in options.kinds else SymbolKind.String.value
+        self._has_tags = options.has_tags
+
+    def tree(self, roots: Sequence[Node | Leaf]) -> str:
+        """``DocumentSymbol[]``."""
+        parts: list[str] = []
+        self._add_tree(parts, roots)
+        return "".join(parts)
+
+    def _add_tree(self, parts: list[str], children: Sequence[Node | Leaf]) -> None:
+        add, text = parts.append, self._ranges.text
+        separator = "["
+        for child in children:
+            if isinstance(child, Leaf):
+                own = text(child.record, child.record)
+                said = self._said_of(child.line)
+                add(f'{separator}{{{said},"range":{own},"selectionRange":{own}}}')
+            else:
+                opener = child.first if child.opener is None else child.opener.record
+                whole, own = text(child.first, child.last), text(opener, opener)
+                said = self._about(child)
+                add(f'{separator}{{{said},"range":{whole},"selectionRange":{own},"children":')
+                self._add_tree(parts, child.children)
+                add("}")
+            separator = ","
+        add("]" if children else "[]")
+
+    def flat(self, roots: Sequence[Node | Leaf]) -> str:
+        """``SymbolInformation[]``."""
+        parts: list[str] = []
+        self._add_flat(parts, roots, "")
+        return f"[{','.join(parts)}]"
+
+    def _add_flat(self, parts: list[str], children: Sequence[Node | Leaf], within: str) -> None:
+        for child in children:
+            if isinstance(child, Leaf):
+                said, where = (
+                    self._said_of(child.line),
+                    self._ranges.text(child.record, child.record),
+                )
+            else:
+                said, where = self._about(child), self._ranges.text(child.first, child.last)
+            parts.append(f'{{{said},"location":{{"uri":{self._uri},"range":{where}}}{within}}}')
+            if isinstance(child, Node):
+                name = _text(label_of(self._analysis, child).name)
+                self._add_flat(parts, child.children, f',"containerName":{name}')
+
+    def _about(self, node: Node) -> str:
+        return self._said(label_of(self._analysis, node), _KINDS[node.entity])
+
+    def _said_of(self, line: Line) -> str:
+        if line.event is None:
+            kind = self._rejected if line.is_rejected else self._event
+            return self._said(label_of_line(line), kind)
+        facts = facts_shown(line)
+        known = self._known.get(facts)
+        if known is None:
+            known = self._known[facts] = self._said(label_of_line(line), self._event)
+        return f'{known},"tags":[1]' if self._has_tags and self._is_superseded(line) else known
+
+    def _said(self, label: Label, kind: int) -> str:
+        detail = f',"detail":{_text(label.detail)}' if label.detail and self._is_tree else ""
+        return f'"name":{_text(label.name)}{detail},"kind":{kind}'
+
+    def _is_superseded(self, line: Line) -> bool:
+        event = line.event
+        if event is None or not event.is_feed:
+            return False
+        return self._analysis.index.runs[line.run].events(event.name).last is not line
+
+
+def _text(value: str) -> str:
+    """A string in JSON, all ASCII: one wide character would make the whole answer wide."""
+    return json.dumps(value)

@@ -1,0 +1,66 @@
+"""``textDocument/foldingRange``: slices, dispatches, rounds, and runs where there are several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from drive_trace.api import Analysis
+from drive_trace.features.json_text import JsonText, dumps
+from drive_trace.features.labels import label_of
+from drive_trace.features.outline import Node, containers, outline
+from drive_trace.vocabulary import Entity
+
+
+class FoldingOptions(NamedTuple):
+    """What the client can take."""
+
+    most: int | None = None
+    has_text: bool = False
+    """Whether it shows a text of ours in place of what is folded."""
+
+
+class _Fold(NamedTuple):
+    first: int
+    last: int
+    node: Node
+
+
+def folding_ranges(analysis: Analysis, options: FoldingOptions) -> JsonText:
+    """The folds in order, one a line and properly nested; of too many the largest."""
+    roots = outline(analysis)
+    has_several = sum(isinstance(root, Node) for root in roots) > 1
+    nodes = (node for node in containers(roots) if has_several or node.entity is not Entity.RUN)
+    folds = list(_nested(nodes))
+    if options.most is not None and len(folds) > options.most:
+        largest = sorted(folds, key=lambda fold: fold.first - fold.last)[: max(0, options.most)]
+        folds = sorted(largest, key=lambda fold: fold.first)
+    line_of = analysis.document.protocol_line
+    answer = []
+    for fold in folds:
+        said: dict[str, object] = {
+            "startLine": line_of(fold.first),
+            "endLine": line_of(fold.last + 1) - 1,
+            "kind": "region",
+        }
+        if options.has_text:
+            said["collapsedText"] = label_of(analysis, fold.node).name
+        answer.append(said)
+    return JsonText(dumps(answer))
+
+
+def _nested(nodes: Iterable[Node]) -> Iterable[_Fold]:
+    """Folds of which none crosses another: where dispatches or runs overlap, the one that started
+    first is folded. Of two that start on one line the outer one is.
+    """
+    open_folds: list[_Fold] = []
+    for fold in sorted(
+        (_Fold(node.first, node.last, node) for node in nodes if node.first < node.last),
+        key=lambda fold: (fold.first, -fold.last),
+    ):
+        while open_folds and open_folds[-1].last < fold.first:
+            open_folds.pop()
+        if open_folds and (fold.first == open_folds[-1].first or fold.last > open_folds[-1].last):
+            continue
+        open_folds.append(fold)
+        yield fold

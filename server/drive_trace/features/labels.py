@@ -1,0 +1,199 @@
+"""What the parts of a trace are called in outlines, folds and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+from drive_trace.api import Analysis
+from drive_trace.features.outline import Leaf, Node, containers, outline
+from drive_trace.scorecard.render import compact, duration, plain
+from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict
+from drive_trace.trace.line import REJECTING, Line, OddLine, Status
+from drive_trace.trace.mentions import strings_named
+from drive_trace.trace.times import milliseconds_between
+from drive_trace.vocabulary import (
+    CORRECTNESS_FIELDS,
+    EVENTS,
+    BooleanShape,
+    Entity,
+    EventType,
+    FieldType,
+    Form,
+    IntegerShape,
+    OneOfShape,
+    StringShape,
+)
+
+_MOST = 100
+"""Characters of a name from the trace."""
+_NAMELESS = "(no name)"
+
+
+class Label(NamedTuple):
+    """What something is called: all that matters in the name, as some editors show nothing else."""
+
+    name: str
+    detail: str = ""
+
+
+def symbols_of(analysis: Analysis) -> Iterator[tuple[Node, Label]]:
+    """The runs, slices and dispatches of a trace, and what they are called."""
+    for node in containers(outline(analysis)):
+        if node.entity is not Entity.ROUND:
+            yield node, label_of(analysis, node)
+
+
+def label_of(analysis: Analysis, node: Node) -> Label:
+    """What a run, slice, dispatch or round is called, and how it ended."""
+    if node.entity is Entity.RUN:
+        return _label_of_run(analysis, node)
+    name, closer = _name_of(node), node.closer
+    if closer is None or closer.event is None:
+        name += " · not ended" if closer is None else " · its end is rejected"
+    else:
+        length = _length_of(node, closer)
+        outcome = closer.facts[_OUTCOMES[closer.event.name]]
+        name += f" · {outcome}" if length is None else f" · {duration(length)} · {outcome}"
+    return Label(name, _detail_of(node))
+
+
+def _label_of_run(analysis: Analysis, node: Node) -> Label:
+    run_id, score = plain(node.value, _MOST).strip() or _NAMELESS, analysis.score_run(node.value)
+    if score is None:
+        return Label(f"no valid event · {run_id}")
+    gate = score.gate
+    words = {Verdict.CORRECT: "CORRECT", Verdict.INCORRECT: "INCORRECT"}
+    verdict = words.get(gate.verdict, "not computable")
+    reasons = {
+        Verdict.INCORRECT: f"{', '.join(gate.failed)} failed",
+        Verdict.NOT_COMPUTABLE: f"missing: {', '.join(gate.missing)}",
+    }
+    count = len(score.rejected)
+    parts = [
+        reasons.get(gate.verdict, "") if gate.missing != (NO_SIGNAL,) else "not graded",
+        f"{count:,} line{'s' * (count > 1)} rejected" if count else "",
+    ]
+    return Label(f"{verdict} · {run_id}", " · ".join(part for part in parts if part))
+
+
+def _name_of(node: Node) -> str:
+    if node.entity is Entity.SLICE:
+        return plain(node.value, _MOST).strip() or _NAMELESS
+    is_dispatch = node.entity is Entity.DISPATCH
+    said = _said(node.opener, "dispatch_name" if is_dispatch else "round_number")
+    if said is not None:
+        name = plain(said, _MOST).strip() or _NAMELESS
+        return name if is_dispatch else f"Round {name}"
+    value = f"{node.value[:8]}…" if node.value in Form.UUID else plain(node.value, _MOST)
+    return f"{node.entity.capitalize()} {value}"
+
+
+def _said(opener: Leaf | None, field: str) -> str | None:
+    """What the line that starts something says in a field."""
+    if opener is None:
+        return None
+    if opener.line.event is not None:
+        return str(opener.line.fact(field))
+    return next((value for value, _ in strings_named(opener.line.text, field)), None)
+
+
+def _length_of(node: Node, closer: Line) -> int | None:
+    """How long it took, in milliseconds: as its end says, else by the clock."""
+    place = _LENGTHS[cast("EventType", closer.event).name]
+    if place is not None:
+        return cast("int", closer.facts[place])
+    if node.opener is None or node.opener.line.event is None:
+        return None
+    return milliseconds_between(node.opener.line.text_fact("ts"), closer.text_fact("ts"))
+
+
+def _detail_of(node: Node) -> str:
+    opener, closer = node.opener, node.closer
+    if node.entity is Entity.ROUND and closer is not None and closer.event is not None:
+        count = cast("int", closer.fact("findings_filed"))
+        findings = f"{count:,} finding{'s' * (count != 1)}"
+    else:
+        findings = ""
+    if opener is None or opener.line.event is None:
+        missing = "never started" if opener is None else "its start is rejected"
+        return f"{missing} · {findings}" if findings else missing
+    if node.entity is Entity.DISPATCH and (model := opener.line.fact("model")) is not None:
+        return plain(str(model), _MOST)
+    return findings
+
+
+def facts_shown(line: Line) -> tuple[object, ...]:
+    """What of a valid line's facts its label is made of, with its event's name."""
+    name = cast("EventType", line.event).name
+    facts = line.facts
+    return (name, *[facts[place] for place in _PLACES[name]])
+
+
+def label_of_line(line: Line) -> Label:
+    """What a line is called: its event, and what tells it from others of its kind."""
+    event = line.event
+    if event is None:
+        return _label_of_odd(cast("OddLine", line))
+    values = zip(_SHOWN[event.name], facts_shown(line)[1:], strict=True)
+    said = [
+        _in_words(field, value)
+        for field, value in values
+        if value is not None or field.name in CORRECTNESS_FIELDS
+    ]
+    if event.is_feed:
+        return Label(" · ".join((event.name, *said)))
+    return Label(" · ".join((event.name, *said[:1])), " · ".join(said[1:]))
+
+
+def _label_of_odd(line: OddLine) -> Label:
+    name = plain(line.event_name or "", _MOST).strip() or "line"
+    if line.status is Status.UNKNOWN:
+        return Label(name, "not in the vocabulary")
+    codes = dict.fromkeys(each.concern for each in line.remarks if each.concern in REJECTING)
+    return Label(f"⚠ {name} · rejected", ", ".join(codes))
+
+
+def _in_words(field: FieldType, value: object) -> str:
+    if isinstance(value, int):
+        return f"{compact(value)} {field.name.replace('_', ' ')}"
+    if field.names is Entity.PATH:
+        return plain("/".join(str(value).split("/")[-2:]), _MOST)
+    if field.name in CORRECTNESS_FIELDS:
+        return f"{field.name} {value if value is not None else '—'}"
+    return plain(str(value), _MOST)
+
+
+def _shown(event: EventType) -> tuple[FieldType, ...]:
+    """What of an event's kept facts tells it from others: files and words; of feeds all."""
+    kept = [event.fields[name] for name in event.keeps]
+    return tuple(
+        field
+        for field in kept
+        if field.names in (None, Entity.PATH)
+        and not isinstance(field.shape, BooleanShape)
+        and not (isinstance(field.shape, StringShape) and field.shape.form)
+        and (event.is_feed or not isinstance(field.shape, IntegerShape))
+    )
+
+
+_SHOWN = {name: _shown(event) for name, event in EVENTS.items()}
+_PLACES = {
+    name: tuple(EVENTS[name].keeps.index(field.name) for field in fields)
+    for name, fields in _SHOWN.items()
+}
+_CLOSERS = {
+    event.name: [event.fields[name] for name in event.keeps]
+    for event in EVENTS.values()
+    if event.closes is not None
+}
+_OUTCOMES = {
+    name: next(place for place, each in enumerate(fields) if isinstance(each.shape, OneOfShape))
+    for name, fields in _CLOSERS.items()
+}
+"""Where among its facts an end says how it ended."""
+_LENGTHS = {
+    name: next((place for place, each in enumerate(fields) if each.unit == "milliseconds"), None)
+    for name, fields in _CLOSERS.items()
+}
+"""Where among its facts an end says how long it took."""

@@ -1,0 +1,134 @@
+"""``textDocument/selectionRange``: from a string's inside over its pair and line to the round, the
+dispatch, the slice, the run and the whole trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.text import PositionEncoding, Span
+from drive_trace.trace.document import Point
+from drive_trace.trace.index import earliest, latest
+from drive_trace.trace.line import Line
+from drive_trace.trace.nesting import (
+    Home,
+    first_line_of,
+    home_of,
+    last_line_in_slice,
+    last_line_of,
+    start_of_slice,
+)
+from drive_trace.trace.places import Part, Place, resolve, syntax_of
+from drive_trace.trace.syntax import Kind, Node
+from drive_trace.vocabulary import LIFETIMES, Entity
+
+_MOST_WITHIN = 32
+"""Selections within a line: an undeclared field may be nested a million deep."""
+
+
+class _Extent(NamedTuple):
+    """The lines of something."""
+
+    first: Line | None
+    last: Line | None
+
+
+def selection_range(
+    analysis: Analysis, point: Point, encoding: PositionEncoding
+) -> types.SelectionRange:
+    """What a selection grows to, from the innermost on."""
+    document = analysis.document
+    line = document.lines[point.record]
+    whole = resolve(line.text, Place(Part.WHOLE))
+    within = list(_within(line.text, point.offset))[:_MOST_WITHIN]
+    spots = [
+        (Point(point.record, span.start), Point(point.record, span.end))
+        for span in (whole, *within)
+        if span.start <= point.offset <= span.end
+    ]
+    last = len(document.lines) - 1
+    found = types.SelectionRange(
+        _range(analysis, Point(0, 0), Point(last, len(document.lines[last].text)), encoding)
+    )
+    for start, end in (*_around(analysis, point.record), *spots):
+        wider, here = found.range, _range(analysis, start, end, encoding)
+        if here != wider:
+            found = types.SelectionRange(here, found)
+    return found
+
+
+def _around(analysis: Analysis, record: int) -> list[tuple[Point, Point]]:
+    """Run, slice, dispatch and round that a line stands in, each with all that is within it."""
+    document = analysis.document
+    line = document.lines[record]
+    home = home_of(analysis.index, document.lines, record)
+    found: list[tuple[Point, Point]] = []
+    inner = _Extent(line, line)
+    for extent in _extents(analysis, home, line):
+        first = earliest((inner.first, extent.first)) or line
+        last = latest((inner.last, extent.last)) or line
+        inner = _Extent(first, last)
+        end = document.number(last)
+        found.append((Point(document.number(first), 0), Point(end, len(last.text))))
+    return found[::-1]
+
+
+def _extents(analysis: Analysis, home: Home, line: Line) -> Iterator[_Extent]:
+    """The lines of what a line stands in, innermost first."""
+    index, run_id = analysis.index, home.run
+    if run_id is None:
+        return
+    for entity, value in ((Entity.ROUND, home.round), (Entity.DISPATCH, home.dispatch)):
+        if value is not None:
+            of = LIFETIMES[entity]
+            yield _Extent(
+                first_line_of(index, run_id, of, value), last_line_of(index, run_id, of, value)
+            )
+    if home.slice is not None:
+        start = start_of_slice(index, run_id, home.slice, line)
+        yield _Extent(start, last_line_in_slice(index, run_id, home.slice, start or line))
+    run, rejected = index.runs.get(run_id), index.rejected.get(run_id)
+    sets = list(run.by_event.values()) if run is not None else []
+    every = [*sets, rejected] if rejected is not None else sets
+    yield _Extent(earliest(lines[0] for lines in every), latest(lines[-1] for lines in every))
+
+
+def _within(text: str, offset: int) -> Iterator[Span]:
+    """The values and pairs of a record that hold a code point or end at it, outermost first; of a
+    string what is between its quotes, too.
+    """
+    node = syntax_of(text).root
+    while node is not None:
+        yield node.span
+        if node.kind is Kind.STRING and node.span.end - node.span.start > 1:
+            inner = Span(node.span.start + 1, node.span.end - 1)
+            if inner.start <= offset <= inner.end:
+                yield inner
+        node, spans = _step(node, offset)
+        yield from spans
+
+
+def _step(node: Node, offset: int) -> tuple[Node | None, tuple[Span, ...]]:
+    """The value within another at a code point, and what is to be selected on the way there."""
+    for member in node.members:
+        key, value = member.key_span, member.value
+        pair = Span(key.start, value.span.end if value is not None else key.end)
+        if not pair.start <= offset <= pair.end:
+            continue
+        if key.start <= offset <= key.end:
+            inner = Span(key.start + 1, key.end - 1)
+            is_inside = inner.start <= offset <= inner.end
+            return None, (pair, key, inner) if is_inside else (pair, key)
+        is_at_value = value is not None and value.span.start <= offset
+        return value if is_at_value else None, (pair,)
+    inside = (item for item in node.items if item.span.start <= offset <= item.span.end)
+    return next(inside, None), ()
+
+
+def _range(analysis: Analysis, start: Point, end: Point, encoding: PositionEncoding) -> types.Range:
+    first, last = (analysis.document.position_of(each, encoding) for each in (start, end))
+    return types.Range(types.Position(*first), types.Position(*last))

@@ -1,0 +1,260 @@
+"""``check_…`` helpers of what leads through a trace: definitions, references, structure, links."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from textwrap import dedent
+from typing import Any
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.definition import definition
+from drive_trace.features.document_highlight import document_highlights
+from drive_trace.features.document_link import document_links
+from drive_trace.features.document_symbol import SymbolOptions, document_symbols
+from drive_trace.features.folding_range import FoldingOptions, folding_ranges
+from drive_trace.features.options import LinkOptions
+from drive_trace.features.positions import point_at
+from drive_trace.features.references import references
+from drive_trace.features.selection_range import selection_range
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Point
+from tests.support.fixtures import (
+    ENCODINGS,
+    URI,
+    Fixture,
+    Mark,
+    offset_in,
+    read,
+    to_position,
+)
+
+_START = "start"
+_KINDS = {
+    _START: types.DocumentHighlightKind.Write,
+    "write": types.DocumentHighlightKind.Write,
+    "read": types.DocumentHighlightKind.Read,
+}
+EVERY_KIND = frozenset(kind.value for kind in types.SymbolKind)
+TREE = SymbolOptions(is_tree=True, kinds=EVERY_KIND, has_tags=True)
+
+
+# Names
+
+
+def check_named(fixture: str) -> None:
+    """From each marked string, and from the cursor, just the marked ones are found: ``start``
+    marks what the definition is, ``write`` what ends or changes it, ``read`` all else.
+    """
+    wanted = read(fixture)
+    analysis = Analysis(wanted.text)
+    spots = [Point(mark.record, mark.span.start + 1) for mark in wanted.marks]
+    spots += [wanted.cursor] if wanted.cursor is not None else []
+    starts = [mark for mark in wanted.marks if mark.code == _START]
+    others = [mark for mark in wanted.marks if mark.code != _START]
+    for encoding in ENCODINGS:
+        for spot in spots:
+            point = point_at(analysis, to_position(wanted.text, spot, encoding), encoding)
+            lit = document_highlights(analysis, point, encoding) or []
+            assert [(_offsets(wanted, each.range, encoding), each.kind) for each in lit] == [
+                (_marked(wanted, mark), _KINDS[mark.code or ""]) for mark in wanted.marks
+            ]
+            for with_declarations, marks in ((True, wanted.marks), (False, others)):
+                found = references(
+                    analysis, point, URI, encoding, with_declarations=with_declarations
+                )
+                assert found is not None
+                assert _located(wanted, json.loads(found.text), encoding) == [
+                    _marked(wanted, mark) for mark in marks
+                ]
+            assert _defined(wanted, analysis, point, encoding) == [
+                _marked(wanted, mark) for mark in starts
+            ]
+
+
+def check_definition(fixture: str) -> None:
+    """The definition of what stands at the cursor is what is marked as ``start``."""
+    wanted = read(fixture)
+    analysis = Analysis(wanted.text)
+    for encoding in ENCODINGS:
+        point = point_at(analysis, wanted.at(encoding), encoding)
+        assert _defined(wanted, analysis, point, encoding) == [
+            _marked(wanted, mark) for mark in wanted.marks
+        ]
+
+
+def _defined(
+    wanted: Fixture, analysis: Analysis, point: Point, encoding: PositionEncoding
+) -> list[tuple[int, int]]:
+    """Where a definition is: as links and as plain locations."""
+    plain = definition(analysis, point, URI, encoding, with_origin=False)
+    links = definition(analysis, point, URI, encoding, with_origin=True)
+    assert (plain is None) == (links is None)
+    here = sum(len(line) + 1 for line in wanted.lines[: point.record]) + point.offset
+    targets = []
+    for link in links or ():
+        assert isinstance(link, types.LocationLink)
+        assert link.origin_selection_range is not None
+        start, end = _offsets(wanted, link.origin_selection_range, encoding)
+        assert start <= here <= end, "a link leads from the token at the cursor"
+        whole = _offsets(wanted, link.target_range, encoding)
+        target = _offsets(wanted, link.target_selection_range, encoding)
+        assert whole[0] <= target[0] <= target[1] <= whole[1]
+        targets.append(target)
+    located = []
+    for each in plain or ():
+        assert isinstance(each, types.Location)
+        assert each.uri == URI
+        located.append(_offsets(wanted, each.range, encoding))
+    assert targets == located
+    return located
+
+
+def _located(
+    wanted: Fixture, locations: list[Any], encoding: PositionEncoding
+) -> list[tuple[int, int]]:
+    assert {each["uri"] for each in locations} <= {URI}
+    return [_offsets(wanted, each["range"], encoding) for each in locations]
+
+
+def _offsets(wanted: Fixture, where: Any, encoding: PositionEncoding) -> tuple[int, int]:
+    start, end = (
+        (where["start"], where["end"]) if isinstance(where, dict) else (where.start, where.end)
+    )
+    return offset_in(wanted.text, start, encoding), offset_in(wanted.text, end, encoding)
+
+
+def _marked(wanted: Fixture, mark: Mark) -> tuple[int, int]:
+    before = sum(len(line) + 1 for line in wanted.lines[: mark.record])
+    return before + mark.span.start, before + mark.span.end
+
+
+# Structure
+
+
+def check_symbols(fixture: str, shown: str) -> None:
+    """The outline reads like this, ``first-last name | detail`` a line, each in what it is in. In
+    every encoding each symbol is within the one that it is in, and the flat list says the same.
+    """
+    text = read(fixture).text
+    assert symbols_of(Analysis(text)) == dedent(shown).strip("\n").rstrip().split("\n")
+
+
+def symbols_of(analysis: Analysis) -> list[str]:
+    """The outline as lines of text."""
+    answers = [list(_symbols(analysis, encoding)) for encoding in ENCODINGS]
+    assert answers.count(answers[0]) == len(answers)
+    return answers[0]
+
+
+def _symbols(analysis: Analysis, encoding: PositionEncoding) -> Iterator[str]:
+    tree = json.loads(document_symbols(analysis, URI, encoding, TREE).text)
+    flat = json.loads(
+        document_symbols(analysis, URI, encoding, SymbolOptions(kinds=EVERY_KIND)).text
+    )
+    walked = list(_walk(tree, None, 0))
+    assert [(each["name"], each["location"]["range"], each["kind"]) for each in flat] == [
+        (symbol["name"], symbol["range"], symbol["kind"]) for symbol, _ in walked
+    ]
+    for symbol, depth in walked:
+        start, end = symbol["range"]["start"], symbol["range"]["end"]
+        if "\r" not in analysis.document.text:
+            offset_in(analysis.document.text, end, encoding)
+        lines = f"{start['line'] + 1}-{end['line'] + 1}"
+        detail = f" | {symbol['detail']}" if "detail" in symbol else ""
+        struck = " (struck out)" if symbol.get("tags") == [1] else ""
+        yield f"{'  ' * depth}{lines} {symbol['name']}{struck}{detail}"
+
+
+def _walk(symbols: list[Any], parent: Any, depth: int) -> Iterator[tuple[Any, int]]:
+    before = (-1, 0)
+    for symbol in symbols:
+        assert symbol["name"].strip(), "VS Code refuses names that are empty"
+        whole, own = _span(symbol["range"]), _span(symbol["selectionRange"])
+        assert whole[0] <= own[0] <= own[1] <= whole[1]
+        if parent is not None:
+            outer = _span(parent["range"])
+            assert outer[0] <= whole[0] <= whole[1] <= outer[1]
+        assert before <= whole[0], "symbols come in the order of the trace"
+        before = whole[0]
+        yield symbol, depth
+        yield from _walk(symbol.get("children", []), symbol, depth + 1)
+
+
+def _span(where: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    start, end = where["start"], where["end"]
+    return (start["line"], start["character"]), (end["line"], end["character"])
+
+
+def folds_of(fixture: str, most: int | None = None) -> list[str]:
+    """What can be folded, ``first-last name``; no two folds cross or start on one line."""
+    analysis = Analysis(read(fixture).text)
+    folds = json.loads(folding_ranges(analysis, FoldingOptions(most, has_text=True)).text)
+    plain = json.loads(folding_ranges(analysis, FoldingOptions(most)).text)
+    assert [{**each, "collapsedText": ""} for each in plain] == [
+        {**each, "collapsedText": ""} for each in folds
+    ]
+    for number, fold in enumerate(folds):
+        assert fold["startLine"] < fold["endLine"]
+        for other in folds[:number]:
+            assert other["startLine"] < fold["startLine"]
+            assert not (
+                other["startLine"] < fold["startLine"] <= other["endLine"] < fold["endLine"]
+            )
+    return [
+        f"{each['startLine'] + 1}-{each['endLine'] + 1} {each['collapsedText']}" for each in folds
+    ]
+
+
+def selections_of(fixture: str) -> list[str]:
+    """What a selection at the cursor grows to: the text within one line, else ``first-last``."""
+    wanted = read(fixture)
+    analysis = Analysis(wanted.text)
+    answers = []
+    for encoding in ENCODINGS:
+        grown = []
+        place = point_at(analysis, wanted.at(encoding), encoding)
+        each: types.SelectionRange | None = selection_range(analysis, place, encoding)
+        before: tuple[int, int] | None = None
+        while each is not None:
+            start, end = _offsets(wanted, each.range, encoding)
+            assert before is None or (start <= before[0] and before[1] <= end)
+            assert before != (start, end)
+            before = start, end
+            first, last = each.range.start.line, each.range.end.line
+            grown.append(wanted.text[start:end] if first == last else f"{first + 1}-{last + 1}")
+            each = each.parent
+        answers.append(grown)
+    assert answers.count(answers[0]) == len(answers)
+    return answers[0]
+
+
+# Links
+
+
+def links_of(
+    fixture: str, options: LinkOptions | None = None, folders: Sequence[str] = ("/work",)
+) -> list[tuple[str, str]]:
+    """The text of each link, and where it leads: an address, or the path that is looked for."""
+    wanted = read(fixture)
+    analysis = Analysis(wanted.text)
+    answers = []
+    for encoding in ENCODINGS:
+        given = (analysis, URI, encoding, options or LinkOptions(), folders)
+        found = json.loads(document_links(*given).text)
+        told = json.loads(document_links(*given, with_tooltips=True).text)
+        assert [{k: v for k, v in each.items() if k != "tooltip"} for each in told] == found
+        assert all(each["tooltip"] for each in told)
+        answers.append([_linked(wanted, each, encoding) for each in found])
+    assert answers.count(answers[0]) == len(answers)
+    return answers[0]
+
+
+def _linked(wanted: Fixture, link: Any, encoding: PositionEncoding) -> tuple[str, str]:
+    start, end = _offsets(wanted, link["range"], encoding)
+    if "target" in link:
+        return wanted.text[start:end], link["target"]
+    assert link["data"]["uri"] == URI
+    return wanted.text[start:end], link["data"]["path"]
