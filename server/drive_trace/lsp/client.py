@@ -20,6 +20,7 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 from pygls.uris import to_fs_path
 
+from drive_trace.features.semantic_tokens import LEGEND
 from drive_trace.text import PositionEncoding
 
 
@@ -41,6 +42,11 @@ class Client:
         default_factory=lambda: frozenset({"relatedInformation", "codeDescription", "tags"})
     )
     """The optional members of a diagnostic that it reads."""
+    token_types: frozenset[str] = frozenset(LEGEND.token_types)
+    """The types of semantic tokens that it knows."""
+    token_modifiers: frozenset[str] = frozenset(LEGEND.token_modifiers)
+    resolves_hint_tooltips: bool = False
+    """Whether it asks for an inlay hint's explanation when somebody points at it."""
     reads_document_changes: bool = False
     reads_action_literals: bool = True
     """Whether a code action may be more than a command."""
@@ -58,6 +64,8 @@ def read_client(params: types.InitializeParams) -> Client:
         return bool(get_capability(declared, path, False))
 
     actions = get_capability(declared, "text_document.code_action")
+    token_types, token_modifiers = _tokens(declared)
+    resolved = get_capability(declared, "text_document.inlay_hint.resolve_support.properties")
     return Client(
         encoding=choose_encoding(declared),
         process_id=params.process_id,
@@ -67,6 +75,9 @@ def read_client(params: types.InitializeParams) -> Client:
         refreshes_lenses=has("workspace.code_lens.refresh_support"),
         hover_format=_hover_format(get_capability(declared, "text_document.hover.content_format")),
         diagnostic_members=_diagnostic_members(declared),
+        token_types=token_types,
+        token_modifiers=token_modifiers,
+        resolves_hint_tooltips="tooltip" in (resolved or ()),
         reads_document_changes=has("workspace.workspace_edit.document_changes"),
         reads_action_literals=(
             actions is None or has("text_document.code_action.code_action_literal_support")
@@ -121,6 +132,14 @@ def _hover_format(formats: Any) -> types.MarkupKind:
     """The first format of the client's list; without a list, Markdown."""
     known = [each for each in formats or () if isinstance(each, types.MarkupKind)]
     return known[0] if known else types.MarkupKind.Markdown
+
+
+def _tokens(declared: types.ClientCapabilities) -> tuple[frozenset[str], frozenset[str]]:
+    """The types and modifiers that the client lists; all, where it does not speak of them."""
+    said = get_capability(declared, "text_document.semantic_tokens")
+    if not isinstance(said, types.SemanticTokensClientCapabilities):
+        return Client().token_types, Client().token_modifiers
+    return frozenset(said.token_types), frozenset(said.token_modifiers)
 
 
 def _diagnostic_members(declared: types.ClientCapabilities) -> frozenset[str]:

@@ -4,7 +4,16 @@ from typing import Annotated, Literal
 
 from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import Count, Entity, Family, OneOf, Ordinal, Prose, SliceSlug
+from drive_trace.vocabulary.types import (
+    Count,
+    Entity,
+    Family,
+    Null,
+    OneOf,
+    Ordinal,
+    Prose,
+    SliceSlug,
+)
 
 
 @event(
@@ -72,7 +81,9 @@ class SliceStarted(Envelope):
     event_type: Literal["slice-started"]  # type: ignore[misc]
     slice_slug: SliceSlug
     slice_index: Annotated[Ordinal, Prose("The slice's place in its project, counted from 1.")]
-    linear_ref: Annotated[str | None, Prose("The slice's Linear ticket, or null.")]
+    linear_ref: Annotated[
+        str | None, Prose("The slice's Linear ticket, or null."), Null("it has no ticket")
+    ]
 
 
 @event(
@@ -96,7 +107,9 @@ class SliceCompleted(Envelope):
         ),
         Prose("How the slice ended."),
     ]
-    pr_ref: Annotated[str | None, Prose("The slice's pull request, or null.")]
+    pr_ref: Annotated[
+        str | None, Prose("The slice's pull request, or null."), Null("it has no pull request")
+    ]
 
 
 @event(
@@ -139,7 +152,11 @@ class HealthCheckFired(Envelope):
         ),
         Prose("How serious the worst sign was."),
     ]
-    recommended_next: Annotated[str | None, Prose("What the check recommends to do next, or null.")]
+    recommended_next: Annotated[
+        str | None,
+        Prose("What the check recommends to do next, or null."),
+        Null("it recommends nothing"),
+    ]
 
 
 @event(

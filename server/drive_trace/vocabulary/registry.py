@@ -15,6 +15,7 @@ from drive_trace.vocabulary.types import (
     Entity,
     Family,
     Names,
+    Null,
     OneOf,
     Prose,
     Unit,
@@ -109,6 +110,8 @@ class FieldType:
     nullable: bool = False
     unit: str | None = None
     names: Entity | None = None
+    null_means: str | None = None
+    """What it says where it is null; every field that may be null has this."""
     plain_class: type | None = field(init=False, compare=False)
     """The class that nearly all right values are of, as Python reads JSON; None: see the shape."""
     plain_values: Container[object] | None = field(init=False, compare=False)
@@ -248,7 +251,7 @@ def fields_of(cls: type) -> dict[str, FieldType]:
 def _field(name: str, hint: object) -> FieldType:
     read = _Annotations()
     shape = read.shape(hint)
-    return FieldType(name, read.prose, shape, read.nullable, read.unit, read.names)
+    return FieldType(name, read.prose, shape, read.nullable, read.unit, read.names, read.null_means)
 
 
 class _Annotations:
@@ -258,6 +261,7 @@ class _Annotations:
         self.prose = ""
         self.unit: str | None = None
         self.names: Entity | None = None
+        self.null_means: str | None = None
         self.nullable = False
         self._minimum: int | None = None
         self._one_of: OneOf | None = None
@@ -304,6 +308,8 @@ class _Annotations:
             self.unit = note.name
         elif isinstance(note, Names):
             self.names = note.entity
+        elif isinstance(note, Null):
+            self.null_means = note.means
         elif isinstance(note, Written):
             self._form = note.form
 
