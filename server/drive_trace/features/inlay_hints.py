@@ -76,6 +76,8 @@ def resolve_hint(analysis: Analysis | None, hint: types.InlayHint) -> types.Inla
     if line is None or field is None:
         return hint
     value = _values(line).get(name)
+    if str(hint.label) not in (_label(analysis, line, field, value, _DEFAULTS) or ""):
+        return hint
     place = Place(Part.VALUE, (name,))
     said = about_value(
         Pointed(analysis, line, place, event, field, value, value is None, HoverOptions())

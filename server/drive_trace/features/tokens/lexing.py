@@ -16,7 +16,10 @@ from drive_trace.trace.syntax import ProblemKind
 from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, FieldType, ObjectShape
 
 STRING = r'"(?>[^"\\]*(?:\\.[^"\\]*)*)"'
-_LEX = re.compile(rf"{STRING}(?=([ \t\r]*:)?)|[{{}}\[\],]|[\w.+-]+", re.DOTALL)
+# A string that nothing closes takes the rest of the line, or each quote in it would be tried anew.
+_LEX = re.compile(
+    r'"(?>[^"\\]*(?:\\.[^"\\]*)*)(?:(")(?=([ \t\r]*:)?)|\\?\Z)|[{}\[\],]|[\w.+-]+', re.DOTALL
+)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORDS = frozenset({"true", "false", "null"})
 _QUOTES_ARE_WRONG = (ProblemKind.QUOTES, ProblemKind.MISSING_QUOTE)
@@ -45,7 +48,9 @@ def tokens_of(line: Line) -> Iterator[Token]:
     for found in _LEX.finditer(text, 0, _end(line)):
         start, end = found.span()
         if text[start] == '"':
-            kind = reader.key(text[start:end]) if found.start(1) >= 0 else reader.string()
+            if found[1] is None:
+                return
+            kind = reader.key(text[start:end]) if found.start(2) >= 0 else reader.string()
         elif end - start == 1 and text[start] in "{}[],":
             reader.punctuation(text[start])
             continue

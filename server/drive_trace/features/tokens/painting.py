@@ -117,7 +117,7 @@ class Painter:
         """Tokens counted in units of the encoding, on the lines that the protocol sees."""
         numbers: list[str] = []
         first = line = column = at = before_line = before = 0
-        for start, end, kind in _on_one_line(text, shown):
+        for start, end, kind in _on_one_line(text, shown) if "\r" in text else shown:
             breaks = text.count("\r", at, start)
             if breaks:
                 line += breaks
