@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -17,6 +18,8 @@ from lsprotocol.converters import get_converter
 from drive_trace.api import Analysis
 from drive_trace.features.code_lens import code_lenses, resolve_lens
 from drive_trace.features.hover import hover
+from drive_trace.features.hovering.pointed import HoverOptions
+from drive_trace.storage.pages import rule_url
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Position
 from tests.support.sessions.conversation import OK, PARAMS
@@ -118,7 +121,8 @@ class Hover:
             analysis, encoding = Analysis(text), PositionEncoding(client.encoding)
             point = analysis.document.point_at(Position(**at), encoding)
             kind = types.MarkupKind.Markdown if client.markdown else types.MarkupKind.PlainText
-            assert result == PLAIN.unstructure(hover(analysis, point, encoding, kind))
+            options = HoverOptions(uri=uri, now=datetime.now(UTC), url_of=rule_url)
+            assert result == PLAIN.unstructure(hover(analysis, point, encoding, kind, options))
 
         params = {"textDocument": {"uri": uri}, "position": at}
         conversation.ask("textDocument/hover", params, message_id=self.message_id, check=check)

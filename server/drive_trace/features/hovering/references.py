@@ -8,6 +8,8 @@ from drive_trace.features.hovering.entities import Named, named
 from drive_trace.features.hovering.lengths import exact, in_full, plural
 from drive_trace.features.hovering.pointed import Pointed, run_at
 from drive_trace.scorecard.render import code
+from drive_trace.scorecard.verdict import listed
+from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import node_at, syntax_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form, StringShape
@@ -38,12 +40,27 @@ def _about_named(at: Pointed, found: Named) -> str:
         return f"No event of this trace starts this {found.of.entity}."
     end = found.ends.after(start) or found.ends.last
     said = f"{_title(at, found, start)}: started on {at.link(start)}"
-    said += f", ended on {at.link(end)}{_outcome(end)}." if end is not None else ", not ended."
+    said += f", ended on {at.link(end)}{_outcome(end)}." if end is not None else _open(at, found)
     if found.of.entity is Entity.DISPATCH:
         rounds = found.home.table(_ROUND.opener, found.of.field).of(found.id)
         said += f" {plural(len(rounds), 'round')}." if rounds else ""
         said += _resumed(at, start)
     return said
+
+
+def _open(at: Pointed, found: Named) -> str:
+    """Of what nothing ends: where the end may stand all the same."""
+    run_id = found.home.run_id if isinstance(found.home, Run) else None
+    rejected = (
+        at.analysis.index.rejected_naming(run_id, found.of.field, found.id)
+        if run_id is not None
+        else ()
+    )
+    named_on = [at.link(line) for line in rejected[-3:]]
+    if not named_on:
+        return ", not ended."
+    are = "is" if len(named_on) == 1 else "are"
+    return f", not ended as far as readers know: {listed(named_on)} {are} rejected."
 
 
 def _title(at: Pointed, found: Named, start: Line) -> str:
