@@ -64,6 +64,10 @@ _LENSES, _RESOLVE = "codeLens", "codeLens/resolve, each"
 _ASKED = {
     "hover on an event's name": Request("textDocument/hover", _at("event_type")),
     "hover on a run's id": Request("textDocument/hover", _at("project_run_id")),
+    "hover on a timestamp": Request("textDocument/hover", _at("ts")),
+    "hover on a dispatch's id": Request("textDocument/hover", _at("dispatch_id")),
+    "inlayHint, a screen": Request("textDocument/inlayHint", _screen),
+    "semanticTokens, a screen": Request("textDocument/semanticTokens/range", _screen),
     "codeAction, a screen": Request("textDocument/codeAction", _screen_in_context),
     _LENSES: Request("textDocument/codeLens", _whole),
 }

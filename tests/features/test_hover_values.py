@@ -325,6 +325,7 @@ def test_a_client_without_markdown_gets_plain_words() -> None:
         ("vscode-remote://wsl/trace.jsonl", "[line 1](vscode-remote://wsl/trace.jsonl#L1)"),
         ("untitled:Untitled-1", "line 1,"),
         ("file:///a b", "line 1,"),
+        ("file:///\ud800", "line 1,"),
         ("", "line 1,"),
     ],
 )

@@ -15,7 +15,7 @@ from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import EventType, FieldType
 
-_HAS_PLACE = re.compile(r"[a-zA-Z][\w.+-]*://\S+")
+_HAS_PLACE = re.compile(r"[a-zA-Z][\w.+-]*://[^\s\ud800-\udfff]+")
 
 
 class HoverOptions(NamedTuple):
