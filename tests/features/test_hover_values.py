@@ -210,7 +210,7 @@ def test_an_event_id_tells_the_place_in_the_run() -> None:
 
 def test_a_hash_leads_to_the_brief_that_had_the_same_content() -> None:
     brief = 'EVENT{"event_type":"brief-issued","brief_content_hash":"$0HASH"}'
-    assert said(brief.replace("HASH", HASH)) == "No other brief has this content."
+    assert said(brief.replace("HASH", HASH)) == "No other brief of the run has this content."
     again = f"{BRIEFS}        {brief}".replace("HASH", HASH)
     assert said(again) == f"The same content as on {line(2)}, a brief of `coder`."
     first = f"""
@@ -218,7 +218,7 @@ def test_a_hash_leads_to_the_brief_that_had_the_same_content() -> None:
         EVENT{{"event_type":"brief-issued","brief_content_hash":"HASH"}}
     """
     assert said(first.replace("HASH", HASH)) == (
-        f"No earlier brief has this content; {line(2)} has it again."
+        f"No earlier brief of the run has this content; {line(2)} has it again."
     )
 
 

@@ -10,7 +10,7 @@ from drive_trace.features.hovering.pointed import run_at
 from drive_trace.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
 from drive_trace.rules.durations import Measured, measure
 from drive_trace.rules.subjects import KINDS, Step
-from drive_trace.trace.index import Index, Run
+from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line, LineSet
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, FieldType, Lifetime
 
@@ -23,7 +23,8 @@ class Named(NamedTuple):
 
     of: Lifetime
     id: str
-    home: Run | Index
+    run: Run | None
+    """Where it is; None where no event starts it."""
     starts: LineSet
     ends: LineSet
 
@@ -49,9 +50,14 @@ def named(analysis: Analysis, line: Line, field: FieldType, value: object) -> Na
     if of is None or not isinstance(value, str):
         return None
     run = run_at(analysis, run_of(line)) if field.name == of.field else None
-    home = run if run is not None else analysis.index
-    starts = home.table(of.opener, of.field).of(value)
-    return Named(of, value, home, starts, home.table(of.closer, of.field).of(value))
+    if run is None:
+        starts = analysis.index.table(of.opener, of.field).of(value)
+        start = starts.before(line) or starts.first
+        run = analysis.index.runs[start.run] if start is not None else None
+    if run is None:
+        return Named(of, value, None, LineSet(), LineSet())
+    starts = run.table(of.opener, of.field).of(value)
+    return Named(of, value, run, starts, run.table(of.closer, of.field).of(value))
 
 
 def introduces(event: EventType, field: FieldType) -> bool:

@@ -9,7 +9,6 @@ from drive_trace.features.hovering.lengths import exact, in_full, plural
 from drive_trace.features.hovering.pointed import Pointed, run_at
 from drive_trace.scorecard.render import code
 from drive_trace.scorecard.verdict import listed
-from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import node_at, syntax_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form, StringShape
@@ -41,8 +40,8 @@ def _about_named(at: Pointed, found: Named) -> str:
     end = found.ends.after(start) or found.ends.last
     said = f"{_title(at, found, start)}: started on {at.link(start)}"
     said += f", ended on {at.link(end)}{_outcome(end)}." if end is not None else _open(at, found)
-    if found.of.entity is Entity.DISPATCH:
-        rounds = found.home.table(_ROUND.opener, found.of.field).of(found.id)
+    if found.of.entity is Entity.DISPATCH and found.run is not None:
+        rounds = found.run.table(_ROUND.opener, found.of.field).of(found.id)
         said += f" {plural(len(rounds), 'round')}." if rounds else ""
         said += _resumed(at, start)
     return said
@@ -50,17 +49,13 @@ def _about_named(at: Pointed, found: Named) -> str:
 
 def _open(at: Pointed, found: Named) -> str:
     """Of what nothing ends: where the end may stand all the same."""
-    run_id = found.home.run_id if isinstance(found.home, Run) else None
-    rejected = (
-        at.analysis.index.rejected_naming(run_id, found.of.field, found.id)
-        if run_id is not None
-        else ()
-    )
+    assert found.run is not None
+    rejected = at.analysis.index.rejected_naming(found.run.run_id, found.of.field, found.id)
     named_on = [at.link(line) for line in rejected[-3:]]
     if not named_on:
         return ", not ended."
     are = "is" if len(named_on) == 1 else "are"
-    return f", not ended as far as readers know: {listed(named_on)} {are} rejected."
+    return f", not ended as far as readers know: {listed(tuple(named_on))} {are} rejected."
 
 
 def _title(at: Pointed, found: Named, start: Line) -> str:
@@ -119,15 +114,16 @@ def _about_event_id(at: Pointed, value: str) -> str | None:
 def _about_hash(at: Pointed, name: str, value: str) -> str | None:
     if at.line.event is None or value not in Form.SHA256:
         return None
-    same = at.analysis.index.table(at.line.event.name, name).of(value)
+    run = at.analysis.index.runs[at.line.run]
+    same = run.table(at.line.event.name, name).of(value)
     before, after = same.before(at.line), same.after(at.line)
     if before is not None:
         dispatch = _dispatch_name(at, before)
         of = f" of {dispatch}" if dispatch else ""
         return f"The same content as on {at.link(before)}, a brief{of}."
     if after is not None:
-        return f"No earlier brief has this content; {at.link(after)} has it again."
-    return "No other brief has this content."
+        return f"No earlier brief of the run has this content; {at.link(after)} has it again."
+    return "No other brief of the run has this content."
 
 
 def _about_path(at: Pointed, value: str) -> str:
