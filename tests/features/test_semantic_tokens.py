@@ -242,7 +242,7 @@ def test_a_keystroke_sends_its_line_alone() -> None:
 def test_of_an_answer_that_is_not_known_any_more_all_is_sent() -> None:
     analysis = Analysis(read('EVENT{"event_type":"round-start"}').text)
     first, state = tokens(analysis, UTF16)
-    second, newer = tokens(analysis, UTF16, state)
+    second, newer = tokens(analysis, UTF16)
     assert first["resultId"] != second["resultId"]
     for before, result_id in ((newer, state.result_id), (None, "1"), (newer, "unheard of")):
         answer, _ = changed_tokens(analysis, UTF16, before, result_id)

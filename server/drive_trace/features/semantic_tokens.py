@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import count
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -28,6 +29,7 @@ __all__ = ["LEGEND", "TokenLook", "TokenState", "changed_tokens", "tokens", "tok
 
 _NUMBERS = 5
 """An answer has so many numbers for each token."""
+_ids = count(1)
 _STEP = 4096
 """So many lines are compared at once."""
 
@@ -64,13 +66,11 @@ class _Run(NamedTuple):
         return JsonText(f"[{','.join(self.texts)}]".encode())
 
 
-def tokens(
-    analysis: Analysis, look: TokenLook, before: TokenState | None = None
-) -> tuple[dict[str, object], TokenState]:
+def tokens(analysis: Analysis, look: TokenLook) -> tuple[dict[str, object], TokenState]:
     """All tokens, and what is to be kept of the answer."""
     document = analysis.document
     run = _paint(document, look, 0, len(document.lines))
-    result_id = _next_id(before)
+    result_id = _new_id()
     state = TokenState(result_id, look, list(document.lines), run.counts, not document.is_divided)
     return {"resultId": result_id, "data": run.data()}, state
 
@@ -93,7 +93,7 @@ def changed_tokens(
         or not before.is_simple
         or document.is_divided
     ):
-        return tokens(analysis, look, before)
+        return tokens(analysis, look)
     first, old_stop, stop = _changed(before.lines, document.lines)
     run = _paint(document, look, first, stop, _last_with_tokens(before.counts, first))
     counts = before.counts[:first] + run.counts + before.counts[old_stop:]
@@ -113,7 +113,7 @@ def changed_tokens(
     if texts or deleted:
         data = JsonText(f"[{','.join(texts)}]".encode())
         edits.append({"start": _NUMBERS * start, "deleteCount": _NUMBERS * deleted, "data": data})
-    state = TokenState(_next_id(before), look, list(document.lines), counts, is_simple=True)
+    state = TokenState(_new_id(), look, list(document.lines), counts, is_simple=True)
     return {"resultId": state.result_id, "edits": edits}, state
 
 
@@ -160,5 +160,6 @@ def _last_with_tokens(counts: array[int], stop: int) -> int:
     return next((at for at in range(stop - 1, 0, -1) if counts[at]), 0)
 
 
-def _next_id(before: TokenState | None) -> str:
-    return str(int(before.result_id) + 1) if before is not None else "1"
+def _new_id() -> str:
+    """A name for an answer that no other has: a document may be closed and opened again."""
+    return str(next(_ids))

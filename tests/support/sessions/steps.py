@@ -22,6 +22,7 @@ from drive_trace.features.hovering.pointed import HoverOptions
 from drive_trace.storage.pages import rule_url
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Position
+from tests.support.sessions.aids import Aids
 from tests.support.sessions.conversation import OK, PARAMS
 from tests.support.sessions.model import folder_of, position
 from tests.support.sessions.places import ANY, IDS, place, uri_of, whole
@@ -352,6 +353,7 @@ RIGHT = weighted(
     (1, _HOVER),
     (1, st.builds(Lenses, URIS, _IDS, st.booleans())),
     (1, st.builds(ResolveOld, _IDS)),
+    (2, st.builds(Aids, URIS, st.tuples(_NUMBERS, _NUMBERS), _IDS)),
     (1, st.builds(Actions, URIS, st.tuples(_NUMBERS, _NUMBERS), st.none() | _NUMBERS)),
     (1, _SHOW_RUN),
     (2, _PULL),

@@ -42,7 +42,7 @@ def _look(asked: Asked) -> tokens.TokenLook:
 
 
 def _tokens(asked: Asked, _params: types.SemanticTokensParams) -> object:
-    answer, asked.trace.tokens = tokens.tokens(asked.analysis, _look(asked), asked.trace.tokens)
+    answer, asked.trace.tokens = tokens.tokens(asked.analysis, _look(asked))
     return answer
 
 
