@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from drive_trace.findings import FindingStore, Selection
-from drive_trace.rules.base import LINES_BELOW, Finding, Fix, Related, Severity, Words
+from drive_trace.rules.base import LINES_BELOW, Finding, Fix, Related, Rule, Severity, Words
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.events import Event, TraceLog
@@ -121,6 +121,10 @@ class Analysis:
     def severity_of(self, finding: Finding) -> Severity:
         """How severe a finding is by the settings."""
         return self._settings.severity(finding.rule) or finding.rule.severity
+
+    def options_of(self, rule: Rule[Any]) -> dict[str, Any]:
+        """The values of a rule's options by the settings, also of a rule that is off."""
+        return self._settings.values(rule)
 
     @property
     def finding_revision(self) -> int:

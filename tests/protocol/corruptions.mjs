@@ -8,6 +8,17 @@ const published = {
 const hover = { name: "a hover", method: "textDocument/hover", fits: ({ result }) => result?.range };
 const lenses = { name: "lenses", method: "textDocument/codeLens", fits: ({ result }) => result?.length > 0 };
 const lens = { name: "a lens", method: "codeLens/resolve", fits: ({ result }) => result?.command };
+const hints = { name: "inlay hints", method: "textDocument/inlayHint", fits: ({ result }) => result?.length > 0 };
+const tokens = {
+  name: "semantic tokens",
+  method: "textDocument/semanticTokens/full",
+  fits: ({ result }) => result?.data?.length > 0,
+};
+const changes = {
+  name: "what has changed of semantic tokens",
+  method: "textDocument/semanticTokens/full/delta",
+  fits: ({ result }) => result?.edits?.length > 0,
+};
 const actions = {
   name: "code actions",
   method: "textDocument/codeAction",
@@ -44,6 +55,9 @@ export const corruptions = [
   [hover, "no result", (message) => delete message.result],
   [lenses, "no range", ({ result }) => delete result[0].range],
   [lens, "no title", ({ result }) => delete result.command.title],
+  [hints, "no position", ({ result }) => delete result[0].position],
+  [tokens, "no data", ({ result }) => delete result.data],
+  [changes, "no start", ({ result }) => delete result.edits[0].start],
   [actions, "no text document", ({ result }) => delete result[0].edit.documentChanges[0].textDocument],
   [choices, "no label", ({ result }) => delete result.items[0].label],
   [choices, "no range", ({ result }) => delete result.items[0].textEdit.range],
@@ -64,6 +78,10 @@ export const corruptions = [
   [published, "a line that is a string", ({ params }) => (params.diagnostics[0].range.start.line = "0")],
   [hover, "a range that is null", ({ result }) => (result.range = null)],
   [lens, "arguments that are no list", ({ result }) => (result.command.arguments = {})],
+  [hints, "a label that is a number", ({ result }) => (result[0].label = 28)],
+  [hints, "a padding that is a number", ({ result }) => (result[0].paddingLeft = 1)],
+  [tokens, "a number that is a string", ({ result }) => (result.data[0] = "0")],
+  [tokens, "a name that is a number", ({ result }) => (result.resultId = 1)],
   [actions, "isPreferred that is a string", ({ result }) => (result[0].isPreferred = "yes")],
   [actions, "a version that is a string", ({ result }) => (result[0].edit.documentChanges[0].textDocument.version = "1")],
   [choices, "isIncomplete that is null", ({ result }) => (result.isIncomplete = null)],
@@ -79,6 +97,8 @@ export const corruptions = [
   [published, "half a character", ({ params }) => (params.diagnostics[0].range.end.character = 0.5)],
   [published, "a line beyond 31 bits", ({ params }) => (params.diagnostics[0].range.end.line = 2 ** 31)],
   [published, "half a version", ({ params }) => (params.version = 1.5)],
+  [tokens, "a negative number", ({ result }) => (result.data[1] = -1)],
+  [changes, "half a number to delete", ({ result }) => (result.edits[0].deleteCount = 0.5)],
   [lenses, "a negative character", ({ result }) => (result[0].range.end.character = -1)],
   [error, "a code that is no integer", (message) => (message.error.code = 0.5)],
 
@@ -102,6 +122,8 @@ export const corruptions = [
   [published, "an id", (message) => (message.id = 1)],
   [hover, "one more in the result", ({ result }) => (result.language = "markdown")],
   [lens, "one more in the command", ({ result }) => (result.command.tooltip = "x")],
+  [hints, "one more in a hint", ({ result }) => (result[0].line = 1)],
+  [changes, "one more in an edit", ({ result }) => (result.edits[0].text = "")],
   [actions, "one more in an action", ({ result }) => (result[0].isSafe = true)],
   [actions, "one more in the edit", ({ result }) => (result[0].edit.edits = [])],
   [choices, "one more in an item", ({ result }) => (result.items[0].order = 1)],

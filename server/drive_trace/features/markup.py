@@ -8,6 +8,7 @@ from lsprotocol import types
 
 _CODE = re.compile(r"(?<!`)(`+)(?!`)( ?)(.*?)\2(?<!`)\1(?!`)")
 _STRESS = re.compile(r"(\*\*?)(?=\S)(.*?\S)\1")
+_LINK = re.compile(r"\[([^\[\]]+)\]\([^()\s]+\)")
 _SEPARATOR = re.compile(r"\|(?: *:?-+:? *\|)+")
 
 
@@ -39,7 +40,7 @@ def _inline(line: str) -> str:
         done = match.end()
     parts.append(line[done:])
     # The stress may reach over a code span: ``**`pass`**``.
-    held = "\0".join(parts[0::2])
+    held = _LINK.sub(r"\1", "\0".join(parts[0::2]))
     outside = _STRESS.sub(r"\2", _STRESS.sub(r"\2", held)).split("\0")
     codes = [*parts[1::2], ""]
     return "".join(text + code for text, code in zip(outside, codes, strict=True))

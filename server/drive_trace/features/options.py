@@ -32,11 +32,14 @@ class HintOptions:
 
     durations: bool = setting(True, "Hours and minutes behind milliseconds: `1680000` `28m`.")
     tokens: bool = setting(True, "Short numbers behind token counts: `1912408` `1.9M`.")
+    sizes: bool = setting(
+        True, "Kilobytes and megabytes behind long byte counts: `1204551` `1.2 MB`."
+    )
     clock: bool = setting(
         True,
         "What the clock says behind a claimed duration that is far from it: `clock says 28m`.",
     )
-    names: bool = setting(True, "The dispatch's name behind its id.")
+    names: bool = setting(True, "The dispatch's name behind its id, `round 2` behind a round's.")
 
 
 @dataclass(frozen=True, slots=True)

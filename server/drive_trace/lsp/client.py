@@ -23,6 +23,7 @@ from pygls.uris import to_fs_path
 from drive_trace.features.completion_items import Abilities
 from drive_trace.features.document_symbol import FIRST_KINDS, SymbolOptions
 from drive_trace.features.folding_range import FoldingOptions
+from drive_trace.features.semantic_tokens import LEGEND
 from drive_trace.text import PositionEncoding
 
 
@@ -50,6 +51,11 @@ class Client:
     symbols: SymbolOptions = field(default_factory=SymbolOptions)
     folding: FoldingOptions = field(default_factory=FoldingOptions)
     reads_link_tooltips: bool = False
+    token_types: frozenset[str] = frozenset(LEGEND.token_types)
+    """The types of semantic tokens that it knows."""
+    token_modifiers: frozenset[str] = frozenset(LEGEND.token_modifiers)
+    resolves_hint_tooltips: bool = False
+    """Whether it asks for an inlay hint's explanation when somebody points at it."""
     reads_document_changes: bool = False
     reads_action_literals: bool = True
     """Whether a code action may be more than a command."""
@@ -67,6 +73,8 @@ def read_client(params: types.InitializeParams) -> Client:
         return bool(get_capability(declared, path, False))
 
     actions = get_capability(declared, "text_document.code_action")
+    token_types, token_modifiers = _tokens(declared)
+    resolved = get_capability(declared, "text_document.inlay_hint.resolve_support.properties")
     return Client(
         encoding=choose_encoding(declared),
         process_id=params.process_id,
@@ -84,6 +92,9 @@ def read_client(params: types.InitializeParams) -> Client:
             has_text=has("text_document.folding_range.folding_range.collapsed_text"),
         ),
         reads_link_tooltips=has("text_document.document_link.tooltip_support"),
+        token_types=token_types,
+        token_modifiers=token_modifiers,
+        resolves_hint_tooltips="tooltip" in (resolved or ()),
         reads_document_changes=has("workspace.workspace_edit.document_changes"),
         reads_action_literals=(
             actions is None or has("text_document.code_action.code_action_literal_support")
@@ -166,6 +177,14 @@ def _symbols(declared: types.DocumentSymbolClientCapabilities | None) -> SymbolO
         kinds=frozenset(map(int, kinds)) if kinds is not None else FIRST_KINDS,
         has_tags=types.SymbolTag.Deprecated in tags,
     )
+
+
+def _tokens(declared: types.ClientCapabilities) -> tuple[frozenset[str], frozenset[str]]:
+    """The types and modifiers that the client lists; all, where it does not speak of them."""
+    said = get_capability(declared, "text_document.semantic_tokens")
+    if not isinstance(said, types.SemanticTokensClientCapabilities):
+        return Client().token_types, Client().token_modifiers
+    return frozenset(said.token_types), frozenset(said.token_modifiers)
 
 
 def _diagnostic_members(declared: types.ClientCapabilities) -> frozenset[str]:

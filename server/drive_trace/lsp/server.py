@@ -15,10 +15,12 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from drive_trace import __version__
+from drive_trace.api import Analysis
 from drive_trace.features.code_actions import APPLY_FIX
 from drive_trace.features.code_lens import SHOW_RUN, resolve_lens
 from drive_trace.features.completion_resolve import resolve_completion
 from drive_trace.features.diagnostics import DiagnosticOptions
+from drive_trace.features.inlay_hints import resolve_hint
 from drive_trace.lsp.answers import ANSWERS, Answer, Asked
 from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
@@ -84,6 +86,7 @@ class TraceServer(LanguageServer):
         self._on(types.CODE_LENS_RESOLVE, self._resolve_lens)
         self._on(types.COMPLETION_ITEM_RESOLVE, self._resolve_completion)
         self._on(types.DOCUMENT_LINK_RESOLVE, self._resolve_link)
+        self._on(types.INLAY_HINT_RESOLVE, self._resolve_hint)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
@@ -216,9 +219,15 @@ class TraceServer(LanguageServer):
         return resolve_completion(item, self.protocol.client.completion.documentation)
 
     def _resolve_lens(self, lens: types.CodeLens) -> types.CodeLens:
-        data = lens.data if isinstance(lens.data, dict) else {}
-        trace = self.traces.get(str(data.get("uri", "")))
-        return resolve_lens(trace.analysis if trace is not None else None, lens)
+        return resolve_lens(self._analysis_of(lens.data), lens)
+
+    def _resolve_hint(self, hint: types.InlayHint) -> types.InlayHint:
+        return resolve_hint(self._analysis_of(hint.data), hint)
+
+    def _analysis_of(self, data: object) -> Analysis | None:
+        """The trace that something to be resolved was made of."""
+        trace = self.traces.get(str(data.get("uri", ""))) if isinstance(data, dict) else None
+        return trace.analysis if trace is not None else None
 
     async def _resolve_link(self, link: types.DocumentLink) -> types.DocumentLink:
         data = link.data if isinstance(link.data, dict) else {}

@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from drive_trace.api import Analysis
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
+from drive_trace.features.semantic_tokens import TokenState
 from drive_trace.trace.document import Position
 from drive_trace.trace.line import Line
 
@@ -22,6 +23,8 @@ class OpenTrace:
         self.options = options
         self.near: Line | None = None
         """Where the last edit was."""
+        self.tokens: TokenState | None = None
+        """What the last answer with semantic tokens was about."""
         self._replaced = 0
         self._replace_all(text)
 

@@ -248,7 +248,7 @@ def end_of_slice(index: Index, run_id: str, slug: str, start: Line) -> Line | No
     to no slice or to another; None where it goes on to the end.
     """
     run = index.runs.get(run_id)
-    rejected = index.rejected_naming(run_id, _SLICE.field, slug)
+    rejected = index.unread_naming(run_id, _SLICE.field, slug)
     ends = (
         line for line in rejected if line.order > start.order and _event_name(line) == _SLICE.closer
     )
@@ -260,7 +260,7 @@ def end_of_slice(index: Index, run_id: str, slug: str, start: Line) -> Line | No
 
 def start_of_slice(index: Index, run_id: str, slug: str, line: Line) -> Line | None:
     """The start of a slice nearest above a line, or the line itself; else the first below."""
-    naming = index.rejected_naming(run_id, _SLICE.field, slug)
+    naming = index.unread_naming(run_id, _SLICE.field, slug)
     starts = [each for each in naming if _event_name(each) == _SLICE.opener]
     run = index.runs.get(run_id)
     if run is not None:
@@ -364,4 +364,4 @@ def _nearest(lines: LineSet, line: Line) -> Sequence[Line]:
 def _lines_of(index: Index, run_id: str, of: Lifetime, value: str) -> Iterator[Sequence[Line]]:
     run = index.runs.get(run_id)
     tables = (run.table(name, of.field).of(value) for name in of.members) if run is not None else ()
-    return chain(tables, (index.rejected_naming(run_id, of.field, value),))
+    return chain(tables, (index.unread_naming(run_id, of.field, value),))

@@ -141,7 +141,7 @@ def _of_path(index: Index, path: str, *, only_declaring: bool) -> Iterator[_Sour
                 yield _Source(index.table(name, field).of(path), field)
     for run_id in index.rejected:
         for field in _FIELDS[Entity.PATH] if run_id is not None else ():
-            yield _Source(index.rejected_naming(run_id or "", field, path), field)
+            yield _Source(index.unread_naming(run_id or "", field, path), field)
 
 
 def _of_lifetime(index: Index, named: Named, *, only_declaring: bool) -> Iterator[_Source]:
@@ -152,7 +152,7 @@ def _of_lifetime(index: Index, named: Named, *, only_declaring: bool) -> Iterato
         run = index.runs.get(home)
         if run is not None:
             yield from (_Source(run.table(name, of.field).of(value), of.field) for name in names)
-        yield _Source(index.rejected_naming(home, of.field, value), of.field)
+        yield _Source(index.unread_naming(home, of.field, value), of.field)
     if only_declaring:
         return
     for field in _REFERRING[named.entity]:
@@ -164,7 +164,7 @@ def _of_lifetime(index: Index, named: Named, *, only_declaring: bool) -> Iterato
         yield _Source(LineSet(line for line in referring if at_home[line.run]), field)
         for run_id in index.rejected:
             if run_id is not None:
-                yield _Source(index.rejected_naming(run_id, field, value), field)
+                yield _Source(index.unread_naming(run_id, field, value), field)
 
 
 def homes_of(index: Index, named: Named) -> Sequence[str]:
@@ -175,7 +175,7 @@ def homes_of(index: Index, named: Named) -> Sequence[str]:
     run = index.runs.get(own) if own is not None else None
     if run is not None and any(run.table(name, of.field).of(value) for name in of.members):
         return (run.run_id,)
-    if own is not None and index.rejected_naming(own, of.field, value):
+    if own is not None and index.unread_naming(own, of.field, value):
         return (own,)
     elsewhere = index.table(of.opener, of.field).of(value)
     return tuple(dict.fromkeys(line.run for line in elsewhere)) or ((own,) if own else ())

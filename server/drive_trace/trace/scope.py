@@ -213,5 +213,5 @@ def _is_over(index: Index, run: Run, of: Lifetime, start: Line, at: Line) -> boo
         return True
     return any(
         start.order < line.order < at.order and cast("OddLine", line).event_name == of.closer
-        for line in index.rejected_naming(run.run_id, of.field, name)[-_REJECTED:]
+        for line in index.unread_naming(run.run_id, of.field, name)[-_REJECTED:]
     )

@@ -13,6 +13,7 @@ from drive_trace.vocabulary.types import (
     Family,
     Milliseconds,
     Names,
+    Null,
     OneOf,
     Ordinal,
     Prose,
@@ -50,11 +51,16 @@ class DispatchStart(Envelope):
     subagent_type: Annotated[
         str, Prose("The kind of sub-agent delegated to, such as `generalPurpose`.")
     ]
-    model: Annotated[str | None, Prose("The model that the sub-agent runs on, or null.")]
+    model: Annotated[
+        str | None,
+        Prose("The model that the sub-agent runs on, or null."),
+        Null("the model was not recorded"),
+    ]
     parent_dispatch_id: Annotated[
         str | None,
         Names(Entity.DISPATCH),
         Prose("The earlier dispatch that this one resumes, or null."),
+        Null("no earlier dispatch is resumed"),
     ]
 
 

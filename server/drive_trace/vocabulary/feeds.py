@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import Family, OneOf, Prose, Tokens
+from drive_trace.vocabulary.types import Family, Null, OneOf, Prose, Tokens
 
 TOKEN_FIELDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 """The components of the token feed, in the order in which they are shown."""
@@ -41,16 +41,24 @@ class TokensRecorded(Envelope):
 
     event_type: Literal["tokens-recorded"]  # type: ignore[misc]
     input_tokens: Annotated[
-        Tokens | None, Prose("Tokens read by the models; null where not known.")
+        Tokens | None,
+        Prose("Tokens read by the models; null where not known."),
+        Null("not known, which is not 0"),
     ]
     output_tokens: Annotated[
-        Tokens | None, Prose("Tokens written by the models; null where not known.")
+        Tokens | None,
+        Prose("Tokens written by the models; null where not known."),
+        Null("not known, which is not 0"),
     ]
     cache_read_tokens: Annotated[
-        Tokens | None, Prose("Tokens read from the cache; null where not known.")
+        Tokens | None,
+        Prose("Tokens read from the cache; null where not known."),
+        Null("not known, which is not 0"),
     ]
     cache_write_tokens: Annotated[
-        Tokens | None, Prose("Tokens written to the cache; null where not known.")
+        Tokens | None,
+        Prose("Tokens written to the cache; null where not known."),
+        Null("not known, which is not 0"),
     ]
 
 
@@ -68,9 +76,15 @@ class CorrectnessRecorded(Envelope):
     mechanical: Annotated[
         Outcome | None,
         Prose("The mechanical gates: type check, tests, lint. Null: not recorded."),
+        Null("not recorded, so that the verdict cannot be computed"),
     ]
-    qa: Annotated[Outcome | None, Prose("The QA run. Null: not recorded.")]
+    qa: Annotated[
+        Outcome | None,
+        Prose("The QA run. Null: not recorded."),
+        Null("not recorded, so that the verdict cannot be computed"),
+    ]
     intent: Annotated[
         Outcome | None,
         Prose("The judge's verdict on whether the work does what was meant. Null: not recorded."),
+        Null("not recorded, so that the verdict cannot be computed"),
     ]

@@ -8,6 +8,7 @@ from drive_trace.vocabulary.types import (
     Count,
     Entity,
     Family,
+    Null,
     OneOf,
     Ordinal,
     Prose,
@@ -83,7 +84,10 @@ class SliceStarted(Envelope):
     slice_slug: SliceSlug
     slice_index: Annotated[Ordinal, Prose("The slice's place in its project, counted from 1.")]
     linear_ref: Annotated[
-        str | None, Refers(Reference.TICKET), Prose("The slice's Linear ticket, or null.")
+        str | None,
+        Refers(Reference.TICKET),
+        Prose("The slice's Linear ticket, or null."),
+        Null("it has no ticket"),
     ]
 
 
@@ -109,7 +113,10 @@ class SliceCompleted(Envelope):
         Prose("How the slice ended."),
     ]
     pr_ref: Annotated[
-        str | None, Refers(Reference.PULL_REQUEST), Prose("The slice's pull request, or null.")
+        str | None,
+        Refers(Reference.PULL_REQUEST),
+        Prose("The slice's pull request, or null."),
+        Null("it has no pull request"),
     ]
 
 
@@ -153,7 +160,11 @@ class HealthCheckFired(Envelope):
         ),
         Prose("How serious the worst sign was."),
     ]
-    recommended_next: Annotated[str | None, Prose("What the check recommends to do next, or null.")]
+    recommended_next: Annotated[
+        str | None,
+        Prose("What the check recommends to do next, or null."),
+        Null("it recommends nothing"),
+    ]
 
 
 @event(

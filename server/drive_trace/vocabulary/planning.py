@@ -11,6 +11,7 @@ from drive_trace.vocabulary.types import (
     Bytes,
     Count,
     Family,
+    Null,
     OneOf,
     Prose,
     Reference,
@@ -66,7 +67,9 @@ class _Spec(Envelope):
     spec_kind: Annotated[Kind, Prose("What the spec covers.")]
     byte_length: Annotated[Bytes, Prose("The spec's length.")]
     edge_cases_count: Annotated[
-        Count | None, Prose("How many edge cases it lists; null for project specs.")
+        Count | None,
+        Prose("How many edge cases it lists; null for project specs."),
+        Null("only slice specs list edge cases"),
     ]
     open_questions_count: Annotated[Count, Prose("How many questions it leaves open.")]
     dod_items_count: Annotated[Count, Prose("How many items its definition of done has.")]
@@ -77,12 +80,19 @@ class _Plan(Envelope):
     plan_kind: Annotated[Kind, Prose("What the plan covers.")]
     byte_length: Annotated[Bytes, Prose("The plan's length.")]
     dispatch_count: Annotated[
-        Count | None, Prose("How many dispatches a slice plan has; else null.")
+        Count | None,
+        Prose("How many dispatches a slice plan has; else null."),
+        Null("only slice plans plan dispatches"),
     ]
-    slice_count: Annotated[Count | None, Prose("How many slices a project plan has; else null.")]
+    slice_count: Annotated[
+        Count | None,
+        Prose("How many slices a project plan has; else null."),
+        Null("only project plans plan slices"),
+    ]
     dispatch_size_distribution: Annotated[
         DispatchSizes | None,
         Prose("How many dispatches of each size a slice plan has; else null."),
+        Null("only slice plans plan dispatches"),
     ]
     open_items_count: Annotated[Count, Prose("How many items it leaves open.")]
 
@@ -173,12 +183,20 @@ class PlanAmended(_Plan):
     event_type: Literal["plan-amended"]  # type: ignore[misc]
     bytes_delta: BytesDelta
     reason: Annotated[str, OneOf(_PLAN_REASONS), Prose("Why the plan had to be changed.")]
-    dispatches_added: Annotated[Count | None, Prose("Dispatches added to a slice plan; else null.")]
+    dispatches_added: Annotated[
+        Count | None,
+        Prose("Dispatches added to a slice plan; else null."),
+        Null("only slice plans plan dispatches"),
+    ]
     dispatches_removed: Annotated[
-        Count | None, Prose("Dispatches removed from a slice plan; else null.")
+        Count | None,
+        Prose("Dispatches removed from a slice plan; else null."),
+        Null("only slice plans plan dispatches"),
     ]
     dispatches_resized: Annotated[
-        Count | None, Prose("Dispatches of a slice plan given another size; else null.")
+        Count | None,
+        Prose("Dispatches of a slice plan given another size; else null."),
+        Null("only slice plans plan dispatches"),
     ]
 
 
@@ -226,7 +244,10 @@ class TriageVerdict(Envelope):
         Prose("The shape in which the work came in."),
     ]
     input_ref: Annotated[
-        str | None, Refers(Reference.TICKET), Prose("The ticket it came from, or null.")
+        str | None,
+        Refers(Reference.TICKET),
+        Prose("The ticket it came from, or null."),
+        Null("it came from no ticket"),
     ]
 
 
@@ -260,4 +281,8 @@ class FalsifiedAssumption(Envelope):
         ),
         Prose("How it came to light."),
     ]
-    assumption_summary: Annotated[str | None, Prose("The assumption in a sentence, or null.")]
+    assumption_summary: Annotated[
+        str | None,
+        Prose("The assumption in a sentence, or null."),
+        Null("it was not put into words"),
+    ]

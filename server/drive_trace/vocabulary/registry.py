@@ -15,6 +15,7 @@ from drive_trace.vocabulary.types import (
     Entity,
     Family,
     Names,
+    Null,
     OneOf,
     Prose,
     Reference,
@@ -112,6 +113,8 @@ class FieldType:
     unit: str | None = None
     names: Entity | None = None
     refers_to: Reference | None = None
+    null_means: str | None = None
+    """What it says where it is null; every field that may be null has this."""
     plain_class: type | None = field(init=False, compare=False)
     """The class that nearly all right values are of, as Python reads JSON; None: see the shape."""
     plain_values: Container[object] | None = field(init=False, compare=False)
@@ -251,7 +254,16 @@ def fields_of(cls: type) -> dict[str, FieldType]:
 def _field(name: str, hint: object) -> FieldType:
     read = _Annotations()
     shape = read.shape(hint)
-    return FieldType(name, read.prose, shape, read.nullable, read.unit, read.names, read.refers_to)
+    return FieldType(
+        name,
+        read.prose,
+        shape,
+        read.nullable,
+        read.unit,
+        read.names,
+        read.refers_to,
+        read.null_means,
+    )
 
 
 class _Annotations:
@@ -262,6 +274,7 @@ class _Annotations:
         self.unit: str | None = None
         self.names: Entity | None = None
         self.refers_to: Reference | None = None
+        self.null_means: str | None = None
         self.nullable = False
         self._minimum: int | None = None
         self._one_of: OneOf | None = None
@@ -310,6 +323,8 @@ class _Annotations:
             self.names = note.entity
         elif isinstance(note, Refers):
             self.refers_to = note.reference
+        elif isinstance(note, Null):
+            self.null_means = note.means
         elif isinstance(note, Written):
             self._form = note.form
 

@@ -103,6 +103,13 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
+class Null:
+    """What it means that a field is null, as the end of a sentence."""
+
+    means: str
+
+
+@dataclass(frozen=True, slots=True)
 class AtLeast:
     """The least value that an integer may have."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -17,8 +18,11 @@ from lsprotocol.converters import get_converter
 from drive_trace.api import Analysis
 from drive_trace.features.code_lens import code_lenses, resolve_lens
 from drive_trace.features.hover import hover
+from drive_trace.features.hovering.pointed import HoverOptions
+from drive_trace.storage.pages import rule_url
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Position
+from tests.support.sessions.aids import Aids
 from tests.support.sessions.conversation import OK, PARAMS
 from tests.support.sessions.model import folder_of, position
 from tests.support.sessions.places import ANY, IDS, place, uri_of, whole
@@ -118,7 +122,8 @@ class Hover:
             analysis, encoding = Analysis(text), PositionEncoding(client.encoding)
             point = analysis.document.point_at(Position(**at), encoding)
             kind = types.MarkupKind.Markdown if client.markdown else types.MarkupKind.PlainText
-            assert result == PLAIN.unstructure(hover(analysis, point, encoding, kind))
+            options = HoverOptions(uri=uri, now=datetime.now(UTC), url_of=rule_url)
+            assert result == PLAIN.unstructure(hover(analysis, point, encoding, kind, options))
 
         params = {"textDocument": {"uri": uri}, "position": at}
         conversation.ask("textDocument/hover", params, message_id=self.message_id, check=check)
@@ -348,6 +353,7 @@ RIGHT = weighted(
     (1, _HOVER),
     (1, st.builds(Lenses, URIS, _IDS, st.booleans())),
     (1, st.builds(ResolveOld, _IDS)),
+    (2, st.builds(Aids, URIS, st.tuples(_NUMBERS, _NUMBERS), _IDS)),
     (1, st.builds(Actions, URIS, st.tuples(_NUMBERS, _NUMBERS), st.none() | _NUMBERS)),
     (1, _SHOW_RUN),
     (2, _PULL),

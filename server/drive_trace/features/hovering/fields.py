@@ -1,0 +1,87 @@
+"""What events, fields and their values mean: the vocabulary, told."""
+
+from __future__ import annotations
+
+from drive_trace.features.hovering.pointed import Pointed
+from drive_trace.rules.edits import nearest
+from drive_trace.scorecard.render import code
+from drive_trace.trace.line import OddLine
+from drive_trace.trace.places import Place
+from drive_trace.vocabulary import (
+    ENVELOPE,
+    EVENTS,
+    EventType,
+    FieldType,
+    ListShape,
+    ObjectShape,
+    OneOfShape,
+)
+
+
+def field_at(event: EventType | None, place: Place) -> FieldType | None:
+    """What is declared of a place: of an item of a list, what its list is."""
+    fields = event.fields if event is not None else ENVELOPE
+    field = fields.get(str(place.path[0]))
+    for step in place.path[1:]:
+        shape = field.shape if field is not None else None
+        if isinstance(step, str):
+            field = shape.fields.get(step) if isinstance(shape, ObjectShape) else None
+        elif not isinstance(shape, ListShape):
+            field = None
+    return field
+
+
+def about_event(event: EventType) -> str:
+    """When an event is emitted, and what it says."""
+    lines = [f"**{event.name}** · {event.family}", "", event.prose, ""]
+    lines += [
+        f"- `{field.name}` — {field.prose} *{field.describe()}*"
+        for name, field in event.fields.items()
+        if name not in ENVELOPE
+    ]
+    return "\n".join(lines)
+
+
+def about_unknown_event(at: Pointed) -> str | None:
+    """What becomes of an event outside the vocabulary."""
+    name = at.line.event_name if isinstance(at.line, OddLine) else None
+    if name is None:
+        return None
+    guess = nearest(name, EVENTS)
+    hint = f" Did you mean `{guess}`?" if guess else ""
+    return f"{code(name)} is not an event of the vocabulary: readers keep it apart.{hint}"
+
+
+def about_undeclared(at: Pointed) -> str | None:
+    """What becomes of a key that its event does not have."""
+    if at.event is None:
+        return None
+    name = next(step for step in reversed(at.place.path) if isinstance(step, str))
+    return f"{code(name)} is not declared for this event: readers ignore it."
+
+
+def about_field(field: FieldType, value: object) -> str:
+    """What a field means, and what stands in it; ``value`` stands out among what is allowed."""
+    unit = f" Counted in {field.unit}." if field.unit else ""
+    text = f"**{field.name}** — {field.prose}{unit}\n\n*{field.describe()}*"
+    meanings = _meanings(field)
+    if meanings:
+        names = ((f"**`{each}`**" if each == value else f"`{each}`") for each in meanings)
+        said = zip(names, meanings.values(), strict=True)
+        text += "\n\n" + "\n".join(f"- {name} — {what}" for name, what in said)
+    return text
+
+
+def about_null(at: Pointed) -> str | None:
+    """What null means where it stands."""
+    field = at.field
+    if field is None or field.null_means is None or not at.is_null:
+        return None
+    return f"`null`: {field.null_means}."
+
+
+def _meanings(field: FieldType) -> dict[str, str]:
+    shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
+    if isinstance(shape, OneOfShape) and len(shape.meanings) > 1:
+        return dict(shape.meanings)
+    return {}

@@ -1,0 +1,152 @@
+"""``textDocument/inlayHint`` and ``inlayHint/resolve``: what numbers and ids say, behind them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from operator import attrgetter
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.hover import about_value
+from drive_trace.features.hovering.entities import introduces, is_off, measured, named
+from drive_trace.features.hovering.lengths import exact, size
+from drive_trace.features.hovering.pointed import HoverOptions, Pointed
+from drive_trace.features.markup import plain
+from drive_trace.features.options import HintOptions
+from drive_trace.features.positions import point_at
+from drive_trace.features.tokens.lexing import event_of
+from drive_trace.rules.base import printable
+from drive_trace.rules.durations import WALL_CLOCK
+from drive_trace.scorecard.render import compact, duration
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Point
+from drive_trace.trace.line import Line, Status
+from drive_trace.trace.places import Part, Place, pair_at, syntax_of
+from drive_trace.trace.values import values_of
+from drive_trace.vocabulary import FieldType
+
+MOST_LINES = 1000
+"""Editors ask for what a window shows; of a longer range the beginning is answered."""
+_DEFAULTS = HintOptions()
+_SHORT_NAME = 40
+_SHORT_NUMBER = 1000
+_SHORT_SIZE = 10_000
+"""Smaller numbers are read as they stand."""
+_ORDER = re.compile(r"-?[0-9]{1,40}")
+
+
+def inlay_hints(
+    analysis: Analysis,
+    where: types.Range,
+    encoding: PositionEncoding,
+    options: HintOptions = _DEFAULTS,
+    explained_later_of: str | None = None,
+) -> list[types.InlayHint]:
+    """The hints of the lines in a range. With the URI of a trace that is open, they can be
+    explained later.
+    """
+    document = analysis.document
+    first = point_at(analysis, where.start, encoding).record
+    last = point_at(analysis, where.end, encoding).record
+    hints = []
+    for record in islice(range(first, last + 1), MOST_LINES):
+        line = document.lines[record]
+        for place, label, field in sorted(_of_line(analysis, line, options)):
+            position = types.Position(*document.position_of(Point(record, place), encoding))
+            data = {"uri": explained_later_of, "order": str(line.order), "field": field}
+            hint = types.InlayHint(position, label, padding_left=True)
+            hint.data = data if explained_later_of is not None else None
+            hints.append(hint)
+    return hints
+
+
+def resolve_hint(analysis: Analysis | None, hint: types.InlayHint) -> types.InlayHint:
+    """Explain a hint; one whose line has changed meanwhile stays as it is."""
+    data = hint.data if isinstance(hint.data, dict) else {}
+    order, name = data.get("order"), data.get("field")
+    if analysis is None or not isinstance(name, str) or not isinstance(order, str):
+        return hint
+    line = _line_at(analysis, int(order)) if _ORDER.fullmatch(order) else None
+    event = event_of(line) if line is not None else None
+    field = event.fields.get(name) if event is not None else None
+    if line is None or field is None:
+        return hint
+    value = _values(line).get(name)
+    if str(hint.label) not in (_label(analysis, line, field, value, _DEFAULTS) or ""):
+        return hint
+    place = Place(Part.VALUE, (name,))
+    said = about_value(
+        Pointed(analysis, line, place, event, field, value, value is None, HoverOptions())
+    )
+    hint.tooltip = plain(said) if said is not None else None
+    return hint
+
+
+def _line_at(analysis: Analysis, order: int) -> Line | None:
+    lines = analysis.document.lines
+    at = bisect_left(lines, order, key=attrgetter("order"))
+    return lines[at] if at < len(lines) and lines[at].order == order else None
+
+
+def _of_line(
+    analysis: Analysis, line: Line, options: HintOptions
+) -> Iterator[tuple[int, str, str]]:
+    """Behind which code point what stands, and of which field it tells."""
+    event = event_of(line)
+    if event is None:
+        return
+    for name, value in _values(line).items():
+        field = event.fields.get(name)
+        if field is None or not (field.unit or field.names) or introduces(event, field):
+            continue
+        label = _label(analysis, line, field, value, options)
+        pair = pair_at(line.text, (name,)) if label else None
+        if label and pair is not None and pair.value is not None:
+            yield pair.value.end, label, name
+
+
+def _values(line: Line) -> Mapping[str, object]:
+    """The fields of a line, as far as it can be read."""
+    if line.event is not None:
+        return values_of(line)
+    data = syntax_of(line.text).to_python() if line.status is Status.INVALID else None
+    return data if isinstance(data, dict) else {}
+
+
+def _label(
+    analysis: Analysis, line: Line, field: FieldType, value: object, options: HintOptions
+) -> str | None:
+    if isinstance(value, str):
+        found = named(analysis, line, field, value) if options.names else None
+        name = found.name_for(line) if found is not None else None
+        return printable(name, _SHORT_NAME) if name else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    if field.unit == "milliseconds":
+        return " · ".join(_times(analysis, line, field, value, options)) or None
+    if field.unit == "tokens":
+        return compact(value) if options.tokens and value >= _SHORT_NUMBER else None
+    if field.unit == "bytes":
+        return size(value) if options.sizes and abs(value) >= _SHORT_SIZE else None
+    return None
+
+
+def _times(
+    analysis: Analysis, line: Line, field: FieldType, value: int, options: HintOptions
+) -> Iterator[str]:
+    """A duration in hours and minutes, and what the clock says where that is far from it."""
+    if options.durations and value >= _SHORT_NUMBER:
+        yield duration(value)
+    found = measured(analysis, line) if options.clock else None
+    if found is not None and (field.name,) == WALL_CLOCK.path and is_off(analysis, found):
+        yield f"clock says {_to_compare(found.measured_ms, found.claimed_ms)}"
+
+
+def _to_compare(measured_ms: int, claimed_ms: int) -> str:
+    """A duration as short as it can be without looking like another one."""
+    short = duration(measured_ms)
+    return short if short != duration(claimed_ms) else exact(measured_ms)

@@ -1,0 +1,123 @@
+"""The tokens of a record, from its text alone: also of one that is not JSON, as far as it goes.
+
+No tree is made: a broken record costs as little as a sound one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from drive_trace.features.tokens.kinds import TokenKind, kind_of_string
+from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.syntax import ProblemKind
+from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, FieldType, ObjectShape
+
+STRING = r'"(?>[^"\\]*(?:\\.[^"\\]*)*)"'
+# A string that nothing closes takes the rest of the line, or each quote in it would be tried anew.
+_LEX = re.compile(
+    r'"(?>[^"\\]*(?:\\.[^"\\]*)*)(?:(")(?=([ \t\r]*:)?)|\\?\Z)|[{}\[\],]|[\w.+-]+', re.DOTALL
+)
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_WORDS = frozenset({"true", "false", "null"})
+_QUOTES_ARE_WRONG = (ProblemKind.QUOTES, ProblemKind.MISSING_QUOTE)
+
+
+class Token(NamedTuple):
+    """A token of a record: code points, quotes included."""
+
+    start: int
+    end: int
+    kind: TokenKind
+
+
+def event_of(line: Line) -> EventType | None:
+    """The event that a line records or was meant to record."""
+    if line.event is not None:
+        return line.event
+    return EVENTS.get(line.event_name or "") if isinstance(line, OddLine) else None
+
+
+def tokens_of(line: Line) -> Iterator[Token]:
+    """The tokens of a record, in order and apart from each other."""
+    event = event_of(line)
+    reader = _Reader(event)
+    text = line.text
+    for found in _LEX.finditer(text, 0, _end(line)):
+        start, end = found.span()
+        if text[start] == '"':
+            if found[1] is None:
+                return
+            kind = reader.key(text[start:end]) if found.start(2) >= 0 else reader.string()
+        elif end - start == 1 and text[start] in "{}[],":
+            reader.punctuation(text[start])
+            continue
+        else:
+            word = found[0]
+            if word in _WORDS:
+                kind = TokenKind.WORD
+            elif _NUMBER.fullmatch(word):
+                kind = TokenKind.NUMBER
+            else:
+                continue
+        yield Token(start, end, kind)
+
+
+def _end(line: Line) -> int:
+    """Where one cannot know any more what is inside of quotes and what is outside."""
+    starts = (
+        remark.problem.span.start
+        for remark in line.remarks
+        if remark.problem is not None and remark.problem.kind in _QUOTES_ARE_WRONG
+    )
+    return min(starts, default=len(line.text))
+
+
+class _Reader:
+    """Knows which field a token belongs to."""
+
+    def __init__(self, event: EventType | None) -> None:
+        self._event = event
+        self._fields: Mapping[str, FieldType] = event.fields if event is not None else ENVELOPE
+        self._open: list[str] = []
+        self._field: FieldType | None = None
+        self._inner: FieldType | None = None
+
+    def punctuation(self, sign: str) -> None:
+        """Take in a brace, a bracket or a comma."""
+        if sign in "{[":
+            self._open.append(sign)
+        elif sign in "}]":
+            del self._open[-1:]
+        elif self._open[-1:] == ["{"]:
+            if len(self._open) == 1:
+                self._field = None
+            self._inner = None
+
+    def key(self, written: str) -> TokenKind:
+        """A string with a colon behind it."""
+        name = _unescaped(written) if "\\" in written else written[1:-1]
+        if len(self._open) <= 1:
+            self._field, self._inner = self._fields.get(name), None
+            is_declared = self._field is not None or self._event is None
+            return TokenKind.KEY if is_declared else TokenKind.UNDECLARED_KEY
+        shape = self._field.shape if self._field is not None else None
+        if isinstance(shape, ObjectShape) and len(self._open) == 2:
+            self._inner = shape.fields.get(name)
+            return TokenKind.KEY if self._inner is not None else TokenKind.UNDECLARED_KEY
+        return TokenKind.KEY
+
+    def string(self) -> TokenKind:
+        """A string that is a value."""
+        if len(self._open) <= 1 or self._open == ["{", "["]:
+            return kind_of_string(self._event, self._field)
+        return kind_of_string(self._event, self._inner)
+
+
+def _unescaped(written: str) -> str:
+    try:
+        return str(json.loads(written))
+    except ValueError:
+        return written

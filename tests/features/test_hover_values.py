@@ -1,0 +1,362 @@
+"""Hover on values: when, how long, how much, and what is meant by an id, a path or a hash."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.hover import hover
+from drive_trace.features.hovering.lengths import exact, size
+from drive_trace.features.hovering.pointed import HoverOptions
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Point
+from drive_trace.vocabulary import EVENTS, EventType
+from tests.support.aids import hover_text
+from tests.support.fixtures import URI, dumps
+
+HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+BRIEFS = """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"coder"}
+        EVENT{"event_type":"brief-issued","dispatch_id":"d-1","brief_content_hash":"HASH"}
+"""
+
+
+def said(fixture: str) -> str:
+    """What is said of the value at the cursor, before what its field means."""
+    text = hover_text(fixture)
+    assert text is not None
+    return text.partition("\n\n**")[0]
+
+
+def line(number: int) -> str:
+    return f"[line {number}]({URI}#L{number})"
+
+
+# When
+
+
+def test_a_timestamp_is_told_in_words_and_from_what_happened_before() -> None:
+    assert said(
+        """
+        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00Z"}
+        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T15:00:00Z","dispatch_id":"d-1"}
+        EVENT{"event_type":"round-start","ts":"2026-05-28T15:02:00Z","dispatch_id":"d-1"}
+        EVENT{"event_type":"project-started","project_run_id":"another"}
+        EVENT{"event_type":"dispatch-end","ts":"2026-$005-28T15:14:05.250Z","dispatch_id":"d-1"}
+        """
+    ) == "\n".join(
+        (
+            "**Thursday 28 May 2026, 15:14:05 UTC** · 17:14 local (UTC+2) · 2 days ago",
+            "",
+            f"- **+1h 14m 5s** since the run's start ({line(1)})",
+            f"- **+14m 5s** since the start of `implementer D1 R1` ({line(2)})",
+            f"- **+12m 5s** since the event before ({line(3)})",
+        )
+    )
+
+
+def test_the_first_event_of_a_run_has_nothing_before_it() -> None:
+    assert said('EVENT{"event_type":"project-started","ts":"$02026-05-31T13:30:00Z"}') == (
+        "**Sunday 31 May 2026, 13:30:00 UTC** · 15:30 local (UTC+2) · 30 minutes ago"
+    )
+
+
+def test_a_time_that_goes_back_is_told_as_such() -> None:
+    assert "- **−5m 0s** since the run's start" in said(
+        """
+        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00Z"}
+        EVENT{"event_type":"project-closed","ts":"$02026-05-28T13:55:00Z"}
+        """
+    )
+
+
+@pytest.mark.parametrize(
+    ("ts", "words"),
+    [
+        ("2026-05-31T13:59:30Z", "just now"),
+        ("2026-05-31T13:58:59Z", "1 minute ago"),
+        ("2026-05-31T08:00:00Z", "6 hours ago"),
+        ("2026-05-30T14:00:00Z", "1 day ago"),
+        ("2026-02-01T14:00:00Z", "3 months ago"),
+        ("2023-05-31T14:00:00Z", "3 years ago"),
+        ("2026-05-31T14:05:00Z", "in 5 minutes"),
+        ("2026-05-31T23:30:00Z", "Monday 01:30 local (UTC+2) · in 9 hours"),
+        ("2026-05-31T13:00:00+02:00", "**Sunday 31 May 2026, 11:00:00 UTC** · 13:00 local"),
+    ],
+)
+def test_a_time_is_related_to_the_reader(ts: str, words: str) -> None:
+    assert words in said(f'EVENT{{"event_type":"project-started","ts":"$0{ts}"}}')
+
+
+def test_a_reader_in_utc_is_told_once() -> None:
+    text = hover_text(
+        'EVENT{"event_type":"project-started","ts":"$02026-05-28T14:00:00Z"}',
+        HoverOptions(zone=UTC),
+    )
+    assert text is not None
+    assert text.startswith("**Thursday 28 May 2026, 14:00:00 UTC**\n\n**ts**")
+
+
+@pytest.mark.parametrize("ts", ["yesterday", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", ""])
+@pytest.mark.parametrize("hours", [-12, 14])
+def test_no_timestamp_is_too_odd(ts: str, hours: int) -> None:
+    zone = timezone(timedelta(hours=hours))
+    options = HoverOptions(now=datetime(2026, 5, 31, tzinfo=UTC), zone=zone)
+    text = hover_text(f'EVENT{{"event_type":"project-started","ts":$0"{ts}"}}', options)
+    assert text is not None
+    assert "**ts** — " in text
+
+
+# How long, how much
+
+
+def test_a_duration_is_told_in_full_beside_the_clock() -> None:
+    fixture = """
+        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00Z"}
+        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:28:00Z","wall_clock_ms":$0CLAIM}
+    """
+    assert said(fixture.replace("CLAIM", "1680250")) == (
+        "= 1,680,250 milliseconds · 28m 0s\n\n"
+        f"The clock says **28m 0s**, from {line(1)} to this line."
+    )
+    assert said(fixture.replace("CLAIM", "3600000")).endswith(
+        f"The clock says **28m 0s**, from {line(1)} to this line: 32m 0s less."
+    )
+    assert said(fixture.replace("CLAIM", "0")).endswith("to this line: 28m 0s more.")
+
+
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [
+        ('"input_tokens":19$012408', "= 1,912,408 tokens · 1.9M"),
+        ('"input_tokens":1$0e6', "= 1,000,000 tokens · 1.0M"),
+    ],
+)
+def test_tokens_are_told_in_full_and_in_short(pair: str, words: str) -> None:
+    text = hover_text(f'EVENT{{"event_type":"tokens-recorded",{pair}}}')
+    assert text is not None
+    assert words in text
+
+
+def test_what_is_short_already_is_not_told_again() -> None:
+    assert said(
+        'EVENT{"event_type":"round-end","wall_clock_ms":75$00}'
+    ) == "**wall_clock_ms** — " + (
+        "How long the round took: this event's `ts` minus its start's. Counted in milliseconds."
+        "\n\n*an integer of at least 0*"
+    )
+
+
+def test_lengths_are_exact() -> None:
+    lengths = (0, 999, 1000, 45_250, 59_999, 60_000, 3_600_000, 90_061_000, -5_000, 10**400)
+    assert [exact(each) for each in lengths] == [
+        *("0ms", "999ms", "1s", "45.2s", "60s", "1m 0s", "1h 0m 0s", "1d 1h 1m", "−5s"),
+        "1.157e+392d",
+    ]
+    sizes = (0, 950, 12_408, 1_204_551, 999_999, 10**9, -12_400, 10**400)
+    assert [size(each) for each in sizes] == [
+        *("0 B", "950 B", "12.4 kB", "1.2 MB", "1.0 MB", "1.0 GB", "−12.4 kB"),
+        "1.000e+400B",
+    ]
+
+
+# What is meant
+
+
+def test_an_id_leads_to_the_lines_that_start_and_end_what_it_names() -> None:
+    fixture = """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"coder"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-1","round_id":"r-1"}
+        EVENT{"event_type":"round-end","dispatch_id":"d-1","round_id":"r$0-1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1","result":"failed"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d-2","parent_dispatch_id":"d-1"}
+    """
+    assert said(fixture) == (
+        f"Round 1 of `coder`: started on {line(2)}, ended on this line after 21m 0s, satisfied."
+    )
+    parent = fixture.replace("$0", "").replace('"parent_dispatch_id":"', '"parent_dispatch_id":"$0')
+    assert said(parent) == (
+        f"`coder` on `composer-2`: started on {line(1)}, ended on {line(4)} after 28m 0s, failed. "
+        "1 round."
+    )
+    child = fixture.replace("$0", "").replace('"d-2"', '"d$0-2"')
+    assert said(child).endswith(f"not ended. It resumes `coder`, {line(1)}.")
+
+
+def test_an_end_that_is_rejected_is_named() -> None:
+    assert said(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d$0-1","dispatch_name":"coder"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1","wall_clock_ms":null}
+        """
+    ).endswith(f"started on this line, not ended as far as readers know: {line(2)} is rejected.")
+
+
+def test_an_event_id_tells_the_place_in_the_run() -> None:
+    fixture = """
+        EVENT{"event_type":"project-started"}
+        EVENT{"event_type":"project-started","project_run_id":"another"}
+        EVENT{"event_type":"project-closed","event_id":"$0e-1"}
+        EVENT{"event_type":"retro-landed","event_id":"e-1"}
+    """
+    assert said(fixture) == (
+        f"Event 2 of 3 of run `checkout-retry`. Also the id of the event on {line(4)}."
+    )
+
+
+def test_a_hash_leads_to_the_brief_that_had_the_same_content() -> None:
+    brief = 'EVENT{"event_type":"brief-issued","brief_content_hash":"$0HASH"}'
+    assert said(brief.replace("HASH", HASH)) == "No other brief of the run has this content."
+    again = f"{BRIEFS}        {brief}".replace("HASH", HASH)
+    assert said(again) == f"The same content as on {line(2)}, a brief of `coder`."
+    first = f"""
+        {brief}
+        EVENT{{"event_type":"brief-issued","brief_content_hash":"HASH"}}
+    """
+    assert said(first.replace("HASH", HASH)) == (
+        f"No earlier brief of the run has this content; {line(2)} has it again."
+    )
+
+
+def test_a_path_lists_the_events_that_wrote_it() -> None:
+    assert said(
+        """
+        EVENT{"event_type":"spec-authored","spec_path":"a/spec.md","byte_length":8705}
+        EVENT{"event_type":"spec-authored","spec_path":"b/spec.md"}
+        EVENT{"event_type":"spec-amended","spec_path":"a/$0spec.md","byte_length":9120}
+        EVENT{"event_type":"falsified-assumption","artifact_path":"a/spec.md"}
+        """
+    ) == "\n".join(
+        (
+            f"- {line(1)}: `spec-authored`, 8,705 bytes",
+            "- this line: `spec-amended`, 9,120 bytes (+415), new-edge-case",
+            f"- {line(4)}: `falsified-assumption`",
+        )
+    )
+
+
+def test_of_many_writers_those_nearby_are_listed() -> None:
+    amended = 'EVENT{"event_type":"spec-amended","spec_path":"spec.md"}\n'
+    here = amended.replace("spec.md", "sp$0ec.md")
+    listed = said(amended * 30 + here + amended * 30).split("\n")
+    assert listed[4].startswith("- this line:")
+    assert listed[-1] == "- and 53 more events"
+
+
+@pytest.mark.parametrize("event", EVENTS.values(), ids=list(EVENTS))
+def test_null_is_explained_wherever_it_may_stand(event: EventType) -> None:
+    for name, field in event.fields.items():
+        assert (field.null_means is not None) == field.nullable
+        if field.nullable:
+            text = hover_text(f'EVENT{{"event_type":"{event.name}","{name}":n$0ull}}')
+            assert text is not None
+            assert f"`null`: {field.null_means}." in text
+
+
+def test_null_that_is_not_allowed_has_no_meaning() -> None:
+    text = hover_text('EVENT{"event_type":"dispatch-end","wall_clock_ms":nu$0ll}')
+    assert text is not None
+    assert "`null`" not in text
+    assert text.endswith("Rule: `wrong-type`")
+
+
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [
+        ('"landing_surfaces":["a$0dr"]', "- **`adr`** — an architecture decision record"),
+        ('"is_mandatory_final":tr$0ue', "True exactly when `trigger_class`"),
+        ('"schema_version":"$01"', "The vocabulary's version"),
+    ],
+)
+def test_items_and_booleans_are_explained(pair: str, words: str) -> None:
+    text = hover_text(f'EVENT{{"event_type":"retro-landed",{pair}}}')
+    assert text is not None
+    assert words in text
+
+
+# Every token
+
+
+@pytest.mark.parametrize("event", EVENTS.values(), ids=list(EVENTS))
+def test_every_key_and_value_says_something_and_punctuation_nothing(event: EventType) -> None:
+    text = dumps({**event.example, "orchestrator_agent_id": "🚀"})
+    analysis, encoding = Analysis(text), PositionEncoding.UTF32
+    inside = [match.span() for match in re.finditer(r'"[^"]*"|[\w.-]+', text)]
+    for offset in range(len(text)):
+        is_token = any(start <= offset < end for start, end in inside)
+        assert (hover(analysis, Point(0, offset), encoding) is not None) == is_token, text[offset:]
+
+
+# How it is shown
+
+
+def test_rules_that_found_something_on_the_token_are_named_with_their_pages() -> None:
+    options = HoverOptions(url_of=lambda code: f"https://example.org/{code}")
+    text = hover_text('EVENT{"event_type":"round-end","verdict":"$0another-round"}', options)
+    assert text is not None
+    assert text.endswith("\n\nRule: [unknown-value](https://example.org/unknown-value)")
+    text = hover_text('EVENT{"event_type":"round-end","verdict":"$0satisfied","x":1}', options)
+    assert text is not None
+    assert "Rule" not in text
+
+
+def test_a_client_without_markdown_gets_plain_words() -> None:
+    text = hover_text(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"[a](b)"}
+        EVENT{"event_type":"round-start","dispatch_id":"d$0-1"}
+        """,
+        kind=types.MarkupKind.PlainText,
+    )
+    assert text is not None
+    assert text.startswith(
+        "[a](b) on composer-2: started on line 1, not ended. 1 round.\n\ndispatch_id — The"
+    )
+
+
+@pytest.mark.parametrize(
+    ("uri", "link"),
+    [
+        ("file:///a%20b/(x)/[y].jsonl", "[line 1](file:///a%20b/%28x%29/%5By%5D.jsonl#L1)"),
+        ("vscode-remote://wsl/trace.jsonl", "[line 1](vscode-remote://wsl/trace.jsonl#L1)"),
+        ("untitled:Untitled-1", "line 1,"),
+        ("file:///a b", "line 1,"),
+        ("file:///\ud800", "line 1,"),
+        ("", "line 1,"),
+    ],
+)
+def test_links_lead_to_the_trace_where_it_can_be_opened(uri: str, link: str) -> None:
+    text = hover_text(
+        """
+        EVENT{"event_type":"round-start","round_id":"r-1"}
+        EVENT{"event_type":"round-end","round_id":"r$0-1"}
+        """,
+        HoverOptions(uri=uri),
+    )
+    assert text is not None
+    assert f"started on {link}" in text
+
+
+def test_what_is_known_of_the_run_elsewhere_stands_below_its_card() -> None:
+    text = hover_text(
+        'EVENT{"event_type":"project-started","project_run_id":"$0a"}',
+        HoverOptions(elsewhere="Two more traces hold this run."),
+    )
+    assert text is not None
+    card, _, _ = text.partition("\n\n---\n\n")
+    assert card.startswith("**not computable")
+    assert card.endswith("\n\nTwo more traces hold this run.")
+
+
+def test_a_broken_line_and_one_of_another_run_are_explained_too() -> None:
+    fixture = """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","project_run_id":"a"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"d$0-1","project_run_id":"RUN",}
+    """
+    assert said(fixture.replace("RUN", "a")).startswith("`implementer D1 R1` on `composer-2`")
+    assert said(fixture.replace('"RUN"', '"b"')).startswith("`implementer D1 R1` on `composer-2`")
+    assert hover_text("$0") is None

@@ -1,0 +1,282 @@
+"""Semantic tokens: what each key and value is, for colours."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.semantic_tokens import (
+    LEGEND,
+    TokenLook,
+    changed_tokens,
+    tokens,
+    tokens_in,
+)
+from drive_trace.features.tokens.kinds import palette
+from drive_trace.features.tokens.painting import Painter
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Point
+from tests.bench.traces import TraceOptions, trace_bytes
+from tests.support.aids import check_tokens, check_tokens_of, numbers_of, shown_tokens
+from tests.support.fixtures import ENCODINGS, read
+
+UTF16 = TokenLook(PositionEncoding.UTF16)
+
+
+def test_every_key_and_value_of_an_event_is_told_apart() -> None:
+    assert check_tokens('EVENT{"event_type":"dispatch-start"}') == [
+        '"event_id" property',
+        '"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90" variable',
+        '"event_type" property',
+        '"dispatch-start" function',
+        '"schema_version" property',
+        '"1" string',
+        '"ts" property',
+        '"2026-05-28T14:00:00.000Z" number',
+        '"project_run_id" property',
+        '"checkout-retry" variable',
+        '"orchestrator_agent_id" property',
+        "null keyword",
+        '"dispatch_id" property',
+        '"77ce3f13-a067-4f13-a4e0-93dbae3137ae" variable.declaration',
+        '"dispatch_name" property',
+        '"implementer D1 R1" string',
+        '"subagent_type" property',
+        '"generalPurpose" string',
+        '"model" property',
+        '"composer-2" string',
+        '"parent_dispatch_id" property',
+        "null keyword",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ('EVENT{"event_type":"round-end"}', '"round-end" function'),
+        ('EVENT{"event_type":"spec-authored"}', '"spec-authored" class'),
+        ('EVENT{"event_type":"project-closed"}', '"project-closed" namespace'),
+        ('EVENT{"event_type":"tokens-recorded"}', '"tokens-recorded" macro'),
+        ('EVENT{"event_type":"tool-called"}', '"tool-called" string'),
+        ('EVENT{"event_type":"round-end"}', '"satisfied" enumMember'),
+        ('EVENT{"event_type":"round-end"}', "1260000 number"),
+        ('EVENT{"event_type":"retro-landed"}', '"canonical-skill" enumMember'),
+        ('EVENT{"event_type":"retro-landed"}', "true keyword"),
+        ('EVENT{"event_type":"plan-authored"}', '"XL" property'),
+        ('EVENT{"event_type":"spec-amended"}', '"Edge cases" string'),
+        ('EVENT{"event_type":"round-start","round_id":"r-1"}', '"r-1" variable.declaration'),
+        ('EVENT{"event_type":"round-end","round_id":"r-1"}', '"r-1" variable'),
+        ('EVENT{"event_type":"round-end","round":{"id":"r-1"}}', '"round" property.deprecated'),
+        ('EVENT{"event_type":"round-end","round":{"id":"r-1"}}', '"r-1" string'),
+    ],
+)
+def test_values_are_shown_as_what_they_are(line: str, wanted: str) -> None:
+    assert wanted in check_tokens(line)
+
+
+def test_of_a_broken_line_what_can_be_read_is_shown() -> None:
+    assert check_tokens('{"event_type":"round-end","verdict":,"findings_filed":1 2,') == [
+        '"event_type" property',
+        '"round-end" function',
+        '"verdict" property',
+        '"findings_filed" property',
+        "1 number",
+        "2 number",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ('{"ts":"2026","qa":"pa', ['"ts" property', '"2026" number', '"qa" property']),
+        ("{'event_type':'round-end'}", []),
+        ('{"ts":"2026",\'qa\':"pass"}', ['"ts" property', '"2026" number']),
+        ("<<<<<<< HEAD", []),
+        ("nullable trueish 1.5.0", []),
+        ('["a",{"b":[true]}]', ['"a" string', '"b" property', "true keyword"]),
+        ("", []),
+    ],
+)
+def test_where_quotes_are_wrong_nothing_is_guessed(line: str, wanted: list[str]) -> None:
+    assert check_tokens(line) == wanted
+
+
+def test_text_beyond_the_bmp_is_counted_in_the_units_of_the_client() -> None:
+    shown = check_tokens('EVENT{"event_type":"triage-verdict","input_ref":"🚀 日本 é"}')
+    assert '"🚀 日本 é" string' in shown
+    assert shown.index('"input_ref" property') < shown.index('"🚀 日本 é" string')
+
+
+def test_an_empty_file_has_none() -> None:
+    assert check_tokens_of("") == []
+    assert check_tokens_of("\n\n") == []
+
+
+def test_several_runs_are_shown_alike() -> None:
+    shown = check_tokens(
+        """
+        EVENT{"event_type":"project-started","project_run_id":"a"}
+
+        EVENT{"event_type":"project-started","project_run_id":"b"}
+        """
+    )
+    assert '"a" variable.declaration' in shown
+    assert '"b" variable.declaration' in shown
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n", "\r\n\r\n", "\n\n\n"])
+def test_line_ends_of_every_kind_are_counted(end: str) -> None:
+    line = read('EVENT{"event_type":"project-started"}<eof>').text
+    assert check_tokens_of(end.join((line, line, ""))) == 2 * check_tokens_of(line)
+
+
+def test_a_record_that_is_several_lines_of_the_protocol_is_shown_on_each() -> None:
+    line = read('EVENT{"event_type":"project-started"}<eof>').text
+    broken = line.replace(',"', ',\r"').replace("checkout-retry", "🚀\rb")
+    shown = check_tokens_of(f"{line}\n\r{broken}\n{line}\n")
+    assert '"🚀 variable.declaration' in shown
+    assert 'b" variable.declaration' in shown
+    assert shown.count('"project-started" namespace') == 3
+
+
+# What a client knows
+
+
+def test_a_client_that_knows_few_types_gets_the_nearest() -> None:
+    text = read('EVENT{"event_type":"dispatch-start"}').text
+    known = frozenset({"string", "number", "keyword", "property"})
+    look = TokenLook(PositionEncoding.UTF16, known, frozenset())
+    answer, _ = tokens(Analysis(text), look)
+    shown = shown_tokens(text, numbers_of(answer), look.encoding)
+    assert '"dispatch-start" keyword' in shown
+    assert '"77ce3f13-a067-4f13-a4e0-93dbae3137ae" string' in shown
+    assert {each.rpartition(" ")[2] for each in shown} == known
+    answer, _ = tokens(Analysis(text), look._replace(types=frozenset({"comment"})))
+    assert numbers_of(answer) == []
+
+
+def test_the_legend_is_the_protocols() -> None:
+    assert set(LEGEND.token_types) <= {each.value for each in types.SemanticTokenTypes}
+    assert set(LEGEND.token_modifiers) <= {each.value for each in types.SemanticTokenModifiers}
+
+
+# Lines that are like others are not read again.
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_is_remembered_of_lines_like_it_is_right(encoding: PositionEncoding) -> None:
+    text = trace_bytes(TraceOptions(3_000, defects=0.3)).decode()
+    colours = palette(LEGEND.token_types, LEGEND.token_modifiers)
+    remembering = Painter(encoding, colours)
+    for line in Analysis(text).document.lines:
+        assert remembering.paint(line) == Painter(encoding, colours).paint(line)
+
+
+# Changes
+
+
+def applied(numbers: list[int], answer: dict[str, object]) -> list[int]:
+    """What a client makes of an answer about what has changed."""
+    if "data" in answer:
+        return numbers_of(answer)
+    edits = answer["edits"]
+    assert isinstance(edits, list)
+    for edit in reversed(edits):
+        numbers[edit["start"] : edit["start"] + edit["deleteCount"]] = numbers_of(edit)
+    return numbers
+
+
+SNIPPETS = (
+    *('"', "\n", "\n\n", ",", "x", "🚀", "\r\n", "null", '{"ts":"2026"}\n', "", "", ""),
+    read('EVENT{"event_type":"round-end"}').text,
+)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_has_changed_makes_the_old_tokens_the_new_ones(seed: int) -> None:
+    rng = random.Random(seed)
+    analysis = Analysis(trace_bytes(TraceOptions(60, runs=2, defects=0.1)).decode())
+    answer, state = tokens(analysis, UTF16)
+    numbers = numbers_of(answer)
+    snippets = (*SNIPPETS, "\r") if seed % 4 == 0 else SNIPPETS
+    for _ in range(40):
+        for _ in range(rng.randrange(3)):
+            start, end = sorted(
+                _anywhere(rng, analysis, rng.randrange(len(analysis.document.lines)))
+            )
+            analysis.edit(start, end, rng.choice(snippets))
+        answer, state = changed_tokens(analysis, UTF16, state, state.result_id)
+        assert answer["resultId"] == state.result_id
+        numbers = applied(numbers, answer)
+        assert numbers == numbers_of(tokens(Analysis(analysis.document.text), UTF16)[0])
+
+
+def _anywhere(rng: random.Random, analysis: Analysis, record: int) -> tuple[Point, Point]:
+    lines = analysis.document.lines
+    other = min(len(lines) - 1, record + rng.choice((0, 0, 0, 1, 3)))
+    points = [Point(at, rng.randrange(len(lines[at].text) + 1)) for at in (record, other)]
+    return points[0], points[1]
+
+
+def test_a_keystroke_sends_its_line_alone() -> None:
+    analysis = Analysis(read(20 * 'EVENT{"event_type":"round-start"}\n').text)
+    _, state = tokens(analysis, UTF16)
+    analysis.edit(Point(10, 1), Point(10, 1), " ")
+    answer, state = changed_tokens(analysis, UTF16, state, state.result_id)
+    (edit,) = answer["edits"]  # type: ignore[misc]
+    a_line = 5 * 18
+    assert (edit["start"], edit["deleteCount"]) == (10 * a_line, a_line)
+    assert len(numbers_of(edit)) == a_line
+    # A line more: the one below says that it stands two lines further down.
+    analysis.edit(Point(10, 0), Point(10, 0), "\n")
+    answer, state = changed_tokens(analysis, UTF16, state, state.result_id)
+    (edit,) = answer["edits"]  # type: ignore[misc]
+    assert (edit["start"], edit["deleteCount"]) == (10 * a_line, a_line)
+    answer, _ = changed_tokens(analysis, UTF16, state, state.result_id)
+    assert answer["edits"] == []
+
+
+def test_of_an_answer_that_is_not_known_any_more_all_is_sent() -> None:
+    analysis = Analysis(read('EVENT{"event_type":"round-start"}').text)
+    first, state = tokens(analysis, UTF16)
+    second, newer = tokens(analysis, UTF16)
+    assert first["resultId"] != second["resultId"]
+    for before, result_id in ((newer, state.result_id), (None, "1"), (newer, "unheard of")):
+        answer, _ = changed_tokens(analysis, UTF16, before, result_id)
+        assert numbers_of(answer) == numbers_of(first)
+
+
+def test_a_range_is_answered_whatever_it_is() -> None:
+    analysis = Analysis(read('EVENT{"event_type":"round-start"}').text)
+    far = types.Range(types.Position(5, 0), types.Position(9, 9))
+    assert numbers_of(tokens_in(analysis, far, UTF16)) == []
+    turned = types.Range(types.Position(3, 0), types.Position(0, 0))
+    assert numbers_of(tokens_in(analysis, turned, UTF16)) == []
+
+
+# Hostile traces
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"a":' * 20_000,
+        '{"a":"' + "🚀" * 300_000 + '"}',
+        '"' * 300_000,
+        "\\" * 300_000,
+        '"\\' * 150_000,
+        '{"ts":"x"' + " " * 300_000,
+        '{"ts":' + "\r" * 300_000 + '"x"}',
+        "{" + ",".join(f'"🚀{n}":"é\r"' for n in range(10_000)) + "}",
+        read('EVENT{"event_type":"spec-amended","sections_changed":[]}<eof>').text[:-2]
+        + '"\\\\",' * 20_000,
+    ],
+    ids=lambda line: f"{line[:12]!r}",
+)
+def test_a_long_line_costs_no_more_than_its_length(line: str) -> None:
+    text = f"{line}\n{line}\n"
+    answer, _ = tokens(Analysis(text), UTF16)
+    shown_tokens(text, numbers_of(answer), UTF16.encoding)

@@ -1,0 +1,134 @@
+"""Reading aids as an editor shows them: hints in the text, tokens with their kinds, hovers."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.hover import hover
+from drive_trace.features.hovering.pointed import HoverOptions
+from drive_trace.features.inlay_hints import inlay_hints, resolve_hint
+from drive_trace.features.options import HintOptions
+from drive_trace.features.positions import point_at
+from drive_trace.features.semantic_tokens import LEGEND, TokenLook, tokens, tokens_in
+from tests.support.fixtures import ENCODINGS, URI, offset_in, read
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drive_trace.text import PositionEncoding
+
+_HINT = re.compile("«.*?»")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+_EVERYWHERE = types.Range(types.Position(0, 0), types.Position(1_000_000, 0))
+VIENNA = timezone(timedelta(hours=2))
+NOW = datetime(2026, 5, 31, 14, tzinfo=UTC)
+
+# Inlay hints
+
+
+def check_hints(fixture: str, options: HintOptions | None = None) -> None:
+    """Exactly the hints in ``«…»`` are there, behind what they stand behind in the fixture."""
+    wanted, text = read(fixture).text, read(_HINT.sub("", fixture)).text
+    analysis = Analysis(text)
+    for encoding in ENCODINGS:
+        hints = inlay_hints(analysis, _EVERYWHERE, encoding, options or HintOptions())
+        shown = text
+        for hint in sorted(hints, key=lambda each: each.position, reverse=True):
+            assert hint.padding_left
+            at = offset_in(text, hint.position, encoding)
+            shown = f"{shown[:at]}«{hint.label}»{shown[at:]}"
+        assert shown == wanted
+
+
+def hints_in(analysis: Analysis, first: int, last: int) -> list[types.InlayHint]:
+    """The hints of some lines, from 0, as a client has them that asks for explanations later."""
+    where = types.Range(types.Position(first, 0), types.Position(last, 0))
+    return inlay_hints(analysis, where, ENCODINGS[0], explained_later_of=URI)
+
+
+def explained(fixture: str) -> list[tuple[str, str | None]]:
+    """The hints of a fixture and what they say when somebody points at them."""
+    analysis = Analysis(read(fixture).text)
+    hints = inlay_hints(analysis, _EVERYWHERE, ENCODINGS[0], explained_later_of=URI)
+    resolved = [resolve_hint(analysis, hint) for hint in hints]
+    return [(str(each.label), each.tooltip) for each in resolved]  # type: ignore[misc]
+
+
+# Semantic tokens
+
+
+def numbers_of(answer: dict[str, Any]) -> list[int]:
+    """The numbers of an answer, or of one of its edits."""
+    found: list[int] = json.loads(answer["data"].text)
+    return found
+
+
+def check_tokens(fixture: str) -> list[str]:
+    """The tokens of a fixture, each with its type and modifiers, and alike in every encoding."""
+    return check_tokens_of(read(fixture).text)
+
+
+def check_tokens_of(text: str) -> list[str]:
+    """The tokens of a text; those that are asked for line by line are the same."""
+    analysis = Analysis(text)
+    answers = []
+    for encoding in ENCODINGS:
+        whole, state = tokens(analysis, TokenLook(encoding))
+        numbers = numbers_of(whole)
+        assert sum(state.counts) * 5 == len(numbers)
+        answers.append(shown_tokens(text, numbers, encoding))
+        parts: list[str] = []
+        for record in range(len(analysis.document.lines)):
+            line = analysis.document.protocol_line(record)
+            where = types.Range(types.Position(line, 0), types.Position(line, 0))
+            part = numbers_of(tokens_in(analysis, where, TokenLook(encoding)))
+            parts += shown_tokens(text, part, encoding)
+        assert parts == answers[-1]
+    assert answers.count(answers[0]) == len(answers), answers
+    return answers[0]
+
+
+def shown_tokens(text: str, numbers: Sequence[int], encoding: PositionEncoding) -> list[str]:
+    """``text type.modifier`` of each token; none goes beyond its line or into the next one."""
+    name, width = _UNITS[encoding]
+    lines = [line.encode(name, "surrogatepass") for line in _LINE_END.split(text)]
+    shown = []
+    line = character = end = 0
+    for at in range(0, len(numbers), 5):
+        down, right, length, kind, bits = numbers[at : at + 5]
+        line, character = line + down, right + (0 if down else character)
+        assert down or character >= end, "tokens do not overlap"
+        end = character + length
+        assert length > 0
+        assert end * width <= len(lines[line]), "a token is on one line"
+        token = lines[line][character * width : end * width].decode(name, "surrogatepass")
+        modifiers = [each for n, each in enumerate(LEGEND.token_modifiers) if bits >> n & 1]
+        shown.append(f"{token} {'.'.join([LEGEND.token_types[kind], *modifiers])}")
+    return shown
+
+
+# Hover
+
+
+def hover_text(
+    fixture: str,
+    options: HoverOptions | None = None,
+    kind: types.MarkupKind = types.MarkupKind.Markdown,
+) -> str | None:
+    """What a reader in Vienna sees at the cursor, three days after the examples."""
+    wanted = read(fixture)
+    analysis = Analysis(wanted.text)
+    point = point_at(analysis, wanted.at(ENCODINGS[0]), ENCODINGS[0])
+    options = options or HoverOptions(uri=URI, now=NOW, zone=VIENNA)
+    found = hover(analysis, point, ENCODINGS[0], kind, options)
+    if found is None:
+        return None
+    assert isinstance(found.contents, types.MarkupContent)
+    return found.contents.value

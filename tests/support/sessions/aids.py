@@ -1,0 +1,72 @@
+"""Steps that ask for what helps to read a trace: hints, and tokens or what changed of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from lsprotocol.converters import get_converter
+
+from drive_trace.api import Analysis
+from drive_trace.features.inlay_hints import inlay_hints
+from drive_trace.features.semantic_tokens import TokenLook, tokens
+from drive_trace.text import PositionEncoding
+from tests.support.sessions.places import place, uri_of
+
+if TYPE_CHECKING:
+    from tests.support.sessions.conversation import Conversation
+
+PLAIN = get_converter()
+
+
+@dataclass(frozen=True)
+class Aids:
+    """Hints of a range, and all tokens: those that have changed where an answer is remembered."""
+
+    uri: int
+    places: tuple[int, int]
+    message_id: Any
+
+    def play(self, conversation: Conversation) -> None:
+        uri = uri_of(conversation, self.uri)
+        start, end = (place(conversation, uri, each) for each in self.places)
+        buffer, client = conversation.buffer(uri), conversation.world.client
+        encoding = PositionEncoding(client.encoding)
+        analysis = Analysis(buffer.text) if buffer else None
+        document = {"uri": uri}
+        where = {"start": start, "end": end}
+
+        def check_hints(result: Any) -> None:
+            asked = PLAIN.structure(where, types.Range)
+            hints = inlay_hints(analysis, asked, encoding) if analysis else []
+            assert result == PLAIN.unstructure(hints)
+
+        params: dict[str, Any] = {"textDocument": document, "range": where}
+        conversation.ask("textDocument/inlayHint", params, check=check_hints)
+        known = conversation.tokens.get(uri)
+
+        def check_tokens(result: Any) -> None:
+            if analysis is None:
+                assert result is None
+                return
+            data = result.get("data")
+            if data is None:
+                assert known is not None
+                data = _applied(known[1], result["edits"])
+            answer, _ = tokens(analysis, TokenLook(encoding))
+            assert data == json.loads(answer["data"].text)  # type: ignore[attr-defined]
+            conversation.tokens[uri] = (result["resultId"], data)
+
+        method, params = "textDocument/semanticTokens/full", {"textDocument": document}
+        if known is not None:
+            method, params = f"{method}/delta", {**params, "previousResultId": known[0]}
+        conversation.ask(method, params, message_id=self.message_id, check=check_tokens)
+
+
+def _applied(numbers: list[int], edits: list[Any]) -> list[int]:
+    numbers = list(numbers)
+    for edit in reversed(edits):
+        numbers[edit["start"] : edit["start"] + edit["deleteCount"]] = edit["data"]
+    return numbers
