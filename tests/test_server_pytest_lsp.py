@@ -85,7 +85,15 @@ class Editor(LanguageClient):
 
         @self.feature(types.CLIENT_REGISTER_CAPABILITY)
         def _(_: types.RegistrationParams) -> None:
-            """A later version may register watchers."""
+            """This editor tells of all changes in any case."""
+
+        @self.feature(types.WORKSPACE_CONFIGURATION)
+        def _(params: types.ConfigurationParams) -> list[Any]:
+            return [self.get_configuration(section=each.section) for each in params.items]
+
+        @self.feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)
+        def _(_: types.WorkDoneProgressCreateParams) -> None:
+            """It shows what takes long."""
 
     async def start_io(self, cmd: str, *args: str, **_: Any) -> None:
         home = {"HOME": self.home.name, "XDG_CACHE_HOME": self.home.name}

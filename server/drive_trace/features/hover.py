@@ -33,13 +33,19 @@ def hover(
     point: Point,
     encoding: PositionEncoding,
     kind: types.MarkupKind = types.MarkupKind.Markdown,
+    elsewhere: str | None = None,
 ) -> types.Hover | None:
-    """What stands at a point; None where there is nothing to say."""
+    """What stands at a point; None where there is nothing to say. ``elsewhere`` is put below the
+    card of a run: what other traces say of it.
+    """
     line = analysis.document.lines[point.record]
     place = path_at(line.text, point.offset)
     if place is None:
         return None
-    parts = [part for part in (_card(analysis, line, place), _about(analysis, line, place)) if part]
+    card = _card(analysis, line, place)
+    if card is not None and elsewhere is not None:
+        card += f"\n\n{elsewhere}"
+    parts = [part for part in (card, _about(analysis, line, place)) if part]
     if not parts:
         return None
     span = resolve(line.text, place)

@@ -22,6 +22,8 @@ class OpenTrace:
         self.options = options
         self.near: Line | None = None
         """Where the last edit was."""
+        self.edits = 0
+        """Counts the changes that the client has told of."""
         self._replaced = 0
         self._replace_all(text)
 
@@ -32,6 +34,7 @@ class OpenTrace:
 
     def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
         """Carry out the client's edits, one after another."""
+        self.edits += 1
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
                 self._replace_all(change.text)

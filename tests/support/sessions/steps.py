@@ -19,6 +19,7 @@ from drive_trace.features.code_lens import code_lenses, resolve_lens
 from drive_trace.features.hover import hover
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Position
+from tests.support.others import hover_alone, lens_alone
 from tests.support.sessions.conversation import OK, PARAMS
 from tests.support.sessions.model import folder_of, position
 from tests.support.sessions.places import ANY, IDS, place, uri_of, whole
@@ -118,6 +119,8 @@ class Hover:
             analysis, encoding = Analysis(text), PositionEncoding(client.encoding)
             point = analysis.document.point_at(Position(**at), encoding)
             kind = types.MarkupKind.Markdown if client.markdown else types.MarkupKind.PlainText
+            if result is not None:
+                result["contents"]["value"] = hover_alone(result["contents"]["value"])
             assert result == PLAIN.unstructure(hover(analysis, point, encoding, kind))
 
         params = {"textDocument": {"uri": uri}, "position": at}
@@ -160,6 +163,7 @@ def _bare(lens: Any) -> Any:
 
 def _has_command(command: types.Command | None) -> Check:
     def check(lens: Any) -> None:
+        lens["command"]["title"] = lens_alone(lens["command"]["title"])
         assert lens["command"] == PLAIN.unstructure(command)
 
     return check
