@@ -278,14 +278,18 @@ class TraceServer(LanguageServer):
 
     def _with_others(self, trace: OpenTrace, give: Callable[[], object]) -> object:
         """An answer that other traces have a part in, which may have to be looked at before."""
-        return self._after_a_look(trace, give) if self._following.is_due else give()
+        known = give()
+        if not self._following.is_due:
+            return known
+        edits = trace.edits
 
-    async def _after_a_look(self, trace: OpenTrace, give: Callable[[], object]) -> object:
-        edits, known = trace.edits, give()
-        await self._following.fresh()
-        # What was asked is about the text as it was then.
-        is_same = self.traces.get(trace.uri) is trace and trace.edits == edits
-        return give() if is_same else known
+        async def after_a_look() -> object:
+            await self._following.fresh()
+            # What was asked is about the text as it was then.
+            is_same = self.traces.get(trace.uri) is trace and trace.edits == edits
+            return give() if is_same else known
+
+        return after_a_look()
 
 
 @contextmanager
