@@ -11,7 +11,7 @@ import logging
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -138,12 +138,13 @@ class ClosedTraces:
                 if each.content is not None and not each.file.is_settled
             }
 
-    @property
-    def unread(self) -> int:
-        """How many traces have been found, but not read yet."""
+    def unread(self, apart_from: Set[str]) -> int:
+        """How many traces have been found, but not read yet; some real paths do not count."""
         with self._lock:
-            traces = self._traces.values()
-            return sum(each.content is None and each.problem is None for each in traces)
+            return sum(
+                each.content is None and each.problem is None and real not in apart_from
+                for real, each in self._traces.items()
+            )
 
     def take_changed_runs(self) -> set[str]:
         """The ids of the runs whose parts have changed since this was last asked."""

@@ -67,7 +67,8 @@ class WorkspaceRuns:
         trace = self._traces.get(uri)
         here = trace.analysis.score_run(run_id) if trace is not None else None
         joined = score_run([each.part for each in parts])
-        return Elsewhere(joined, here, [each.uri for each in parts], uri, self.closed.unread)
+        unread = self.closed.unread(self.open_reals())
+        return Elsewhere(joined, here, [each.uri for each in parts], uri, unread)
 
     def _parts(self, run_id: str, uri: str) -> list[RunPart]:
         found = [*self._open_parts(run_id, uri), *self._closed_parts(run_id)]
