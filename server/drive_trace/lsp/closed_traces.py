@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 MOST_BYTES = 64 << 20
 """A larger file is left to the command line: editors do not open it either."""
-BUDGET = 32 << 20
+BUDGET = MOST_BYTES
 """So many bytes of text, of all traces together, are kept at the most."""
 _NO_PARTS: Mapping[str, RunSummary] = MappingProxyType({})
 _NO_RULES = RuleSettings(dict.fromkeys(RULES))
@@ -193,13 +193,16 @@ class ClosedTraces:
         trace = self._traces.get(real)
         return trace.path.as_uri() if trace is not None else None
 
-    def names(self, real: str) -> Sequence[Named]:
-        """The runs, slices and dispatches of one trace."""
+    def names(self, real: str, *, looks: bool = True) -> Sequence[Named]:
+        """The runs, slices and dispatches of one trace; of a known one as it was last seen, if it
+        is not to be looked at.
+        """
         trace = self._traces.get(real)
         if trace is None:
             return ()
         with trace.lock:
-            self._look(trace, rules=trace.rules)
+            if looks or trace.content is None:
+                self._look(trace, rules=trace.rules)
             if trace.names is None or trace.names[0] != trace.content:
                 with self._opened(trace, trace.rules) as analysis:
                     trace.names = trace.content, names_in(analysis) if analysis is not None else ()
@@ -303,7 +306,12 @@ class ClosedTraces:
     def _note(self, trace: _Trace, summary: TraceSummary | None) -> None:
         """Publish what a trace says of its runs."""
         before = trace.parts
-        trace.parts = parts_by_run(summary) if summary is not None else _NO_PARTS
+        parts = parts_by_run(summary) if summary is not None else _NO_PARTS
+        # What others read while the analysis goes on must not change under their hands.
+        trace.parts = {
+            run_id: part._replace(rounds_per_dispatch=dict(part.rounds_per_dispatch))
+            for run_id, part in parts.items()
+        }
         ids = before.keys() | trace.parts.keys()
         with self._lock:
             self._changed |= {each for each in ids if before.get(each) != trace.parts.get(each)}

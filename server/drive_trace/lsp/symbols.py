@@ -68,11 +68,12 @@ class Symbols:
 
     def _in_closed(self, reals: Sequence[str]) -> list[Found]:
         closed = self._runs.closed
+        looks = not self._protocol.client.registers_watchers
         return [
             Found(uri, named)
             for real in reals
             if (uri := closed.uri_of(real)) is not None
-            for named in closed.names(real)
+            for named in closed.names(real, looks=looks)
         ]
 
     def _in_file(self, path: Path) -> Sequence[Named]:
