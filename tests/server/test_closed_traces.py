@@ -6,6 +6,8 @@ from pathlib import Path
 
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.lsp.closed_traces import ClosedTraces
+from drive_trace.lsp.workspace import OpenTrace, Workspace
+from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.rules.settings import DEFAULTS
 from drive_trace.text import PositionEncoding
 from tests.support.client_text import graded, triage
@@ -68,6 +70,23 @@ def test_a_report_is_of_the_text_as_it_is_whatever_was_asked_before(tmp_path: Pa
     assert second is not None
     assert b"invalid-json" in (second.items or b"")
     assert [each.name for each in closed.names(str(path.resolve()))] == ["run-1"]
+
+
+async def test_other_traces_are_asked_as_they_are_in_the_editor_or_on_disk(tmp_path: Path) -> None:
+    here, there, edited = (
+        write(tmp_path / name / "trace.jsonl", triage()) for name in ("here", "there", "edited")
+    )
+    closed, traces = ClosedTraces([tmp_path]), Workspace()
+    runs = WorkspaceRuns(traces, closed)
+    look(closed)
+    for path, count in ((here, 1), (edited, 3)):
+        traces.open(OpenTrace(path.as_uri(), 1, triage() * count, options(path)))
+        runs.note_open(path.as_uri(), path)
+    append(there, triage())
+    said = await runs.ask_others(
+        "run-1", here.as_uri(), lambda analysis, uri: (uri, len(analysis.index.runs["run-1"]))
+    )
+    assert said == [(edited.as_uri(), 3), (there.as_uri(), 2)]
 
 
 def test_a_trace_that_is_gone_holds_nothing(tmp_path: Path) -> None:

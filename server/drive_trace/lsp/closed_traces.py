@@ -11,12 +11,12 @@ import logging
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from drive_trace.api import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
@@ -29,6 +29,8 @@ from drive_trace.scorecard.summary import RunSummary, TraceSummary, parts_by_run
 from drive_trace.storage.following import Content, FollowedFile, More, Whole
 from drive_trace.storage.traces import Problem
 from drive_trace.trace.document import Point
+
+Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
@@ -192,6 +194,17 @@ class ClosedTraces:
         """The address of a trace that is known by its real path."""
         trace = self._traces.get(real)
         return trace.path.as_uri() if trace is not None else None
+
+    def ask(self, path: Path, work: Callable[[Analysis], Result]) -> Result | None:
+        """What some work says of a trace, as it is on disk now; None where it cannot be read.
+
+        The work must not hold on to the analysis, which others go on with.
+        """
+        trace = self._trace(path)
+        with trace.lock:
+            self._look(trace, rules=trace.rules)
+            with self._opened(trace, trace.rules) as analysis:
+                return work(analysis) if analysis is not None else None
 
     def names(self, real: str, *, looks: bool = True) -> Sequence[Named]:
         """The runs, slices and dispatches of one trace; of a known one as it was last seen, if it

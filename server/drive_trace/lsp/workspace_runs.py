@@ -4,17 +4,22 @@ are on disk. Answers from what is known, and never waits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from drive_trace.api import Analysis
 from drive_trace.features.elsewhere import Elsewhere
 from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
+from drive_trace.lsp.threads import in_thread
 from drive_trace.lsp.trace_folders import real_path
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.summary import RunSummary
+
+Result = TypeVar("Result")
 
 
 class RunPart(NamedTuple):
@@ -59,6 +64,23 @@ class WorkspaceRuns:
         """The other traces of the workspace that hold a run, in the order of their paths."""
         return [each for each in self._parts(run_id, uri) if each.uri != uri]
 
+    async def ask_others(
+        self, run_id: str, uri: str, work: Callable[[Analysis, str], Result]
+    ) -> list[Result]:
+        """What some work says of each other trace that holds a run, given with its address: as
+        where a run's id stands in all traces of the workspace.
+        """
+        said = []
+        for each in self.others_with(run_id, uri):
+            path = path_of(each.uri)
+            if each.trace is not None:
+                said.append(work(each.trace.analysis, each.uri))
+            elif path is not None:
+                ask = partial(self.closed.ask, path, partial(_swapped, work, each.uri))
+                found = await in_thread(ask)
+                said += [found] if found is not None else []
+        return said
+
     def elsewhere(self, run_id: str, uri: str) -> Elsewhere | None:
         """A run as all traces of the workspace together have it, as asked of one that is open."""
         parts = self._parts(run_id, uri)
@@ -96,6 +118,10 @@ class WorkspaceRuns:
     def _real(self, trace: OpenTrace) -> str | None:
         path = path_of(trace.uri)
         return self._reals.get(trace.uri, str(path)) if path is not None else None
+
+
+def _swapped(work: Callable[[Analysis, str], Result], uri: str, analysis: Analysis) -> Result:
+    return work(analysis, uri)
 
 
 def _order(path: Path) -> str:
