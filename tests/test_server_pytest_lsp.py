@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 import pytest_lsp
 from lsprotocol import types
 from lsprotocol.converters import get_converter
-from pytest_lsp import ClientServerConfig, LanguageClient
+from pytest_lsp import ClientServerConfig
 
 from tests.support.client_text import (
     apart,
@@ -25,6 +23,7 @@ from tests.support.client_text import (
     triage,
 )
 from tests.support.command import SERVE
+from tests.support.lsp_editor import PATIENCE, Editor
 from tests.support.presets import PRESETS, Preset
 
 pytestmark = [
@@ -33,88 +32,11 @@ pytestmark = [
     pytest.mark.filterwarnings("error::pytest_lsp.LspSpecificationWarning"),
 ]
 
-PATIENCE = 10.0
-"""Seconds that anything is waited for."""
 ODD = "\u2028\x85 🚀 日本"
 PASSED = '"passed"'
 REJECTED = graded("pass", "passed", "pass", orchestrator_agent_id=ODD)
 TEXT = apart(triage(input_ref=ODD) + tokens(1_900_000, 42_000, None, None) + REJECTED)
 PLAIN = get_converter()
-
-
-class Editor(LanguageClient):
-    """A client that knows which versions were published, and takes what an editor takes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.preset = PRESETS[0]
-        self.asks = False
-        """Whether it asks for diagnostics, instead of waiting for them."""
-        self.exit_code: int | None = None
-        self.gone = asyncio.Event()
-        self.home = TemporaryDirectory()
-        self._published: list[types.PublishDiagnosticsParams] = []
-        self._refreshes = 0
-        self._news = asyncio.Condition()
-
-        # Functions, as pygls notes things on what it is given.
-        @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        async def _(params: types.PublishDiagnosticsParams) -> None:
-            async with self._news:
-                self._published.append(params)
-                self._news.notify_all()
-
-        @self.feature(types.WORKSPACE_CODE_LENS_REFRESH)
-        async def _(_: None) -> None:
-            async with self._news:
-                self._refreshes += 1
-                self._news.notify_all()
-
-        @self.feature(types.WORKSPACE_DIAGNOSTIC_REFRESH)
-        def _(_: None) -> None:
-            """This editor asks when it wants to know."""
-
-        @self.feature(types.WINDOW_SHOW_MESSAGE)
-        def _(params: types.ShowMessageParams) -> None:
-            self.messages.append(params)
-
-        @self.feature(types.WINDOW_SHOW_DOCUMENT)
-        def _(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
-            self.shown_documents.append(params)
-            return types.ShowDocumentResult(success=True)
-
-        @self.feature(types.CLIENT_REGISTER_CAPABILITY)
-        def _(_: types.RegistrationParams) -> None:
-            """A later version may register watchers."""
-
-    async def start_io(self, cmd: str, *args: str, **_: Any) -> None:
-        home = {"HOME": self.home.name, "XDG_CACHE_HOME": self.home.name}
-        await super().start_io(cmd, *args, env={**os.environ, **home})
-
-    async def server_exit(self, server: asyncio.subprocess.Process) -> None:
-        self.exit_code = server.returncode
-        self.gone.set()
-        await super().server_exit(server)
-
-    @property
-    def was_sent_diagnostics(self) -> bool:
-        return bool(self._published)
-
-    async def published(self, uri: str, version: int | None) -> list[types.Diagnostic]:
-        """The diagnostics of a version, that were or will be published."""
-
-        def found() -> list[types.PublishDiagnosticsParams]:
-            return [each for each in self._published if (each.uri, each.version) == (uri, version)]
-
-        async with asyncio.timeout(PATIENCE), self._news:
-            await self._news.wait_for(found)
-        return list(found()[-1].diagnostics)
-
-    async def refreshed(self) -> None:
-        """Wait for the next word that lenses are to be asked for again."""
-        async with asyncio.timeout(PATIENCE), self._news:
-            await self._news.wait_for(lambda: self._refreshes)
-            self._refreshes = 0
 
 
 @pytest_lsp.fixture(

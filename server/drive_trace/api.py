@@ -17,7 +17,7 @@ from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.events import Event, TraceLog
 from drive_trace.scorecard.lookalikes import is_lookalike
-from drive_trace.scorecard.summary import TraceSummary, summarize, summarize_run
+from drive_trace.scorecard.summary import RunSummary, TraceSummary, summarize, summarize_part
 from drive_trace.text import Span
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
@@ -179,10 +179,12 @@ class Analysis:
 
     def score_run(self, run_id: str, path: str = "") -> RunScore | None:
         """One run's score in this trace; None where the trace has no valid event of it."""
-        run = self.index.runs.get(run_id)
-        if run is None:
-            return None
-        return score_run([summarize_run(self.index, run, self.line_number, path)])
+        part = self.part_of(run_id, path) if run_id in self.index.runs else None
+        return score_run([part]) if part is not None else None
+
+    def part_of(self, run_id: str, path: str = "") -> RunSummary | None:
+        """What one run has in this trace, rejected lines too; None where it has no line in it."""
+        return summarize_part(self.index, run_id, self.line_number, path)
 
 
 def _counts(line: Line) -> bool:

@@ -40,10 +40,17 @@ const refresh = { name: "a refresh", method: "workspace/codeLens/refresh", fits:
 const show = { name: "a document to show", method: "window/showDocument", fits: () => true };
 const report = { name: "a report", method: "textDocument/diagnostic", fits: ({ result }) => result?.items?.length > 0 };
 const part = { name: "part of a report", method: "workspace/diagnostic", fits: ({ params }) => params?.value.items.length > 0 };
+const symbols = { name: "workspace symbols", method: "workspace/symbol", fits: ({ result }) => result?.length > 0 };
+const settings = { name: "a question for settings", method: "workspace/configuration", fits: () => true };
+const progress = { name: "work to show", method: "window/workDoneProgress/create", fits: () => true };
 const error = { name: "an error", method: "workspace/executeCommand", fits: ({ error }) => error };
 
 export const corruptions = [
   // A missing member.
+  [symbols, "no name", ({ result }) => delete result[0].name],
+  [symbols, "no location", ({ result }) => delete result[0].location],
+  [settings, "no items", ({ params }) => delete params.items],
+  [progress, "no token", ({ params }) => delete params.token],
   [published, "no uri", ({ params }) => delete params.uri],
   [published, "no diagnostics", ({ params }) => delete params.diagnostics],
   [published, "no range", ({ params }) => delete params.diagnostics[0].range],

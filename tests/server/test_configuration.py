@@ -56,6 +56,8 @@ def test_a_configuration_holds_and_is_followed(alone: RawClient, tmp_path: Path)
     assert {each["globPattern"] for each in watched["registerOptions"]["watchers"]} == {
         "**/drive-trace.toml",
         "**/drive-trace-baseline.json",
+        "**/trace.jsonl",
+        "**/wip/drive-trace/*.jsonl",
     }
 
     configuration = tmp_path / "drive-trace.toml"

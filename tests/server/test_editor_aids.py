@@ -10,10 +10,11 @@ import pytest
 import pytest_lsp
 from lsprotocol import types
 from lsprotocol.converters import get_converter
-from pytest_lsp import ClientServerConfig, LanguageClient
+from pytest_lsp import ClientServerConfig
 
 from tests.support.client_text import apart, event, range_of, tokens
 from tests.support.command import SERVE
+from tests.support.lsp_editor import PATIENCE, Editor
 from tests.support.presets import PRESETS, Preset
 
 pytestmark = [
@@ -22,7 +23,6 @@ pytestmark = [
     pytest.mark.filterwarnings("error::pytest_lsp.LspSpecificationWarning"),
 ]
 
-PATIENCE_S = 10.0
 PLAIN = get_converter()
 URI = "file:///traces/aids/trace.jsonl"
 TEXT = apart(
@@ -47,35 +47,29 @@ TEXT = apart(
 )
 
 
-class Editor(LanguageClient):
-    """A client that lets what the server sends on its own pass."""
+class Viewer(Editor):
+    """An editor that has the trace open."""
 
-    preset: Preset
-    capabilities: types.ServerCapabilities
-
-    def __init__(self) -> None:
-        super().__init__()
-        for method in (types.CLIENT_REGISTER_CAPABILITY, types.WORKSPACE_CODE_LENS_REFRESH):
-            self.feature(method)(lambda _: None)
+    offered: types.ServerCapabilities
 
 
 @pytest_lsp.fixture(
-    config=ClientServerConfig(server_command=list(SERVE), client_factory=Editor),
+    config=ClientServerConfig(server_command=list(SERVE), client_factory=Viewer),
     params=PRESETS,
     ids=[preset.name for preset in PRESETS],
     scope="module",
 )
-async def editor(lsp_client: Editor, request: pytest.FixtureRequest) -> AsyncIterator[None]:
+async def editor(lsp_client: Viewer, request: pytest.FixtureRequest) -> AsyncIterator[None]:
     preset = request.param
     assert isinstance(preset, Preset)
     lsp_client.preset = preset
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(PATIENCE):
         result = await lsp_client.initialize_session(preset.parameters())
-    lsp_client.capabilities = result.capabilities
+    lsp_client.offered = result.capabilities
     item = types.TextDocumentItem(URI, "drive-trace", 1, TEXT)
     lsp_client.text_document_did_open(types.DidOpenTextDocumentParams(item))
     yield
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(PATIENCE):
         await lsp_client.shutdown_session()
 
 
@@ -83,9 +77,9 @@ DOCUMENT = types.TextDocumentIdentifier(URI)
 EVERYWHERE = types.Range(types.Position(0, 0), types.Position(4, 0))
 
 
-async def test_hints_stand_behind_values_and_explain_themselves(editor: Editor) -> None:
-    assert editor.capabilities.inlay_hint_provider
-    async with asyncio.timeout(PATIENCE_S):
+async def test_hints_stand_behind_values_and_explain_themselves(editor: Viewer) -> None:
+    assert editor.offered.inlay_hint_provider
+    async with asyncio.timeout(PATIENCE):
         hints = await editor.text_document_inlay_hint_async(
             types.InlayHintParams(DOCUMENT, EVERYWHERE)
         )
@@ -104,15 +98,15 @@ async def test_hints_stand_behind_values_and_explain_themselves(editor: Editor) 
     if declared.inlay_hint.resolve_support is None:
         assert hints[0].data is None
         return
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(PATIENCE):
         explained = await editor.inlay_hint_resolve_async(hints[0])
     assert explained.tooltip == (
         "日本 D1: started on line 1, ended on this line after 1h 0m 0s, completed."
     )
 
 
-async def test_tokens_are_sent_and_then_what_changes(editor: Editor) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+async def test_tokens_are_sent_and_then_what_changes(editor: Viewer) -> None:
+    async with asyncio.timeout(PATIENCE):
         whole = await editor.text_document_semantic_tokens_full_async(
             types.SemanticTokensParams(DOCUMENT)
         )
@@ -121,7 +115,7 @@ async def test_tokens_are_sent_and_then_what_changes(editor: Editor) -> None:
         )
     assert whole is not None
     assert part is not None
-    provider = editor.capabilities.semantic_tokens_provider
+    provider = editor.offered.semantic_tokens_provider
     declared = editor.preset.capabilities().text_document
     assert declared is not None
     if declared.semantic_tokens is not None:
@@ -136,7 +130,7 @@ async def test_tokens_are_sent_and_then_what_changes(editor: Editor) -> None:
     identifier = types.VersionedTextDocumentIdentifier(2, URI)
     editor.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [edit]))
     assert whole.result_id is not None
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(PATIENCE):
         changed = await editor.text_document_semantic_tokens_full_delta_async(
             types.SemanticTokensDeltaParams(DOCUMENT, whole.result_id)
         )
@@ -158,9 +152,9 @@ async def test_tokens_are_sent_and_then_what_changes(editor: Editor) -> None:
     editor.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [undone]))
 
 
-async def test_a_hover_leads_to_the_line_that_it_speaks_of(editor: Editor) -> None:
+async def test_a_hover_leads_to_the_line_that_it_speaks_of(editor: Viewer) -> None:
     at = PLAIN.structure(range_of(TEXT, "3600000", editor.preset.encoding), types.Range)
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(PATIENCE):
         hover = await editor.text_document_hover_async(types.HoverParams(DOCUMENT, at.start))
     assert hover is not None
     assert hover.range == at

@@ -7,16 +7,16 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 import pytest_lsp
 from lsprotocol import types
 from lsprotocol.converters import get_converter
-from pytest_lsp import ClientServerConfig, LanguageClient
+from pytest_lsp import ClientServerConfig
 
 from tests.support.client_text import apply_edits, event
 from tests.support.command import SERVE
+from tests.support.lsp_editor import PATIENCE, Editor
 from tests.support.presets import PRESETS, Preset
 
 pytestmark = [
@@ -25,8 +25,6 @@ pytestmark = [
     pytest.mark.filterwarnings("error::pytest_lsp.LspSpecificationWarning"),
 ]
 
-PATIENCE = 10.0
-"""Seconds that anything is waited for."""
 PLAIN = get_converter()
 DISPATCH = event(
     "dispatch-start",
@@ -38,21 +36,8 @@ DISPATCH = event(
 )
 
 
-class Editor(LanguageClient):
-    """A client in a project of its own."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.preset = PRESETS[0]
-        self.home = TemporaryDirectory()
-
-        @self.feature(types.CLIENT_REGISTER_CAPABILITY)
-        def _(_: types.RegistrationParams) -> None:
-            """It tells of no files."""
-
-        @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        def _(_: types.PublishDiagnosticsParams) -> None:
-            """What is wrong is asked for elsewhere."""
+class Writer(Editor):
+    """An editor in a project of its own."""
 
     @property
     def project(self) -> Path:
@@ -60,12 +45,12 @@ class Editor(LanguageClient):
 
 
 @pytest_lsp.fixture(
-    config=ClientServerConfig(server_command=list(SERVE), client_factory=Editor),
+    config=ClientServerConfig(server_command=list(SERVE), client_factory=Writer),
     params=PRESETS,
     ids=[preset.name for preset in PRESETS],
     scope="module",
 )
-async def editor(lsp_client: Editor, request: pytest.FixtureRequest) -> AsyncIterator[None]:
+async def editor(lsp_client: Writer, request: pytest.FixtureRequest) -> AsyncIterator[None]:
     preset = request.param
     assert isinstance(preset, Preset)
     lsp_client.preset = preset
@@ -90,7 +75,7 @@ class Writing:
 
     numbers: Iterator[int] = iter(range(1000))
 
-    def __init__(self, editor: Editor, text: str, behind: str = "") -> None:
+    def __init__(self, editor: Writer, text: str, behind: str = "") -> None:
         path = editor.project / "projects" / "shop" / f"slices/{next(self.numbers)}/trace.jsonl"
         self.editor, self.uri, self.text = editor, path.as_uri(), text + behind
         *lines, last = text.split("\n")
@@ -128,7 +113,7 @@ def first_choices(snippet: str) -> str:
     return re.sub(r"\$\d+", "", re.sub(r"\$\{\d+:([^}]*)\}", r"\1", chosen))
 
 
-async def test_an_event_is_written(editor: Editor) -> None:
+async def test_an_event_is_written(editor: Writer) -> None:
     writing = Writing(editor, DISPATCH + "{", "}")
     items = await writing.offered()
     assert [item.label for item in items[:2]] == ["round-start", "dispatch-end"]
@@ -150,7 +135,7 @@ async def test_an_event_is_written(editor: Editor) -> None:
     assert "One round of a dispatch begins" in text
 
 
-async def test_an_end_is_measured_and_its_result_chosen(editor: Editor) -> None:
+async def test_an_end_is_measured_and_its_result_chosen(editor: Writer) -> None:
     text = await Writing(editor, DISPATCH).taken("dispatch-end")
     written = json.loads(text)
     assert written["wall_clock_ms"] > 0
@@ -159,13 +144,13 @@ async def test_an_end_is_measured_and_its_result_chosen(editor: Editor) -> None:
     assert written["result"] == ("completed" if item and item.snippet_support else "")
 
 
-async def test_a_value_is_completed_behind_text_beyond_the_bmp(editor: Editor) -> None:
+async def test_a_value_is_completed_behind_text_beyond_the_bmp(editor: Writer) -> None:
     begun = DISPATCH + '{"note":"🚀 日本","event_type":"dispatch-end","result":"comp'
     text = await Writing(editor, begun, '"}\n').taken("completed")
     assert text == begun.removeprefix(DISPATCH) + 'leted"}\n'
 
 
-async def test_a_path_on_disk_is_found(editor: Editor) -> None:
+async def test_a_path_on_disk_is_found(editor: Writer) -> None:
     begun = DISPATCH + '{"event_type":"spec-authored","spec_path":"projects/shop/'
     text = await Writing(editor, begun, '"}\n').taken("projects/shop/spec.md")
     assert text == begun.removeprefix(DISPATCH) + 'spec.md"}\n'
@@ -173,7 +158,7 @@ async def test_a_path_on_disk_is_found(editor: Editor) -> None:
     assert await Writing(editor, outside, '"}\n').offered() == []
 
 
-async def test_an_empty_file_and_a_broken_line(editor: Editor) -> None:
+async def test_an_empty_file_and_a_broken_line(editor: Writer) -> None:
     first, *_ = await Writing(editor, "").offered()
     assert first.label == "project-started"
     items = await Writing(editor, 'not JSON\n{"event_type":"slice-started",').offered()

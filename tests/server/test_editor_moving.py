@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
 from tests.support.client_text import event, path_of, range_of
-from tests.test_server_pytest_lsp import ODD, PATIENCE, PLAIN, Editor, Session
+from tests.support.lsp_editor import PATIENCE, Editor
+from tests.test_server_pytest_lsp import ODD, PLAIN, Session
 from tests.test_server_pytest_lsp import editor as editor  # noqa: PLC0414 - the fixture
 
 pytestmark = [
@@ -135,15 +137,20 @@ async def test_links_are_followed_into_the_workspace(editor: Editor, tmp_path: P
         types.DidChangeWorkspaceFoldersParams(types.WorkspaceFoldersChangeEvent([folder], []))
     )
     address = "https://linear.app/shop/issue/{ref}"
-    editor.workspace_did_change_configuration(
-        types.DidChangeConfigurationParams({"driveTrace": {"links": {"ticketUrl": address}}})
-    )
+    settings = {"driveTrace": {"links": {"ticketUrl": address}}}
+    editor.set_configuration(settings)
+    editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
     session = opened(editor, "links")
     async with asyncio.timeout(PATIENCE):
-        links = await editor.text_document_document_link_async(
-            types.DocumentLinkParams(session.identifier)
-        )
-        file, ticket = links or ()
+        links: Sequence[types.DocumentLink] = ()
+        while len(links) < 2:  # the server asks for the settings first
+            links = (
+                await editor.text_document_document_link_async(
+                    types.DocumentLinkParams(session.identifier)
+                )
+                or ()
+            )
+        file, ticket = links
         gone = await editor.document_link_resolve_async(file)
         spec.write_text("# Checkout", encoding="utf-8")
         there = await editor.document_link_resolve_async(file)

@@ -114,7 +114,7 @@ def test_traces_of_the_workspace_that_are_not_open(alone: RawClient, tmp_path: P
     known = {uri: report["resultId"] for uri, report in reports.items()}
     assert [each["kind"] for each in workspace(alone, known).values()] == ["unchanged"] * 2
     # Files change, and go.
-    Path(tmp_path / "wip" / "drive-trace" / "x.jsonl").write_text("{", encoding="utf-8")
+    Path(tmp_path / "wip" / "drive-trace" / "x.jsonl").write_text("{\n", encoding="utf-8")
     Path(tmp_path / "a" / "trace.jsonl").unlink()
     after = workspace(alone, known)
     assert codes(after[good]) == ["invalid-json"]

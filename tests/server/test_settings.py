@@ -9,7 +9,7 @@ import pytest
 from tests.server.support import REJECTED
 from tests.support.client_text import apart, path_of, triage
 from tests.support.editor import Document
-from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient, ResponseError
 
 pytestmark = pytest.mark.end_to_end
 
@@ -65,6 +65,97 @@ def test_settings_that_change(alone: RawClient) -> None:
     assert diagnostic["codeDescription"]["href"] == "http://localhost/unknown-value"
     # An empty one brings the installed pages back.
     assert path_of(configured({"driveTrace": {"ruleUrl": ""}})).is_file()
+
+
+# Settings that the client is asked for
+
+
+class Configured:
+    """A client with settings, which it gives when it is asked for them."""
+
+    def __init__(self, client: RawClient, **declared: Any) -> None:
+        self.client = client
+        self.settings: Any = None
+        self.sections: list[Any] = []
+        client.handlers["workspace/configuration"] = self._give
+        refreshes = {"codeLens": {"refreshSupport": True}, "inlayHint": {"refreshSupport": True}}
+        self.declared = {"workspace": {"configuration": True, **refreshes, **declared}}
+
+    def _give(self, params: Any) -> list[Any]:
+        self.sections += params["items"]
+        return [self.settings for _ in params["items"]]
+
+    def change(self, settings: Any, sent: Any = None) -> None:
+        self.settings = settings
+        self.client.forget()
+        self.client.notify("workspace/didChangeConfiguration", {"settings": sent})
+
+
+def test_a_client_is_asked_for_its_settings(alone: RawClient) -> None:
+    configured = Configured(alone)
+    configured.settings = {"maxFindings": 1}
+    alone.initialize(configured.declared)
+    uri = "file:///traces/pulled/trace.jsonl"
+    alone.open(uri, apart(REJECTED * 3))
+    alone.notification(
+        "textDocument/publishDiagnostics", lambda params: len(params["diagnostics"]) == 2
+    )
+    assert configured.sections == [{"section": "driveTrace"}]
+    # What stands in them no more is as it was at first; what is sent along does not count.
+    configured.change({}, sent={"driveTrace": {"maxFindings": 2}})
+    alone.notification(
+        "textDocument/publishDiagnostics", lambda params: len(params["diagnostics"]) == 3
+    )
+    # A client that has none to give may have sent some.
+    configured.change(None, sent={"driveTrace": {"maxFindings": 2}})
+    more = alone.notification("textDocument/publishDiagnostics")["diagnostics"][-1]
+    assert more["message"].startswith("1 more finding")
+
+
+def test_what_is_shown_is_asked_for_again_when_its_settings_change(alone: RawClient) -> None:
+    configured = Configured(alone)
+    alone.initialize(configured.declared)
+    document = Document(alone, REJECTED)
+    assert len(document.lenses()) == 1
+
+    def asked() -> str | None:
+        methods = [each["method"] for each in alone.requests]
+        return next((each for each in methods if each.endswith("/refresh")), None)
+
+    configured.change({"lens": {"grades": False}})
+    assert alone.wait_for(asked, "a refresh") == "workspace/codeLens/refresh"
+    assert document.lenses() == []
+    configured.change({"lens": {"grades": False}, "inlayHints": {"clock": False}})
+    assert alone.wait_for(asked, "a refresh") == "workspace/inlayHint/refresh"
+    configured.change({"lens": {}})
+    assert alone.wait_for(asked, "a refresh") == "workspace/codeLens/refresh"
+    assert len(document.lenses()) == 1
+
+
+def test_a_client_that_refuses_to_give_settings(alone: RawClient) -> None:
+    def refuse(_: Any) -> Any:
+        raise ResponseError(-32601, "not known")
+
+    alone.handlers["workspace/configuration"] = refuse
+    alone.initialize({"workspace": {"configuration": True}})
+    document = Document(alone, REJECTED * 3)
+    assert len(document.diagnostics()) > 2
+    settings = {"driveTrace": {"maxFindings": 1}}
+    alone.notify("workspace/didChangeConfiguration", {"settings": settings})
+    alone.notification(
+        "textDocument/publishDiagnostics", lambda params: len(params["diagnostics"]) == 2
+    )
+
+
+def test_a_client_is_asked_to_tell_of_settings_that_change(alone: RawClient) -> None:
+    dynamic = {"dynamicRegistration": True}
+    alone.initialize({"workspace": {"didChangeConfiguration": dynamic}})
+    asked = alone.wait_for(lambda: next(iter(alone.requests), None), "a registration")
+    assert asked["method"] == "client/registerCapability"
+    registered = asked["params"]["registrations"]
+    assert [(each["method"], each["registerOptions"]) for each in registered] == [
+        ("workspace/didChangeConfiguration", {"section": "driveTrace"})
+    ]
 
 
 def test_at_most_so_many_findings(alone: RawClient) -> None:

@@ -45,6 +45,7 @@ VSCODE: dict[str, Any] = {
         "inlayHint": {"refreshSupport": True},
         "inlineValue": {"refreshSupport": True},
         "semanticTokens": {"refreshSupport": True},
+        "symbol": {**_DYNAMIC, "resolveSupport": {"properties": ["location.range"]}},
         "workspaceEdit": {
             "documentChanges": True,
             "resourceOperations": ["create", "rename", "delete"],

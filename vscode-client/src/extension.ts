@@ -15,8 +15,6 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration(serverPathSetting)) {
         void started.restart();
-      } else if (change.affectsConfiguration("driveTrace")) {
-        void started.pushSettings();
       }
     }),
   );

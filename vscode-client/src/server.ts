@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { homedir } from "node:os";
 
 import * as vscode from "vscode";
-import { DidChangeConfigurationNotification, type LanguageClient } from "vscode-languageclient/node";
+import type { LanguageClient } from "vscode-languageclient/node";
 
 import { createClient } from "./client";
 import { findServer, missingServer } from "./server-command";
@@ -30,16 +30,6 @@ export class Server {
     return this.inTurn(async () => {
       await this.stopClient();
       await this.startClient();
-    });
-  }
-
-  /** Tells the running server its settings; one that starts later is given them then. */
-  pushSettings(): Promise<void> {
-    return this.inTurn(async () => {
-      if (this.client?.isRunning()) {
-        const settings = { driveTrace: readSettings().forServer };
-        await this.client.sendNotification(DidChangeConfigurationNotification.type, { settings });
-      }
     });
   }
 

@@ -1,27 +1,17 @@
 import * as vscode from "vscode";
 
-/** The settings under `driveTrace`; those `forServer` go to the server as they are. */
+/** What `driveTrace` holds: all of it goes to the server, which takes what it knows. */
 export interface Settings {
   readonly serverPath: string;
-  readonly forServer: {
-    readonly maxFindings: number;
-    readonly ruleUrl: string;
-    readonly rules: Readonly<Record<string, unknown>>;
-    readonly logToClient: string;
-  };
+  readonly forServer: unknown;
 }
 
 export const serverPathSetting = "driveTrace.server.path";
 
 export function readSettings(): Settings {
-  const settings = vscode.workspace.getConfiguration("driveTrace");
+  const all = vscode.workspace.getConfiguration();
   return {
-    serverPath: settings.get<string>("server.path", "").trim() || "drive-trace",
-    forServer: {
-      maxFindings: settings.get<number>("maxFindings", 1000),
-      ruleUrl: settings.get<string>("ruleUrl", ""),
-      rules: settings.get<Readonly<Record<string, unknown>>>("rules", {}),
-      logToClient: settings.get<string>("logToClient", "off"),
-    },
+    serverPath: all.get<string>(serverPathSetting, "").trim() || "drive-trace",
+    forServer: all.get<unknown>("driveTrace"),
   };
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import chain, islice
 
 from lsprotocol import types
@@ -49,11 +50,19 @@ def code_lenses(
     return sorted(lenses, key=lambda lens: lens.range.start.line)
 
 
-def resolve_lens(analysis: Analysis | None, lens: types.CodeLens) -> types.CodeLens:
-    """Say what a lens says now; one whose line has changed meanwhile says so."""
+def resolve_lens(
+    analysis: Analysis | None,
+    lens: types.CodeLens,
+    elsewhere: Callable[[str], str | None] = lambda _: None,
+) -> types.CodeLens:
+    """Say what a lens says now; one whose line has changed meanwhile says so. ``elsewhere`` gives
+    what is to be said of a run because of other traces.
+    """
     data = lens.data if isinstance(lens.data, dict) else {}
     run_id, uri = str(data.get("runId", "")), str(data.get("uri", ""))
     title = _title(analysis, data, run_id) if analysis is not None else None
+    if title is not None and data.get("kind") == _RUN:
+        title = " · ".join(filter(None, (title, elsewhere(run_id))))
     can_show = analysis is not None and title is not None and run_id in analysis.index.runs
     lens.command = types.Command(
         title=title or "the trace has changed",

@@ -63,6 +63,14 @@ class Client:
     shows_documents: bool = False
     registers_watchers: bool = False
     """Whether it can be asked to tell of files that change on disk."""
+    registers_settings: bool = False
+    """Whether it can be asked to tell of settings that change."""
+    gives_settings: bool = False
+    """Whether it can be asked for its settings."""
+    refreshes_hints: bool = False
+    shows_progress: bool = False
+    resolves_symbols: bool = False
+    """Whether it asks for the place of a workspace's symbol when somebody goes there."""
 
 
 def read_client(params: types.InitializeParams) -> Client:
@@ -102,6 +110,11 @@ def read_client(params: types.InitializeParams) -> Client:
         applies_edits=has("workspace.apply_edit"),
         shows_documents=has("window.show_document.support"),
         registers_watchers=has("workspace.did_change_watched_files.dynamic_registration"),
+        registers_settings=has("workspace.did_change_configuration.dynamic_registration"),
+        gives_settings=has("workspace.configuration"),
+        refreshes_hints=has("workspace.inlay_hint.refresh_support"),
+        shows_progress=has("window.work_done_progress"),
+        resolves_symbols="location.range" in (_symbol_properties(declared) or ()),
     )
 
 
@@ -159,6 +172,10 @@ def _completion(declared: types.ClientCapabilities) -> Abilities:
         else plain.kinds,
         documentation=_hover_format(formats) if formats else None,
     )
+
+
+def _symbol_properties(declared: types.ClientCapabilities) -> Any:
+    return get_capability(declared, "workspace.symbol.resolve_support.properties")
 
 
 def _hover_format(formats: Any) -> types.MarkupKind:

@@ -1,138 +1,347 @@
-"""The workspace's traces that are on disk but not open: what is wrong in them, when asked.
+"""The workspace's traces that are on disk but not open, followed as others write to them.
 
-All of it may take long and is called from threads. Nothing of a trace is kept but
-what it was like when it was read, and the name of the answer.
+All of it may take long and is called from threads, several at once. Of every trace its
+runs' parts are kept; the traces themselves only where they have changed since they were
+first seen, and were so of late, as those are the ones that go on changing.
 """
 
 from __future__ import annotations
 
 import logging
-import os
-import stat
+import math
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
-from drive_trace.api import Analysis
+from drive_trace.api import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
-from drive_trace.lsp.client import path_of
+from drive_trace.features.workspace_symbol import Named, names_in
 from drive_trace.lsp.reports import Report
-from drive_trace.storage.traces import Problem, find_traces, read_trace
+from drive_trace.lsp.trace_folders import TraceFolders, real_path
+from drive_trace.rules import RULES
+from drive_trace.rules.settings import RuleSettings
+from drive_trace.scorecard.summary import RunSummary, TraceSummary, parts_by_run
+from drive_trace.storage.following import Content, FollowedFile, More, Whole
+from drive_trace.storage.traces import Problem
+from drive_trace.trace.document import Point
+
+Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
 MOST_BYTES = 64 << 20
 """A larger file is left to the command line: editors do not open it either."""
-_SHARE = 20
-"""Folders are searched again after this many times the time that it took."""
+BUDGET = MOST_BYTES
+"""So many bytes of text, of all traces together, are kept at the most."""
+_NO_PARTS: Mapping[str, RunSummary] = MappingProxyType({})
+_NO_RULES = RuleSettings(dict.fromkeys(RULES))
+"""For traces that nobody asks the findings of."""
 
 
-class Stamp(NamedTuple):
-    """What a file was like when it was last read, and for whom."""
+class ClosedRun(NamedTuple):
+    """A run's part in a trace."""
 
-    file: int
-    modified: int
-    changed: int
-    size: int
-    options: DiagnosticOptions
+    real: str
+    path: Path
+    part: RunSummary
 
 
-class _Found(NamedTuple):
-    """The traces that a search has found, by one name for all spellings of their paths."""
+class _Trace:
+    """What is known of one trace."""
 
-    paths: dict[str, Path]
-    folders: tuple[Path, ...]
-    good_until: float
-    """On the monotonic clock."""
+    def __init__(self, real: str, path: Path) -> None:
+        self.real = real
+        self.path = path
+        self.lock = Lock()
+        """Whoever looks at the file, or works with the analysis, holds it."""
+        self.file = FollowedFile(path, MOST_BYTES)
+        self.content: Content | None = None
+        """Names the text; None as long as none was read."""
+        self.problem: str | None = None
+        self.parts = _NO_PARTS
+        self.analysis: Analysis | None = None
+        self.rules = _NO_RULES
+        """What the analysis is judged by."""
+        self.answer: tuple[Content | None, DiagnosticOptions, str] | None = None
+        """The last report: of which text, by which options, and its name."""
+        self.names: tuple[Content | None, Sequence[Named]] | None = None
+        """The names in it, and of which text."""
 
 
 class ClosedTraces:
     """Traces under the workspace's folders. May be used from several threads at once."""
 
-    def __init__(self, folders: Iterable[Path]) -> None:
-        self._folders = tuple(folders)
-        self._found = _Found({}, (), 0.0)
-        self._answers: dict[Path, tuple[Stamp, str | None]] = {}
-        """By path, what it was like and the name of the answer; None where it cannot be read."""
+    def __init__(self, folders: Iterable[Path], budget: int = BUDGET) -> None:
+        self.folders = TraceFolders(folders)
+        self._budget = budget
         self._lock = Lock()
+        """Held for moments only, never while a file is looked at."""
+        self._traces: dict[str, _Trace] = {}
+        """By real path."""
+        self._holders: dict[str, tuple[str, ...]] = {}
+        """The real paths of the traces that hold a run, by its id."""
+        self._kept: OrderedDict[str, _Trace] = OrderedDict()
+        """Those whose analysis is kept, the one that was used last at the end."""
+        self._changed: set[str] = set()
+        self._has_new_text = False
 
-    def change_folders(self, added: Iterable[Path], removed: Iterable[Path]) -> None:
-        """The user has taken folders out of the workspace, and then added some."""
-        gone = set(removed)
-        self._folders = (*(each for each in self._folders if each not in gone), *added)
+    # What there is
 
     def has(self, path: Path) -> bool:
         """Whether a path leads to one of the traces."""
-        return real_path(path) in self._search()
+        return real_path(path) in self.folders.search()
 
     def spelled(self, uris: Iterable[str]) -> Sequence[tuple[str, Path, str]]:
-        """Every trace by its real path, its path, and its URI: as in ``uris`` where it stands
-        there in some spelling.
+        """See :meth:`TraceFolders.spelled`."""
+        return self.folders.spelled(uris)
+
+    def search(self) -> list[str]:
+        """The real paths of all traces; those that are gone are forgotten."""
+        paths = self.folders.search()
+        with self._lock:
+            gone = [self._traces.pop(real) for real in self._traces.keys() - paths.keys()]
+            for real, path in paths.items():
+                if real not in self._traces:
+                    self._traces[real] = _Trace(real, path)
+        for trace in gone:
+            with trace.lock:
+                self._lose(trace)
+        return list(paths)
+
+    # Looking at files
+
+    def look(self, reals: Sequence[str], *, settle: bool = False, seconds: float = math.inf) -> int:
+        """See what has become of some traces: of how many, when no more are begun after so many
+        seconds. ``settle``: none of them has changed for long.
         """
-        known = {real_path(path): uri for uri in uris if (path := path_of(uri)) is not None}
-        return [
-            (real, path, known.get(real) or path.as_uri()) for real, path in self._search().items()
-        ]
+        end = time.monotonic() + seconds
+        for done, real in enumerate(reals):
+            if time.monotonic() > end:
+                return done
+            trace = self._traces.get(real)
+            if trace is not None:
+                with trace.lock:
+                    self._look(trace, settle=settle)
+        return len(reals)
+
+    def unsettled(self) -> dict[str, object]:
+        """The traces that have to be looked at once more when they are quiet: by their real paths
+        what tells whether they are.
+        """
+        with self._lock:
+            return {
+                real: each.content
+                for real, each in self._traces.items()
+                if each.content is not None and not each.file.is_settled
+            }
+
+    def unread(self, apart_from: Set[str]) -> int:
+        """How many traces have been found, but not read yet; some real paths do not count."""
+        with self._lock:
+            return sum(
+                each.content is None and each.problem is None and real not in apart_from
+                for real, each in self._traces.items()
+            )
+
+    def take_changed_runs(self) -> set[str]:
+        """The ids of the runs whose parts have changed since this was last asked."""
+        with self._lock:
+            changed, self._changed = self._changed, set()
+        return changed
+
+    def take_new_text(self) -> bool:
+        """Whether any trace that was known has changed since this was last asked."""
+        with self._lock:
+            has_new_text, self._has_new_text = self._has_new_text, False
+        return has_new_text
+
+    def holders(self, run_id: str) -> list[ClosedRun]:
+        """The traces that hold a run, as they were when they were last looked at. Does not wait."""
+        found = []
+        for real in self._holders.get(run_id, ()):
+            trace = self._traces.get(real)
+            part = trace.parts.get(run_id) if trace is not None else None
+            if trace is not None and part is not None:
+                found.append(ClosedRun(real, trace.path, part))
+        return found
+
+    # What they say
 
     def report(self, path: Path, previous: str | None, options: DiagnosticOptions) -> Report | None:
         """What is wrong in one trace; None where it cannot be read, or is gone.
 
         ``previous`` names the client's last answer: a file that is as it was then is not read.
         """
-        try:
-            status = path.stat()
-        except (OSError, ValueError):
-            return None
-        stamp = Stamp(
-            status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size, options
-        )
-        last = self._answers.get(path)
-        if last is not None and last[0] == stamp and last[1] in (None, previous):
-            return Report(options.uri, last[1], None) if last[1] is not None else None
-        report = self._read(path, status, options)
+        trace = self._trace(path)
+        with trace.lock:
+            self._look(trace, rules=options.rules)
+            known = trace.answer
+            if known is not None and known == (trace.content, options, previous):
+                return Report(options.uri, known[2], None)
+            with self._opened(trace, options.rules) as analysis:
+                if analysis is None:
+                    return None
+                report = Report.of(options.uri, DiagnosticMaker(analysis, options).as_json())
+            trace.answer = (trace.content, options, report.result_id)
+            return report.unless(previous)
+
+    def uri_of(self, real: str) -> str | None:
+        """The address of a trace that is known by its real path."""
+        trace = self._traces.get(real)
+        return trace.path.as_uri() if trace is not None else None
+
+    def ask(self, path: Path, work: Callable[[Analysis], Result]) -> Result | None:
+        """What some work says of a trace, as it is on disk now; None where it cannot be read.
+
+        The work must not hold on to the analysis, which others go on with.
+        """
+        trace = self._trace(path)
+        with trace.lock:
+            self._look(trace, rules=trace.rules)
+            with self._opened(trace, trace.rules) as analysis:
+                return work(analysis) if analysis is not None else None
+
+    def names(self, real: str, *, looks: bool = True) -> Sequence[Named]:
+        """The runs, slices and dispatches of one trace; of a known one as it was last seen, if it
+        is not to be looked at.
+        """
+        trace = self._traces.get(real)
+        if trace is None:
+            return ()
+        with trace.lock:
+            if looks or trace.content is None:
+                self._look(trace, rules=trace.rules)
+            if trace.names is None or trace.names[0] != trace.content:
+                with self._opened(trace, trace.rules) as analysis:
+                    trace.names = trace.content, names_in(analysis) if analysis is not None else ()
+            return trace.names[1]
+
+    # With the trace's lock held
+
+    def _trace(self, path: Path) -> _Trace:
+        real = real_path(path)
         with self._lock:
-            self._answers[path] = (stamp, report.result_id if report is not None else None)
-        return report.unless(previous) if report is not None else None
+            return self._traces.setdefault(real, _Trace(real, path))
 
-    def _read(
-        self, path: Path, status: os.stat_result, options: DiagnosticOptions
-    ) -> Report | None:
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        if status.st_size > MOST_BYTES:
-            log.warning("%s has %s bytes and is left out", path, status.st_size)
-            return None
-        trace = read_trace(str(path))
-        if isinstance(trace, Problem):
-            log.warning("%s", trace.message)
-            return None
-        analysis = Analysis(trace.records, options.rules, str(path))
-        return Report.of(options.uri, DiagnosticMaker(analysis, options).as_json())
+    def _look(
+        self, trace: _Trace, *, settle: bool = False, rules: RuleSettings | None = None
+    ) -> None:
+        """``rules``: somebody wants more than the runs' parts of the trace, judged by these."""
+        news = trace.file.look(settle=settle)
+        if news is None:
+            return
+        if isinstance(news, Problem):
+            self._lose(trace, news)
+            return
+        is_first, trace.problem = trace.content is None, None
+        trace.content = trace.file.content
+        if isinstance(news, More):
+            assert trace.analysis is not None, "a file whose text is not kept is read whole"
+            _append(trace.analysis, news.text)
+        elif rules is not None or not is_first:
+            self._read(trace, news, rules or trace.rules)
+        name = self.folders.name_of(trace.path)
+        if trace.analysis is not None:
+            self._note(trace, trace.analysis.summary(name))
+        elif isinstance(news, Whole):
+            self._note(trace, summarize_text(news.records, name))
+            trace.file.forget()
+        if not is_first:
+            self._keep(trace)
+            with self._lock:
+                self._has_new_text = True
 
-    def _search(self) -> dict[str, Path]:
-        """Look for traces, unless that was done of late; links to one file count once."""
-        found, folders, start = self._found, self._folders, time.monotonic()
-        if found.folders == folders and start < found.good_until:
-            return found.paths
-        paths: dict[str, Path] = {}
-        for each in find_traces([str(folder) for folder in folders if os.path.isdir(folder)]):  # noqa: PTH112 - Path.is_dir raises
-            if folders != self._folders:
-                return self._search()
-            if not isinstance(each, Problem):
-                paths.setdefault(real_path(Path(each)), Path(each))
-        now = time.monotonic()
+    @contextmanager
+    def _opened(self, trace: _Trace, rules: RuleSettings) -> Iterator[Analysis | None]:
+        """The trace as it was last seen, judged by some rules; None where it cannot be read."""
+        if trace.analysis is None and trace.problem is None:
+            news = trace.file.look(anew=True)
+            if isinstance(news, Whole):
+                analysis = self._read(trace, news, rules)
+                if trace.content != trace.file.content:
+                    trace.content = trace.file.content
+                    self._note(trace, analysis.summary(self.folders.name_of(trace.path)))
+        if trace.analysis is not None and trace.rules != rules:
+            trace.analysis.use(rules)
+            trace.rules = rules
+        yield trace.analysis
         with self._lock:
-            self._found = _Found(paths, folders, now + (now - start) * _SHARE)
-            there = set(paths.values())
-            self._answers = {path: said for path, said in self._answers.items() if path in there}
-        return paths
+            is_kept = trace.real in self._kept
+        if is_kept:
+            self._keep(trace)
+        else:
+            _drop(trace)  # one that does not change: what it says is known by now
+
+    def _read(self, trace: _Trace, news: Whole, rules: RuleSettings) -> Analysis:
+        trace.analysis = Analysis(news.records, rules, str(trace.path))
+        trace.rules = rules
+        return trace.analysis
+
+    def _keep(self, trace: _Trace) -> None:
+        """Keep a trace's analysis, if there is one, and let go of others that were not used for
+        long.
+        """
+        if trace.analysis is None:
+            return
+        with self._lock:
+            self._kept[trace.real] = trace
+            self._kept.move_to_end(trace.real)
+            excess = sum(each.file.size for each in self._kept.values()) - self._budget
+            dropped = []
+            while excess > 0:
+                _, each = self._kept.popitem(last=False)
+                excess -= each.file.size
+                dropped.append(each)
+        for each in dropped:
+            # One that somebody works with is kept, and counted again when they are done.
+            if each is trace or each.lock.acquire(blocking=False):
+                _drop(each)
+                if each is not trace:
+                    each.lock.release()
+
+    def _lose(self, trace: _Trace, problem: Problem | None = None) -> None:
+        """A trace cannot be read, or is gone."""
+        if problem is not None and trace.problem != problem.message:
+            log.warning("%s", problem.message)
+        with self._lock:
+            self._kept.pop(trace.real, None)
+            self._has_new_text |= trace.content is not None and trace.problem is None
+        trace.problem = problem.message if problem is not None else None
+        trace.answer = trace.names = None
+        _drop(trace)
+        self._note(trace, None)
+
+    def _note(self, trace: _Trace, summary: TraceSummary | None) -> None:
+        """Publish what a trace says of its runs."""
+        before = trace.parts
+        parts = parts_by_run(summary) if summary is not None else _NO_PARTS
+        # What others read while the analysis goes on must not change under their hands.
+        trace.parts = {
+            run_id: part._replace(rounds_per_dispatch=dict(part.rounds_per_dispatch))
+            for run_id, part in parts.items()
+        }
+        ids = before.keys() | trace.parts.keys()
+        with self._lock:
+            self._changed |= {each for each in ids if before.get(each) != trace.parts.get(each)}
+            for run_id in before.keys() ^ trace.parts.keys():
+                others = {*self._holders.pop(run_id, ())} - {trace.real}
+                if run_id in trace.parts:
+                    others.add(trace.real)
+                if others:
+                    self._holders[run_id] = tuple(sorted(others))
 
 
-def real_path(path: Path) -> str:
-    """One name for all spellings of a path, as far as it can be followed."""
-    with suppress(OSError, ValueError):
-        return os.path.realpath(path)
-    return str(path)
+def _append(analysis: Analysis, text: str) -> None:
+    last = len(analysis.document.lines) - 1
+    end = Point(last, len(analysis.document.lines[last].text))
+    analysis.edit(end, end, text)
+
+
+def _drop(trace: _Trace) -> None:
+    trace.analysis = None
+    trace.file.forget()

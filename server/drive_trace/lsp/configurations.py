@@ -15,7 +15,7 @@ from drive_trace.storage.configuration import Configuration
 from drive_trace.storage.projects import Projects
 from drive_trace.text import PositionEncoding, units_before
 
-WATCHED = ("**/drive-trace.toml", "**/drive-trace-baseline.json")
+CONFIGURATION_GLOBS = ("**/drive-trace.toml", "**/drive-trace-baseline.json")
 _PERIOD = 1.0
 """Seconds after which a client that is typing has the disk looked at, where nobody tells of it."""
 

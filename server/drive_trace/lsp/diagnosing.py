@@ -16,10 +16,11 @@ from lsprotocol import types
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.features.json_text import dumps
 from drive_trace.lsp.client import path_of
-from drive_trace.lsp.closed_traces import ClosedTraces, real_path
+from drive_trace.lsp.closed_traces import ClosedTraces
 from drive_trace.lsp.protocol import TraceProtocol
 from drive_trace.lsp.reports import Report
 from drive_trace.lsp.threads import in_thread
+from drive_trace.lsp.trace_folders import real_path
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ class Diagnosing:
         self,
         protocol: TraceProtocol,
         traces: Workspace,
+        closed: ClosedTraces,
         options_of: Callable[[str], DiagnosticOptions],
         of_configurations: Callable[[], Mapping[str, bytes]],
     ) -> None:
@@ -43,7 +45,7 @@ class Diagnosing:
         self._options_of = options_of
         self._of_configurations = of_configurations
         self._told: Mapping[str, bytes] = {}
-        self.closed = ClosedTraces(())
+        self.closed = closed
 
     # Sent
 

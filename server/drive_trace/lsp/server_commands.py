@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.api import events_of_run
 from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
 from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.markup import markup
+from drive_trace.lsp.asking import ask
 from drive_trace.lsp.threads import in_thread
 from drive_trace.scorecard.render import card_markdown, lens_title
 from drive_trace.storage.run_pages import write_run_page
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from drive_trace.lsp.server import TraceServer
     from drive_trace.scorecard.card import RunScore
     from drive_trace.trace.line import Line
-
-_CLIENT_PATIENCE = 10.0
-"""Seconds that a client has to show a document, or to apply an edit."""
 
 
 class ServerCommands:
@@ -68,27 +65,14 @@ class ServerCommands:
             edit = edit_of_fix(argument)
         except (KeyError, TypeError, ValueError) as error:
             raise JsonRpcInvalidParams(f"{APPLY_FIX}: the edits are not those of a fix") from error
-        answer = await self._ask(
-            types.WORKSPACE_APPLY_EDIT, types.ApplyWorkspaceEditParams(edit, label=title)
-        )
-        return isinstance(answer, dict) and bool(answer.get("applied"))
+        params = types.ApplyWorkspaceEditParams(edit, label=title)
+        reply = await ask(self._server.protocol, types.WORKSPACE_APPLY_EDIT, params)
+        return reply is not None and _says_yes(reply.result, "applied")
 
     async def _show_document(self, uri: str) -> bool:
-        answer = await self._ask(
-            types.WINDOW_SHOW_DOCUMENT, types.ShowDocumentParams(uri=uri, take_focus=True)
-        )
-        return isinstance(answer, dict) and bool(answer.get("success"))
-
-    async def _ask(self, method: str, params: object) -> object:
-        """What the client answers; None where it does not, in time."""
-        protocol = self._server.protocol
-        asked = protocol.send_request(method, params)
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(asked), _CLIENT_PATIENCE)
-        except (TimeoutError, JsonRpcException):
-            return None
-        finally:
-            protocol.give_up(asked)
+        params = types.ShowDocumentParams(uri=uri, take_focus=True)
+        reply = await ask(self._server.protocol, types.WINDOW_SHOW_DOCUMENT, params)
+        return reply is not None and _says_yes(reply.result, "success")
 
     def _tell(self, message: str) -> None:
         params = types.ShowMessageParams(types.MessageType.Info, message)
@@ -103,6 +87,10 @@ def _write_page(uri: str, run: RunScore, lines: Sequence[Line]) -> Path:
 
     text = run_report_markdown(run, events_of_run(lines, run.run_id))
     return write_run_page(uri, run.run_id, text)
+
+
+def _says_yes(result: object, member: str) -> bool:
+    return isinstance(result, dict) and bool(result.get(member))
 
 
 def _strings(command: str, argument: object, *names: str) -> list[str]:

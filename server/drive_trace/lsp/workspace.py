@@ -25,6 +25,8 @@ class OpenTrace:
         """Where the last edit was."""
         self.tokens: TokenState | None = None
         """What the last answer with semantic tokens was about."""
+        self.edits = 0
+        """Counts the changes that the client has told of."""
         self._replaced = 0
         self._replace_all(text)
 
@@ -35,6 +37,7 @@ class OpenTrace:
 
     def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
         """Carry out the client's edits, one after another."""
+        self.edits += 1
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
                 self._replace_all(change.text)

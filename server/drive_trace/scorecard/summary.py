@@ -97,6 +97,16 @@ class TraceSummary(NamedTuple):
     """Those of the unknown lines whose types look like a feed's."""
 
 
+def parts_by_run(trace: TraceSummary) -> dict[str, RunSummary]:
+    """A trace's part of each run, also of those that have nothing but rejected lines in it."""
+    strays: dict[str, list[Rejected]] = {}
+    for rejected in trace.orphans:
+        if rejected.run_id is not None:
+            strays.setdefault(rejected.run_id, []).append(rejected)
+    parts = {run_id: without_events(trace.path, run_id, each) for run_id, each in strays.items()}
+    return parts | {run.run_id: run for run in trace.runs}
+
+
 Number = Callable[[Line], int]
 """Gives a line's number from 1."""
 
@@ -154,6 +164,15 @@ def _run_summary(index: Index, run: Run, number: Number, path: str) -> RunSummar
         unplaced=_rejected(index.unplaced_feeds[:_NAMED], number),
         unplaced_count=len(index.unplaced_feeds),
     )
+
+
+def summarize_part(index: Index, run_id: str, number: Number, path: str = "") -> RunSummary | None:
+    """As :func:`parts_by_run`, of one run; None where the trace has no line of it."""
+    run = index.runs.get(run_id)
+    if run is not None:
+        return summarize_run(index, run, number, path)
+    rejected = index.rejected.get(run_id)
+    return without_events(path, run_id, _rejected(rejected, number)) if rejected else None
 
 
 def _recorded(

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 STDIN = "-"
+TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
+"""What a search of a folder finds."""
 _SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"}
 
 
@@ -116,11 +118,16 @@ def _search(root: str, problems: list[Problem]) -> Iterator[str]:
 
     for folder, folders, files in os.walk(root, onerror=note):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        for name in sorted(files):
+        for name in sorted(name for name in files if name.endswith(".jsonl")):
             path = Path(folder, name)
-            in_wip = path.parent.parts[-2:] == ("wip", "drive-trace") and name.endswith(".jsonl")
-            if (name == "trace.jsonl" or in_wip) and _may_be_read(path):
+            if is_trace(path) and _may_be_read(path):
                 yield os.path.relpath(path, root) if root == "." else str(path)
+
+
+def is_trace(path: Path) -> bool:
+    """Whether a search takes a file of that name for a trace."""
+    in_wip = path.parent.parts[-2:] == ("wip", "drive-trace") and path.name.endswith(".jsonl")
+    return path.name == "trace.jsonl" or in_wip
 
 
 def _may_be_read(path: Path) -> bool:

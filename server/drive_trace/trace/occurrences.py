@@ -195,7 +195,9 @@ def _found(named: Named, index: Index, sources: Iterable[_Source]) -> list[Occur
         for line in lines
         for span in _spans(line, field, named)
     ]
-    return sorted(found, key=lambda each: (each.line.order, each.span))
+    # A line that readers do not know can be found by its run as well as among all of its kind.
+    once = {(each.line.order, each.span): each for each in found}
+    return [once[place] for place in sorted(once)]
 
 
 def _spans(line: Line, field: str, named: Named) -> Iterable[Span]:

@@ -30,7 +30,13 @@ REQUESTS = {
     "workspace/codeLens/refresh",
     "workspace/diagnostic/refresh",
 }
-SLOW = {"textDocument/diagnostic", "workspace/diagnostic", "workspace/executeCommand"}
+SLOW = {
+    "textDocument/diagnostic",
+    "workspace/diagnostic",
+    "workspace/executeCommand",
+    "textDocument/hover",
+    "codeLens/resolve",
+}
 """What is not served at once, so that the next message can come before the answer."""
 MOST_OF_ONE_ID = 3
 """Requests in a burst; of more it would take long to say which answer is whose."""

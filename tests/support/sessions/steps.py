@@ -22,6 +22,7 @@ from drive_trace.features.hovering.pointed import HoverOptions
 from drive_trace.storage.pages import rule_url
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Position
+from tests.support.others import hover_alone, lens_alone
 from tests.support.sessions.aids import Aids
 from tests.support.sessions.conversation import OK, PARAMS
 from tests.support.sessions.model import folder_of, position
@@ -123,6 +124,8 @@ class Hover:
             point = analysis.document.point_at(Position(**at), encoding)
             kind = types.MarkupKind.Markdown if client.markdown else types.MarkupKind.PlainText
             options = HoverOptions(uri=uri, now=datetime.now(UTC), url_of=rule_url)
+            if result is not None:
+                result["contents"]["value"] = hover_alone(result["contents"]["value"])
             assert result == PLAIN.unstructure(hover(analysis, point, encoding, kind, options))
 
         params = {"textDocument": {"uri": uri}, "position": at}
@@ -165,6 +168,7 @@ def _bare(lens: Any) -> Any:
 
 def _has_command(command: types.Command | None) -> Check:
     def check(lens: Any) -> None:
+        lens["command"]["title"] = lens_alone(lens["command"]["title"])
         assert lens["command"] == PLAIN.unstructure(command)
 
     return check

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from drive_trace.api import Analysis
+from drive_trace.features.elsewhere import elsewhere_markdown
 from drive_trace.features.positions import point_at
 from drive_trace.lsp.client import Client
 from drive_trace.lsp.settings import Settings
 from drive_trace.lsp.workspace import OpenTrace
+from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Point
 
@@ -23,8 +25,7 @@ class Asked(NamedTuple):
     trace: OpenTrace
     client: Client
     settings: Settings
-    folders: tuple[Path, ...] = ()
-    """The workspace's folders, as they are now."""
+    runs: WorkspaceRuns
 
     @property
     def analysis(self) -> Analysis:
@@ -41,6 +42,16 @@ class Asked(NamedTuple):
         """The trace's name and version, as an edit gives them."""
         return types.OptionalVersionedTextDocumentIdentifier(self.trace.uri, self.trace.version)
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The workspace's folders, as they are now."""
+        return self.runs.closed.folders.folders
+
+    def elsewhere(self, run_id: str) -> str | None:
+        """What all traces of the workspace say of a run, in Markdown, where others hold it."""
+        said = self.runs.elsewhere(run_id, self.trace.uri)
+        return elsewhere_markdown(said) if said is not None else None
+
     def point(self, position: types.Position) -> Point:
         """Where a position of the client is."""
         return point_at(self.trace.analysis, position, self.client.encoding)
@@ -55,3 +66,5 @@ class Answer(NamedTuple):
     """What the server declares beside the method."""
     of_nothing: object = None
     """The answer for a document that is not open."""
+    looks_elsewhere: bool = False
+    """Whether it also says what other traces of the workspace hold."""

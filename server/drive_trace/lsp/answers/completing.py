@@ -32,7 +32,7 @@ class _Listing:
 
     def __init__(self, asked: Asked) -> None:
         self._trace = path_of(asked.trace.uri)
-        self._folders = asked.client.folders
+        self._folders = asked.folders
 
     def __call__(self, typed: str) -> list[Entry]:
         """What lies in the folder that a half-written path names. Where none is written yet, also

@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from drive_trace.features import semantic_tokens as tokens
 from drive_trace.features.code_lens import code_lenses
+from drive_trace.features.elsewhere import run_at
 from drive_trace.features.hover import hover
 from drive_trace.features.hovering.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints
@@ -15,10 +16,14 @@ from drive_trace.lsp.answers.base import Answer, Asked
 
 
 def _hover(asked: Asked, params: types.HoverParams) -> types.Hover | None:
-    options = HoverOptions(
-        uri=asked.trace.uri, now=datetime.now(UTC), url_of=asked.trace.options.url_of
-    )
     point = asked.point(params.position)
+    run_id = run_at(asked.analysis, point)
+    options = HoverOptions(
+        uri=asked.trace.uri,
+        now=datetime.now(UTC),
+        url_of=asked.trace.options.url_of,
+        elsewhere=asked.elsewhere(run_id) if run_id is not None else None,
+    )
     return hover(asked.analysis, point, asked.encoding, asked.client.hover_format, options)
 
 
@@ -58,7 +63,7 @@ def _tokens_in(asked: Asked, params: types.SemanticTokensRangeParams) -> object:
 
 
 ANSWERS = (
-    Answer(types.TEXT_DOCUMENT_HOVER, _hover),
+    Answer(types.TEXT_DOCUMENT_HOVER, _hover, looks_elsewhere=True),
     Answer(
         types.TEXT_DOCUMENT_CODE_LENS,
         _code_lens,

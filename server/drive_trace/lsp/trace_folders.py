@@ -1,0 +1,89 @@
+"""Which traces there are under the workspace's folders. Called from threads."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from drive_trace.lsp.client import path_of
+from drive_trace.storage.traces import Problem, find_traces, is_trace
+
+_SHARE = 20
+"""Folders are searched again after this many times the time that it took."""
+
+
+class _Found(NamedTuple):
+    """The traces that a search has found, by one name for all spellings of their paths."""
+
+    paths: dict[str, Path]
+    folders: tuple[Path, ...]
+    good_until: float
+    """On the monotonic clock."""
+
+
+class TraceFolders:
+    """The workspace's folders, and the traces in them."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self.folders = tuple(folders)
+        self._found = _Found({}, (), 0.0)
+
+    def change(self, added: Iterable[Path], removed: Iterable[Path]) -> None:
+        """The user has taken folders out of the workspace, and then added some."""
+        gone = set(removed)
+        self.folders = (*(each for each in self.folders if each not in gone), *added)
+
+    def expire(self) -> None:
+        """Files have come or gone: search again when next asked."""
+        self._found = self._found._replace(good_until=0.0)
+
+    def search(self) -> dict[str, Path]:
+        """The traces by their real paths, in the order of their paths; links to one file count
+        once. Folders that were searched of late are not searched again.
+        """
+        found, folders, start = self._found, self.folders, time.monotonic()
+        if found.folders == folders and start < found.good_until:
+            return found.paths
+        paths: dict[str, Path] = {}
+        for each in find_traces([str(folder) for folder in folders if os.path.isdir(folder)]):  # noqa: PTH112 - Path.is_dir raises
+            if folders != self.folders:
+                return self.search()
+            if not isinstance(each, Problem):
+                paths.setdefault(real_path(Path(each)), Path(each))
+        now = time.monotonic()
+        self._found = _Found(paths, folders, now + (now - start) * _SHARE)
+        return paths
+
+    def spelled(self, uris: Iterable[str]) -> Sequence[tuple[str, Path, str]]:
+        """Every trace by its real path, its path, and its URI: as in ``uris`` where it stands
+        there in some spelling.
+        """
+        known = {real_path(path): uri for uri in uris if (path := path_of(uri)) is not None}
+        return [
+            (real, path, known.get(real) or path.as_uri()) for real, path in self.search().items()
+        ]
+
+    def holds(self, path: Path) -> bool:
+        """Whether a file of that path is, or would be, one of the traces."""
+        return is_trace(path) and any(path.is_relative_to(each) for each in self.folders)
+
+    def name_of(self, path: Path) -> str:
+        """How a trace is called in what is shown: its path from its folder on, and with several
+        folders that one's name before it.
+        """
+        for folder in self.folders:
+            if path.is_relative_to(folder):
+                inner = path.relative_to(folder).as_posix()
+                return inner if len(self.folders) == 1 else f"{folder.name}/{inner}"
+        return "/".join(path.parts[-2:])
+
+
+def real_path(path: Path) -> str:
+    """One name for all spellings of a path, as far as it can be followed."""
+    with suppress(OSError, ValueError):
+        return os.path.realpath(path)
+    return str(path)

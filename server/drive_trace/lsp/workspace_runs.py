@@ -1,0 +1,130 @@
+"""Runs across the workspace's traces: in open ones as the editor has them, in the others as they
+are on disk. Answers from what is known, and never waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from drive_trace.api import Analysis
+from drive_trace.features.elsewhere import Elsewhere
+from drive_trace.lsp.client import path_of
+from drive_trace.lsp.closed_traces import ClosedTraces
+from drive_trace.lsp.threads import in_thread
+from drive_trace.lsp.trace_folders import real_path
+from drive_trace.lsp.workspace import OpenTrace, Workspace
+from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.summary import RunSummary
+
+Result = TypeVar("Result")
+
+
+class RunPart(NamedTuple):
+    """A run in one trace."""
+
+    uri: str
+    part: RunSummary
+    trace: OpenTrace | None
+    """The trace where it is open."""
+
+
+class WorkspaceRuns:
+    """Joins what open and closed traces say of a run."""
+
+    def __init__(self, traces: Workspace, closed: ClosedTraces) -> None:
+        self._traces = traces
+        self.closed = closed
+        self._reals: dict[str, str] = {}
+        """The real paths of open traces, by URI."""
+
+    def note_open(self, uri: str, path: Path) -> None:
+        """Learn which file an open trace is, looking at the disk: to be called from a thread."""
+        self._reals[uri] = real_path(path)
+
+    def note_closed(self, uri: str) -> str | None:
+        """Forget an open trace; the real path that counts again."""
+        return self._reals.pop(uri, None)
+
+    def open_reals(self) -> set[str]:
+        """The files that do not count, as they are open."""
+        return {real for trace in self._traces if (real := self._real(trace)) is not None}
+
+    def open_trace(self, uri: str) -> OpenTrace | None:
+        """An open trace."""
+        return self._traces.get(uri)
+
+    def open_traces(self) -> list[OpenTrace]:
+        """The open traces that are of the workspace."""
+        return [trace for trace in self._traces if self._counts(trace)]
+
+    def others_with(self, run_id: str, uri: str) -> list[RunPart]:
+        """The other traces of the workspace that hold a run, in the order of their paths."""
+        return [each for each in self._parts(run_id, uri) if each.uri != uri]
+
+    async def ask_others(
+        self, run_id: str, uri: str, work: Callable[[Analysis, str], Result]
+    ) -> list[Result]:
+        """What some work says of each other trace that holds a run, given with its address: as
+        where a run's id stands in all traces of the workspace.
+        """
+        said = []
+        for each in self.others_with(run_id, uri):
+            path = path_of(each.uri)
+            if each.trace is not None:
+                said.append(work(each.trace.analysis, each.uri))
+            elif path is not None:
+                ask = partial(self.closed.ask, path, partial(_swapped, work, each.uri))
+                found = await in_thread(ask)
+                said += [found] if found is not None else []
+        return said
+
+    def elsewhere(self, run_id: str, uri: str) -> Elsewhere | None:
+        """A run as all traces of the workspace together have it, as asked of one that is open."""
+        parts = self._parts(run_id, uri)
+        if not any(each.part.event_count for each in parts):
+            return None
+        trace = self._traces.get(uri)
+        here = trace.analysis.score_run(run_id) if trace is not None else None
+        joined = score_run([each.part for each in parts])
+        unread = self.closed.unread(self.open_reals())
+        return Elsewhere(joined, here, [each.uri for each in parts], uri, unread)
+
+    def _parts(self, run_id: str, uri: str) -> list[RunPart]:
+        found = [*self._open_parts(run_id, uri), *self._closed_parts(run_id)]
+        return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+
+    def _open_parts(self, run_id: str, uri: str) -> Iterator[tuple[str, RunPart]]:
+        for trace in self._traces:
+            if trace.uri == uri or self._counts(trace):
+                path = path_of(trace.uri)
+                name = self.closed.folders.name_of(path) if path is not None else ""
+                part = trace.analysis.part_of(run_id, name)
+                if part is not None:
+                    yield _order(path or Path(trace.uri)), RunPart(trace.uri, part, trace)
+
+    def _closed_parts(self, run_id: str) -> Iterator[tuple[str, RunPart]]:
+        is_open = self.open_reals()
+        for real, path, part in self.closed.holders(run_id):
+            if real not in is_open:
+                yield _order(path), RunPart(path.as_uri(), part, None)
+
+    def _counts(self, trace: OpenTrace) -> bool:
+        path = path_of(trace.uri)
+        return path is not None and self.closed.folders.holds(path)
+
+    def _real(self, trace: OpenTrace) -> str | None:
+        path = path_of(trace.uri)
+        return self._reals.get(trace.uri, str(path)) if path is not None else None
+
+
+def _swapped(work: Callable[[Analysis, str], Result], uri: str, analysis: Analysis) -> Result:
+    return work(analysis, uri)
+
+
+def _order(path: Path) -> str:
+    """Sorts like a search: a folder's files come before those in the folders inside it."""
+    *folders, name = path.parts
+    return "\\0".join([*("\\1" + each for each in folders), name])

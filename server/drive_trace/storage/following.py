@@ -1,0 +1,224 @@
+"""Following a file that others write to: what is new of it since it was last looked at.
+
+A trace grows by whole lines at its end, so that a look reads only what was appended, if
+the file is the same and still ends, up to there, as it did. What this cannot notice (an
+edit in place of just as many bytes, and more behind it) is noticed once the file has
+been left alone for a while and is compared as a whole. What stands behind the last
+newline and is no whole object yet waits until then, too: somebody is writing it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import orjson
+
+from drive_trace.storage.traces import Problem, not_utf8, why
+
+QUIET = 5.0
+"""Seconds without a change after which nobody is writing any more."""
+_TAIL = 512
+"""So many bytes before the old end have to be what they were."""
+_CHUNK = 1 << 20
+
+
+class Whole(NamedTuple):
+    """The file was read anew."""
+
+    records: list[str]
+    """Its text, split at each ``\\n``."""
+
+
+class More(NamedTuple):
+    """The file goes on."""
+
+    text: str
+    """What comes behind everything given so far."""
+
+
+Content = tuple[bytes, int]
+"""The digest of all bytes that were read, and how many of them wait."""
+
+
+class _Stamp(NamedTuple):
+    """What tells that a file may have changed."""
+
+    device: int
+    file: int
+    size: int
+    modified: int
+    changed: int
+
+
+class FollowedFile:
+    """One file, looked at again and again, by one thread at a time."""
+
+    def __init__(self, path: Path, most: int) -> None:
+        self.path = path
+        self._most = most
+        """A larger file, in bytes, is not read."""
+        self._stamp: _Stamp | None = None
+        self._tail = b""
+        self._waiting = b""
+        self._is_kept = False
+        self._is_settled = False
+        self._digest = hashlib.blake2b()
+        self.size = 0
+        """How many bytes have been read, those that wait as well."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything that was read has been judged, and was compared as a whole."""
+        return self._is_settled
+
+    @property
+    def content(self) -> Content:
+        """Names what was given: equal for equal texts."""
+        return self._digest.digest(), len(self._waiting)
+
+    def forget(self) -> None:
+        """What was given is not kept: the next change is given as the whole file."""
+        self._is_kept = False
+
+    def look(self, *, anew: bool = False, settle: bool = False) -> Whole | More | Problem | None:
+        """What is new; None where nothing is.
+
+        ``anew`` asks for the whole file, changed or not. ``settle`` says that the caller has
+        seen no change for :data:`QUIET` seconds.
+        """
+        try:
+            return self._look(anew=anew, settle=settle)
+        except FileNotFoundError:
+            return self._lost(Problem(f"{self.path}: no such file or folder"))
+        except (OSError, ValueError) as error:
+            return self._lost(Problem(f"{self.path}: cannot be read: {why(error)}"))
+
+    def _look(self, *, anew: bool, settle: bool) -> Whole | More | Problem | None:
+        stamp, age = _stamp_of(self.path.stat())
+        is_same = stamp == self._stamp
+        is_quiet = (settle and is_same) or abs(age) >= QUIET
+        if is_same and not anew and (self._is_settled or not is_quiet):
+            return None
+        with open(self.path, "rb", buffering=0, opener=_open) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return self._lost(Problem(f"{self.path}: is no file"))
+            if status.st_size > self._most:
+                return self._lost(
+                    Problem(f"{self.path}: has {status.st_size} bytes and is left out")
+                )
+            before, (self._stamp, _) = self._stamp, _stamp_of(status)
+            if anew or before is None or not self._is_continued(file, before, self._stamp):
+                return self._read_whole(file, is_quiet=is_quiet)
+            if self._stamp.size > self.size:
+                return self._read_more(file)
+            if is_quiet and self._waiting and not self._is_kept:
+                return self._read_whole(file, is_quiet=True)
+            self._is_settled = is_quiet
+            return self._release() if is_quiet else None
+
+    def _is_continued(self, file: BinaryIO, before: _Stamp, now: _Stamp) -> bool:
+        """Whether the file begins with what was read of it."""
+        if (now.device, now.file) != (before.device, before.file) or now.size < self.size:
+            return False
+        if now.size > self.size:
+            if not self._is_kept:
+                return False
+            file.seek(self.size - len(self._tail))
+            return file.read(len(self._tail)) == self._tail
+        return _digest_of(file) == self._digest.digest()
+
+    def _read_whole(self, file: BinaryIO, *, is_quiet: bool) -> Whole | Problem:
+        file.seek(0)
+        data = file.read()
+        self._digest = hashlib.blake2b(data)
+        self.size, self._tail = len(data), data[-_TAIL:]
+        self._is_settled = is_quiet
+        given, self._waiting = _split(data, is_quiet=is_quiet)
+        try:
+            # Record by record: one emoji would make each character of the text four bytes.
+            records = [record.decode() for record in given.split(b"\n")]
+        except UnicodeDecodeError as error:
+            self._is_kept = False
+            return not_utf8(str(self.path), given, error)
+        self._is_kept = True
+        return Whole(records)
+
+    def _read_more(self, file: BinaryIO) -> More | Problem | None:
+        file.seek(self.size)
+        data = file.read()
+        self._digest.update(data)
+        self.size += len(data)
+        self._tail = (self._tail + data)[-_TAIL:]
+        self._is_settled = False
+        given, self._waiting = _split(self._waiting + data, is_quiet=False)
+        return self._more(given)
+
+    def _release(self) -> More | Problem | None:
+        """Wait no longer for the rest of the last line."""
+        given, self._waiting = _split(self._waiting, is_quiet=True)
+        return self._more(given)
+
+    def _more(self, given: bytes) -> More | Problem | None:
+        try:
+            return More(given.decode()) if given else None
+        except UnicodeDecodeError:
+            self._is_kept = False
+            return Problem(f"{self.path}: is not UTF-8 any more; save it as UTF-8")
+
+    def _lost(self, problem: Problem) -> Problem:
+        self._stamp, self._is_kept, self._is_settled = None, False, True
+        return problem
+
+
+def _open(path: str, flags: int) -> int:
+    """Open without waiting: a pipe may have taken the file's place meanwhile."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _stamp_of(status: os.stat_result) -> tuple[_Stamp, float]:
+    """A file's stamp, and how many seconds ago it was written."""
+    stamp = _Stamp(
+        status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    )
+    return stamp, time.time() - status.st_mtime
+
+
+def _digest_of(file: BinaryIO) -> bytes:
+    """The digest of a whole file, read in pieces."""
+    digest = hashlib.blake2b()
+    file.seek(0)
+    while chunk := file.read(_CHUNK):
+        digest.update(chunk)
+    return digest.digest()
+
+
+def _split(data: bytes, *, is_quiet: bool) -> tuple[bytes, bytes]:
+    """What can be judged, and what waits behind it: a piece of a line, or of a character."""
+    end = data.rfind(b"\n") + 1
+    rest = data[end:]
+    may_wait = rest and not (_is_text(rest) if is_quiet else _is_object(rest))
+    return (data[:end], rest) if may_wait else (data, b"")
+
+
+def _is_object(data: bytes) -> bool:
+    """Whether a piece is a whole JSON object, which no beginning of another one is."""
+    if not data.rstrip().endswith(b"}"):
+        return False
+    try:
+        return isinstance(orjson.loads(data), dict)
+    except ValueError:
+        return False
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,101 @@
+"""What is kept of closed traces, without a server around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from drive_trace.features.diagnostics import DiagnosticOptions
+from drive_trace.lsp.closed_traces import ClosedTraces
+from drive_trace.lsp.workspace import OpenTrace, Workspace
+from drive_trace.lsp.workspace_runs import WorkspaceRuns
+from drive_trace.rules.settings import DEFAULTS
+from drive_trace.text import PositionEncoding
+from tests.support.client_text import graded, triage
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def options(path: Path) -> DiagnosticOptions:
+    members = frozenset[str]()
+    encoding = PositionEncoding.UTF16
+    return DiagnosticOptions(path.as_uri(), encoding, 1000, lambda _: None, members, DEFAULTS)
+
+
+def events(closed: ClosedTraces) -> dict[str, int]:
+    return {each.path.parent.name: each.part.event_count for each in closed.holders("run-1")}
+
+
+def look(closed: ClosedTraces) -> set[str]:
+    closed.look(closed.search())
+    return closed.take_changed_runs()
+
+
+def test_a_budget_changes_nothing_but_what_is_read_again(tmp_path: Path) -> None:
+    """Traces that take turns growing, with room for all, for one, and for none."""
+    for budget in (1 << 20, 900, 0):
+        folder = tmp_path / str(budget)
+        paths = [write(folder / name / "trace.jsonl", triage()) for name in "abc"]
+        closed = ClosedTraces([folder], budget)
+        assert look(closed) == {"run-1"}
+        for turn in range(1, 4):
+            for path in paths:
+                append(path, triage() if turn < 3 else graded("pass", None, None))
+                assert look(closed) == {"run-1"}
+                assert events(closed)[path.parent.name] == turn + 1
+        assert look(closed) == set()
+        assert [each.part.correctness is not None for each in closed.holders("run-1")] == [True] * 3
+
+
+def test_a_report_is_of_the_text_as_it_is_whatever_was_asked_before(tmp_path: Path) -> None:
+    path = write(tmp_path / "trace.jsonl", triage())
+    closed = ClosedTraces([tmp_path])
+    look(closed)
+    first = closed.report(path, None, options(path))
+    assert first is not None
+    assert first.items == b"[]"
+    again = closed.report(path, first.result_id, options(path))
+    assert again is not None
+    assert again.items is None
+    append(path, "{\n")
+    second = closed.report(path, first.result_id, options(path))
+    assert second is not None
+    assert b"invalid-json" in (second.items or b"")
+    assert [each.name for each in closed.names(str(path.resolve()))] == ["run-1"]
+
+
+async def test_other_traces_are_asked_as_they_are_in_the_editor_or_on_disk(tmp_path: Path) -> None:
+    here, there, edited = (
+        write(tmp_path / name / "trace.jsonl", triage()) for name in ("here", "there", "edited")
+    )
+    closed, traces = ClosedTraces([tmp_path]), Workspace()
+    runs = WorkspaceRuns(traces, closed)
+    look(closed)
+    for path, count in ((here, 1), (edited, 3)):
+        traces.open(OpenTrace(path.as_uri(), 1, triage() * count, options(path)))
+        runs.note_open(path.as_uri(), path)
+    append(there, triage())
+    said = await runs.ask_others(
+        "run-1", here.as_uri(), lambda analysis, uri: (uri, len(analysis.index.runs["run-1"]))
+    )
+    assert said == [(edited.as_uri(), 3), (there.as_uri(), 2)]
+
+
+def test_a_trace_that_is_gone_holds_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "trace.jsonl", triage())
+    closed = ClosedTraces([tmp_path])
+    assert look(closed) == {"run-1"}
+    assert closed.unread(frozenset()) == 0
+    path.unlink()
+    closed.folders.expire()
+    assert look(closed) == {"run-1"}
+    assert closed.holders("run-1") == []
+    assert closed.report(path, None, options(path)) is None

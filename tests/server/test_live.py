@@ -1,0 +1,320 @@
+"""The server in plain JSON-RPC: traces that others write to while nobody has them open."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.client_text import apart, graded, triage
+from tests.support.editor import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.raw_client import RawClient
+
+pytestmark = pytest.mark.end_to_end
+
+WATCHES: dict[str, Any] = {
+    "window": {"workDoneProgress": True},
+    "workspace": {
+        "codeLens": {"refreshSupport": True},
+        "diagnostics": {"refreshSupport": True},
+        "didChangeWatchedFiles": {"dynamicRegistration": True},
+    },
+}
+LENSES, DIAGNOSTICS = "workspace/codeLens/refresh", "workspace/diagnostic/refresh"
+MISSING = "not computable — missing: external correctness signal"
+STARTED = triage(note="🚀")
+RUN = '"run-1"'
+
+
+PULLS = {**WATCHES, "textDocument": {"diagnostic": {}}}
+
+
+def start(client: RawClient, *folders: Path, declared: Any = WATCHES) -> None:
+    given = [{"uri": folder.as_uri(), "name": folder.name} for folder in folders]
+    client.initialize(declared, workspaceFolders=given)
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def append(path: Path, text: str) -> None:
+    """By another process, as an agent does."""
+    program = "import sys; open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())"
+    command = [sys.executable, "-c", program, str(path)]
+    subprocess.run(command, input=text.encode(), check=True)
+
+
+def told(client: RawClient, path: Path, kind: int = 2) -> None:
+    """The client says that a file was made (1), has changed (2) or is gone (3)."""
+    changes = [{"uri": path.as_uri(), "type": kind}]
+    client.notify("workspace/didChangeWatchedFiles", {"changes": changes})
+
+
+def asked_for(client: RawClient, method: str) -> None:
+    """Wait until the server has the client ask again for something."""
+
+    def found() -> bool | None:
+        return any(each["method"] == method for each in client.requests) or None
+
+    client.wait_for(found, method)
+    client.forget()
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    """Whether what is asked again and again comes true, in time."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+    return False
+
+
+def opened(client: RawClient, path: Path, text: str | None = None) -> Document:
+    text = path.read_text("utf-8") if text is None else text
+    return Document(client, text, uri=path.as_uri())
+
+
+def elsewhere(document: Document) -> str | None:
+    """What a hover over the run's id says of other traces: its first line."""
+    card = document.hover_text(RUN).partition("\n\n---")[0]
+    return next((line for line in card.split("\n") if "other trace" in line), None)
+
+
+@pytest.fixture
+def two(alone: RawClient, tmp_path: Path) -> tuple[Document, Path]:
+    """An open trace without a grade, and the closed one of a slice with a grade of the same run."""
+    here = write(tmp_path / "projects" / "shop" / "trace.jsonl", apart(STARTED))
+    there = write(tmp_path / "projects" / "shop" / "slices" / "a" / "trace.jsonl", STARTED)
+    start(alone, tmp_path)
+    document = opened(alone, here)
+    asked_for(alone, LENSES)
+    return document, there
+
+
+def test_a_run_that_another_trace_holds(alone: RawClient, two: tuple[Document, Path]) -> None:
+    document, there = two
+    card = document.hover_text(RUN)
+    assert card.startswith(f"**{MISSING}** · run `run-1`")
+    name = "projects/shop/slices/a/trace.jsonl"
+    assert (
+        f"**{MISSING}** · with the 1 other trace of the workspace that holds this run\n\n"
+        f"- [`{name}`]({there.as_uri()}#L1): 1 event, not graded"
+    ) in card
+    assert document.lenses() == [(0, MISSING)]
+
+
+def test_the_verdict_moves_when_an_agent_appends(
+    alone: RawClient, two: tuple[Document, Path]
+) -> None:
+    document, there = two
+    append(there, graded("pass", "fail", "pass"))
+    told(alone, there)
+    asked_for(alone, LENSES)
+    assert document.lenses() == [
+        (0, f"{MISSING} · with 1 other trace: INCORRECT — qa failed"),
+    ]
+    where = f"[line 2 of `projects/shop/slices/a/trace.jsonl`]({there.as_uri()}#L2)"
+    assert elsewhere(document) == (
+        "**INCORRECT — qa failed** · with the 1 other trace of the workspace that holds this run, "
+        f"decided by {where}"
+    )
+    # What was rejected there is named here.
+    append(there, graded("pass", "passed", "pass"))
+    told(alone, there)
+    asked_for(alone, LENSES)
+    assert "1 correctness line rejected (line 3), not counted" in document.hover_text(RUN)
+
+
+def test_a_torn_line_is_neither_valid_nor_invalid(
+    alone: RawClient, two: tuple[Document, Path]
+) -> None:
+    document, there = two
+    line = graded("pass", "pass", "pass")
+    append(there, line[:60])
+    told(alone, there)
+    assert document.lenses() == [(0, MISSING)]
+    append(there, line[60:])
+    told(alone, there)
+    asked_for(alone, LENSES)
+    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+
+
+def test_diagnostics_follow(alone: RawClient, tmp_path: Path) -> None:
+    there = write(tmp_path / "a" / "trace.jsonl", STARTED)
+    start(alone, tmp_path, declared=PULLS)
+    opened(alone, write(tmp_path / "trace.jsonl", ""))
+
+    def codes() -> list[str]:
+        pulled = {"textDocument": {"uri": there.as_uri()}}
+        items = alone.request("textDocument/diagnostic", pulled)["items"]
+        return [each["code"] for each in items]
+
+    assert codes() == ["undeclared-field"]
+    # A line that somebody is about to write is nothing to tell of, until it is there.
+    append(there, '{"event')
+    assert codes() == ["undeclared-field"]
+    append(there, '_type":}\n')
+    told(alone, there)
+    asked_for(alone, DIAGNOSTICS)
+    assert codes() == ["undeclared-field", "invalid-json"]
+    write(there, "")
+    told(alone, there)
+    asked_for(alone, DIAGNOSTICS)
+    assert codes() == []
+
+
+def test_a_trace_that_goes_and_comes_back(alone: RawClient, two: tuple[Document, Path]) -> None:
+    document, there = two
+    there.unlink()
+    told(alone, there, 3)
+    asked_for(alone, LENSES)
+    assert elsewhere(document) is None
+    write(there, graded("pass", "pass", "pass"))
+    told(alone, there, 1)
+    asked_for(alone, LENSES)
+    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+    # In its place comes another, which holds another run.
+    other = write(there.with_name("other"), triage(run="run-2"))
+    other.rename(there)
+    told(alone, there)
+    asked_for(alone, LENSES)
+    assert document.lenses() == [(0, MISSING)]
+
+
+def test_the_editors_text_counts_not_the_disks(
+    alone: RawClient, two: tuple[Document, Path]
+) -> None:
+    document, there = two
+    grade = graded("pass", "pass", "pass")
+    other = opened(alone, there, STARTED + grade)
+    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+    # It grows on disk while it is open: that is for the editor to take in.
+    append(there, graded("pass", "fail", "pass"))
+    told(alone, there)
+    assert "disk" not in other.hover_text('"correctness-recorded"')
+    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+    alone.forget()
+    alone.notify("textDocument/didClose", other.identifier)
+    asked_for(alone, LENSES)
+    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: INCORRECT — qa failed")]
+
+
+def test_both_are_open(alone: RawClient, two: tuple[Document, Path]) -> None:
+    document, there = two
+    other = opened(alone, there)
+    assert elsewhere(other) == (
+        f"**{MISSING}** · with the 1 other trace of the workspace that holds this run"
+    )
+    alone.forget()
+    document.edit((len(document.text), len(document.text), graded("pass", "pass", "pass")))
+    asked_for(alone, LENSES)
+    assert other.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+
+
+def test_several_roots_and_links(alone: RawClient, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    here = write(one / "trace.jsonl", STARTED)
+    write(two / "trace.jsonl", graded("pass", "pass", "pass"))
+    (two / "again").mkdir()
+    (two / "again" / "trace.jsonl").symlink_to("../trace.jsonl")
+    (one / "own").mkdir()
+    (one / "own" / "trace.jsonl").symlink_to("../trace.jsonl")
+    start(alone, one, two)
+    document = opened(alone, here)
+    asked_for(alone, LENSES)
+    assert "- [`two/trace.jsonl`]" in document.hover_text(RUN)
+    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+    # A folder leaves the workspace.
+    removed = [{"uri": two.as_uri(), "name": "two"}]
+    event = {"event": {"added": [], "removed": removed}}
+    alone.notify("workspace/didChangeWorkspaceFolders", event)
+    asked_for(alone, LENSES)
+    assert elsewhere(document) is None
+
+
+def test_without_news_the_disk_is_looked_at_when_something_is_asked(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    here = write(tmp_path / "trace.jsonl", STARTED)
+    there = write(tmp_path / "a" / "trace.jsonl", STARTED)
+    start(alone, tmp_path, declared={})
+    document = opened(alone, here)
+
+    assert eventually(lambda: MISSING in (elsewhere(document) or ""))
+    append(there, graded("pass", "pass", "pass"))
+    assert eventually(lambda: "**CORRECT**" in (elsewhere(document) or ""))
+    there.unlink()
+    assert eventually(lambda: elsewhere(document) is None)
+
+
+def test_names_from_a_trace_are_escaped(alone: RawClient, tmp_path: Path) -> None:
+    here = write(tmp_path / "trace.jsonl", STARTED)
+    write(tmp_path / "](x) `<b>" / "trace.jsonl", STARTED)
+    start(alone, tmp_path)
+    document = opened(alone, here)
+    asked_for(alone, LENSES)
+    uri = f"{tmp_path.as_uri()}/%5D%28x%29%20%60%3Cb%3E/trace.jsonl"
+    assert f"- [`` ](x) `<b>/trace.jsonl ``]({uri}#L1): 1 event" in document.hover_text(RUN)
+
+
+def test_a_large_workspace_shows_its_progress(alone: RawClient, tmp_path: Path) -> None:
+    for number in range(200):
+        write(tmp_path / f"{number:03}" / "trace.jsonl", triage() * 200)
+    here = write(tmp_path / "trace.jsonl", STARTED)
+    start(alone, tmp_path)
+    document = opened(alone, here)
+    kinds = [
+        alone.notification("$/progress", lambda said, kind=kind: said["value"]["kind"] == kind)
+        for kind in ("begin", "end")
+    ]
+    assert kinds[0]["token"] == kinds[1]["token"]
+    assert kinds[0]["value"]["cancellable"] is True
+    asked_for(alone, LENSES)
+    assert "with the 200 other traces" in document.hover_text(RUN)
+    assert "- and 192 more" in document.hover_text(RUN)
+
+
+def test_a_first_reading_that_is_cancelled(alone: RawClient, tmp_path: Path) -> None:
+    for number in range(150):
+        write(tmp_path / f"{number:03}" / "trace.jsonl", triage() * 3000)
+    here = write(tmp_path / "trace.jsonl", STARTED)
+    start(alone, tmp_path)
+    document = opened(alone, here)
+    begun = alone.notification("$/progress")
+    alone.notify("window/workDoneProgress/cancel", {"token": "nobody's"})
+    alone.notify("window/workDoneProgress/cancel", {"token": begun["token"]})
+    alone.notification("$/progress", lambda said: said["value"]["kind"] == "end")
+    # What is not known is said, and the lens promises nothing.
+    assert "of the workspace are not read yet" in document.hover_text(RUN)
+    assert document.lenses() == [(0, MISSING)]
+
+
+def test_no_progress_for_who_cannot_show_it(alone: RawClient, tmp_path: Path) -> None:
+    for number in range(120):
+        write(tmp_path / f"{number:03}" / "trace.jsonl", triage())
+    declared = {"workspace": {"codeLens": {"refreshSupport": True}}}
+    start(alone, tmp_path, declared=declared)
+    opened(alone, write(tmp_path / "trace.jsonl", STARTED))
+    asked_for(alone, LENSES)
+    assert alone.received("$/progress") == []
+
+
+def test_a_pipe_holds_nobody_up(alone: RawClient, two: tuple[Document, Path]) -> None:
+    document, there = two
+    there.unlink()
+    os.mkfifo(there)
+    told(alone, there, 1)
+    asked_for(alone, LENSES)
+    assert elsewhere(document) is None

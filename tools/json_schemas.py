@@ -1,0 +1,148 @@
+"""The JSON Schemas of events, of the configuration, and of the rules in a client's settings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Union
+
+from pydantic import Field, TypeAdapter
+
+from drive_trace.rules import RULES
+from drive_trace.rules.base import Rule
+from drive_trace.storage.configuration import CONFIGURATION_NAME, SEVERITIES
+from drive_trace.vocabulary import EVENTS, EventType
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def union_schema() -> dict[str, Any]:
+    """One schema that every event of the vocabulary satisfies."""
+    union = Union[tuple(event.declared for event in EVENTS.values())]  # noqa: UP007 - made at run time
+    schema = TypeAdapter(Annotated[union, Field(discriminator="event_type")]).json_schema()
+    schema.pop("discriminator", None)
+    return {
+        "$schema": _DIALECT,
+        "$id": "urn:drive-trace:event",
+        "title": "An event of a Drive trace",
+        "description": "One line of a trace.jsonl file.",
+        **_cleaned(schema),
+    }
+
+
+def event_schema(event: EventType) -> dict[str, Any]:
+    """The schema of one event."""
+    schema = _cleaned(TypeAdapter(event.declared).json_schema())
+    return {
+        "$schema": _DIALECT,
+        "$id": f"urn:drive-trace:event:{event.name}",
+        **schema,
+        "examples": [event.example],
+    }
+
+
+def configuration_schema() -> dict[str, Any]:
+    """The schema of ``drive-trace.toml``, which editors complete by."""
+    severities = {
+        "oneOf": [{"const": word, "description": _SEVERITY_PROSE[word]} for word in SEVERITIES]
+    }
+    return {
+        "$schema": _DIALECT,
+        "$id": "urn:drive-trace:configuration",
+        "title": "Drive Trace configuration",
+        "description": f"What a {CONFIGURATION_NAME} may say.",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "rules": {"$ref": "#/$defs/rules"},
+            "overrides": {
+                "type": "array",
+                "description": "What holds for some files in place of what holds for all; "
+                "of two that mean one file, the later one decides.",
+                "items": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["paths", "rules"],
+                    "properties": {
+                        "paths": {
+                            "type": "array",
+                            "minItems": 1,
+                            "items": {"type": "string", "minLength": 1},
+                            "description": "Globs as in .gitignore, but none negated, "
+                            "from this file's folder on.",
+                        },
+                        "rules": {"$ref": "#/$defs/rules"},
+                    },
+                },
+            },
+        },
+        "$defs": {
+            "severity": severities,
+            "rules": {
+                "type": "object",
+                "description": "How severe what rules find is, and the rules' options.",
+                "additionalProperties": False,
+                "properties": {
+                    rule.code: rule_schema(rule, {"$ref": "#/$defs/severity"})
+                    for rule in RULES.values()
+                },
+            },
+        },
+    }
+
+
+_SEVERITY_PROSE = {
+    "off": "The rule finds nothing.",
+    "error": "Fails a check, unless it is told otherwise.",
+    "warning": "Most likely a mistake.",
+    "information": "Worth a look.",
+    "hint": "Shown faintly, or only when it is asked for.",
+}
+
+
+def rules_setting() -> dict[str, Any]:
+    """The same of the rules in a client's settings, which know no references."""
+    severity = {"type": "string", "enum": list(SEVERITIES)}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {rule.code: rule_schema(rule, severity) for rule in RULES.values()},
+    }
+
+
+def rule_schema(rule: Rule[Any], severity: dict[str, Any]) -> dict[str, Any]:
+    """What may be said of a rule: how severe it is, or that and its options."""
+    types = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    options = {
+        option.name: {
+            "type": types[type(option.default)],
+            "default": option.default,
+            "description": option.prose,
+            **({"minimum": option.minimum} if option.minimum is not None else {}),
+        }
+        for option in rule.options
+    }
+    table = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {"severity": severity, **options},
+    }
+    return {
+        "description": rule.summary,
+        "default": rule.severity.label,
+        "anyOf": [severity, table],
+    }
+
+
+def _cleaned(schema: Any) -> Any:
+    """The schema as pydantic gives it, but undeclared keys are accepted, and prose is one line."""
+    if isinstance(schema, list):
+        return [_cleaned(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    cleaned = {key: _cleaned(value) for key, value in schema.items()}
+    if cleaned.get("additionalProperties") is False:
+        del cleaned["additionalProperties"]
+    if isinstance(cleaned.get("title"), str) and cleaned["title"] not in EVENTS:
+        del cleaned["title"]
+    if isinstance(cleaned.get("description"), str):
+        cleaned["description"] = " ".join(cleaned["description"].split())
+    return cleaned

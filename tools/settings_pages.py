@@ -1,0 +1,141 @@
+"""The settings, as the VS Code extension declares them and as docs/settings.md explains them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tools.json_schemas import rules_setting
+
+from drive_trace.features.options import Setting
+from drive_trace.lsp.settings import DECLARED, RULES_PROSE, SECTION
+
+_OWN = (f"{SECTION}.server.path", f"{SECTION}.trace.server")
+"""The extension's own settings, which the server knows nothing of."""
+_TYPES = {bool: "boolean", int: "integer", str: "string"}
+
+
+def extension_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The extension's package.json with the server's settings as they are declared."""
+    configuration = manifest["contributes"]["configuration"]
+    before = configuration["properties"]
+    first, last = _OWN
+    declared = {name_of(each): _property(each) for each in DECLARED}
+    declared[f"{SECTION}.rules"] = {
+        **rules_setting(),
+        "default": {},
+        "scope": "window",
+        "markdownDescription": RULES_PROSE,
+    }
+    properties = {first: before[first], **declared, last: before[last]}
+    ordered = {name: {**each, "order": at} for at, (name, each) in enumerate(properties.items(), 1)}
+    contributes = {
+        **manifest["contributes"],
+        "configuration": {**configuration, "properties": ordered},
+    }
+    return {**manifest, "contributes": contributes}
+
+
+def name_of(setting: Setting) -> str:
+    """What a setting is called in VS Code: ``driveTrace.lens.runs``."""
+    return ".".join((SECTION, *setting.path))
+
+
+def _property(setting: Setting) -> dict[str, Any]:
+    schema = {key: value for key, value in setting.schema.items() if key != "placeholder"}
+    placeholder = setting.schema.get("placeholder")
+    if placeholder is not None:
+        schema["pattern"] = rf"^$|^https?://.*\{{{placeholder}\}}"
+        schema["patternErrorMessage"] = f"A web address with {{{placeholder}}} in it, or nothing."
+    return {
+        "type": _TYPES[type(setting.default)],
+        **schema,
+        "default": setting.default,
+        "scope": "window",
+        "markdownDescription": setting.prose,
+    }
+
+
+def settings_reference(notice: str) -> str:
+    """Every setting with its type, default and prose, and how to set it in three editors."""
+    return "\n".join(
+        [_HEAD.format(notice=notice), *_rows(), _RULES.format(prose=RULES_PROSE), _HOW]
+    )
+
+
+def _rows() -> Iterator[str]:
+    for each in DECLARED:
+        default = json.dumps(each.default)
+        yield f"| `{name_of(each)}` | {_describe(each)} | `{default}` | {each.prose} |"
+
+
+def _describe(setting: Setting) -> str:
+    if "enum" in setting.schema:
+        return ", ".join(f"`{value}`" for value in setting.schema["enum"])
+    if isinstance(setting.default, bool):
+        return "`true` or `false`"
+    if isinstance(setting.default, int):
+        return f"an integer of at least {setting.schema.get('minimum', 0)}"
+    return "a web address" if "placeholder" in setting.schema else "text"
+
+
+_HEAD = """# Settings
+
+{notice}
+
+What an editor can set of the server. A change takes effect at once: what is shown is made again. A value that does not fit is passed over.
+
+| setting | value | default | meaning |
+| --- | --- | --- | --- |"""  # noqa: E501 - a paragraph is a line
+
+_RULES = """
+## `driveTrace.rules`
+
+{prose} [rules.md](rules.md) lists the rules, and each rule's page its options. A mistake is told in the server's log, and leaves the rule as it is.
+
+```json
+{{
+  "driveTrace.rules": {{
+    "not-compact": "off",
+    "wall-clock-exceeds-timestamps": {{ "severity": "information", "tolerance-ms": 5000 }}
+  }}
+}}
+```
+"""  # noqa: E501
+
+_HOW = """## Where to set them
+
+**VS Code.** In the settings, under *Drive Trace*, or in `settings.json`:
+
+```json
+{
+  "driveTrace.lens.grades": false,
+  "driveTrace.links.ticketUrl": "https://linear.app/acme/issue/{ref}"
+}
+```
+
+Two more settings are the extension's own: `driveTrace.server.path`, the command that starts the server, and `driveTrace.trace.server`, which messages are logged.
+
+**Neovim.** Below `settings`, with a table for each step of the name:
+
+```lua
+vim.lsp.config('drive_trace', {
+  settings = {
+    driveTrace = {
+      lens = { grades = false },
+      rules = { ['not-compact'] = 'off' },
+    },
+  },
+})
+```
+
+**Emacs.** With eglot, in the init file, or in a project's `.dir-locals.el`:
+
+```elisp
+(setq-default eglot-workspace-configuration
+  '(:driveTrace (:lens (:grades :json-false) :rules (:not-compact "off"))))
+```
+
+**Any other client.** The server asks for the section `driveTrace` with `workspace/configuration`, where the client declares that. Else it takes what comes with `workspace/didChangeConfiguration` as `{"driveTrace": {...}}`. In any case it first takes `initializationOptions`, with or without `driveTrace` around it; what a client gives later lies over that.
+"""  # noqa: E501
