@@ -35,7 +35,15 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
         return {*TraceServer().protocol.fm.features}
 
     served = asyncio.run(methods_served())
-    support = {"__init__", "positions", "markup", "json_text", "diagnostics", "options"}
+    support = {
+        "__init__",
+        "diagnostics",
+        "json_text",
+        "markup",
+        "options",
+        "positions",
+        "replacing",
+    }
     for path in (ROOT / "server/drive_trace/features").glob("*.py"):
         prose = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
         methods = re.findall(r"``(\w+/\w+(?:/\w+)*)``", prose.partition("\n\n")[0])
