@@ -46,6 +46,8 @@ class Stamp(NamedTuple):
     event_id: str
     ts: str
     """ISO 8601 in UTC, such as ``2026-05-28T14:00:00.000Z``."""
+    opened_id: str = ""
+    """For what the event starts; empty where that is known."""
 
 
 class Draft(NamedTuple):

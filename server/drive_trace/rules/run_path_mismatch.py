@@ -9,30 +9,17 @@ Traces that lie anywhere else promise nothing.
 **Fix.** The run id that the path promises, as a suggestion: a file may hold several runs.
 """
 
-import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from drive_trace.rules.base import Example, Finding, Fix, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.rules.subjects import RunStart
+from drive_trace.trace.paths import promised_run
 from drive_trace.trace.places import Part, Place
-
-_PROMISES = re.compile(
-    r"(?:^|/)(?:projects/([^/]+)/(?:slices/[^/]+/)?trace"
-    r"|wip/drive-trace/((?:orphan|direct)-[^/]+))\.jsonl$"
-)
-
-
-@lru_cache(maxsize=16)
-def _promised(path: str) -> str | None:
-    """The run id that a path promises, if it does."""
-    found = _PROMISES.search(path.replace("\\", "/"))
-    return found and (found[1] or found[2])
 
 
 def _check(subject: RunStart) -> Iterable[Finding]:
-    promised = _promised(subject.path)
+    promised = promised_run(subject.path)
     if promised is not None and subject.line.run != promised:
         words = f"the trace's path promises the run {shown(promised)}"
         words += f"; found {shown(subject.line.run)}"

@@ -46,9 +46,9 @@ class Merged(NamedTuple):
 
 
 def new_stamp() -> Stamp:
-    """A fresh id, and the time to the millisecond."""
+    """Fresh ids, and the time to the millisecond."""
     ts = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return Stamp(str(uuid.uuid4()), ts.removesuffix("+00:00") + "Z")
+    return Stamp(str(uuid.uuid4()), ts.removesuffix("+00:00") + "Z", str(uuid.uuid4()))
 
 
 def append_event(path: str, draft: Draft) -> Written | Refused | Problem:

@@ -1,0 +1,93 @@
+"""Whole events, composed for a place of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from drive_trace.composing.slots import Asked, Certainty, Given, Slot, known
+from drive_trace.composing.values import slot_of
+from drive_trace.drafts import Stamp
+from drive_trace.rules.edits import as_json
+from drive_trace.trace.scope import Opened, Scope
+from drive_trace.vocabulary import KINDS, LIFETIMES, Entity, EventType, OneOfShape
+
+_DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
+
+
+class Composed(NamedTuple):
+    """An event with what is known of it."""
+
+    event: EventType
+    slots: tuple[Slot, ...]
+    """Every field of the event, in the order of the vocabulary."""
+
+    @property
+    def blanks(self) -> tuple[Slot, ...]:
+        """What a person has to say."""
+        return tuple(slot for slot in self.slots if slot.certainty is Certainty.OPEN)
+
+    def record(self, filled: Mapping[str, object] | None = None) -> str | None:
+        """The event as one compact record, without its newline; None while there are blanks that
+        ``filled`` does not fill.
+        """
+        values = {slot.field.name: slot.value for slot in self.slots if slot not in self.blanks}
+        values |= filled or {}
+        if values.keys() != self.event.fields.keys():
+            return None
+        pairs = (f"{as_json(name)}:{as_json(values[name])}" for name in self.event.fields)
+        return "{" + ",".join(pairs) + "}"
+
+
+def compose(event: EventType, scope: Scope, stamp: Stamp, given: Given | None = None) -> Composed:
+    """An event for a place of a trace. ``given`` holds what is said of it already: values by
+    field, which other fields are told from (how long a round took, by the round).
+    """
+    asked = asked_for(event, scope, stamp, given or {})
+    return Composed(
+        event,
+        tuple(
+            known(field, given[name]) if given and name in given else slot_of(field, asked)
+            for name, field in event.fields.items()
+        ),
+    )
+
+
+def asked_for(event: EventType, scope: Scope, stamp: Stamp, given: Given) -> Asked:
+    """What the fields of an event are told from: what is given, and the dispatch, round or slice
+    that stands open and is most likely meant.
+    """
+    told = {name: value for name, value in given.items() if value is not None}
+    is_ambiguous = False
+    # A round says which dispatch is meant, so that it comes first.
+    for of in (_ROUND, _DISPATCH, LIFETIMES[Entity.SLICE]):
+        if of.field not in event.fields or of.field in told or event.opens is of.entity:
+            continue
+        fitting = [each for each in scope.opened[of.entity] if _fits(each, told)]
+        if fitting:
+            told[of.field] = fitting[0].id
+            is_ambiguous = is_ambiguous or len(fitting) > 1
+            if of is _ROUND:
+                told.setdefault(_DISPATCH.field, fitting[0].start.fact(_DISPATCH.field))
+    return Asked(event, scope, stamp, told, is_ambiguous)
+
+
+def _fits(opened: Opened, told: Given) -> bool:
+    start = opened.start
+    within = told.get(_DISPATCH.field)
+    return opened.of is not _ROUND or within is None or start.fact(_DISPATCH.field) == within
+
+
+def variants(event: EventType, scope: Scope) -> list[Given]:
+    """What an event is given to begin with: of an event that comes in kinds with fields of their
+    own, one for each kind, the likeliest first; else nothing.
+    """
+    for of in KINDS:
+        if of in event.fields:
+            shape = event.fields[of].shape
+            assert isinstance(shape, OneOfShape)
+            kinds = list(shape.meanings)
+            if scope.slices or (scope.run_id or "").startswith("orphan-"):
+                kinds.sort(key=lambda kind: kind != "slice")
+            return [{of: kind} for kind in kinds]
+    return [{}]

@@ -1,0 +1,72 @@
+"""Which events can come next at a place of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from drive_trace.trace.scope import Scope
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType
+
+_DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
+_SLICE = LIFETIMES[Entity.SLICE]
+_RUN_OPENERS = tuple(each.name for each in EVENTS.values() if each.opens is Entity.RUN)
+_RUN_CLOSERS = tuple(each.name for each in EVENTS.values() if each.closes is Entity.RUN)
+_FEEDS = tuple(each.name for each in EVENTS.values() if each.is_feed)
+_WITHIN_ROUNDS = tuple({*_ROUND.members} - {_ROUND.opener, _ROUND.closer})
+
+
+class Next(NamedTuple):
+    """An event of the vocabulary, and whether it can come next."""
+
+    event: EventType
+    is_next: bool
+    """Whether the run as it stands leads to it; any event may be written anywhere."""
+
+
+def next_events(scope: Scope) -> list[Next]:
+    """Every event, the likeliest first."""
+    leads = list(dict.fromkeys(_leads(scope)))
+    others = sorted((name for name in EVENTS if name not in leads), key=_belongs_to_another)
+    return [Next(EVENTS[name], name in leads) for name in (*leads, *others)]
+
+
+def _belongs_to_another(name: str) -> bool:
+    """Whether an event is about a dispatch, round or slice: those that can be meant lead."""
+    return any(name in of.members for of in LIFETIMES.values())
+
+
+def _leads(scope: Scope) -> Iterator[str]:
+    if scope.run is None:
+        yield from (*_RUN_OPENERS, _SLICE.opener, _DISPATCH.opener)
+        return
+    if scope.has_ended:
+        yield from _FEEDS
+        return
+    if scope.rounds:
+        yield from _within_round(scope)
+    if scope.dispatches:
+        yield from _within_dispatch(scope)
+        yield _DISPATCH.opener
+    elif scope.slices:
+        yield from (_DISPATCH.opener, _SLICE.closer, _SLICE.opener, *_RUN_CLOSERS)
+    else:
+        yield from (_SLICE.opener, _DISPATCH.opener, *_RUN_CLOSERS)
+
+
+def _within_round(scope: Scope) -> Iterator[str]:
+    """A round has one brief, which is issued before anything else."""
+    latest = scope.rounds[0]
+    has_brief = any(scope.of(name, _ROUND.field, latest.id) for name in _WITHIN_ROUNDS)
+    yield from (_ROUND.closer, *_WITHIN_ROUNDS) if has_brief else (*_WITHIN_ROUNDS, _ROUND.closer)
+
+
+def _within_dispatch(scope: Scope) -> Iterator[str]:
+    """Another round, unless the last one's verdict lets the dispatch end."""
+    if any(each.start.fact(_DISPATCH.field) == scope.dispatches[0].id for each in scope.rounds):
+        yield _DISPATCH.closer
+        return
+    ends = scope.of(_ROUND.closer, _DISPATCH.field, scope.dispatches[0].id)
+    goes_on = not ends or ends[-1].fact("verdict") == "another-round-needed"
+    steps = (_ROUND.opener, _DISPATCH.closer)
+    yield from steps if goes_on else reversed(steps)
