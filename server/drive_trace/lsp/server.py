@@ -18,6 +18,7 @@ from drive_trace.features.code_actions import APPLY_FIX
 from drive_trace.features.code_lens import SHOW_RUN, resolve_lens
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.lsp.answers import ANSWERS, Answer, Asked
+from drive_trace.lsp.answers.picking import APPLY_ACTION, RECORD_GRADE
 from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
 from drive_trace.lsp.configurations import WATCHED, Configurations
@@ -76,6 +77,7 @@ class TraceServer(LanguageServer):
         for answer in ANSWERS:
             self._on(answer.method, partial(self._give, answer), answer.options)
         self._on(types.CODE_LENS_RESOLVE, self._resolve_lens)
+        self._on(types.CODE_ACTION_RESOLVE, self._commands.resolve_action)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
@@ -90,8 +92,11 @@ class TraceServer(LanguageServer):
         self._configurations = Configurations(str(folders[0]) if folders else os.curdir)
         self._use(read_settings(params.initialization_options, self.settings))
         client = self.protocol.client
+        if client.applies_edits:
+            self.command(RECORD_GRADE)(partial(self._commands.record_grade))
         if client.applies_edits and not client.reads_action_literals:
             self.command(APPLY_FIX)(partial(self._commands.apply_fix))
+            self.command(APPLY_ACTION)(partial(self._commands.apply_action))
 
     def _initialized(self, _params: types.InitializedParams) -> None:
         if self.protocol.client.registers_watchers:
@@ -198,10 +203,13 @@ class TraceServer(LanguageServer):
     # What the client asks
 
     def _give(self, answer: Answer, params: Any) -> object:
-        trace = self.traces.get(params.text_document.uri)
-        if trace is None:
-            return answer.of_nothing
-        return answer.give(Asked(trace, self.protocol.client, self.settings), params)
+        asked = self.asked(params.text_document.uri)
+        return answer.give(asked, params) if asked is not None else answer.of_nothing
+
+    def asked(self, uri: str) -> Asked | None:
+        """What it takes to answer about a trace; None where it is not open."""
+        trace = self.traces.get(uri)
+        return Asked(trace, self.protocol.client, self.settings) if trace is not None else None
 
     def _resolve_lens(self, lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}

@@ -1,4 +1,4 @@
-"""Answers that change a trace: code actions, formatting and renaming."""
+"""Answers that change a trace: formatting and renaming."""
 
 from __future__ import annotations
 
@@ -7,30 +7,11 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from drive_trace.features.code_actions import as_command, code_actions
 from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.json_text import JsonText
 from drive_trace.features.rename import CannotRename, prepare_rename, rename
 from drive_trace.features.replacing import workspace_edit
 from drive_trace.lsp.answers.base import Answer, Asked
-
-
-def _code_action(
-    asked: Asked, params: types.CodeActionParams
-) -> list[types.CodeAction] | list[types.Command]:
-    client = asked.client
-    if not client.reads_action_literals and not client.applies_edits:
-        return []
-    actions = code_actions(
-        asked.analysis,
-        asked.document,
-        params,
-        asked.encoding,
-        with_document_changes=client.reads_document_changes and client.reads_action_literals,
-    )
-    if client.reads_action_literals:
-        return actions
-    return [as_command(action, asked.trace.uri, asked.trace.version) for action in actions]
 
 
 def _formatting(asked: Asked, _params: types.DocumentFormattingParams) -> JsonText:
@@ -58,12 +39,6 @@ def _rename(asked: Asked, params: types.RenameParams) -> dict[str, Any]:
 
 
 ANSWERS = (
-    Answer(
-        types.TEXT_DOCUMENT_CODE_ACTION,
-        _code_action,
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
-        of_nothing=(),
-    ),
     Answer(types.TEXT_DOCUMENT_FORMATTING, _formatting, of_nothing=()),
     Answer(types.TEXT_DOCUMENT_RANGE_FORMATTING, _range_formatting, of_nothing=()),
     Answer(types.TEXT_DOCUMENT_PREPARE_RENAME, _prepare_rename),

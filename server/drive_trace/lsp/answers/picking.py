@@ -1,0 +1,70 @@
+"""What comes of a code action that somebody picks: its edit, made at that moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import unquote
+
+from pygls.exceptions import JsonRpcContentModified
+
+from drive_trace.features.appending import CLOSE, RECORD, appended, at_the_end
+from drive_trace.features.formatting import format_document
+from drive_trace.features.json_text import JsonText
+from drive_trace.features.offers import CannotMake
+from drive_trace.features.replacing import as_edits, workspace_edit
+from drive_trace.features.source_actions import FIX_ALL, FORMAT, safe_fixes
+from drive_trace.lsp.answers.base import Asked
+from drive_trace.lsp.threads import in_thread
+from drive_trace.storage.recording import new_stamp
+
+APPLY_ACTION = "driveTrace.applyAction"
+"""The command of an action for clients to which an action is a command."""
+RECORD_GRADE = "driveTrace.recordGrade"
+"""The command that records components of a run's grade in an open trace."""
+
+Made = dict[str, Any] | CannotMake
+"""A workspace edit, or why there is none."""
+
+
+async def edit_when_picked(asked: Asked, data: Mapping[str, Any]) -> Made:
+    """The edit of an action. Raises KeyError, TypeError or ValueError for data that is none's, and
+    JsonRpcContentModified where the trace has changed meanwhile.
+    """
+    if data["make"] != FIX_ALL:
+        return edit_at_once(asked, data)
+    version = asked.trace.version
+    made = await in_thread(_fixing(asked))
+    if asked.trace.version != version:
+        raise JsonRpcContentModified("the trace has changed meanwhile")
+    return _edit(asked, as_edits(asked.analysis.document, made, asked.encoding))
+
+
+def edit_at_once(asked: Asked, data: Mapping[str, Any]) -> Made:
+    """The same without waiting, which for fix-all takes as long as opening the trace."""
+    analysis, make = asked.analysis, data["make"]
+    if make == FORMAT:
+        return _edit(asked, format_document(analysis, asked.encoding))
+    if make == FIX_ALL:
+        made = _fixing(asked)()
+    elif make in (RECORD, CLOSE):
+        record = appended(analysis, data, new_stamp())
+        if isinstance(record, CannotMake):
+            return record
+        made = [at_the_end(analysis, record)]
+    else:
+        raise ValueError("there is no such action")
+    return _edit(asked, as_edits(analysis.document, made, asked.encoding))
+
+
+def _fixing(asked: Asked) -> partial[Any]:
+    """Works on texts of its own, so that it can be done beside the loop."""
+    trace = asked.trace
+    texts = [line.text for line in trace.analysis.document.lines]
+    return partial(safe_fixes, texts, trace.options.rules, unquote(trace.uri))
+
+
+def _edit(asked: Asked, edits: JsonText) -> dict[str, Any]:
+    with_document_changes = asked.client.reads_document_changes
+    return workspace_edit(asked.document, edits, with_document_changes=with_document_changes)
