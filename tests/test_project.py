@@ -40,6 +40,7 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
         "diagnostics",
         "json_text",
         "markup",
+        "offers",
         "options",
         "positions",
         "replacing",

@@ -11,7 +11,14 @@ from typing import Any, cast
 from drive_trace.api import Analysis, run_of
 from drive_trace.composing import compose
 from drive_trace.drafts import Refused, Stamp, draft_merged
-from drive_trace.features.offers import CLOSE_KIND, RECORD_KIND, CannotMake, Offer, names
+from drive_trace.features.offers import (
+    CLOSE_KIND,
+    RECORD_KIND,
+    CannotMake,
+    Offer,
+    asks_for_all,
+    names,
+)
 from drive_trace.features.replacing import Replacement
 from drive_trace.rules.base import printable
 from drive_trace.rules.edits import placeholder
@@ -31,10 +38,11 @@ _CLOSED = (Entity.ROUND, Entity.DISPATCH)
 
 
 def appending_offers(
-    analysis: Analysis, at: Point, only: object, *, has_finding: bool
+    analysis: Analysis, at: Point, only: object, *, is_crowded: bool
 ) -> list[Offer]:
     """What can be added to the run of a line. Unless they are asked for by name, grades are offered
-    where a run begins, ends or is graded, and ends on the lines of what stands open.
+    where a run begins, ends or is graded, and ends on the lines of what stands open; nothing where
+    a finding is what somebody looks at, or several lines are.
     """
     lines = analysis.document.lines
     line = lines[at.record]
@@ -43,10 +51,10 @@ def appending_offers(
     if scope.run is None or (not is_end and run_of(line) is None):
         return []
     offers: list[Offer] = []
-    is_named = names(only, RECORD_KIND)
-    if is_named or (only is None and not has_finding and _is_about_run(scope, line, at, is_end)):
+    is_free = asks_for_all(only) and not is_crowded
+    if names(only, RECORD_KIND) or (is_free and _is_about_run(scope, line, at, is_end)):
         offers += _grades(analysis, scope)
-    if names(only, CLOSE_KIND) or (only is None and not has_finding):
+    if names(only, CLOSE_KIND) or is_free:
         offers += _ends(scope, None if is_end else line)
     return offers
 

@@ -47,9 +47,14 @@ def asks_for(only: object, kind: str) -> bool:
     return kinds is None or any(_covers(str(getattr(each, "value", each)), kind) for each in kinds)
 
 
+def asks_for_all(only: object) -> bool:
+    """Whether a request is for whatever there is."""
+    return asks_for(only, "")
+
+
 def names(only: object, kind: str) -> bool:
     """Whether a request asks for this kind by name, or for a group that it is in."""
-    return isinstance(only, list | tuple) and asks_for(only, kind)
+    return asks_for(only, kind) and not asks_for_all(only)
 
 
 def _covers(asked: str, kind: str) -> bool:

@@ -43,10 +43,14 @@ def _code_action(asked: Asked, params: types.CodeActionParams) -> list[object]:
 def _offers(asked: Asked, params: types.CodeActionParams) -> list[Offer]:
     analysis, only = asked.analysis, params.context.only
     findings = list(touched(analysis, params.range, asked.encoding))
-    has_safe_fix = any(fix.safe for each in findings for fix in analysis.fixes(each))
-    at = asked.point(params.range.start)
+    # Where one finding is all there is, fix-all is no more than its fix.
+    has_safe_fix = analysis.finding_count > 1 and any(
+        fix.safe for each in findings for fix in analysis.fixes(each)
+    )
+    at, end = asked.point(params.range.start), asked.point(params.range.end)
+    is_crowded = bool(findings) or end.record > at.record
     return [
-        *appending_offers(analysis, at, only, has_finding=bool(findings)),
+        *appending_offers(analysis, at, only, is_crowded=is_crowded),
         *source_offers(only, has_safe_fix=has_safe_fix),
     ]
 
