@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from tests.support.raw_client import RawClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.end_to_end
 
@@ -164,6 +166,43 @@ def test_a_dispatch_is_closed(modern: Modern) -> None:
     added = json.loads(modern.picked(document, close).removeprefix(document.text))
     assert (added["event_type"], added["result"]) == ("dispatch-end", "completed")
     assert added["wall_clock_ms"] > 0
+
+
+def test_length_and_hash_are_filled_in_from_a_file_of_the_workspace(tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text("secret")
+    root = tmp_path / "root"
+    (root / "briefs").mkdir(parents=True)
+    (root / "briefs/d1.md").write_text("🚀 do it\n", encoding="utf-8")
+    (root / "briefs/link.md").symlink_to(tmp_path / "outside.md")
+
+    def brief(path: str) -> str:
+        return event(
+            "brief-issued",
+            brief_path=path,
+            dispatch_id="d",
+            round_id="r",
+            brief_content_hash="pending",
+            brief_disposition="initial",
+        )
+
+    editor = Modern()
+    with editor.client as client:
+        client.initialize(VSCODE, workspaceFolders=[{"uri": root.as_uri(), "name": "root"}])
+        paths = ("briefs/d1.md", "briefs/link.md", "../outside.md", "/etc/passwd", "briefs", "\0")
+        text = "".join(map(brief, paths))
+        uri = (root / "projects/x/trace.jsonl").as_uri()
+        document = Document(client, text, uri=uri)
+        kind = "refactor.driveTrace.fill"
+        offered = [editor.actions(document, line, kind) for line in range(len(paths))]
+        assert [len(each) for each in offered] == [1, 0, 0, 0, 0, 0]
+        (fill,) = offered[0]
+        assert fill["title"] == "Fill in hash and length from briefs/d1.md"
+        filled = json.loads(editor.picked(document, fill).split("\n")[0])
+        data = (root / "briefs/d1.md").read_bytes()
+        assert filled["brief_byte_length"] == len(data)
+        assert filled["brief_content_hash"] == hashlib.sha256(data).hexdigest()
+        fill["data"]["path"] = "../outside.md"
+        assert refused(client, client.start_request("codeAction/resolve", fill)) == -32803
 
 
 def test_a_client_that_asks_for_nothing_later_gets_edits_at_once(client: RawClient) -> None:

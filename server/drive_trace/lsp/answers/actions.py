@@ -8,10 +8,11 @@ from lsprotocol import types
 
 from drive_trace.features.appending import appending_offers
 from drive_trace.features.code_actions import as_command, code_actions, touched
+from drive_trace.features.filling import fill_offers
 from drive_trace.features.offers import KINDS, CannotMake, Offer
 from drive_trace.features.source_actions import source_offers
 from drive_trace.lsp.answers.base import Answer, Asked
-from drive_trace.lsp.answers.picking import APPLY_ACTION, edit_at_once
+from drive_trace.lsp.answers.picking import APPLY_ACTION, edit_at_once, file_of
 
 
 def _code_action(asked: Asked, params: types.CodeActionParams) -> list[object]:
@@ -51,6 +52,7 @@ def _offers(asked: Asked, params: types.CodeActionParams) -> list[Offer]:
     is_crowded = bool(findings) or end.record > at.record
     return [
         *appending_offers(analysis, at, only, is_crowded=is_crowded),
+        *fill_offers(analysis, at, only, lambda path: file_of(asked, path) is not None),
         *source_offers(only, has_safe_fix=has_safe_fix),
     ]
 

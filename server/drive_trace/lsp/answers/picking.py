@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.features.appending import CLOSE, RECORD, appended, at_the_end
+from drive_trace.features.filling import FILL, Contents, filled
 from drive_trace.features.formatting import format_document
 from drive_trace.features.json_text import JsonText
 from drive_trace.features.offers import CannotMake
 from drive_trace.features.replacing import as_edits, workspace_edit
 from drive_trace.features.source_actions import FIX_ALL, FORMAT, safe_fixes
 from drive_trace.lsp.answers.base import Asked
+from drive_trace.lsp.client import path_of
 from drive_trace.lsp.threads import in_thread
 from drive_trace.storage.recording import new_stamp
+from drive_trace.storage.workspace_files import file_named, length_and_sha256
 
 APPLY_ACTION = "driveTrace.applyAction"
 """The command of an action for clients to which an action is a command."""
@@ -48,6 +52,12 @@ def edit_at_once(asked: Asked, data: Mapping[str, Any]) -> Made:
         return _edit(asked, format_document(analysis, asked.encoding))
     if make == FIX_ALL:
         made = _fixing(asked)()
+    elif make == FILL:
+        contents = _contents(asked, data["path"])
+        changes = filled(analysis, data, contents) if contents is not None else _NO_FILE
+        if isinstance(changes, CannotMake):
+            return changes
+        made = changes
     elif make in (RECORD, CLOSE):
         record = appended(analysis, data, new_stamp())
         if isinstance(record, CannotMake):
@@ -56,6 +66,22 @@ def edit_at_once(asked: Asked, data: Mapping[str, Any]) -> Made:
     else:
         raise ValueError("there is no such action")
     return _edit(asked, as_edits(analysis.document, made, asked.encoding))
+
+
+def file_of(asked: Asked, path: str) -> Path | None:
+    """The file of the workspace that the trace means by a path."""
+    return file_named(path, asked.client.folders, path_of(asked.trace.uri))
+
+
+def _contents(asked: Asked, path: object) -> Contents | None:
+    file = file_of(asked, path) if isinstance(path, str) else None
+    try:
+        return Contents(*length_and_sha256(file)) if file is not None else None
+    except OSError:
+        return None
+
+
+_NO_FILE = CannotMake("There is no such file in the workspace, or it cannot be read.")
 
 
 def _fixing(asked: Asked) -> partial[Any]:
