@@ -37,6 +37,8 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
     served = asyncio.run(methods_served())
     support = {
         "__init__",
+        "completion_items",
+        "completion_text",
         "diagnostics",
         "json_text",
         "markup",

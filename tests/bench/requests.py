@@ -56,6 +56,11 @@ def _screen_in_context(session: Session) -> dict[str, Any]:
     return {**_screen(session), "context": {"diagnostics": []}}
 
 
+def _at_the_end(session: Session) -> dict[str, Any]:
+    """On the empty line that the next event goes on."""
+    return {"position": {"line": session.text.count("\n"), "character": 0}}
+
+
 def _whole(_: Session) -> dict[str, Any]:
     return {}
 
@@ -64,6 +69,8 @@ _LENSES, _RESOLVE = "codeLens", "codeLens/resolve, each"
 _ASKED = {
     "hover on an event's name": Request("textDocument/hover", _at("event_type")),
     "hover on a run's id": Request("textDocument/hover", _at("project_run_id")),
+    "completion, a whole event": Request("textDocument/completion", _at_the_end),
+    "completion, an event's name": Request("textDocument/completion", _at("event_type")),
     "codeAction, a screen": Request("textDocument/codeAction", _screen_in_context),
     _LENSES: Request("textDocument/codeLens", _whole),
 }

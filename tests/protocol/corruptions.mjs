@@ -13,6 +13,16 @@ const actions = {
   method: "textDocument/codeAction",
   fits: ({ result }) => result?.[0]?.edit?.documentChanges,
 };
+const choices = {
+  name: "what can be written",
+  method: "textDocument/completion",
+  fits: ({ result }) => result?.items?.[0]?.insertTextFormat && result.items[0].data,
+};
+const choice = {
+  name: "a choice",
+  method: "completionItem/resolve",
+  fits: ({ result }) => result?.documentation?.kind,
+};
 const initialized = { name: "the answer to initialize", method: "initialize", fits: ({ result }) => result };
 const shutdown = { name: "the answer to shutdown", method: "shutdown", fits: ({ result }) => result === null };
 const refresh = { name: "a refresh", method: "workspace/codeLens/refresh", fits: () => true };
@@ -35,6 +45,8 @@ export const corruptions = [
   [lenses, "no range", ({ result }) => delete result[0].range],
   [lens, "no title", ({ result }) => delete result.command.title],
   [actions, "no text document", ({ result }) => delete result[0].edit.documentChanges[0].textDocument],
+  [choices, "no label", ({ result }) => delete result.items[0].label],
+  [choices, "no range", ({ result }) => delete result.items[0].textEdit.range],
   [initialized, "no capabilities", ({ result }) => delete result.capabilities],
   [shutdown, "no result", (message) => delete message.result],
   [report, "no kind", ({ result }) => delete result.kind],
@@ -54,6 +66,8 @@ export const corruptions = [
   [lens, "arguments that are no list", ({ result }) => (result.command.arguments = {})],
   [actions, "isPreferred that is a string", ({ result }) => (result[0].isPreferred = "yes")],
   [actions, "a version that is a string", ({ result }) => (result[0].edit.documentChanges[0].textDocument.version = "1")],
+  [choices, "isIncomplete that is null", ({ result }) => (result.isIncomplete = null)],
+  [choice, "documentation that is a number", ({ result }) => (result.documentation = 1)],
   [initialized, "a flag that is a number", ({ result }) => (result.capabilities.hoverProvider = 1)],
   [refresh, "an id that is a list", (message) => (message.id = [])],
   [show, "external that is a number", ({ params }) => (params.external = 1)],
@@ -73,6 +87,8 @@ export const corruptions = [
   [published, "an unknown tag", ({ params }) => (params.diagnostics[0].tags = [3])],
   [published, "another version of JSON-RPC", (message) => (message.jsonrpc = "1.0")],
   [hover, "an unknown kind of markup", ({ result }) => (result.contents.kind = "html")],
+  [choices, "an unknown kind", ({ result }) => (result.items[0].kind = 26)],
+  [choices, "an unknown format", ({ result }) => (result.items[0].insertTextFormat = 3)],
   [initialized, "an unknown kind of sync", ({ result }) => (result.capabilities.textDocumentSync.change = 3)],
   [report, "an unknown kind", ({ result }) => (result.kind = "half")],
   [refresh, "an unknown method", (message) => (message.method = "workspace/codeLens/renew")],
@@ -88,6 +104,7 @@ export const corruptions = [
   [lens, "one more in the command", ({ result }) => (result.command.tooltip = "x")],
   [actions, "one more in an action", ({ result }) => (result[0].isSafe = true)],
   [actions, "one more in the edit", ({ result }) => (result[0].edit.edits = [])],
+  [choices, "one more in an item", ({ result }) => (result.items[0].order = 1)],
   [initialized, "an unknown capability", ({ result }) => (result.capabilities.hoversProvider = true)],
   [initialized, "one more in the result", ({ result }) => (result.offsetEncoding = "utf-8")],
   [report, "one more in an item", ({ result }) => (result.items[0].uri = "file:///x")],

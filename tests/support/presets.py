@@ -69,6 +69,29 @@ VSCODE: dict[str, Any] = {
             "dataSupport": True,
         },
         "diagnostic": {**_DYNAMIC, "relatedDocumentSupport": False},
+        "completion": {
+            **_DYNAMIC,
+            "contextSupport": True,
+            "insertTextMode": 2,
+            "completionItem": {
+                "snippetSupport": True,
+                "commitCharactersSupport": True,
+                "documentationFormat": ["markdown", "plaintext"],
+                "deprecatedSupport": True,
+                "preselectSupport": True,
+                "tagSupport": {"valueSet": [1]},
+                "insertReplaceSupport": True,
+                "resolveSupport": {
+                    "properties": ["documentation", "detail", "additionalTextEdits"]
+                },
+                "insertTextModeSupport": {"valueSet": [1, 2]},
+                "labelDetailsSupport": True,
+            },
+            "completionItemKind": {"valueSet": list(range(1, 26))},
+            "completionList": {
+                "itemDefaults": ["commitCharacters", "editRange", "insertTextFormat"]
+            },
+        },
         "hover": {**_DYNAMIC, "contentFormat": ["markdown", "plaintext"]},
         "codeLens": _DYNAMIC,
         "codeAction": {

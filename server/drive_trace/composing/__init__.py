@@ -8,22 +8,26 @@ used before. No fact is made up: what only a person can know stays open.
 
 from __future__ import annotations
 
-from drive_trace.composing.events import Composed, compose, variants
+from drive_trace.composing.events import Composed, asked_for, compose, variants
 from drive_trace.composing.order import Next, next_events
-from drive_trace.composing.slots import Certainty, Choice, Slot
-from drive_trace.composing.values import slot_of
+from drive_trace.composing.slots import Asked, Certainty, Choice, Slot, open_slot
+from drive_trace.composing.values import choices_of, slot_of
 from drive_trace.composing.words import about, clock
 
 __all__ = [
+    "Asked",
     "Certainty",
     "Choice",
     "Composed",
     "Next",
     "Slot",
     "about",
+    "asked_for",
+    "choices_of",
     "clock",
     "compose",
     "next_events",
+    "open_slot",
     "slot_of",
     "variants",
 ]

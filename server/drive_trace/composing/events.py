@@ -69,7 +69,7 @@ def asked_for(event: EventType, scope: Scope, stamp: Stamp, given: Given) -> Ask
             is_ambiguous = is_ambiguous or len(fitting) > 1
             if of is _ROUND:
                 told.setdefault(_DISPATCH.field, fitting[0].start.fact(_DISPATCH.field))
-    return Asked(event, scope, stamp, told, is_ambiguous)
+    return Asked(event, scope, stamp, given, told, is_ambiguous)
 
 
 def _fits(opened: Opened, told: Given) -> bool:

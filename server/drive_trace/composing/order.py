@@ -27,13 +27,19 @@ class Next(NamedTuple):
 def next_events(scope: Scope) -> list[Next]:
     """Every event, the likeliest first."""
     leads = list(dict.fromkeys(_leads(scope)))
-    others = sorted((name for name in EVENTS if name not in leads), key=_belongs_to_another)
+    others = sorted(
+        (name for name in EVENTS if name not in leads),
+        key=lambda name: _lacks_what_it_is_about(EVENTS[name], scope),
+    )
     return [Next(EVENTS[name], name in leads) for name in (*leads, *others)]
 
 
-def _belongs_to_another(name: str) -> bool:
-    """Whether an event is about a dispatch, round or slice: those that can be meant lead."""
-    return any(name in of.members for of in LIFETIMES.values())
+def _lacks_what_it_is_about(event: EventType, scope: Scope) -> bool:
+    """Whether an event belongs to a dispatch, round or slice, and none stands open."""
+    return any(
+        event.name in of.members and event.name != of.opener and not scope.opened[entity]
+        for entity, of in LIFETIMES.items()
+    )
 
 
 def _leads(scope: Scope) -> Iterator[str]:

@@ -57,8 +57,10 @@ class Asked(NamedTuple):
     event: EventType
     scope: Scope
     stamp: Stamp
+    stated: Given
+    """The fields whose values stand already."""
     given: Given
-    """The fields whose values stand already, and the ids that follow from them."""
+    """Those, and the ids that follow from them or are most likely meant."""
     is_ambiguous: bool
     """Whether the event could as well belong to another dispatch, round or slice."""
 

@@ -20,7 +20,6 @@ from drive_trace.composing.words import about, clock
 from drive_trace.trace.line import Line
 from drive_trace.trace.scope import Scope
 from drive_trace.trace.times import in_words, milliseconds_between
-from drive_trace.trace.values import values_of
 from drive_trace.vocabulary import (
     ENVELOPE,
     EVENTS,
@@ -62,6 +61,16 @@ def slot_of(field: FieldType, asked: Asked) -> Slot:
     return slot or _by_shape(field, asked)
 
 
+def choices_of(field: FieldType, asked: Asked) -> tuple[Choice, ...]:
+    """Everything that can be offered for a field, the likeliest first: also what is over, and what
+    the field allows beyond what was used before.
+    """
+    of = LIFETIMES.get(field.names) if field.names is not None else None
+    refers = of is not None and asked.event.opens is not of.entity
+    known_ids = _ended(of, asked) if of is not None and refers else ()
+    return distinct((*slot_of(field, asked).choices, *known_ids, *_allowed_here(field, asked)))
+
+
 def allowed(field: FieldType) -> tuple[Choice, ...]:
     """Every value that a field allows, with what it means; null where that is a value."""
     shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
@@ -84,7 +93,7 @@ def used_before(field: FieldType, scope: Scope) -> list[object]:
         for line in scope.latest(event.name, _RECENT)
     )
     latest = sorted(lines, key=lambda line: line.order, reverse=True)[:_RECENT]
-    return [_value(line, field.name) for line in latest]
+    return [scope.value(line, field.name) for line in latest]
 
 
 # The envelope and the feeds
@@ -135,7 +144,7 @@ def _of_entity(field: FieldType, of: Lifetime, asked: Asked) -> Slot:
     choices = [
         Choice(each.id, about(asked.scope, of, each.start, asked.stamp.ts))
         for each in asked.scope.opened[of.entity]
-        if of is not _ROUND or _is_within(each.start, asked.given.get(_DISPATCH.field))
+        if of is not _ROUND or _is_within(each.start, asked.stated.get(_DISPATCH.field))
     ]
     meant = asked.given.get(of.field)
     if not choices:
@@ -151,7 +160,7 @@ def _is_within(round_start: Line, dispatch_id: object) -> bool:
 
 def _ended(of: Lifetime, asked: Asked) -> Iterator[Choice]:
     """What is over, where nothing stands open."""
-    dispatch_id = asked.given.get(_DISPATCH.field)
+    dispatch_id = asked.stated.get(_DISPATCH.field)
     for start in asked.scope.latest(of.opener, _RECENT):
         if of is not _ROUND or _is_within(start, dispatch_id):
             note = about(asked.scope, of, start, asked.stamp.ts)
@@ -329,10 +338,18 @@ def _has_value_by_kind(field: FieldType, asked: Asked) -> bool:
     return any(field.name in kinds and of in asked.given for of, kinds in KINDS.items())
 
 
-def _by_shape(field: FieldType, asked: Asked) -> Slot:
+def _allowed_here(field: FieldType, asked: Asked) -> tuple[Choice, ...]:
+    """Every value that a field allows in an event of the kind that is given."""
     choices = allowed(field)
+    if _is_null_by_kind(field, asked):
+        return tuple(choice for choice in choices if choice.value is None)
     if _has_value_by_kind(field, asked):
-        choices = tuple(choice for choice in choices if choice.value is not None)
+        return tuple(choice for choice in choices if choice.value is not None)
+    return choices
+
+
+def _by_shape(field: FieldType, asked: Asked) -> Slot:
+    choices = _allowed_here(field, asked)
     if not isinstance(field.shape, StringShape):
         return open_slot(field, choices)
     used = list(_used_texts(field, asked.scope))
@@ -359,8 +376,3 @@ def _is_repeated(field: FieldType, used: list[str], event: EventType) -> bool:
 
 def _is_uuid(field: FieldType) -> bool:
     return isinstance(field.shape, StringShape) and field.shape.form is Form.UUID
-
-
-def _value(line: Line, name: str) -> object:
-    assert line.event is not None
-    return line.fact(name) if name in line.event.keeps else values_of(line)[name]

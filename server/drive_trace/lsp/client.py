@@ -20,6 +20,7 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 from pygls.uris import to_fs_path
 
+from drive_trace.features.completion_items import Abilities
 from drive_trace.text import PositionEncoding
 
 
@@ -41,6 +42,7 @@ class Client:
         default_factory=lambda: frozenset({"relatedInformation", "codeDescription", "tags"})
     )
     """The optional members of a diagnostic that it reads."""
+    completion: Abilities = field(default_factory=Abilities)
     reads_document_changes: bool = False
     reads_action_literals: bool = True
     """Whether a code action may be more than a command."""
@@ -70,6 +72,7 @@ def read_client(params: types.InitializeParams) -> Client:
         refreshes_lenses=has("workspace.code_lens.refresh_support"),
         hover_format=_hover_format(get_capability(declared, "text_document.hover.content_format")),
         diagnostic_members=_diagnostic_members(declared),
+        completion=_completion(declared),
         reads_document_changes=has("workspace.workspace_edit.document_changes"),
         reads_action_literals=(
             actions is None or has("text_document.code_action.code_action_literal_support")
@@ -127,6 +130,22 @@ def _folders(params: types.InitializeParams) -> list[Path]:
         folder = _usable(params.root_path)
         return [folder] if folder is not None else []
     return [folder for uri in uris if (folder := path_of(uri)) is not None]
+
+
+def _completion(declared: types.ClientCapabilities) -> Abilities:
+    item = get_capability(declared, "text_document.completion.completion_item")
+    kinds = get_capability(declared, "text_document.completion.completion_item_kind.value_set")
+    formats = getattr(item, "documentation_format", None)
+    plain = Abilities()
+    return Abilities(
+        snippets=bool(getattr(item, "snippet_support", False)),
+        replaces_rest=bool(getattr(item, "insert_replace_support", False)),
+        label_details=bool(getattr(item, "label_details_support", False)),
+        kinds=frozenset(each for each in types.CompletionItemKind if each in kinds)
+        if kinds
+        else plain.kinds,
+        documentation=_hover_format(formats) if formats else None,
+    )
 
 
 def _hover_format(formats: Any) -> types.MarkupKind:

@@ -16,6 +16,7 @@ from pygls.lsp.server import LanguageServer
 from drive_trace import __version__
 from drive_trace.features.code_actions import APPLY_FIX
 from drive_trace.features.code_lens import SHOW_RUN, resolve_lens
+from drive_trace.features.completion_resolve import resolve_completion
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.lsp.answers import ANSWERS, Answer, Asked
 from drive_trace.lsp.answers.picking import APPLY_ACTION, RECORD_GRADE
@@ -78,6 +79,7 @@ class TraceServer(LanguageServer):
             self._on(answer.method, partial(self._give, answer), answer.options)
         self._on(types.CODE_LENS_RESOLVE, self._resolve_lens)
         self._on(types.CODE_ACTION_RESOLVE, self._commands.resolve_action)
+        self._on(types.COMPLETION_ITEM_RESOLVE, self._resolve_completion)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
@@ -210,6 +212,9 @@ class TraceServer(LanguageServer):
         """What it takes to answer about a trace; None where it is not open."""
         trace = self.traces.get(uri)
         return Asked(trace, self.protocol.client, self.settings) if trace is not None else None
+
+    def _resolve_completion(self, item: types.CompletionItem) -> types.CompletionItem:
+        return resolve_completion(item, self.protocol.client.completion.documentation)
 
     def _resolve_lens(self, lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}

@@ -7,14 +7,14 @@ trace. What is asked for costs the same in a long trace: only the latest starts 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple, cast
 
 from drive_trace.trace.index import Index, Run, latest
 from drive_trace.trace.line import Line, LineSet, OddLine
 from drive_trace.trace.paths import likely_run
-from drive_trace.trace.values import values_of
+from drive_trace.trace.values import Values, values_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Lifetime
 
 _FAR = 2000
@@ -59,6 +59,8 @@ class Scope:
     """The latest event of each feed by its name."""
     has_ended: bool
     """Whether the run is over."""
+    _read: dict[Line, Values] = field(default_factory=dict, compare=False, repr=False)
+    """The lines that were read whole already."""
 
     @property
     def dispatches(self) -> tuple[Opened, ...]:
@@ -85,12 +87,21 @@ class Scope:
         """How many events of one name the run has had."""
         return _events(self.run, name).position(self.at)
 
-    def of(self, name: str, field: str, value: object) -> Sequence[Line]:
+    def of(self, name: str, by: str, value: object) -> Sequence[Line]:
         """The run's events of one name by the value of a field that they keep."""
         if self.run is None:
             return ()
-        lines = self.run.table(name, field).of(value)
+        lines = self.run.table(name, by).of(value)
         return lines[: lines.position(self.at)]
+
+    def value(self, line: Line, name: str) -> object:
+        """What a field of a valid line's event says, whether the index keeps it or not."""
+        assert line.event is not None
+        if name in line.event.keeps:
+            return line.fact(name)
+        if line not in self._read:
+            self._read[line] = values_of(line)
+        return self._read[line][name]
 
     def start_of(self, of: Lifetime, name: object) -> Line | None:
         """The latest event that starts a dispatch, round or slice, open or not."""

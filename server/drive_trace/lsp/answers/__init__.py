@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from drive_trace.lsp.answers import actions, changing, reading
+from drive_trace.lsp.answers import actions, changing, completing, reading
 from drive_trace.lsp.answers.base import Answer, Asked
 
 __all__ = ["ANSWERS", "Answer", "Asked"]
 
-ANSWERS = (*reading.ANSWERS, *actions.ANSWERS, *changing.ANSWERS)
+ANSWERS = (*reading.ANSWERS, *completing.ANSWERS, *actions.ANSWERS, *changing.ANSWERS)

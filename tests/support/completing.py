@@ -1,0 +1,163 @@
+"""Completion as tests ask for it: what is offered at a fixture's cursor, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.drafts import Stamp
+from drive_trace.features.completion import Entry, Listing, completion
+from drive_trace.features.completion_items import Abilities
+from drive_trace.features.positions import point_at
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Point
+from tests.support.fixtures import ENCODINGS, Fixture, apply_edits, offset_in, read
+
+FRESH = "aaaaaaaa-0000-4000-8000-000000000001"
+OPENED = "bbbbbbbb-0000-4000-8000-000000000002"
+NOW = "2026-05-28T14:30:00.000Z"
+STAMP = Stamp(FRESH, NOW, OPENED)
+PATH = "file:///shop/projects/checkout-retry/trace.jsonl"
+
+PLAIN = Abilities()
+"""A client that has declared nothing."""
+MODERN = Abilities(
+    snippets=True,
+    replaces_rest=True,
+    label_details=True,
+    kinds=frozenset(types.CompletionItemKind),
+)
+
+
+class Offered(NamedTuple):
+    """What an editor shows of an item."""
+
+    label: str
+    note: str
+
+
+def offered(
+    fixture: str | Fixture,
+    client: Abilities = MODERN,
+    path: str | None = PATH,
+    listing: Listing = lambda _: (),
+) -> list[types.CompletionItem]:
+    """The items at the cursor, after an editor has dropped those that do not fit what was typed.
+
+    They are the same in every encoding, and what each replaces is on the cursor's line and holds
+    the cursor.
+    """
+    wanted = read(fixture) if isinstance(fixture, str) else fixture
+    answers = []
+    for encoding in ENCODINGS:
+        items = _asked(wanted, encoding, client, path, listing)
+        answers.append([(item.label, made(wanted, item, encoding)) for item in items])
+    assert answers.count(answers[0]) == len(answers), answers
+    items = _asked(wanted, PositionEncoding.UTF16, client, path, listing)
+    assert [item.sort_text for item in items] == sorted(str(item.sort_text) for item in items)
+    return [item for item in items if _fits(wanted, item)]
+
+
+def labels(fixture: str, **asked: object) -> list[str]:
+    """What the items at the cursor are called, in their order."""
+    return [item.label for item in offered(fixture, **asked)]  # type: ignore[arg-type]
+
+
+def notes(fixture: str, **asked: object) -> list[Offered]:
+    """What the items at the cursor are called, and what is said of each."""
+    return [
+        Offered(item.label, _note(item))
+        for item in offered(fixture, **asked)  # type: ignore[arg-type]
+    ]
+
+
+def check_completion(
+    before: str,
+    label: str,
+    after: str,
+    *,
+    client: Abilities = MODERN,
+    path: str | None = PATH,
+    listing: Listing = lambda _: (),
+) -> None:
+    """The item called ``label`` makes ``after`` of ``before``.
+
+    In ``after`` the places of a snippet stand as they are sent, but for the last one, ``$0``, and
+    FRESH, OPENED and NOW stand for what only the moment knows.
+    """
+    wanted = read(before)
+    fitting = [each for each in offered(wanted, client, path, listing) if each.label == label]
+    shown = [each.label for each in offered(wanted, client, path, listing)]
+    assert fitting, f"nothing here is called {label!r}, only {shown}"
+    for word, meant in {"FRESH": FRESH, "OPENED": OPENED, "NOW": NOW}.items():
+        after = after.replace(word, meant)
+    assert made(wanted, fitting[0]).replace("$0", "") == read(after).text
+
+
+def made(
+    fixture: Fixture,
+    item: types.CompletionItem,
+    encoding: PositionEncoding = PositionEncoding.UTF16,
+) -> str:
+    """The text after an item is taken, with a snippet's places as they are sent."""
+    edit = item.text_edit
+    assert isinstance(edit, types.TextEdit)
+    cursor = fixture.at(encoding)
+    assert edit.range.start.line == edit.range.end.line == cursor.line
+    assert edit.range.start.character <= cursor.character <= edit.range.end.character
+    return apply_edits(fixture.text, [edit], encoding)
+
+
+def at_each_place(text: str, record: int) -> Sequence[Fixture]:
+    """A trace with the cursor at each place of one of its lines."""
+    line = text.split("\n")[record]
+    return [Fixture(text, Point(record, at), ()) for at in range(len(line) + 1)]
+
+
+def listing_of(*paths: str) -> Listing:
+    """A disk with these files, and folders, whose paths end with a slash."""
+
+    def listing(typed: str) -> list[Entry]:
+        folder = typed[: typed.rfind("/") + 1]
+        rests = {path: path.removeprefix(folder).rstrip("/") for path in paths}
+        return [
+            Entry(path, path.endswith("/"))
+            for path, rest in rests.items()
+            if path.startswith(folder) and rest and "/" not in rest
+        ]
+
+    return listing
+
+
+def _asked(
+    fixture: Fixture,
+    encoding: PositionEncoding,
+    client: Abilities,
+    path: str | None,
+    listing: Listing,
+) -> Sequence[types.CompletionItem]:
+    analysis = Analysis(fixture.text, path=path)
+    point = point_at(analysis, fixture.at(encoding), encoding)
+    found = completion(analysis, point, encoding, client=client, stamp=STAMP, listing=listing)
+    assert found.is_incomplete is False
+    return found.items
+
+
+def _fits(fixture: Fixture, item: types.CompletionItem) -> bool:
+    """Whether an editor would show an item: its letters hold those typed, in their order."""
+    edit = item.text_edit
+    assert isinstance(edit, types.TextEdit)
+    cursor = fixture.at(PositionEncoding.UTF16)
+    start, stop = (
+        offset_in(fixture.text, each, PositionEncoding.UTF16) for each in (edit.range.start, cursor)
+    )
+    letters = iter((item.filter_text or item.label).lower())
+    return all(letter in letters for letter in fixture.text[start:stop].strip().lower())
+
+
+def _note(item: types.CompletionItem) -> str:
+    details = item.label_details
+    return (details.description if details is not None else item.detail) or ""
