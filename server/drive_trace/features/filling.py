@@ -48,8 +48,7 @@ def fill_offers(
 def filled(
     analysis: Analysis, data: Mapping[str, Any], contents: Contents
 ) -> list[Replacement] | CannotMake:
-    """What changes on the line of an offer. Raises KeyError or TypeError for
-    data that is none's."""
+    """What changes on the line of an offer. Raises KeyError or TypeError for other data."""
     record, lines = data["record"], analysis.document.lines
     if not isinstance(record, int):
         raise TypeError("a line has a number")
