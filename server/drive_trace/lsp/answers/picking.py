@@ -92,5 +92,7 @@ def _fixing(asked: Asked) -> partial[Any]:
 
 
 def _edit(asked: Asked, edits: JsonText) -> dict[str, Any]:
-    with_document_changes = asked.client.reads_document_changes
+    client = asked.client
+    # A client that takes commands only gets what every other edit for it is, too.
+    with_document_changes = client.reads_document_changes and client.reads_action_literals
     return workspace_edit(asked.document, edits, with_document_changes=with_document_changes)
