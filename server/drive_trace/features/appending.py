@@ -69,15 +69,18 @@ def appended(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str |
 def at_the_end(analysis: Analysis, record: str) -> Replacement:
     """A record as the document's last, with a newline before it where one is missing."""
     lines = analysis.document.lines
-    last, ending = lines[-1].text, "\n"
-    if len(lines) > 1 and lines[-2].text.endswith("\r"):
-        ending = "\r\n"
-    number = len(lines) - 1
+    number, last = len(lines) - 1, lines[-1].text
+    before = lines[-2].text if number else ""
+    ending = "\r\n" if before.endswith("\r") else "\n"
+    if not last and number:
+        # In front of the last newline: behind it, Neovim would put an empty line there, too.
+        end = Point(number - 1, len(before.removesuffix("\r")))
+        return Replacement(end, end, ending + record)
     if is_blank(last):
         return Replacement(Point(number, 0), Point(number, len(last)), record + ending)
-    before = ending if not last.endswith("\r") else "\n"
     end = Point(number, len(last))
-    return Replacement(end, end, before + record + ending)
+    newline = "\n" if last.endswith("\r") else ending
+    return Replacement(end, end, newline + record + ending)
 
 
 # Grades
