@@ -140,7 +140,9 @@ def test_a_session(editor: Editor, tmp_path: Path) -> None:
     assert session.log == ""
 
 
-def test_a_mistake_is_fixed_and_the_run_is_graded(editor: Editor, tmp_path: Path) -> None:
+def test_events_are_completed_a_mistake_is_fixed_and_the_run_graded(
+    editor: Editor, tmp_path: Path
+) -> None:
     graded_lenses = [
         (1, "INCORRECT — intent failed"),
         (3, "superseded by line 4"),
@@ -152,13 +154,15 @@ def test_a_mistake_is_fixed_and_the_run_is_graded(editor: Editor, tmp_path: Path
         ("diagnostics", [PASSED]),
         ("act", PASSED, 'Replace with "pass"'),
         ("diagnostics", []),
+        ("complete",),
         ("act", '{"event_id"', "Record intent: fail → INCORRECT"),
         ("lenses", titles(graded_lenses)),
         ("quit",),
     )
-    _, _, fixed, none, recorded, lenses, _ = session.steps
+    _, _, fixed, none, completed, recorded, lenses, _ = session.steps
     assert '"qa":"pass",' in fixed["line"]
     assert none["shown"] == []
+    assert any("dispatch-start" in each for each in completed["offered"]), completed
     grade = json.loads(recorded["last"])
     assert (grade["mechanical"], grade["qa"], grade["intent"]) == ("pass", "pass", "fail")
     assert shown(lenses) == graded_lenses

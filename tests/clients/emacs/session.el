@@ -121,6 +121,12 @@
   (delete-char (length token))
   (session-type typed))
 
+(defun session-complete ()
+  "What is offered on the empty line at the end."
+  (goto-char (point-max))
+  (let ((table (nth 2 (eglot-completion-at-point))))
+    `((offered . ,(vconcat (mapcar #'substring-no-properties (all-completions "" table)))))))
+
 (defun session-act (token title)
   "Pick the code action TITLE at TOKEN from the menu that eglot shows."
   (session-go-to token)
@@ -155,6 +161,7 @@
     ("run_lens" . session-run-lens)
     ("type_before" . session-type-before)
     ("type_over" . session-type-over)
+    ("complete" . session-complete)
     ("act" . session-act)
     ("quit" . session-quit)
     ("quit_at_once" . session-quit-at-once)))
