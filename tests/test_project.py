@@ -44,9 +44,11 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
         "labels",
         "line_ranges",
         "markup",
+        "offers",
         "options",
         "outline",
         "positions",
+        "replacing",
     }
     for path in (ROOT / "server/drive_trace/features").glob("*.py"):
         prose = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""

@@ -46,21 +46,25 @@ class _Change(NamedTuple):
     edits: tuple[_Edit, ...]
 
 
-def fix_all(analysis: Analysis, *, suggestions: bool = False) -> int:
+def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None = None) -> int:
     """Mend what is wrong with a trace, and say how many findings were mended.
 
     Safe fixes alone, unless ``suggestions`` are wanted too; of these only such that remove their
     finding, as a placeholder still to be filled in does not. No fix is made that would leave more
     findings than before, nor one after which a run is CORRECT that was not. Fixing again changes
-    nothing more.
+    nothing more, unless ``most`` lines were fixed: then it ends there.
     """
-    fixed = 0
+    fixed = lines_fixed = 0
     for _ in range(_MOST_PASSES):
         before = fixed
         # From the end, so that the numbers of the lines to come stay.
         lines = list(dict.fromkeys(finding.line for finding in analysis.findings()))
         for line in reversed(lines):
-            fixed += _fix_line(analysis, line, suggestions=suggestions)
+            here = _fix_line(analysis, line, suggestions=suggestions)
+            fixed += here
+            lines_fixed += bool(here)
+            if lines_fixed == most:
+                return fixed
         if fixed == before:
             break
     return fixed

@@ -7,6 +7,7 @@ end, so that what is expected and what was seen can be compared here.
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -137,6 +138,35 @@ def test_a_session(editor: Editor, tmp_path: Path) -> None:
     said = [line for line in session.messages.splitlines() if not line.startswith("Loading ")]
     assert said == words.messages
     assert session.log == ""
+
+
+def test_events_are_completed_a_mistake_is_fixed_and_the_run_graded(
+    editor: Editor, tmp_path: Path
+) -> None:
+    graded_lenses = [
+        (1, "INCORRECT — intent failed"),
+        (3, "superseded by line 4"),
+        (4, "decides: INCORRECT — intent failed"),
+    ]
+    session = editor.play(
+        tmp_path,
+        ("open", project(tmp_path, "graded/trace.jsonl", TEXT)),
+        ("diagnostics", [PASSED]),
+        ("act", PASSED, 'Replace with "pass"'),
+        ("diagnostics", []),
+        ("complete",),
+        ("act", '{"event_id"', "Record intent: fail → INCORRECT"),
+        ("lenses", titles(graded_lenses)),
+        ("quit",),
+    )
+    _, _, fixed, none, completed, recorded, lenses, _ = session.steps
+    assert '"qa":"pass",' in fixed["line"]
+    assert none["shown"] == []
+    assert any("dispatch-start" in each for each in completed["offered"]), completed
+    grade = json.loads(recorded["last"])
+    assert (grade["mechanical"], grade["qa"], grade["intent"]) == ("pass", "pass", "fail")
+    assert shown(lenses) == graded_lenses
+    assert session.left_running == []
 
 
 def test_an_editor_that_does_not_wait(editor: Editor, tmp_path: Path) -> None:

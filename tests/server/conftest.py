@@ -35,7 +35,7 @@ def servers() -> Iterator[Callable[[str], RawClient]]:
             assert promised["textDocumentSync"]["change"] == 2
             assert promised["hoverProvider"]
             assert promised["codeLensProvider"] == {"resolveProvider": True}
-            assert promised["codeActionProvider"]["codeActionKinds"] == ["quickfix"]
+            assert promised["codeActionProvider"]["codeActionKinds"][0] == "quickfix"
             assert promised["executeCommandProvider"] == {"commands": ["driveTrace.showRun"]}
         return running[encoding]
 

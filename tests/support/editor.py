@@ -82,8 +82,9 @@ class Document:
         return [(lens["range"]["start"]["line"], lens["command"]["title"]) for lens in resolved]
 
     def actions(self, token: str) -> list[Any]:
-        """The code actions on a token."""
-        params = {"range": self.range_of(token), "context": {"diagnostics": []}}
+        """The fixes on a token."""
+        context = {"diagnostics": [], "only": ["quickfix"]}
+        params = {"range": self.range_of(token), "context": context}
         actions = self.client.request("textDocument/codeAction", {**self.identifier, **params})
         assert isinstance(actions, list)
         return actions

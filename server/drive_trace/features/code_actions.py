@@ -8,6 +8,7 @@ from typing import Any
 from lsprotocol import types
 
 from drive_trace.api import Analysis
+from drive_trace.features.offers import asks_for
 from drive_trace.features.positions import point_at, range_of
 from drive_trace.rules.base import Edit, Finding, Fix
 from drive_trace.text import PositionEncoding, Span
@@ -31,10 +32,10 @@ def code_actions(
     with_document_changes: bool,
 ) -> list[types.CodeAction]:
     """Quick fixes, the most likely first; none is applied unless a person picks it."""
-    if not _wanted(params.context.only):
+    if not asks_for(params.context.only, types.CodeActionKind.QuickFix.value):
         return []
     actions = []
-    for finding in _touched(analysis, params.range, encoding):
+    for finding in touched(analysis, params.range, encoding):
         for place, fix in enumerate(analysis.fixes(finding)):
             edits = _edits(analysis, fix, encoding)
             actions.append(
@@ -82,16 +83,10 @@ def edit_of_fix(argument: Mapping[str, Any]) -> types.WorkspaceEdit:
     return types.WorkspaceEdit(changes={argument["uri"]: edits})
 
 
-def _wanted(only: object) -> bool:
-    kinds = only if isinstance(only, list | tuple) else None
-    return kinds is None or any(
-        str(getattr(kind, "value", kind)) in ("", "quickfix") for kind in kinds
-    )
-
-
-def _touched(
+def touched(
     analysis: Analysis, where: types.Range, encoding: PositionEncoding
 ) -> Iterator[Finding]:
+    """The findings that a range touches."""
     start = point_at(analysis, where.start, encoding)
     end = point_at(analysis, where.end, encoding)
     last = min(end.record, start.record + _MOST_LINES)

@@ -59,6 +59,9 @@ class Client:
     reads_document_changes: bool = False
     reads_action_literals: bool = True
     """Whether a code action may be more than a command."""
+    resolves_action_edits: bool = False
+    """Whether it asks for a code action's edit when that is picked."""
+    reads_disabled_actions: bool = False
     applies_edits: bool = False
     shows_documents: bool = False
     registers_watchers: bool = False
@@ -107,6 +110,8 @@ def read_client(params: types.InitializeParams) -> Client:
         reads_action_literals=(
             actions is None or has("text_document.code_action.code_action_literal_support")
         ),
+        resolves_action_edits=_resolves_edits(declared),
+        reads_disabled_actions=has("text_document.code_action.disabled_support"),
         applies_edits=has("workspace.apply_edit"),
         shows_documents=has("window.show_document.support"),
         registers_watchers=has("workspace.did_change_watched_files.dynamic_registration"),
@@ -115,6 +120,13 @@ def read_client(params: types.InitializeParams) -> Client:
         refreshes_hints=has("workspace.inlay_hint.refresh_support"),
         shows_progress=has("window.work_done_progress"),
         resolves_symbols="location.range" in (_symbol_properties(declared) or ()),
+    )
+
+
+def _resolves_edits(declared: types.ClientCapabilities) -> bool:
+    lazy = get_capability(declared, "text_document.code_action.resolve_support.properties") or ()
+    return "edit" in lazy and bool(
+        get_capability(declared, "text_document.code_action.data_support", False)
     )
 
 

@@ -22,6 +22,7 @@ from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.features.elsewhere import elsewhere_short
 from drive_trace.features.inlay_hints import resolve_hint
 from drive_trace.lsp.answers import ANSWERS, Answer, Asked
+from drive_trace.lsp.answers.picking import APPLY_ACTION, RECORD_GRADE
 from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
 from drive_trace.lsp.configurations import CONFIGURATION_GLOBS, Configurations
@@ -94,6 +95,7 @@ class TraceServer(LanguageServer):
         for answer in ANSWERS:
             self._on(answer.method, partial(self._give, answer), answer.options)
         self._on(types.CODE_LENS_RESOLVE, self._resolve_lens)
+        self._on(types.CODE_ACTION_RESOLVE, self._commands.resolve_action)
         self._on(types.COMPLETION_ITEM_RESOLVE, self._resolve_completion)
         self._on(types.DOCUMENT_LINK_RESOLVE, self._resolve_link)
         self._on(types.INLAY_HINT_RESOLVE, self._resolve_hint)
@@ -115,8 +117,11 @@ class TraceServer(LanguageServer):
         self._configurations = Configurations(str(folders[0]) if folders else os.curdir)
         self._settings_source.start(params.initialization_options)
         client = self.protocol.client
+        if client.applies_edits:
+            self.command(RECORD_GRADE)(partial(self._commands.record_grade))
         if client.applies_edits and not client.reads_action_literals:
             self.command(APPLY_FIX)(partial(self._commands.apply_fix))
+            self.command(APPLY_ACTION)(partial(self._commands.apply_action))
 
     def _initialized(self, _params: types.InitializedParams) -> None:
         client = self.protocol.client
@@ -264,13 +269,19 @@ class TraceServer(LanguageServer):
     # What the client asks
 
     def _give(self, answer: Answer, params: Any) -> object:
-        trace = self.traces.get(params.text_document.uri)
-        if trace is None:
+        asked = self.asked(params.text_document.uri)
+        if asked is None:
             return answer.of_nothing
-        asked = Asked(trace, self.protocol.client, self.settings, self._runs)
         if answer.looks_elsewhere:
-            return self._with_others(trace, lambda: answer.give(asked, params))
+            return self._with_others(asked.trace, lambda: answer.give(asked, params))
         return answer.give(asked, params)
+
+    def asked(self, uri: str) -> Asked | None:
+        """What it takes to answer about a trace; None where it is not open."""
+        trace = self.traces.get(uri)
+        if trace is None:
+            return None
+        return Asked(trace, self.protocol.client, self.settings, self._runs)
 
     def _resolve_lens(self, lens: types.CodeLens) -> object:
         data = lens.data if isinstance(lens.data, dict) else {}

@@ -11,6 +11,8 @@ from drive_trace.text import Span
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _WHITESPACE = " \t\n\r"
+_USUAL = {": ": ":", ", ": ",", ":": ":", ",": ","}
+"""What mostly stands between two strings, and what it is without white space."""
 
 
 def space_count(text: str) -> int:
@@ -30,6 +32,10 @@ def first_space(text: str) -> Span | None:
 
 def compacted(text: str) -> str:
     """The record without white space between its tokens, which stay as they are written."""
+    if "\\" not in text:  # then each quote opens or closes a string
+        pieces = text.split('"')
+        pieces[::2] = [_USUAL.get(between) or "".join(between.split()) for between in pieces[::2]]
+        return '"'.join(pieces)
     pieces = re.split(f"({_STRING})", text)
     pieces[::2] = ["".join(between.split()) for between in pieces[::2]]
     return "".join(pieces)

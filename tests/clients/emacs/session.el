@@ -121,6 +121,25 @@
   (delete-char (length token))
   (session-type typed))
 
+(defun session-complete ()
+  "What is offered on the empty line at the end."
+  (goto-char (point-max))
+  (let ((table (nth 2 (eglot-completion-at-point))))
+    `((offered . ,(vconcat (mapcar #'substring-no-properties (all-completions "" table)))))))
+
+(defun session-act (token title)
+  "Pick the code action TITLE at TOKEN from the menu that eglot shows."
+  (session-go-to token)
+  (let ((before (buffer-chars-modified-tick))
+        (last-nonmenu-event ?.)) ; a key: for the mouse there is another menu
+    (setq session-published nil)
+    (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) title)))
+      (eglot-code-actions (point) (point) nil t))
+    (session-await title (lambda () (> (buffer-chars-modified-tick) before))))
+  (session-rest)
+  `((line . ,(buffer-substring-no-properties (line-beginning-position) (line-end-position)))
+    (last . ,(car (last (split-string (session-text (current-buffer)) "\n" t))))))
+
 ;; `eglot-shutdown' kills the process right after `exit', and so never learns its exit code.
 (defun session-quit ()
   (let ((process (jsonrpc--process session-server)))
@@ -142,6 +161,8 @@
     ("run_lens" . session-run-lens)
     ("type_before" . session-type-before)
     ("type_over" . session-type-over)
+    ("complete" . session-complete)
+    ("act" . session-act)
     ("quit" . session-quit)
     ("quit_at_once" . session-quit-at-once)))
 

@@ -155,6 +155,28 @@ function steps.type_over(token, typed)
   return { line = vim.api.nvim_get_current_line() }
 end
 
+-- What is offered on a new line at the end; the line goes again.
+function steps.complete()
+  vim.api.nvim_win_set_cursor(0, { vim.api.nvim_buf_line_count(buffer), 0 })
+  press('o<C-x><C-o>')
+  await('the completions', function() return vim.fn.pumvisible() == 1 end)
+  local items = pluck(vim.fn.complete_info({ 'items' }).items, 'abbr')
+  press('<C-e><Esc>u')
+  await('the line to go', function()
+    return vim.api.nvim_get_mode().mode == 'n' and vim.api.nvim_buf_get_lines(buffer, -2, -1, true)[1] ~= ''
+  end)
+  return { offered = items }
+end
+
+-- Picks a code action by its title, as the menu of code actions would.
+function steps.act(token, title)
+  place_cursor(token)
+  local before = vim.api.nvim_buf_get_changedtick(buffer)
+  vim.lsp.buf.code_action({ filter = function(action) return action.title == title end, apply = true })
+  await(title, function() return vim.api.nvim_buf_get_changedtick(buffer) > before end)
+  return { line = vim.api.nvim_get_current_line(), last = vim.api.nvim_buf_get_lines(buffer, -2, -1, true)[1] }
+end
+
 -- An editor that quits does not wait for the server, so this asks it to end first.
 function steps.quit()
   client():stop()

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 PLAIN = get_converter()
 _ODD = re.compile("[^ -~]")
 APPLY_FIX, SHOW_RUN = "driveTrace.applyFix", "driveTrace.showRun"
+APPLY_ACTION = "driveTrace.applyAction"
 
 
 @dataclass(frozen=True)
@@ -211,8 +212,8 @@ class Actions:
         client, buffer = conversation.world.client, conversation.buffer(uri)
         assert buffer is not None
         if not client.literal_actions:
-            assert action["command"] == APPLY_FIX
-            command = {"command": APPLY_FIX, "arguments": action["arguments"]}
+            assert action["command"] in (APPLY_FIX, APPLY_ACTION)
+            command = {"command": action["command"], "arguments": action["arguments"]}
             applied = conversation.result("workspace/executeCommand", command)
             assert applied is (client.answers in ("result", "twice"))
             return

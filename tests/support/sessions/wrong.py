@@ -59,7 +59,7 @@ _UNKNOWN = [
     "textDocument/unheard-of",
     "",
     "$/unheard-of",
-    "textDocument/completion",
+    "textDocument/moniker",
     "textDocument/willSaveWaitUntil",
     "textDocument/didOpen",
     "textDocument/publishDiagnostics",
@@ -81,7 +81,11 @@ _ODD_DATA: list[Any] = [
     _deep(),
 ]
 _REFUSED: list[tuple[str, Any]] = [
-    *(("textDocument/hover", {**_DOCUMENT, "position": each}) for each in _POSITIONS),
+    *(
+        (method, {**_DOCUMENT, "position": each})
+        for method in ("textDocument/hover", "textDocument/completion")
+        for each in _POSITIONS
+    ),
     *(
         (method, params)
         for method in ("textDocument/hover", "textDocument/codeLens", "textDocument/diagnostic")
@@ -93,6 +97,7 @@ _REFUSED: list[tuple[str, Any]] = [
     ),
     ("textDocument/codeAction", {**_DOCUMENT, "range": _RANGE}),
     ("textDocument/codeAction", {**_DOCUMENT, "range": _RANGE, "context": {"diagnostics": 5}}),
+    ("completionItem/resolve", {"data": {}}),
     ("codeLens/resolve", {"data": {}}),
     ("codeLens/resolve", [_RANGE]),
     ("workspace/diagnostic", {}),

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from drive_trace.lsp.answers import changing, completing, moving, reading
+from drive_trace.lsp.answers import actions, changing, completing, moving, reading
 from drive_trace.lsp.answers.base import Answer, Asked
 
 __all__ = ["ANSWERS", "Answer", "Asked"]
 
-ANSWERS = (*reading.ANSWERS, *changing.ANSWERS, *completing.ANSWERS, *moving.ANSWERS)
+ANSWERS = (
+    *reading.ANSWERS,
+    *completing.ANSWERS,
+    *actions.ANSWERS,
+    *changing.ANSWERS,
+    *moving.ANSWERS,
+)

@@ -1,36 +1,46 @@
-"""Answers that offer changes of a trace: code actions."""
+"""Answers that change a trace: formatting and renaming."""
 
 from __future__ import annotations
 
-from lsprotocol import types
+from typing import Any
 
-from drive_trace.features.code_actions import as_command, code_actions
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from drive_trace.features.formatting import format_document, format_range
+from drive_trace.features.json_text import JsonText
+from drive_trace.features.rename import CannotRename, prepare_rename, rename
+from drive_trace.features.replacing import workspace_edit
 from drive_trace.lsp.answers.base import Answer, Asked
 
 
-def _code_action(
-    asked: Asked, params: types.CodeActionParams
-) -> list[types.CodeAction] | list[types.Command]:
-    client = asked.client
-    if not client.reads_action_literals and not client.applies_edits:
-        return []
-    actions = code_actions(
-        asked.analysis,
-        asked.document,
-        params,
-        asked.encoding,
-        with_document_changes=client.reads_document_changes and client.reads_action_literals,
+def _formatting(asked: Asked, _params: types.DocumentFormattingParams) -> JsonText:
+    return format_document(asked.analysis, asked.encoding)
+
+
+def _range_formatting(asked: Asked, params: types.DocumentRangeFormattingParams) -> JsonText:
+    return format_range(asked.analysis, params.range, asked.encoding)
+
+
+def _prepare_rename(
+    asked: Asked, params: types.PrepareRenameParams
+) -> types.PrepareRenamePlaceholder | None:
+    return prepare_rename(asked.analysis, asked.point(params.position), asked.encoding)
+
+
+def _rename(asked: Asked, params: types.RenameParams) -> dict[str, Any]:
+    point = asked.point(params.position)
+    edits = rename(asked.analysis, point, params.new_name, asked.encoding)
+    if isinstance(edits, CannotRename):
+        raise JsonRpcException(edits.reason, types.LSPErrorCodes.RequestFailed)
+    return workspace_edit(
+        asked.document, edits, with_document_changes=asked.client.reads_document_changes
     )
-    if client.reads_action_literals:
-        return actions
-    return [as_command(action, asked.trace.uri, asked.trace.version) for action in actions]
 
 
 ANSWERS = (
-    Answer(
-        types.TEXT_DOCUMENT_CODE_ACTION,
-        _code_action,
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
-        of_nothing=(),
-    ),
+    Answer(types.TEXT_DOCUMENT_FORMATTING, _formatting, of_nothing=()),
+    Answer(types.TEXT_DOCUMENT_RANGE_FORMATTING, _range_formatting, of_nothing=()),
+    Answer(types.TEXT_DOCUMENT_PREPARE_RENAME, _prepare_rename),
+    Answer(types.TEXT_DOCUMENT_RENAME, _rename),
 )

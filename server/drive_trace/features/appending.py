@@ -1,0 +1,239 @@
+"""``textDocument/codeAction`` and ``codeAction/resolve``: events that a person adds to a run with
+one pick, a grade or the end of what stands open. They go to the end of the document.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from drive_trace.api import Analysis, run_of
+from drive_trace.composing import compose
+from drive_trace.drafts import Refused, Stamp, draft_merged
+from drive_trace.features.offers import (
+    CLOSE_KIND,
+    RECORD_KIND,
+    CannotMake,
+    Offer,
+    asks_for_all,
+    names,
+)
+from drive_trace.features.replacing import Replacement
+from drive_trace.rules.base import printable
+from drive_trace.rules.edits import placeholder
+from drive_trace.scorecard.feeds import feed_state
+from drive_trace.scorecard.summary import Recorded
+from drive_trace.scorecard.verdict import judge
+from drive_trace.text import is_blank
+from drive_trace.trace.document import Point
+from drive_trace.trace.line import Line
+from drive_trace.trace.scope import Opened, Scope, scope_at
+from drive_trace.vocabulary import EVENTS, GRADE, LIFETIMES, Entity, OneOfShape
+
+RECORD = "record"
+CLOSE = "close"
+_CLOSED = (Entity.ROUND, Entity.DISPATCH)
+"""What is offered to be closed, in this order: a round ends before its dispatch."""
+
+
+def appending_offers(
+    analysis: Analysis, at: Point, only: object, *, is_crowded: bool
+) -> list[Offer]:
+    """What can be added to the run of a line. Unless they are asked for by name, grades are offered
+    where a run begins, ends or is graded, and ends on the lines of what stands open; nothing where
+    a finding is what somebody looks at, or several lines are.
+    """
+    lines = analysis.document.lines
+    line = lines[at.record]
+    is_end = at.record == len(lines) - 1 and is_blank(line.text)
+    scope = scope_at(analysis.index, lines, len(lines), None if is_end else run_of(line))
+    if scope.run is None or (not is_end and run_of(line) is None):
+        return []
+    offers: list[Offer] = []
+    is_free = asks_for_all(only) and not is_crowded
+    if names(only, RECORD_KIND) or (is_free and _is_about_run(scope, line, at, is_end)):
+        offers += _grades(analysis, scope)
+    if names(only, CLOSE_KIND) or is_free:
+        offers += _ends(scope, None if is_end else line)
+    return offers
+
+
+def appended(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | CannotMake:
+    """The record that an offer adds, of the moment that the stamp is of. Raises KeyError, TypeError
+    or ValueError for data that is no offer's.
+    """
+    return _grade(analysis, data, stamp) if data["make"] == RECORD else _end(analysis, data, stamp)
+
+
+def at_the_end(analysis: Analysis, record: str) -> Replacement:
+    """A record as the document's last, with a newline before it where one is missing."""
+    lines = analysis.document.lines
+    number, last = len(lines) - 1, lines[-1].text
+    before = lines[-2].text if number else ""
+    ending = "\r\n" if before.endswith("\r") else "\n"
+    if not last and number:
+        # In front of the last newline: behind it, Neovim would put an empty line there, too.
+        end = Point(number - 1, len(before.removesuffix("\r")))
+        return Replacement(end, end, ending + record)
+    if is_blank(last):
+        return Replacement(Point(number, 0), Point(number, len(last)), record + ending)
+    end = Point(number, len(last))
+    newline = "\n" if last.endswith("\r") else ending
+    return Replacement(end, end, newline + record + ending)
+
+
+# Grades
+
+
+def _is_about_run(scope: Scope, line: Line, at: Point, is_end: bool) -> bool:
+    assert scope.run is not None
+    if is_end or line is scope.run.first_line or line is scope.run.lines[-1]:
+        return True
+    if line.event is not None and line.event.is_feed:
+        return True
+    start = line.text.find('"project_run_id"')
+    stop = line.text.find(",", start)
+    return 0 <= start <= at.offset <= (stop if stop >= 0 else len(line.text))
+
+
+def _grades(analysis: Analysis, scope: Scope) -> Iterator[Offer]:
+    """Missing components first; none that would leave everything as it is."""
+    assert scope.run is not None
+    run_id = scope.run.run_id
+    rejected = scope.rejected_feed(GRADE)
+    if rejected is not None:
+        reason = (
+            f"Line {analysis.line_number(rejected)}, which grades the run, is rejected: "
+            "mend or delete it first, so that what it was meant to say is not lost."
+        )
+        yield Offer("Record a grade", RECORD_KIND, {"make": RECORD}, reason)
+        return
+    counted = scope.feeds.get(GRADE)
+    values = {name: counted.fact(name) if counted else None for name in _choices()}
+    for name in sorted(values, key=lambda name: values[name] is not None):
+        for value in _choices()[name]:
+            if value != values[name]:
+                merged = {**values, name: value}
+                title = f"Record {name}: {value}{_consequence(merged)}{_of_run(analysis, run_id)}"
+                data = {"make": RECORD, "runId": run_id, "changes": {name: value}}
+                yield Offer(title, RECORD_KIND, data)
+
+
+def _choices() -> dict[str, list[str]]:
+    """The values of each component of a grade."""
+    return {
+        name: list(field.shape.meanings)
+        for name, field in EVENTS[GRADE].fields.items()
+        if field.nullable and isinstance(field.shape, OneOfShape)
+    }
+
+
+def _consequence(values: Mapping[str, object]) -> str:
+    """What the run would be, once all components are recorded."""
+    gate = judge(Recorded(values, "", "", 0))
+    return "" if gate.missing else f" → {gate.verdict.value.upper()}"
+
+
+def _of_run(analysis: Analysis, run_id: str) -> str:
+    """Which run is meant, where there are several."""
+    return f" (run {printable(run_id)})" if len(analysis.index.runs) > 1 else ""
+
+
+def _grade(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | CannotMake:
+    run_id, changes = data["runId"], data["changes"]
+    feed = EVENTS[GRADE]
+    if not isinstance(run_id, str) or not isinstance(changes, dict) or not changes:
+        raise TypeError("a grade is of a run, and changes something")
+    if not changes.keys() <= _choices().keys():
+        raise ValueError("a grade has other components")
+    text = analysis.document.text.encode("utf-8", "replace")
+    draft = draft_merged(feed, run_id, feed_state(text, feed, run_id), changes)
+    if isinstance(draft, Refused):
+        return CannotMake("; ".join(draft.reasons))
+    return draft.record(stamp)
+
+
+# Ends
+
+
+def _ends(scope: Scope, line: Line | None) -> Iterator[Offer]:
+    """The ends of what a line belongs to and stands open; at the document's end, of the latest."""
+    for entity in _CLOSED:
+        closer = EVENTS[LIFETIMES[entity].closer]
+        opened = next((each for each in scope.opened[entity] if _is_of(each, line)), None)
+        if opened is None:
+            continue
+        field = next(each for each in closer.fields.values() if _is_outcome(each.shape))
+        blanks = [name for name in _blanks(scope, opened) if name != field.name]
+        then = f", then fill in {' and '.join(blanks)}" if blanks else ""
+        for outcome in cast("OneOfShape", field.shape).meanings:
+            yield Offer(
+                f"Close {_called(opened)}: {outcome}{then}",
+                CLOSE_KIND,
+                {
+                    "make": CLOSE,
+                    "runId": scope.run_id,
+                    "entity": entity.value,
+                    "id": opened.id,
+                    "outcome": {field.name: outcome},
+                },
+            )
+
+
+def _is_of(opened: Opened, line: Line | None) -> bool:
+    if line is None:
+        return True
+    event, field = line.event, opened.of.field
+    return event is not None and field in event.keeps and line.fact(field) == opened.id
+
+
+def _is_outcome(shape: object) -> bool:
+    return isinstance(shape, OneOfShape) and len(shape.meanings) > 1
+
+
+def _called(opened: Opened) -> str:
+    start = opened.start
+    if opened.of.entity is Entity.ROUND:
+        return f"round {start.fact('round_number')}"
+    return f"dispatch “{printable(start.text_fact('dispatch_name'))}”"
+
+
+def _blanks(scope: Scope, opened: Opened) -> list[str]:
+    stamp = Stamp("", opened.start.text_fact("ts"))
+    closer = EVENTS[opened.of.closer]
+    composed = compose(closer, scope, stamp, _ids(opened))
+    return [slot.field.name for slot in composed.blanks]
+
+
+def _end(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | CannotMake:
+    lines = analysis.document.lines
+    entity, name, outcome = Entity(data["entity"]), data["id"], data["outcome"]
+    run_id = data["runId"]
+    if entity not in _CLOSED or not isinstance(run_id, str) or not isinstance(outcome, dict):
+        raise TypeError("what is closed is a dispatch or a round of a run")
+    scope = scope_at(analysis.index, lines, len(lines), run_id)
+    opened = next((each for each in scope.opened[entity] if each.id == name), None)
+    if opened is None:
+        return CannotMake(f"That {entity.value} is not open any more.")
+    closer = EVENTS[opened.of.closer]
+    if not outcome.keys() <= closer.fields.keys():
+        raise ValueError("an end has other fields")
+    composed = compose(closer, scope, stamp, {**_ids(opened), **outcome})
+    # What only a person knows stays a gap, which is an error until it is filled.
+    gaps = {slot.field.name: json.loads(placeholder(slot.field)) for slot in composed.blanks}
+    record = composed.record(gaps)
+    assert record is not None
+    return record
+
+
+def _ids(opened: Opened) -> dict[str, object]:
+    """The ids that an end repeats from its start."""
+    start = opened.start
+    assert start.event is not None
+    closer = EVENTS[opened.of.closer]
+    return {
+        field.name: start.fact(field.name)
+        for field in closer.fields.values()
+        if field.names in LIFETIMES and field.name in start.event.keeps
+    }

@@ -1,0 +1,48 @@
+"""``textDocument/formatting`` and ``textDocument/rangeFormatting``: compact lines, whose keys
+stand in the order of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.json_text import JsonText
+from drive_trace.features.positions import point_at
+from drive_trace.features.replacing import Replacement, as_edits, of_record
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Point
+from drive_trace.trace.layout import laid_out
+
+_FEW = 2000
+"""Of so many lines an edit is no larger than what changes; of more, whole lines are put in."""
+
+
+def format_document(analysis: Analysis, encoding: PositionEncoding) -> JsonText:
+    """The edits that lay out every line; a list of ``TextEdit``."""
+    lines = analysis.document.lines
+    return as_edits(analysis.document, _changes(analysis, 0, len(lines)), encoding)
+
+
+def format_range(analysis: Analysis, where: types.Range, encoding: PositionEncoding) -> JsonText:
+    """The edits that lay out the lines that a range touches; a list of ``TextEdit``."""
+    start, end = (point_at(analysis, each, encoding) for each in (where.start, where.end))
+    # A selection of whole lines ends before the first character of the next one.
+    is_before = end.offset == 0 and end.record > start.record
+    stop = end.record + (not is_before)
+    return as_edits(analysis.document, _changes(analysis, start.record, stop), encoding)
+
+
+def _changes(analysis: Analysis, first: int, stop: int) -> list[Replacement]:
+    lines = analysis.document.lines[first:stop]
+    changed = [
+        (record, line.text, text)
+        for record, line in enumerate(lines, first)
+        if (text := laid_out(line)) != line.text
+    ]
+    if len(changed) > _FEW:
+        return [
+            Replacement(Point(record, 0), Point(record, len(before)), after)
+            for record, before, after in changed
+        ]
+    return [of_record(*each) for each in changed]

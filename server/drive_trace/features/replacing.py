@@ -1,0 +1,68 @@
+"""Records put in place of others, as the protocol's text edits: no larger than what changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from lsprotocol import types
+
+from drive_trace.features.json_text import JsonText, dumps
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.document import Document, Point
+
+
+class Replacement(NamedTuple):
+    """The text between two points becomes another."""
+
+    start: Point
+    end: Point
+    text: str
+
+
+def of_record(record: int, before: str, after: str) -> Replacement:
+    """What makes one record another: from the first character that differs to the last."""
+    start = _common_start(before, after)
+    end = _common_start(before[start:][::-1], after[start:][::-1])
+    return Replacement(
+        Point(record, start), Point(record, len(before) - end), after[start : len(after) - end]
+    )
+
+
+def _common_start(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def as_edits(
+    document: Document, replacements: Iterable[Replacement], encoding: PositionEncoding
+) -> JsonText:
+    """A list of text edits. A large trace can need one for each line, so it is JSON text."""
+    parts = []
+    for start, end, text in replacements:
+        first, last = document.position_of(start, encoding), document.position_of(end, encoding)
+        parts.append(
+            b'{"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}},'
+            b'"newText":%b}' % (*first, *last, dumps(text))
+        )
+    return JsonText(b"[%b]" % b",".join(parts))
+
+
+def workspace_edit(
+    document: types.OptionalVersionedTextDocumentIdentifier,
+    edits: JsonText,
+    *,
+    with_document_changes: bool,
+) -> dict[str, Any]:
+    """A ``WorkspaceEdit`` of one document, in the form that the client reads."""
+    if not with_document_changes:
+        return {"changes": {document.uri: edits}}
+    named = {"uri": document.uri, "version": document.version}
+    return {"documentChanges": [{"textDocument": named, "edits": edits}]}

@@ -1,0 +1,84 @@
+"""Answers that offer code actions, with their edits for clients that want these at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsprotocol import types
+
+from drive_trace.features.appending import appending_offers
+from drive_trace.features.code_actions import as_command, code_actions, touched
+from drive_trace.features.filling import fill_offers
+from drive_trace.features.offers import KINDS, CannotMake, Offer
+from drive_trace.features.source_actions import source_offers
+from drive_trace.lsp.answers.base import Answer, Asked
+from drive_trace.lsp.answers.picking import APPLY_ACTION, edit_at_once, file_of
+
+
+def _code_action(asked: Asked, params: types.CodeActionParams) -> list[object]:
+    client = asked.client
+    if not client.reads_action_literals and not client.applies_edits:
+        return []
+    fixes = code_actions(
+        asked.analysis,
+        asked.document,
+        params,
+        asked.encoding,
+        with_document_changes=client.reads_document_changes and client.reads_action_literals,
+    )
+    offers = _offers(asked, params)
+    if client.reads_action_literals:
+        return [*fixes, *(made for each in offers if (made := _action(asked, each)) is not None)]
+    return [
+        *(as_command(fix, asked.trace.uri, asked.trace.version) for fix in fixes),
+        *(
+            types.Command(
+                each.title, APPLY_ACTION, arguments=[{"uri": asked.trace.uri, **each.data}]
+            )
+            for each in offers
+            if each.disabled is None
+        ),
+    ]
+
+
+def _offers(asked: Asked, params: types.CodeActionParams) -> list[Offer]:
+    analysis, only = asked.analysis, params.context.only
+    findings = list(touched(analysis, params.range, asked.encoding))
+    # Where one finding is all there is, fix-all is no more than its fix.
+    has_safe_fix = analysis.finding_count > 1 and any(
+        fix.safe for each in findings for fix in analysis.fixes(each)
+    )
+    at, end = asked.point(params.range.start), asked.point(params.range.end)
+    is_crowded = bool(findings) or end.record > at.record
+    return [
+        *appending_offers(analysis, at, only, is_crowded=is_crowded),
+        *fill_offers(analysis, at, only, lambda path: file_of(asked, path) is not None),
+        *source_offers(only, has_safe_fix=has_safe_fix),
+    ]
+
+
+def _action(asked: Asked, offer: Offer) -> types.CodeAction | dict[str, Any] | None:
+    """An offer in the form that the client reads; None where there is nothing to show."""
+    if offer.disabled is not None:
+        if not asked.client.reads_disabled_actions:
+            return None
+        disabled = types.CodeActionDisabled(offer.disabled)
+        return types.CodeAction(offer.title, offer.kind, disabled=disabled)
+    if asked.client.resolves_action_edits:
+        return types.CodeAction(
+            offer.title, offer.kind, data={"uri": asked.trace.uri, **offer.data}
+        )
+    made = edit_at_once(asked, offer.data)
+    if isinstance(made, CannotMake):
+        return None
+    return {"title": offer.title, "kind": offer.kind, "edit": made}
+
+
+ANSWERS = (
+    Answer(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        _code_action,
+        types.CodeActionOptions(code_action_kinds=list(KINDS), resolve_provider=True),
+        of_nothing=(),
+    ),
+)

@@ -1,0 +1,163 @@
+"""Events that one pick adds to a run: a grade, or the end of what stands open."""
+
+from __future__ import annotations
+
+import pytest
+
+from drive_trace.api import Analysis
+from drive_trace.features.appending import appended
+from drive_trace.features.offers import CannotMake
+from tests.support.changing import NOW, check_appended, check_offers, offers_at
+from tests.support.fixtures import read
+
+UNGRADED = """
+EVENT{"event_type":"project-started"$0}
+EVENT{"event_type":"project-closed"}
+"""
+OPEN = """
+EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z","dispatch_id":"d1"$0}
+EVENT{"event_type":"round-start","dispatch_id":"d1","round_id":"r1","round_number":2}
+EVENT{"event_type":"project-closed"}
+"""
+
+
+def test_a_run_is_graded_one_component_at_a_time() -> None:
+    assert check_offers(UNGRADED) == [
+        f"Record {name}: {value}" for name in ("mechanical", "qa", "intent") for value in PASS_FAIL
+    ]
+    check_appended(UNGRADED, "Record qa: fail", '"mechanical":null,"qa":"fail","intent":null}')
+
+
+PASS_FAIL = ("pass", "fail")
+
+
+def test_what_is_recorded_is_repeated_and_missing_components_stand_first() -> None:
+    graded = UNGRADED + (
+        'EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":null}'
+    )
+    assert check_offers(graded) == [
+        "Record intent: pass → CORRECT",
+        "Record intent: fail → INCORRECT",
+        "Record mechanical: fail",
+        "Record qa: fail",
+    ]
+    check_appended(
+        graded,
+        "Record intent: pass → CORRECT",
+        '"event_type":"correctness-recorded"',
+        '"mechanical":"pass","qa":"pass","intent":"pass"}',
+    )
+
+
+def test_a_grade_that_was_rejected_is_not_passed_over() -> None:
+    graded = UNGRADED + 'EVENT{"event_type":"correctness-recorded","qa":"passed"}'
+    (offer,) = offers_at(graded)
+    assert offer.title == "Record a grade"
+    assert offer.disabled is not None
+    assert offer.disabled.startswith("Line 3, which grades the run, is rejected")
+    # Nor by a pick that was offered before.
+    data = {"make": "record", "runId": "checkout-retry", "changes": {"qa": "pass"}}
+    made = appended(Analysis(read(graded).text), data, NOW)
+    assert isinstance(made, CannotMake)
+    assert "correctness line rejected (line 3)" in made.reason
+
+
+def test_a_last_line_without_a_newline_gets_one_first() -> None:
+    check_appended(f"{UNGRADED.rstrip()}<eof>", "Record qa: pass", '"qa":"pass"')
+    check_appended(f"{UNGRADED.rstrip()[:-1]}<eof>", "Record qa: pass", '"qa":"pass"')
+
+
+def test_several_runs_are_told_apart() -> None:
+    two = """
+        EVENT{"event_type":"project-started","project_run_id":"🚀 a"$0}
+        EVENT{"event_type":"project-started","project_run_id":"b"}
+        EVENT{"event_type":"correctness-recorded","project_run_id":"b"}
+        """
+    assert check_offers(two)[0] == "Record mechanical: pass (run 🚀 a)"
+    check_appended(
+        two,
+        "Record qa: pass (run 🚀 a)",
+        '"project_run_id":"🚀 a"',
+        '"mechanical":null,"qa":"pass"',
+    )
+
+
+@pytest.mark.parametrize(
+    "fixture",
+    [
+        "$0",
+        "EVENT{$0}",
+        '$0{"event_type":',
+        '{"event_type":"made-up"$0}',
+        """
+        EVENT{"event_type":"project-started"}
+        EVENT{"event_type":"triage-verdict"$0}
+        EVENT{"event_type":"project-closed"}
+        """,
+    ],
+)
+def test_elsewhere_nothing_is_offered(fixture: str) -> None:
+    assert check_offers(fixture) == []
+
+
+def test_by_name_grades_are_offered_on_every_line_of_a_run() -> None:
+    middle = """
+        EVENT{"event_type":"project-started"}
+        EVENT{"event_type":"triage-verdict"$0}
+        EVENT{"event_type":"project-closed"}
+        """
+    for kind in ("refactor", "refactor.driveTrace", "refactor.driveTrace.record"):
+        assert len(check_offers(middle, [kind])) == 6
+    for kind in ("refactor.extract", "source", "quickfix", "refactor.drive"):
+        assert check_offers(middle, [kind]) == []
+    assert offers_at(UNGRADED, [""], is_crowded=True) == []
+
+
+def test_what_stands_open_is_closed_and_measured() -> None:
+    titles = [title for title in check_offers(OPEN) if title.startswith("Close")]
+    assert titles == [
+        f"Close dispatch “implementer D1 R1”: {result}"
+        for result in ("completed", "failed", "aborted")
+    ]
+    check_appended(
+        OPEN,
+        titles[1],
+        '"event_type":"dispatch-end"',
+        '"dispatch_id":"d1","result":"failed","wall_clock_ms":3600000}',
+    )
+
+
+def test_a_round_ends_with_a_gap_for_what_only_a_person_knows() -> None:
+    on_round = OPEN.replace("$0", "").replace('"round_number":2', '"round_number":2$0')
+    title = "Close round 2: satisfied, then fill in findings_filed"
+    assert title in check_offers(on_round)
+    check_appended(
+        on_round,
+        title,
+        '"event_type":"round-end"',
+        '"round_id":"r1","verdict":"satisfied","findings_filed":null,"wall_clock_ms":',
+    )
+
+
+def test_what_was_closed_meanwhile_is_not_closed_again() -> None:
+    offer = next(each for each in offers_at(OPEN) if each.title.startswith("Close"))
+    closed = f'{OPEN}EVENT{{"event_type":"dispatch-end","dispatch_id":"d1"}}'
+    made = appended(Analysis(read(closed).text), offer.data, NOW)
+    assert made == CannotMake("That dispatch is not open any more.")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"make": "record"},
+        {"make": "record", "runId": 5, "changes": {"qa": "pass"}},
+        {"make": "record", "runId": "checkout-retry", "changes": {}},
+        {"make": "record", "runId": "checkout-retry", "changes": {"event_id": "x"}},
+        {"make": "close", "runId": "checkout-retry", "entity": "run", "id": "", "outcome": {}},
+        {"make": "close", "runId": "checkout-retry", "entity": "x", "id": "", "outcome": {}},
+        {"make": "close", "runId": "checkout-retry", "entity": "round", "id": "", "outcome": 5},
+    ],
+)
+def test_data_that_is_no_offers(data: dict[str, object]) -> None:
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        appended(Analysis(read(UNGRADED).text), data, NOW)

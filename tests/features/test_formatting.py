@@ -1,0 +1,197 @@
+"""Formatting: compact lines, whose keys stand in the order of the vocabulary."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.features.formatting import format_document
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.layout import laid_out
+from drive_trace.trace.reading import read_exactly
+from drive_trace.vocabulary import EVENTS
+from tests.support import client_text
+from tests.support.changing import check_format, formatted
+from tests.support.fixtures import ENCODINGS, dumps, trace
+
+UTF16 = PositionEncoding.UTF16
+
+
+def test_white_space_goes_and_keys_come_into_the_order_of_the_vocabulary() -> None:
+    check_format(
+        '{ "qa": "pass", "mechanical": "pass" , "intent": null, "project_run_id": "r", '
+        '"ts": "2026-05-28T14:00:00.000Z", "event_type": "correctness-recorded", '
+        '"orchestrator_agent_id": null, "schema_version": "1", '
+        '"event_id": "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90" }',
+        '{"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90",'
+        '"event_type":"correctness-recorded","schema_version":"1",'
+        '"ts":"2026-05-28T14:00:00.000Z","project_run_id":"r",'
+        '"orchestrator_agent_id":null,"mechanical":"pass","qa":"pass","intent":null}',
+    )
+
+
+def test_a_clean_trace_stays() -> None:
+    check_format("\n".join(f'EVENT{{"event_type":"{name}"}}' for name in EVENTS))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "  ",
+        '{"event_type": "dispatch-end", "result": ',
+        '{"event_type": "dispatch-end",}',
+        "\ufeff" + '{"event_type": "dispatch-end"}',
+        '[1, {"event_type": 2}]',
+        ' "text" ',
+        "// a comment",
+    ],
+)
+def test_what_is_no_json_object_is_not_touched(line: str) -> None:
+    check_format(f'{line}\nEVENT{{"event_type":"project-closed"}}')
+
+
+def test_an_empty_file_stays() -> None:
+    assert formatted("", UTF16) == ""
+
+
+def test_of_an_unknown_event_only_white_space_goes() -> None:
+    check_format(
+        '{"b": 1, "event_type" : "made-up",  "a": [1, 2]}',
+        '{"b":1,"event_type":"made-up","a":[1,2]}',
+    )
+
+
+def test_values_stay_as_they_are_written() -> None:
+    check_format(
+        r'EVENT{"event_type":"dispatch-end", "wall_clock_ms": 1.68e6,"result":"\u0063ompleted"}',
+        r'EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms":1.68e6}',
+    )
+
+
+def test_a_rejected_event_is_laid_out_too_and_stays_rejected() -> None:
+    check_format(
+        'EVENT{"event_type":"correctness-recorded","qa":"passed","x": {"b": 1, "a": [ ] }}',
+        'EVENT{"event_type":"correctness-recorded","qa":"passed","x":{"b":1,"a":[]}}',
+    )
+
+
+def test_text_beyond_the_bmp_and_what_looks_like_json_in_it() -> None:
+    check_format(
+        r'EVENT{"event_type":"dispatch-start", "dispatch_name":"🚀 {\"a\" : 1, \"b\"}, 日本 "}',
+        r'EVENT{"event_type":"dispatch-start","dispatch_name":"🚀 {\"a\" : 1, \"b\"}, 日本 "}',
+    )
+
+
+def test_equal_keys_keep_their_order_and_undeclared_ones_stand_last() -> None:
+    ids = '"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"'
+    check_format(
+        '{"z":0,"qa":"fail","event_type":"correctness-recorded","qa":"pass","y":{"qa":1},'
+        f'"z":1,{ids}}}',
+        f'{{{ids},"event_type":"correctness-recorded","qa":"fail","qa":"pass","z":0,'
+        '"y":{"qa":1},"z":1}',
+    )
+
+
+def test_sizes_stand_from_the_smallest_to_the_largest() -> None:
+    check_format(
+        'EVENT{"event_type":"plan-authored","dispatch_size_distribution":'
+        '{"XL":0, "S":3,"L":0,"M":3}}',
+        'EVENT{"event_type":"plan-authored","dispatch_size_distribution":'
+        '{"S":3,"M":3,"L":0,"XL":0}}',
+    )
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_line_breaks_stay(encoding: PositionEncoding) -> None:
+    line = trace('EVENT{"event_type":"dispatch-start","dispatch_name":"🚀 D1"}')[:-1]
+    loose = line.replace(",", ", ")
+    assert formatted(f"{loose}\r\n{line}\r\n", encoding) == f"{line}\r\n{line}\r\n"
+    # A carriage return alone is white space of the record, and the end of an editor's line.
+    broken = f"{line.replace(',', chr(13) + ',', 2)}\n{loose}\r"
+    edits = json.loads(format_document(Analysis(broken), encoding).text)
+    assert client_text.apply_edits(broken, edits, encoding.value) == f"{line}\n{line}\r"
+
+
+def test_a_range_is_laid_out_and_no_more() -> None:
+    line = trace('EVENT{"event_type":"project-closed"}')
+    loose = line.replace(",", ", ")
+    text = loose * 4
+
+    def changed(first: tuple[int, int], last: tuple[int, int]) -> list[bool]:
+        where = types.Range(types.Position(*first), types.Position(*last))
+        return [each == line[:-1] for each in formatted(text, UTF16, where).split("\n")[:-1]]
+
+    assert changed((1, 5), (1, 5)) == [False, True, False, False]
+    assert changed((1, 0), (3, 0)) == [False, True, True, False], "whole lines are selected"
+    assert changed((0, 3), (3, 1)) == [True] * 4
+    assert changed((3, 0), (99, 0)) == [False, False, False, True]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> str:
+    """An event as somebody might write it: in any order, with keys twice and values of any kind."""
+    event = draw(st.sampled_from([*EVENTS.values()]))
+    pairs: list[tuple[str, Any]] = [*event.example.items()]
+    extra = st.sampled_from([*event.fields, "x", "\\", '"', ',"x":', "é", "🚀"])
+    pairs += draw(st.lists(st.tuples(extra, JSON), max_size=3))
+    pairs = draw(st.permutations(pairs))[: draw(st.sampled_from([99, 99, 5]))]
+    space = st.sampled_from(["", "", " ", "\t ", "\r"])
+    ascii_only = draw(st.booleans())
+    body = ",".join(
+        f"{draw(space)}{json.dumps(key, ensure_ascii=ascii_only)}{draw(space)}:{draw(space)}"
+        f"{json.dumps(value, ensure_ascii=ascii_only, separators=(', ', ':'))}{draw(space)}"
+        for key, value in pairs
+    )
+    return f"{draw(space)}{{{body}}}"
+
+
+@given(records())
+def test_what_is_said_of_a_line_stays_but_for_its_white_space(record: str) -> None:
+    before = read_exactly(record)
+    after = read_exactly(_laid_out(record))
+    assert (after.status, after.event, after.facts) == (before.status, before.event, before.facts)
+    assert _said(after.text) == _said(record)
+    assert _laid_out(after.text) == after.text
+    assert Counter(_pairs(after.text)) == Counter(_pairs(record))
+
+
+def _laid_out(record: str) -> str:
+    return laid_out(read_exactly(record))
+
+
+def _said(text: str) -> Counter[tuple[str, str]]:
+    analysis = Analysis(f"{text}\n")
+    return Counter(
+        (each.rule.code, analysis.words(each.words))
+        for each in analysis.findings()
+        if each.rule.code != "not-compact"
+    )
+
+
+def _pairs(text: str) -> list[str]:
+    """Every key with its value, as a reader has them."""
+    return [
+        f"{dumps(key)}:{json.dumps(value, sort_keys=True)}"
+        for key, value in json.loads(text, object_pairs_hook=_Pairs)
+    ]
+
+
+class _Pairs(list[Any]):
+    """An object's pairs, keys that stand twice too."""

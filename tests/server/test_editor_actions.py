@@ -1,0 +1,222 @@
+"""Formatting, renaming and code actions, as a modern client and a plain one ask for them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.server.support import refused
+from tests.support.client_text import apply_edits, event, graded, triage
+from tests.support.command import SERVE
+from tests.support.editor import Document
+from tests.support.presets import VSCODE
+from tests.support.raw_client import RawClient
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.end_to_end
+
+ODD = "\u2028 🚀 日本"
+LOOSE = triage(input_ref=ODD).replace(":", ": ").replace("14: 00: 00", "14:00:00")
+
+
+class Modern:
+    """An editor that does what VS Code does."""
+
+    def __init__(self) -> None:
+        self.client = RawClient(SERVE, handlers={"workspace/applyEdit": self._apply})
+        self.applied: list[Any] = []
+
+    def _apply(self, params: Any) -> Any:
+        self.applied.append(params)
+        return {"applied": True}
+
+    def actions(self, document: Document, line: int, *only: str) -> list[Any]:
+        at = {"line": line, "character": 0}
+        context = {"diagnostics": [], **({"only": list(only)} if only else {})}
+        params = {**document.identifier, "range": {"start": at, "end": at}, "context": context}
+        actions = self.client.request("textDocument/codeAction", params)
+        assert isinstance(actions, list)
+        return actions
+
+    def picked(self, document: Document, action: Any) -> str:
+        """The text after an action, whose edit is asked for when it is picked."""
+        assert "edit" not in action
+        resolved = self.client.request("codeAction/resolve", action)
+        assert (resolved["title"], resolved["kind"]) == (action["title"], action["kind"])
+        return document.applied(resolved)
+
+
+@pytest.fixture
+def modern() -> Iterator[Modern]:
+    editor = Modern()
+    with editor.client as client:
+        declared = client.initialize(
+            {key: value for key, value in VSCODE.items() if key != "textDocument"}
+            | {"textDocument": {**VSCODE["textDocument"], "rename": {"prepareSupport": True}}}
+        )["capabilities"]
+        assert declared["documentFormattingProvider"]
+        assert declared["documentRangeFormattingProvider"]
+        assert declared["renameProvider"] == {"prepareProvider": True}
+        assert declared["codeActionProvider"]["resolveProvider"] is True
+        yield editor
+        assert "Traceback" not in client.stderr()
+
+
+def formatting(document: Document, **more: Any) -> str:
+    params = {**document.identifier, "options": {"tabSize": 4, "insertSpaces": True}, **more}
+    method = "textDocument/rangeFormatting" if more else "textDocument/formatting"
+    return apply_edits(document.text, document.client.request(method, params), document.encoding)
+
+
+def test_formatting(modern: Modern) -> None:
+    document = Document(modern.client, LOOSE * 2)
+    once = formatting(document, range=document_line(0)).split("\n")
+    assert ": " not in once[0]
+    assert once[1] == LOOSE[:-1]
+    text = formatting(document)
+    assert ": " not in text
+    (source,) = modern.actions(document, 0, "source.format")
+    assert modern.picked(document, source) == text
+    assert json.loads(text.split("\n")[0]) == json.loads(LOOSE)
+
+
+def document_line(line: int) -> dict[str, Any]:
+    return {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 9}}
+
+
+def test_renaming(modern: Modern) -> None:
+    document = Document(modern.client, triage(input_ref=ODD, run=ODD) + triage(run=ODD))
+    at = {"position": {"line": 1, "character": triage(run=ODD).index("日") + 1}}
+    prepared = modern.client.request("textDocument/prepareRename", {**document.identifier, **at})
+    assert prepared["placeholder"] == ODD
+    params = {**document.identifier, **at, "newName": 'a "b"'}
+    edit = modern.client.request("textDocument/rename", params)
+    after = document.applied({"edit": edit})
+    assert [json.loads(line)["project_run_id"] for line in after.split("\n")[:-1]] == ['a "b"'] * 2
+    blank = {**params, "newName": " "}
+    assert refused(modern.client, modern.client.start_request("textDocument/rename", blank)) == (
+        -32803
+    )
+    nowhere = {**document.identifier, "position": {"line": 0, "character": 0}}
+    assert modern.client.request("textDocument/prepareRename", nowhere) is None
+
+
+def test_fix_all(modern: Modern) -> None:
+    broken = triage()[:-2] + ",}\n"
+    document = Document(modern.client, broken + LOOSE + "\n" + triage(input_ref=ODD))
+    (fix,) = modern.actions(document, 0, "source.fixAll.driveTrace")
+    after = modern.picked(document, fix)
+    assert after == triage() + formatted_line(LOOSE) + triage(input_ref=ODD)
+    titles = [each["title"] for each in modern.actions(document, 0, "source")]
+    assert titles == ["Fix all that can be fixed safely", "Lay out all lines"]
+
+
+def formatted_line(line: str) -> str:
+    return line.replace('": ', '":')
+
+
+def test_a_grade_is_recorded_when_it_is_picked(modern: Modern) -> None:
+    document = Document(modern.client, triage() + graded("pass", None, "pass"))
+    (passed, _, *_) = modern.actions(document, 2)
+    assert passed["title"] == "Record qa: pass → CORRECT"
+    first, second = (modern.picked(document, passed).removeprefix(document.text) for _ in "12")
+    assert '"mechanical":"pass","qa":"pass","intent":"pass"}\n' in first
+    assert json.loads(first)["event_id"] != json.loads(second)["event_id"]
+    # By the command, as other clients of the server's may.
+    argument = {"uri": document.uri, "runId": "run-1", "changes": {"qa": "fail"}}
+    run = {"command": "driveTrace.recordGrade", "arguments": [argument]}
+    assert modern.client.request("workspace/executeCommand", run) is True
+    after = document.applied(modern.applied[-1])
+    assert json.loads(after.removeprefix(document.text))["qa"] == "fail"
+    for wrong in (None, {}, {**argument, "changes": 5}, {**argument, "changes": {"x": 1}}):
+        run["arguments"] = [wrong]
+        assert refused(modern.client, modern.client.start_request(_EXECUTE, run)) == -32602
+    run["arguments"] = [{**argument, "runId": "other"}]
+    assert refused(modern.client, modern.client.start_request(_EXECUTE, run)) == -32803
+
+
+_EXECUTE = "workspace/executeCommand"
+
+
+def test_a_rejected_grade_is_not_passed_over(modern: Modern) -> None:
+    document = Document(modern.client, triage() + graded("pass", "passed", None))
+    (offered,) = modern.actions(document, 0)
+    assert offered["disabled"]["reason"].startswith("Line 2, which grades the run, is rejected")
+
+
+def test_a_dispatch_is_closed(modern: Modern) -> None:
+    start = event(
+        "dispatch-start",
+        dispatch_id="0b9c2a4e-6f1d-4c3b-8a57-1d2e3f405199",
+        dispatch_name=f"D1 {ODD}",
+        subagent_type="x",
+        model=None,
+        parent_dispatch_id=None,
+    )
+    document = Document(modern.client, start + triage(input_ref=ODD))
+    close = next(
+        each for each in modern.actions(document, 0, "refactor") if "Close" in each["title"]
+    )
+    added = json.loads(modern.picked(document, close).removeprefix(document.text))
+    assert (added["event_type"], added["result"]) == ("dispatch-end", "completed")
+    assert added["wall_clock_ms"] > 0
+
+
+def test_length_and_hash_are_filled_in_from_a_file_of_the_workspace(tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text("secret")
+    root = tmp_path / "root"
+    (root / "briefs").mkdir(parents=True)
+    (root / "briefs/d1.md").write_text("🚀 do it\n", encoding="utf-8")
+    (root / "briefs/link.md").symlink_to(tmp_path / "outside.md")
+
+    def brief(path: str) -> str:
+        return event(
+            "brief-issued",
+            brief_path=path,
+            dispatch_id="d",
+            round_id="r",
+            brief_content_hash="pending",
+            brief_disposition="initial",
+        )
+
+    editor = Modern()
+    with editor.client as client:
+        client.initialize(VSCODE, workspaceFolders=[{"uri": root.as_uri(), "name": "root"}])
+        paths = ("briefs/d1.md", "briefs/link.md", "../outside.md", "/etc/passwd", "briefs", "\0")
+        text = "".join(map(brief, paths))
+        uri = (root / "projects/x/trace.jsonl").as_uri()
+        document = Document(client, text, uri=uri)
+        kind = "refactor.driveTrace.fill"
+        offered = [editor.actions(document, line, kind) for line in range(len(paths))]
+        assert [len(each) for each in offered] == [1, 0, 0, 0, 0, 0]
+        (fill,) = offered[0]
+        assert fill["title"] == "Fill in hash and length from briefs/d1.md"
+        filled = json.loads(editor.picked(document, fill).split("\n")[0])
+        data = (root / "briefs/d1.md").read_bytes()
+        assert filled["brief_byte_length"] == len(data)
+        assert filled["brief_content_hash"] == hashlib.sha256(data).hexdigest()
+        fill["data"]["path"] = "../outside.md"
+        assert refused(client, client.start_request("codeAction/resolve", fill)) == -32803
+
+
+def test_a_client_that_asks_for_nothing_later_gets_edits_at_once(client: RawClient) -> None:
+    document = Document(client, triage() + graded("pass", "pass", None))
+    at = {"start": {"line": 2, "character": 0}, "end": {"line": 2, "character": 0}}
+    params = {**document.identifier, "range": at, "context": {"diagnostics": []}}
+    (first, *_) = client.request("textDocument/codeAction", params)
+    assert first["title"] == "Record intent: pass → CORRECT"
+    assert '"intent":"pass"' in document.applied(first).removeprefix(document.text)
+
+
+def test_what_is_resolved_must_have_been_offered(modern: Modern) -> None:
+    document = Document(modern.client, triage())
+    for data in (None, 5, {"uri": 5}, {"uri": document.uri}, {"uri": document.uri, "make": "x"}):
+        action = {"title": "x", "data": data}
+        request = modern.client.start_request("codeAction/resolve", action)
+        assert refused(modern.client, request) == -32602

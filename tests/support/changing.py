@@ -1,0 +1,131 @@
+"""``check_…`` helpers for what changes a trace: its layout, its ids, and events added to it.
+
+All of it is asked for in every encoding, and carried out as an editor would.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.drafts import Stamp
+from drive_trace.features.appending import appended, appending_offers, at_the_end
+from drive_trace.features.formatting import format_document, format_range
+from drive_trace.features.offers import CannotMake
+from drive_trace.features.positions import point_at
+from drive_trace.features.rename import CannotRename, prepare_rename, rename
+from drive_trace.features.replacing import as_edits
+from tests.support.fixtures import ENCODINGS, apply_edits, offset_in, read
+
+if TYPE_CHECKING:
+    from drive_trace.features.json_text import JsonText
+    from drive_trace.features.offers import Offer
+    from drive_trace.text import PositionEncoding
+
+NOW = Stamp("11111111-2222-4333-8444-555555555555", "2026-05-28T15:00:00.000Z")
+
+
+def edits_in(made: JsonText) -> list[types.TextEdit]:
+    """The text edits that an answer holds."""
+    return [
+        types.TextEdit(
+            types.Range(
+                types.Position(**each["range"]["start"]), types.Position(**each["range"]["end"])
+            ),
+            each["newText"],
+        )
+        for each in json.loads(made.text)
+    ]
+
+
+def check_format(before: str, after: str | None = None) -> None:
+    """Formatting makes ``after`` of ``before`` (left out: nothing changes), and nothing more of
+    that.
+    """
+    text, wanted = read(before).text, read(before if after is None else after).text
+    for encoding in ENCODINGS:
+        assert formatted(text, encoding) == wanted
+        assert edits_in(format_document(Analysis(wanted), encoding)) == []
+
+
+def formatted(text: str, encoding: PositionEncoding, where: types.Range | None = None) -> str:
+    """The text after formatting all of it, or a range."""
+    analysis = Analysis(text)
+    if where is None:
+        return apply_edits(text, edits_in(format_document(analysis, encoding)), encoding)
+    return apply_edits(text, edits_in(format_range(analysis, where, encoding)), encoding)
+
+
+def check_rename(before: str, new_name: str, after: str) -> None:
+    """Renaming what stands at the cursor makes ``after`` of ``before``; what an editor shows to be
+    renamed is what stands there.
+    """
+    fixture, wanted = read(before), read(after).text
+    assert fixture.cursor is not None
+    for encoding in ENCODINGS:
+        analysis = Analysis(fixture.text)
+        point = point_at(analysis, fixture.at(encoding), encoding)
+        prepared = prepare_rename(analysis, point, encoding)
+        assert prepared is not None
+        start, end = (
+            offset_in(fixture.text, each, encoding)
+            for each in (prepared.range.start, prepared.range.end)
+        )
+        inside = f'"{fixture.text[start:end]}"'
+        assert fixture.text[start - 1 : end + 1] == inside
+        assert json.loads(inside) == prepared.placeholder
+        made = rename(analysis, point, new_name, encoding)
+        assert not isinstance(made, CannotRename), made
+        assert apply_edits(fixture.text, edits_in(made), encoding) == wanted
+
+
+def check_no_rename(before: str, new_name: str = "other") -> str:
+    """Why what stands at the cursor cannot be called that."""
+    fixture = read(before)
+    assert fixture.cursor is not None
+    made = rename(Analysis(fixture.text), fixture.cursor, new_name, ENCODINGS[0])
+    assert isinstance(made, CannotRename)
+    return made.reason
+
+
+def can_rename(before: str) -> bool:
+    """Whether an editor lets what stands at the cursor be renamed."""
+    fixture = read(before)
+    assert fixture.cursor is not None
+    return prepare_rename(Analysis(fixture.text), fixture.cursor, ENCODINGS[0]) is not None
+
+
+def offers_at(before: str, only: Any = None, *, is_crowded: bool = False) -> list[Offer]:
+    """What can be added to the run at the cursor."""
+    fixture = read(before)
+    assert fixture.cursor is not None
+    analysis = Analysis(fixture.text)
+    return appending_offers(analysis, fixture.cursor, only, is_crowded=is_crowded)
+
+
+def check_offers(before: str, only: Any = None) -> list[str]:
+    """The titles of what can be added to the run at the cursor."""
+    return [each.title for each in offers_at(before, only)]
+
+
+def check_appended(before: str, title: str, *pairs: str, only: Any = None) -> None:
+    """Picking an offer adds one line at the end: it says ``pairs``, and all else stays."""
+    text = read(before).text
+    (offer,) = (each for each in offers_at(before, only) if each.title == title)
+    for encoding in ENCODINGS:
+        analysis = Analysis(text)
+        record = appended(analysis, offer.data, NOW)
+        assert not isinstance(record, CannotMake), record
+        made = as_edits(analysis.document, [at_the_end(analysis, record)], encoding)
+        after = apply_edits(text, edits_in(made), encoding)
+        assert after.startswith(text)
+        added = after[len(text) :].removeprefix("\n")
+        assert added.endswith("\n")
+        assert added.count("\n") == 1
+        for pair in (f'"event_id":"{NOW.event_id}"', f'"ts":"{NOW.ts}"', *pairs):
+            assert pair in added, added
+        fresh = Analysis(after)
+        assert fresh.document.lines[-2].text == added[:-1]
