@@ -120,6 +120,10 @@ def test_a_character_that_is_torn(cut: int, trace: Trace) -> None:
     assert trace.append(ROCKET[cut:] + b"\n") == More("two 🚀\n")
 
 
+def test_bytes_that_no_text_has_are_not_waited_for(tmp_path: Path) -> None:
+    assert isinstance(Trace(tmp_path / "trace.jsonl", b"one\n\xff\xfe").file.look(), Problem)
+
+
 def test_what_is_torn_when_the_file_is_first_seen(tmp_path: Path) -> None:
     trace = Trace(tmp_path / "trace.jsonl", b'one\n{"tw')
     assert trace.file.look() == Whole(["one", ""])

@@ -9,6 +9,7 @@ newline and is no whole object yet waits until then, too: somebody is writing it
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import stat
@@ -202,8 +203,12 @@ def _split(data: bytes, *, is_quiet: bool) -> tuple[bytes, bytes]:
     """What can be judged, and what waits behind it: a piece of a line, or of a character."""
     end = data.rfind(b"\n") + 1
     rest = data[end:]
-    may_wait = rest and not (_is_text(rest) if is_quiet else _is_object(rest))
-    return (data[:end], rest) if may_wait else (data, b"")
+    try:
+        _, whole = codecs.utf_8_decode(rest, "strict", False)
+    except UnicodeDecodeError:
+        return data, b""  # nothing that follows makes that text
+    waits = whole < len(rest) if is_quiet else bool(rest) and not _is_object(rest)
+    return (data[:end], rest) if waits else (data, b"")
 
 
 def _is_object(data: bytes) -> bool:
@@ -214,11 +219,3 @@ def _is_object(data: bytes) -> bool:
         return isinstance(orjson.loads(data), dict)
     except ValueError:
         return False
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
