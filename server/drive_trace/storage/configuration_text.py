@@ -1,8 +1,8 @@
 """Reading a ``drive-trace.toml``, and saying what is wrong with it in its own terms.
 
-The shape is declared with pydantic's core, as the events' is: importing all of
-pydantic takes as long as checking a small trace. The JSON Schema that editors
-complete by is made of the same declarations, by ``tools/generate.py``.
+The shape is declared with pydantic's core: importing all of pydantic takes as
+long as checking a small trace. The JSON Schema that editors complete by is made
+of the same declarations, by ``tools/generate.py``.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
@@ -60,10 +61,18 @@ def read_trace(path: str) -> Trace | Problem:
     except (OSError, ValueError) as error:
         return Problem(f"{path}: cannot be read: {why(error)}")
     try:
-        # Record by record: one emoji would make each character of the whole text four bytes.
-        return Trace(path, [record.decode() for record in data.split(b"\n")])
+        return Trace(path, _records(data))
     except UnicodeDecodeError as error:
         return not_utf8(path, data, error)
+
+
+def _records(data: bytes) -> list[str]:
+    # Record by record: one emoji would make each character of the whole text four bytes, and
+    # all at once would need each record's bytes and text in memory at the same time.
+    records = [record.rstrip(b"\n").decode() for record in io.BytesIO(data)]
+    if not data or data.endswith(b"\n"):
+        records.append("")
+    return records
 
 
 def not_utf8(path: str, data: bytes, error: UnicodeDecodeError) -> Problem:

@@ -2,7 +2,7 @@
 know beyond it: how strings are written, and how an event's fields agree.
 
 The number semantics are JavaScript's (a number is its value as a double), which
-is why this does not ask pydantic: its strict ``int`` refuses ``5.0`` and ``5e2``.
+is why this does not ask msgspec: its strict ``int`` refuses ``5.0`` and ``5e2``.
 The declarations it reads are the same.
 """
 

@@ -8,6 +8,7 @@ What a trace is not asked for is not built: checking a trace once needs little o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple, cast
 
@@ -221,7 +222,7 @@ class Index:
         """The valid lines of the whole trace by their ``event_id``."""
         if self._event_ids is None:
             sets = (lines for run in self.runs.values() for lines in run.by_event.values())
-            self._event_ids = Table(_EVENT_ID, (line for lines in sets for line in lines))
+            self._event_ids = Table(_EVENT_ID, chain.from_iterable(sets))
         return self._event_ids
 
     def groups_of(self, line: Line) -> Iterator[Group]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import compress
+from operator import is_not
 
 from drive_trace.trace.line import Line, LineSet
 
@@ -20,12 +22,12 @@ class Table:
         """The earliest line with each value."""
         self.several: dict[object, LineSet] = {}
         """All lines with a value that more than one has."""
-        first = self.first
-        is_unique = len(first) == len(lines)
-        first.pop(None, None)
+        is_unique = len(self.first) == len(lines)
+        self.first.pop(None, None)
         if not is_unique:
-            for value, line in zip(values, lines, strict=True):
-                if first.get(value, line) is not line:
+            are_others = list(map(is_not, map(self.first.get, values), lines))
+            for value, line in compress(zip(values, lines, strict=True), are_others):
+                if value is not None:
                     self._add_another(value, line)
 
     def of(self, value: object) -> LineSet:

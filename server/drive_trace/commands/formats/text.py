@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
 from drive_trace.commands.formats.report import Reported, Totals
+from drive_trace.commands.terminal import is_terminal
 from drive_trace.rules.base import Severity, printable
 from drive_trace.text import Span, terminal_columns
 
@@ -30,6 +31,9 @@ class ConciseWriter:
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._counts: Counter[Severity] = Counter()
+        # What click does to find out for each piece of text adds up, as do its flushes.
+        self._is_terminal = is_terminal(out)
+        self._path = self._shown_path = ""
 
     def write(self, report: Reported) -> None:
         """Write a finding."""
@@ -51,7 +55,29 @@ class ConciseWriter:
             click.echo(note, file=self._out)
 
     def _write(self, report: Reported) -> None:
-        click.echo(_headline(report), file=self._out)
+        self._say(self._headline(report))
+
+    def _say(self, text: str) -> None:
+        if self._is_terminal:
+            click.echo(text, file=self._out)
+        else:
+            self._out.write(f"{text}\n")
+
+    def _style(self, text: str, **style: Any) -> str:
+        return click.style(text, **style) if self._is_terminal else text
+
+    def _headline(self, report: Reported) -> str:
+        severity, (path, line, column, *_) = report.severity, report.location
+        place = self._style(f"{self._shown(path)}:{line}:{column}", bold=True)
+        label = self._style(
+            f"{severity.label}[{report.rule.code}]", fg=_COLOURS[severity], bold=True
+        )
+        return f"{place}: {label} {report.message}"
+
+    def _shown(self, path: str) -> str:
+        if path != self._path:
+            self._path, self._shown_path = path, printable(path, 4096)
+        return self._shown_path
 
 
 class FullWriter(ConciseWriter):
@@ -63,27 +89,20 @@ class FullWriter(ConciseWriter):
         gutter = " " * len(number)
         shown, carets = _excerpt(report.text.removesuffix("\r"), Span(column - 1, end_column - 1))
         lines = [
-            _headline(report),
+            self._headline(report),
             f"{gutter} |",
             f"{number} | {shown}",
-            f"{gutter} | {click.style(carets, fg=_COLOURS[report.severity], bold=True)}",
+            f"{gutter} | {self._style(carets, fg=_COLOURS[report.severity], bold=True)}",
         ]
         lines += [
             f"{gutter} = {'fix' if fix.safe else 'suggestion'}: {fix.title}"
             for fix in report.fixes()[:1]
         ]
-        click.echo("\n".join(lines) + "\n", file=self._out)
+        self._say("\n".join(lines) + "\n")
 
 
 def _plural(severity: Severity) -> str:
     return severity.label if severity is Severity.INFORMATION else f"{severity.label}s"
-
-
-def _headline(report: Reported) -> str:
-    severity, (path, line, column, *_) = report.severity, report.location
-    place = click.style(f"{printable(path, 4096)}:{line}:{column}", bold=True)
-    label = click.style(f"{severity.label}[{report.rule.code}]", fg=_COLOURS[severity], bold=True)
-    return f"{place}: {label} {report.message}"
 
 
 def _excerpt(text: str, span: Span) -> tuple[str, str]:

@@ -1,0 +1,144 @@
+"""The declared events as types of msgspec's, which parses and validates a record in one go.
+
+What it accepts, the reference reader accepts: it is strict about undeclared keys, numbers that
+are not written as integers, integers that a double may not hold exactly, and lone surrogates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache, reduce
+from operator import attrgetter, or_
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+
+from drive_trace.trace.line import Facts
+from drive_trace.vocabulary import (
+    AGREEMENTS,
+    ALWAYS_KEPT,
+    ENVELOPE,
+    EVENTS,
+    BooleanShape,
+    EventType,
+    FieldType,
+    Form,
+    IntegerShape,
+    ListShape,
+    ObjectShape,
+    OneOfShape,
+    Shape,
+    StringShape,
+)
+
+_MOST = 2**53
+"""The largest integer of which a double holds all smaller ones exactly."""
+
+
+class Reader(NamedTuple):
+    """How records are read as events."""
+
+    decode: Callable[[str], Any]
+    """The typed event of a record; ValueError or RecursionError if it is not surely valid."""
+    kinds: dict[type, Kind]
+    """By the class of a typed event."""
+
+
+class Kind(NamedTuple):
+    """What is made of the typed events of one type."""
+
+    event: EventType
+    facts: Callable[[Any], Facts]
+    agrees: Callable[[Any], bool] | None
+    """Whether the fields of an event agree; None if no fields have to."""
+
+
+@cache
+def reader(*, only_score: bool) -> Reader:
+    """A reader of events; with ``only_score`` what the scorecard does not depend on is left out:
+    how strings are written, how fields agree, and most facts of events that it does not look into.
+    """
+    types = {_typed(event, forms=not only_score): event for event in EVENTS.values()}
+    kinds = {typed: _kind(event, only_score) for typed, event in types.items()}
+    union = reduce(or_, types)
+    return Reader(msgspec.json.Decoder(union).decode, kinds)
+
+
+def _kind(event: EventType, only_score: bool) -> Kind:
+    counts = event.is_feed or event.opens or event.closes
+    keeps = ALWAYS_KEPT if only_score and not counts else event.keeps
+    return Kind(event, attrgetter(*keeps), None if only_score else _agreement(event))
+
+
+def _agreement(event: EventType) -> Callable[[Any], bool] | None:
+    holds = [each.holds for each in AGREEMENTS[event.name]]
+
+    def agrees(typed: Any) -> bool:
+        values = msgspec.to_builtins(typed)
+        return all(each(values) for each in holds)
+
+    return agrees if holds else None
+
+
+def _typed(event: EventType, *, forms: bool) -> type[msgspec.Struct]:
+    fields = {
+        # Those of the envelope are looked at many at a time, see all_written.
+        name: type_of(field, forms=forms and name not in ENVELOPE)
+        for name, field in event.fields.items()
+        if name != "event_type"
+    }
+    return _struct(event.name, fields, tag_field="event_type")
+
+
+def type_of(field: FieldType, *, forms: bool = False) -> Any:
+    """The type of a field's values; with ``forms``, of those that are written as they should be."""
+    type_ = _type_of(field.shape, forms)
+    return type_ | None if field.nullable else type_
+
+
+def _type_of(shape: Shape, forms: bool) -> Any:
+    match shape:
+        case StringShape(Form() as form) if forms:
+            return Annotated[str, msgspec.Meta(pattern=rf"\A(?:{form.expression})\Z")]
+        case StringShape():
+            return str
+        case IntegerShape(minimum):
+            least = -_MOST if minimum is None else minimum
+            return Annotated[int, msgspec.Meta(ge=least, le=_MOST)]
+        case BooleanShape():
+            return bool
+        case OneOfShape(meanings):
+            return Literal[tuple(meanings)]
+        case ListShape(item):
+            return list[_type_of(item, forms)]  # type: ignore[misc]
+        case ObjectShape(fields):
+            return _struct(
+                "Object", {name: type_of(each, forms=forms) for name, each in fields.items()}
+            )
+
+
+def _struct(
+    name: str, fields: dict[str, Any], tag_field: str | None = None
+) -> type[msgspec.Struct]:
+    tag = name if tag_field else None
+    return msgspec.defstruct(
+        name, fields.items(), tag_field=tag_field, tag=tag, forbid_unknown_fields=True, gc=False
+    )
+
+
+def all_written(form: Form, column: Sequence[str]) -> bool:
+    """Whether all strings are written in a form."""
+    texts = "\n".join(column) + "\n"
+    return texts.count("\n") == len(column) and _repeated(form).fullmatch(texts) is not None
+
+
+def written_length(*events: Any) -> int:
+    """How many bytes typed events take as compact JSON, without anything between them."""
+    brackets_and_commas = len(events) + 1 if events else 2
+    return len(msgspec.json.encode(events)) - brackets_and_commas
+
+
+@cache
+def _repeated(form: Form) -> re.Pattern[str]:
+    return re.compile(f"(?:{form.expression}\n)*")
