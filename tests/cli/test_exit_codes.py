@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,13 @@ def test_processes(tmp_path: Path) -> None:
     assert process("check", tmp_path / "missing", bad).code == 2
     assert process("score", "--require-correct", clean).code == 1
     assert process("--version").out.startswith("drive-trace, version ")
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "drive_trace", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("drive-trace, version ")
