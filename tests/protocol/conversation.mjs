@@ -8,14 +8,15 @@ const schema = JSON.parse(readFileSync(new URL("build/schema.json", import.meta.
 const ajv = new Ajv({ allowUnionTypes: true }).addSchema(schema, "lsp");
 
 export class Conversation {
-  /** Methods of the requests that are not answered yet, oldest first, by id. */
+  /** By id, the methods of the requests that have no result yet, oldest first, and how many were refused. */
   #asked = new Map();
   /** Methods of the requests whose result may come in parts, by the token of these. */
   #inParts = new Map();
 
   /** The client has sent a request; `token` is that of partial results. */
   ask({ id, method, token }) {
-    this.#asked.set(id, [...(this.#asked.get(id) ?? []), method]);
+    const { methods = [], refused = 0 } = this.#asked.get(id) ?? {};
+    this.#asked.set(id, { methods: [...methods, method], refused });
     if (token !== undefined) {
       this.#inParts.set(token, method);
     }
@@ -32,13 +33,19 @@ export class Conversation {
       const [table, about] = whole === undefined ? ["Messages", method] : ["Partials", whole];
       return { about, wrong: unlikeMethod(table, about, message) };
     }
-    const pending = this.#asked.get(id) ?? [];
-    // An id that is in use already is refused, so that the error is about the later request.
-    const about = error === undefined ? pending.shift() : pending.pop();
-    // What is no request is refused without an id.
-    const unasked = about === undefined && id !== null ? "it answers no request, or one that was answered before" : undefined;
     // Tests send numbers of any size as ids, and get them back: JavaScript reads some as infinite.
     const response = Math.abs(id) === Infinity ? { ...message, id: 0 } : message;
+    const { methods = [], refused = 0 } = this.#asked.get(id) ?? {};
+    // Some tests use an id again before it is answered, and then cancel one of the requests: an error
+    // does not say which it is about, and the result of a later one may come first.
+    const fitting = methods.findIndex((each) => unlikeMethod("Responses", each, response) === undefined);
+    const about = error === undefined ? methods[Math.max(fitting, 0)] : methods.at(-1);
+    const isLate = methods.length === refused;
+    const left = error === undefined ? methods.toSpliced(Math.max(fitting, 0), 1) : methods;
+    const refusedNow = error === undefined ? refused : refused + 1;
+    this.#asked.set(id, left.length <= refusedNow ? {} : { methods: left, refused: refusedNow });
+    // What is no request is refused without an id.
+    const unasked = isLate && id !== null ? "it answers no request, or one that was answered before" : undefined;
     const wrong = error === undefined ? unlikeMethod("Responses", about, response) : unlike("ErrorResponse", response);
     return { about, wrong: unasked ?? wrong };
   }
