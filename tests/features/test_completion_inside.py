@@ -244,7 +244,10 @@ def test_values_that_were_used_before() -> None:
     """
     assert labels(fixture) == ["null", "composer-1", "composer-2"]
     again = fixture.replace("composer-1", "composer-2")
-    assert notes(again) == [Offered("composer-2", "used 2×"), Offered("null", "")]
+    assert notes(again) == [
+        Offered("composer-2", "used 2×"),
+        Offered("null", "the model was not recorded"),
+    ]
 
 
 def test_arrays_and_objects() -> None:
