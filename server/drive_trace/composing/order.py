@@ -12,9 +12,7 @@ _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 _SLICE = LIFETIMES[Entity.SLICE]
 _RUN_OPENERS = tuple(each.name for each in EVENTS.values() if each.opens is Entity.RUN)
 _RUN_CLOSERS = tuple(each.name for each in EVENTS.values() if each.closes is Entity.RUN)
-_RUN_HERALDS = tuple(
-    each.name for each in EVENTS.values() if {*each.leads_to} & {*_RUN_OPENERS}
-)
+_RUN_HERALDS = tuple(each.name for each in EVENTS.values() if {*each.leads_to} & {*_RUN_OPENERS})
 _FEEDS = tuple(each.name for each in EVENTS.values() if each.is_feed)
 _WITHIN_ROUNDS = tuple({*_ROUND.members} - {_ROUND.opener, _ROUND.closer})
 

@@ -50,7 +50,7 @@ def slot_of(field: FieldType, asked: Asked) -> Slot:
     if asked.event.is_feed:
         return _of_feed(field, asked)
     if is_null_here(field, asked):
-        return known(field, None)
+        return known(field, *null_of(field))
     if field.names is not None and field.names is asked.event.opens and _is_uuid(field):
         return known(field, asked.stamp.opened_id, "a fresh id")
     measure = _MEASURES.get(field.name)

@@ -258,7 +258,10 @@ def _values(asking: _Asking) -> Iterator[Offer]:
     about = _about(asking, cursor.path)
     for choice in choices:
         kind = _kind(field, choice)
-        yield _value(asking, choice, (json_text(choice.value),), kind, about)
+        offer = _value(asking, choice, (json_text(choice.value),), kind, about)
+        is_named = field.names in LIFETIMES and choice.value is not None
+        # An id is known by what it names: nobody types the id itself.
+        yield offer._replace(word=f"{offer.label} {choice.note}") if is_named else offer
     if field.names is Entity.PATH:
         yield from _files(asking, {choice.value for choice in choices})
 

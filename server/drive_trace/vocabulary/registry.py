@@ -125,6 +125,15 @@ class FieldType:
         object.__setattr__(self, "plain_class", plain_class)
         object.__setattr__(self, "plain_values", plain_values)
 
+    @property
+    def gap(self) -> str | None:
+        """What stands for a number that is still to be filled in: no JSON, so that it cannot be
+        left standing unseen.
+        """
+        if not isinstance(self.shape, IntegerShape):
+            return None
+        return self.unit or ("number" if self.shape.minimum != 0 else "count")
+
     def describe(self) -> str:
         """The allowed values in words: ``an integer of at least 0, or null``."""
         return self.shape.describe() + (", or null" if self.nullable else "")
@@ -206,9 +215,7 @@ def event(  # noqa: PLR0913 - keywords, each a fact
     """
 
     def declare(cls: _T) -> _T:
-        _declarations[cls] = Declaration(
-            family, example, keeps, is_work, opens, closes, leads_to
-        )
+        _declarations[cls] = Declaration(family, example, keeps, is_work, opens, closes, leads_to)
         cls.__pydantic_config__ = {"title": event_name(cls), "strict": True}  # type: ignore[attr-defined]
         return cls
 
