@@ -11,11 +11,18 @@ import re
 from datetime import UTC, datetime
 
 from lsprotocol import types
+from tests.support.aids import check_tokens, hover_text
+from tests.support.changing import edits_in
+from tests.support.completing import made, offered
+from tests.support.fixtures import actions_in, apply_edits, edits_of, findings_of, lenses_of, read
+from tests.support.moving import folds_of, links_of, selections_of, symbols_of
 
 from drive_trace.api import Analysis
 from drive_trace.drafts import Stamp
 from drive_trace.features.appending import appended, appending_offers
 from drive_trace.features.document_highlight import document_highlights
+from drive_trace.features.elsewhere import Elsewhere, elsewhere_markdown
+from drive_trace.features.filling import Contents, fill_offers, filled
 from drive_trace.features.filling_in import filled_in, known_offers
 from drive_trace.features.hovering.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints
@@ -23,12 +30,14 @@ from drive_trace.features.offers import CannotMake
 from drive_trace.features.positions import point_at
 from drive_trace.features.rename import CannotRename, rename
 from drive_trace.features.replacing import as_edits
+from drive_trace.features.workspace_symbol import (
+    Found,
+    best_matches,
+    names_in,
+    workspace_symbols,
+)
+from drive_trace.scorecard.card import score_run
 from drive_trace.text import PositionEncoding
-from tests.support.aids import check_tokens, hover_text
-from tests.support.changing import edits_in
-from tests.support.completing import made, offered
-from tests.support.fixtures import actions_in, apply_edits, edits_of, lenses_of, read
-from tests.support.moving import folds_of, links_of, selections_of, symbols_of
 
 STAMP = Stamp("aaaaaaaa-0000-4000-8000-000000000001", "2026-05-28T14:30:00.000Z")
 NOW = datetime(2026, 5, 28, 17, tzinfo=UTC)
@@ -38,6 +47,8 @@ _ENVELOPE = re.compile(
     r'("event_id":"[^"]*",)?("event_type":"[^"]*",)("schema_version":"1",)'
     r'("ts":"[^"]*",)("project_run_id":"[^"]*",)("orchestrator_agent_id":(?:null|"[^"]*"),)'
 )
+_RUN = "checkout-retry"
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _CURSOR = "▮"
 
 
@@ -147,15 +158,59 @@ def added(fixture: str, title: str) -> list[str]:
     return [*menu, "", f"*{title}* adds", "", *code(shortened(record))]
 
 
+def found(fixture: str) -> list[str]:
+    """What is underlined, and what is said of it."""
+    wanted = read(fixture)
+    rows = [
+        (f"`{wanted.lines[each.record][slice(*each.span)]}`", each.code, each.message)
+        for each in findings_of(Analysis(wanted.text))
+    ]
+    return table(("underlined", "rule", "says"), *rows)
+
+
+def measured(fixture: str, length: int) -> list[str]:
+    """What is filled in from a file of that length."""
+    wanted = read(fixture)
+    analysis = Analysis(wanted.text)
+    assert wanted.cursor is not None
+    (offer,) = fill_offers(analysis, wanted.cursor, None, lambda _: True)
+    told = filled(analysis, offer.data, Contents(length, ""))
+    assert not isinstance(told, CannotMake)
+    after = apply_edits(wanted.text, edits_in(as_edits(analysis.document, told, _UTF16)), _UTF16)
+    return [f"*{offer.title}*", "", *code(shortened(after.split("\n")[wanted.cursor.record]))]
+
+
+def symbols(fixture: str, query: str) -> list[str]:
+    """The workspace symbols that a query finds."""
+    names = names_in(Analysis(read(fixture).text))
+    matches = best_matches([Found("file:///trace.jsonl", each) for each in names], query)
+    rows = [
+        (f"`{each.name}`", each.container_name or "")
+        for each in workspace_symbols(matches, _UTF16, resolves=False)
+    ]
+    return table(("symbol", "in the run"), *rows)
+
+
+def joined(here: str, there: str) -> list[str]:
+    """What the hover of a run says below its card, where another trace has the run, too."""
+    texts = {"trace.jsonl": read(here).text, "slices/01/trace.jsonl": read(there).text}
+    parts = [Analysis(text).part_of(_RUN, name) for name, text in texts.items()]
+    run = score_run([part for part in parts if part is not None])
+    own = Analysis(read(here).text).score_run(_RUN)
+    text = elsewhere_markdown(Elsewhere(run, own, tuple(texts), "trace.jsonl")) or ""
+    return [f"> {line}".rstrip() for line in _LINK.sub(r"\1", text).split("\n")]
+
+
 def renamed(fixture: str, name: str) -> list[str]:
-    """The lines that renaming what stands at the cursor changes."""
+    """The lines that renaming what stands at the cursor changes, as they are then."""
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
     point = point_at(analysis, wanted.at(_UTF16), _UTF16)
     edits = rename(analysis, point, name, _UTF16)
     assert not isinstance(edits, CannotRename)
-    after = apply_edits(wanted.text, edits_in(edits), _UTF16).removesuffix("\n").split("\n")
-    return code(*map(shortened, after))
+    after = apply_edits(wanted.text, edits_in(edits), _UTF16).split("\n")
+    changed = (new for old, new in zip(wanted.lines, after, strict=True) if old != new)
+    return code(*map(shortened, changed))
 
 
 def mentions(fixture: str) -> list[str]:
@@ -165,7 +220,11 @@ def mentions(fixture: str) -> list[str]:
     lit = document_highlights(analysis, point_at(analysis, wanted.at(_UTF16), _UTF16), _UTF16)
     lines = wanted.text.split("\n")
     rows = [
-        (str(number + 1), f"`{json.loads(lines[number])['event_type']}`", "definition" * (not place))
+        (
+            str(number + 1),
+            f"`{json.loads(lines[number])['event_type']}`",
+            "definition" * (not place),
+        )
         for place, number in enumerate(each.range.start.line for each in lit or ())
     ]
     return table(("line", "event", ""), *rows)

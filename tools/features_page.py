@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from tests.support.changing import formatted
-from tests.support.fixtures import read
 from tools import captures
-from tools.captures import code, shortened, trace_shown
+from tools.captures import code, trace_shown
 
 from drive_trace.text import PositionEncoding
 
 _PATH = "file:///shop/projects/checkout-retry/trace.jsonl"
 _DISPATCH = "c7321cc0-07b3-4e14-9980-92253deffa38"
 _ROUND = "a3ea284d-3bd0-4346-84e5-5160320094ea"
+_START = (
+    f'EVENT{{"event_type":"dispatch-start","ts":"2026-05-28T14:01:00.000Z","dispatch_id":"{_DISPATCH}"'
+    ',"dispatch_name":"D1 retry policy","model":"sonnet"}'
+)
 _OPEN = f"""
 EVENT{{"event_type":"slice-started","slice_slug":"01-retry-policy"}}
-EVENT{{"event_type":"dispatch-start","ts":"2026-05-28T14:01:00.000Z","dispatch_id":"{_DISPATCH}","dispatch_name":"D1 retry policy","model":"sonnet"}}
+{_START}
 EVENT{{"event_type":"round-start","ts":"2026-05-28T14:02:00.000Z","dispatch_id":"{_DISPATCH}","round_id":"{_ROUND}"}}
 """
 _ENDED = f"""{_OPEN.rstrip()}
@@ -27,31 +31,17 @@ _COSTED = f"""{_ENDED.rstrip()}
 EVENT{{"event_type":"tokens-recorded","ts":"2026-05-28T14:28:00.000Z","cache_write_tokens":null}}
 EVENT{{"event_type":"correctness-recorded","ts":"2026-05-28T14:29:00.000Z","mechanical":"pass","qa":"pass","intent":null}}
 """
+_GRADED = 'EVENT{"event_type":"correctness-recorded","ts":"2026-05-28T16:00:00.000Z"}'
+_LOOSE = (
+    '{ "qa": "pass", "ts": "2026-05-28T14:29:00.000Z", "event_type": "correctness-recorded", '
+    '"event_id": "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90", "schema_version": "1", '
+    '"project_run_id": "checkout-retry", "orchestrator_agent_id": null, '
+    '"mechanical": "p\\u0061ss", "intent": null }\n'
+)
 _MISTAKE = 'EVENT{"event_type":"round-end","verdict":"another-round$0"}'
 
-_HEAD = """\
-A line of a trace is long. In the captures below, the envelope of each (its id, schema version, time,
-run and agent) is cut short to `…`; `▮` is the cursor, and `‹…›` is what the editor shows or where it
-waits for you to type. All of it was taken from the server itself.
-
-| | VS Code | Neovim 0.11 | Emacs, eglot |
-| --- | --- | --- | --- |
-| complete | as you type, `Ctrl+Space` | as you type, `<C-x><C-o>` | `M-x completion-at-point` |
-| fix, record, close | `Ctrl+.` | `gra` | `M-x eglot-code-actions` |
-| hover | point at it | `K` | `M-x eldoc-doc-buffer` |
-| definition, references | `F12`, `Shift+F12` | `<C-]>`, `grr` | `M-.`, `M-?` |
-| rename | `F2` | `grn` | `M-x eglot-rename` |
-| format | `Shift+Alt+F`, on save | on save, `gq` for some lines | `M-x eglot-format` |
-| outline | `Ctrl+Shift+O` | `gO` | `M-x imenu` |
-| symbols of all traces | `Ctrl+T` | `:lua vim.lsp.buf.workspace_symbol()` | `M-x xref-find-apropos` |
-| fold | in the margin | `zc`, `zo` | — |
-| grow the selection | `Shift+Alt+→` | — | — |
-| inlay hints | shown | shown | `M-x eglot-inlay-hints-mode` |
-| lenses | shown, click | shown, `:lua vim.lsp.codelens.run()` | the verdict is in the hover |
-| semantic colours | shown | shown | — |
-| links | `Ctrl`+click | — | — |
-
-A dash is a thing that the editor itself does not ask servers for."""
+_HEAD = Path(__file__).with_name("features_head.md")
+"""What stands above the sections: how each feature is called."""
 
 
 def features_page(notice: str) -> str:
@@ -68,7 +58,7 @@ def features_page(notice: str) -> str:
         _rename,
         _live,
     )
-    lines = ["# What the editor does", "", notice, "", _HEAD]
+    lines = ["# What the editor does", "", notice, "", _HEAD.read_text("utf-8").rstrip()]
     for section in sections:
         lines += ["", *section()]
     return "\n".join([*lines, ""])
@@ -110,20 +100,25 @@ def _completion() -> list[str]:
 
 
 def _diagnostics() -> list[str]:
+    mistakes = _MISTAKE.replace("$0", "").replace('"verdict"', '"wall_clock_ms":null,"verdict"')
     return [
         "## Diagnostics",
         "",
         "What readers of traces reject is underlined on the token that is wrong, as is what else "
         "looks wrong. [rules.md](rules.md) shows all rules, each with an example.",
+        "",
+        *trace_shown(mistakes),
+        "",
+        *captures.found(mistakes),
     ]
 
 
 def _actions() -> list[str]:
     lacking = _OPEN.rstrip() + '\n{"event_type":"round-end"$0}'
     graded = _COSTED.rstrip().replace('EVENT{"event_type":"slice', 'EVENT{$0"event_type":"slice')
-    opened = _OPEN.rstrip().replace(
-        'EVENT{"event_type":"round-start"', 'EVENT{$0"event_type":"round-start"'
-    )
+    opened = _OPEN.replace('EVENT{"event_type":"round', 'EVENT{$0"event_type":"round').rstrip()
+    opened += f'\nEVENT{{"event_type":"brief-issued","dispatch_id":"{_DISPATCH}"}}'
+    brief = 'EVENT{"event_type":"spec-authored"$0,"byte_length":0}'
     return [
         "## Code actions",
         "",
@@ -150,7 +145,10 @@ def _actions() -> list[str]:
         "",
         *captures.added(opened, "Close dispatch “D1 retry policy”: completed"),
         "",
-        "**Fill in the length and hash of a file** that a line names, where the workspace has it.",
+        "**Fill in the length of a file** that a line names, and its hash, where the workspace has "
+        "it.",
+        "",
+        *captures.measured(brief, 8204),
     ]
 
 
@@ -190,7 +188,9 @@ def _navigation() -> list[str]:
         *captures.mentions(fixture),
         "",
         "Runs, slices and dispatches of every trace in the workspace are found by their names, as "
-        "workspace symbols.",
+        "workspace symbols. `retry` finds:",
+        "",
+        *captures.symbols(_ENDED, "retry"),
     ]
 
 
@@ -215,7 +215,7 @@ def _structure() -> list[str]:
 
 
 def _aids() -> list[str]:
-    token = 'EVENT{"event_type":"slice-completed","result":"merged","pr_ref":null}'
+    ended = 'EVENT{"event_type":"slice-completed","result":"merged","pr_ref":null}'
     link = (
         'EVENT{"event_type":"spec-authored"}\n'
         'EVENT{"event_type":"slice-completed","pr_ref":"https://example.org/pull/7"}'
@@ -233,7 +233,7 @@ def _aids() -> list[str]:
         "Event types by family, ids, choices, times and numbers each have a colour, whatever the "
         "theme.",
         "",
-        *captures.coloured(token),
+        *captures.coloured(ended),
         "",
         "## Links",
         "",
@@ -245,18 +245,14 @@ def _aids() -> list[str]:
 
 
 def _formatting() -> list[str]:
-    loose = read(_MISTAKE).text.replace(":", ": ").replace("14: 00: 00", "14:00:00")
-    pairs = loose.removesuffix("}\n").split(",")
-    loose = ", ".join([*pairs[2:], *pairs[:2]]).replace(", {", ", ")
-    text = "{ " + loose.strip().replace('{"event_id"', '"event_id"') + " }\n"
-    after = formatted(text, PositionEncoding.UTF16)
+    after = formatted(_LOOSE, PositionEncoding.UTF16)
     return [
         "## Formatting",
         "",
         "Compact lines with their keys in the order of the vocabulary. Values stay as they are "
         "written, and a line that is no JSON stays untouched.",
         "",
-        *code(text.strip()),
+        *code(_LOOSE.strip()),
         "",
         "becomes",
         "",
@@ -269,11 +265,10 @@ def _rename() -> list[str]:
     return [
         "## Rename",
         "",
-        "A run, slice, dispatch or round gets another id wherever the trace names it. Two are never "
-        "made one. With `01-retry-policy` renamed to `01-capped-retry`, the first line becomes",
+        "A run, slice, dispatch or round gets another id wherever the trace names it. Two "
+        "are never made one. What becomes of the lines above that name `01-retry-policy`:",
         "",
-        *captures.renamed(fixture, "01-capped-retry")[:2],
-        "```",
+        *captures.renamed(fixture, "01-capped-retry"),
     ]
 
 
@@ -294,9 +289,11 @@ def _live() -> list[str]:
         "",
         *captures.lenses(correct),
         "",
+        "Where another trace of the workspace holds the run, too, the hover of its id goes on with "
+        "what all of them say together:",
+        "",
+        *captures.joined(_ENDED, _GRADED),
+        "",
         "A click on the lens over a run opens its scorecard and report. "
         "[settings.md](settings.md) lists what can be set.",
     ]
-
-
-__all__ = ["features_page", "shortened"]
