@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # how examples are written is known to the tests
 
 from tests.support.fixtures import read as read_fixture  # noqa: E402
+from tools.features_page import features_page  # noqa: E402
 from tools.json_schemas import configuration_schema, event_schema, union_schema  # noqa: E402
 from tools.settings_pages import extension_manifest, settings_reference  # noqa: E402
 
@@ -50,6 +51,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield ROOT / "docs/events.md", events_reference()
     yield ROOT / "docs/cli.md", cli_reference()
     yield ROOT / "docs/settings.md", settings_reference(_notice())
+    yield ROOT / "docs/features.md", features_page(_notice())
     manifest = ROOT / "vscode-client/package.json"
     yield manifest, _json(extension_manifest(json.loads(manifest.read_text("utf-8"))))
 

@@ -169,6 +169,23 @@ def test_events_are_completed_a_mistake_is_fixed_and_the_run_graded(
     assert session.left_running == []
 
 
+def test_lines_are_laid_out_when_they_are_saved(editor: Editor, tmp_path: Path) -> None:
+    tidy = triage(input_ref="🚀 日本")
+    loose = "{ " + tidy.removeprefix("{").replace('","', '" , "')
+    session = editor.play(
+        tmp_path,
+        ("open", project(tmp_path, "loose/trace.jsonl", loose)),
+        ("type_before", "日本", "<new> "),
+        ("save",),
+        ("quit",),
+    )
+    saved = session.steps[2]["text"].removesuffix("\n")
+    assert json.loads(saved) == json.loads(tidy.replace("日本", "<new> 日本"))
+    assert " , " not in saved
+    assert saved.startswith('{"event_id"')
+    assert session.left_running == []
+
+
 def test_an_editor_that_does_not_wait(editor: Editor, tmp_path: Path) -> None:
     """It leaves unsaved changes and a running server, which ends by itself."""
     session = editor.play(

@@ -77,15 +77,54 @@ def test_what_was_typed_already_is_replaced(typed: str) -> None:
 ORDERS = {
     "nothing yet": (
         "$0",
-        ["project-started", "slice-started", "dispatch-start"],
+        ["project-started", "triage-verdict", "slice-started", "dispatch-start"],
     ),
-    "a slice is open": (
+    "above the first line of a run": (
+        """
+        $0
+        EVENT{"event_type":"slice-started"}
+        """,
+        ["project-started", "triage-verdict", "slice-started", "dispatch-start"],
+    ),
+    "the work was triaged": (
+        """
+        EVENT{"event_type":"triage-verdict"}
+        $0
+        """,
+        ["project-started", "slice-started", "spec-authored (project)", "dispatch-start"],
+    ),
+    "later work was triaged": (
+        """
+        EVENT{"event_type":"project-started"}
+        EVENT{"event_type":"triage-verdict"}
+        $0
+        """,
+        ["slice-started", "spec-authored (project)", "dispatch-start"],
+    ),
+    "a slice has begun": (
         """
         EVENT{"event_type":"project-started"}
         EVENT{"event_type":"slice-started"}
         $0
         """,
-        ["dispatch-start", "slice-completed", "slice-started", "project-closed"],
+        ["spec-authored (slice)", "dispatch-start", "slice-completed", "slice-started"],
+    ),
+    "a plan follows its spec": (
+        """
+        EVENT{"event_type":"slice-started"}
+        EVENT{"event_type":"spec-authored","spec_kind":"project"}
+        $0
+        """,
+        ["plan-authored (project)", "dispatch-start", "slice-completed"],
+    ),
+    "within a round the plan goes with its spec": (
+        """
+        EVENT{"event_type":"dispatch-start"}
+        EVENT{"event_type":"round-start"}
+        EVENT{"event_type":"spec-amended","spec_kind":"slice"}
+        $0
+        """,
+        ["plan-amended (slice)", "brief-issued", "round-end"],
     ),
     "the dispatch goes another round": (
         """
@@ -145,7 +184,7 @@ ORDERS = {
         🚀🚀
         $0
         """,
-        ["dispatch-start", "slice-completed"],
+        ["spec-authored (slice)", "dispatch-start", "slice-completed"],
     ),
 }
 
@@ -225,9 +264,18 @@ def test_a_dispatch_that_failed_is_likely_resumed() -> None:
     """
     assert notes(failed) == [
         Offered("D1", "implementer D1 R1, failed 14:00"),
-        Offered("null", ""),
+        Offered("null", "no earlier dispatch is resumed"),
     ]
     assert labels(failed.replace('"failed"', '"completed"')) == ["null", "D1"]
+
+
+def test_what_has_no_name_yet_is_told_in_words() -> None:
+    unnamed = """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1","dispatch_name":""}
+        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+        $0
+    """
+    assert notes(unnamed)[0].note == "round 1 of a dispatch without a name, open since 14:00"
 
 
 def test_a_grade_carries_what_was_recorded() -> None:

@@ -205,6 +205,16 @@ def test_runs_of_the_trace() -> None:
     ]
 
 
+def test_ids_are_found_by_the_names_of_what_they_name() -> None:
+    fixture = """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"c732","dispatch_name":"retry policy"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"32d0","dispatch_name":"payment captures"}
+        {"event_type":"dispatch-end","dispatch_id":"retry$0"}
+    """
+    assert labels(fixture) == ["c732"]
+    check_completion(fixture, "c732", fixture.replace("retry$0", "c732"))
+
+
 def test_null_where_it_is_a_value() -> None:
     assert labels('{"event_type":"slice-completed","pr_ref":$0}') == ["null"]
     check_completion(
@@ -220,6 +230,9 @@ def test_fields_of_the_other_kind_are_null() -> None:
     fixture = '{"event_type":"plan-authored","plan_kind":"project","dispatch_count":$0}'
     assert labels(fixture) == ["null"]
     assert labels(fixture.replace("project", "slice")) == []
+    sizes = fixture.replace("dispatch_count", "dispatch_size_distribution")
+    assert notes(sizes) == [Offered("null", "only slice plans plan dispatches")]
+    assert labels(sizes.replace("project", "slice")) == ["{…}"]
 
 
 def test_fields_that_follow_from_others() -> None:
@@ -244,7 +257,10 @@ def test_values_that_were_used_before() -> None:
     """
     assert labels(fixture) == ["null", "composer-1", "composer-2"]
     again = fixture.replace("composer-1", "composer-2")
-    assert notes(again) == [Offered("composer-2", "used 2×"), Offered("null", "")]
+    assert notes(again) == [
+        Offered("composer-2", "used 2×"),
+        Offered("null", "the model was not recorded"),
+    ]
 
 
 def test_arrays_and_objects() -> None:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from drive_trace.vocabulary import EVENTS, EventType, OneOfShape
+from drive_trace.vocabulary import EVENTS, EventType, ListShape, OneOfShape
 from tests.support.fixtures import check_hover, dumps
 from tests.support.snapshots import Snapshots, stored
 
@@ -157,10 +157,15 @@ def test_every_event_and_field_is_explained(event: EventType) -> None:
         pair = f'"$0{name}":{dumps(event.example[name])}'
         said = hover_over(f'EVENT{{"event_type":"{event.name}",{pair}}}')
         assert field.prose in said
-        assert field.describe() in said
-        if isinstance(field.shape, OneOfShape) and len(field.shape.meanings) > 1:
-            for word, meaning in field.shape.meanings.items():
-                assert f"`{word}` — {meaning}" in said
+        shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
+        if not isinstance(shape, OneOfShape) or len(shape.meanings) == 1:
+            assert field.describe() in said
+            continue
+        assert field.describe() not in said, "what is listed below needs no other list"
+        null = {"null": field.null_means} if field.nullable else {}
+        for word, meaning in {**shape.meanings, **null}.items():
+            assert f"`{word}`" in said
+            assert f" — {meaning}" in said
 
 
 @pytest.mark.parametrize(

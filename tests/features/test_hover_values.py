@@ -187,6 +187,14 @@ def test_an_id_leads_to_the_lines_that_start_and_end_what_it_names() -> None:
     assert said(child).endswith(f"not ended. It resumes `coder`, {line(1)}.")
 
 
+def test_the_name_of_a_dispatch_leads_where_its_id_does() -> None:
+    fixture = """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"co$0der"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1","result":"failed"}
+    """
+    assert said(fixture) == said(fixture.replace("$0", "").replace("d-1", "d$0-1", 1))
+
+
 def test_an_end_that_is_rejected_is_named() -> None:
     assert said(
         """
@@ -254,7 +262,8 @@ def test_null_is_explained_wherever_it_may_stand(event: EventType) -> None:
         if field.nullable:
             text = hover_text(f'EVENT{{"event_type":"{event.name}","{name}":n$0ull}}')
             assert text is not None
-            assert f"`null`: {field.null_means}." in text
+            listed = f"- **`null`** — {field.null_means}"
+            assert f"`null`: {field.null_means}." in text or listed in text
 
 
 def test_null_that_is_not_allowed_has_no_meaning() -> None:

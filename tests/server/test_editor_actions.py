@@ -168,6 +168,24 @@ def test_a_dispatch_is_closed(modern: Modern) -> None:
     assert added["wall_clock_ms"] > 0
 
 
+def test_what_the_run_tells_is_filled_in(modern: Modern) -> None:
+    started = event(
+        "dispatch-start",
+        dispatch_id="d-🚀",
+        dispatch_name=ODD,
+        subagent_type="x",
+        model=None,
+        parent_dispatch_id=None,
+    )
+    document = Document(modern.client, started + '{"event_type":"dispatch-end"}\n')
+    offered = modern.actions(document, 1, "quickfix")
+    assert offered[0]["title"].startswith("Fill in `event_id`")
+    ended = json.loads(modern.picked(document, offered[0]).split("\n")[1])
+    assert (ended["dispatch_id"], ended["schema_version"]) == ("d-🚀", "1")
+    assert ended["wall_clock_ms"] > 0
+    assert "result" not in ended
+
+
 def test_length_and_hash_are_filled_in_from_a_file_of_the_workspace(tmp_path: Path) -> None:
     (tmp_path / "outside.md").write_text("secret")
     root = tmp_path / "root"

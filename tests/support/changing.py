@@ -13,6 +13,7 @@ from lsprotocol import types
 from drive_trace.api import Analysis
 from drive_trace.drafts import Stamp
 from drive_trace.features.appending import appended, appending_offers, at_the_end
+from drive_trace.features.filling_in import filled_in, known_offers
 from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.offers import CannotMake
 from drive_trace.features.positions import point_at
@@ -109,6 +110,27 @@ def offers_at(before: str, only: Any = None, *, is_crowded: bool = False) -> lis
 def check_offers(before: str, only: Any = None) -> list[str]:
     """The titles of what can be added to the run at the cursor."""
     return [each.title for each in offers_at(before, only)]
+
+
+def check_filled_in(before: str, title: str, after: str) -> None:
+    """The offer at the cursor is called that, and makes ``after`` of ``before``, at NOW."""
+    fixture = read(before)
+    assert fixture.cursor is not None
+    for encoding in ENCODINGS:
+        analysis = Analysis(fixture.text)
+        (offer,) = known_offers(analysis, fixture.cursor, None)
+        assert offer.title == title
+        made = filled_in(analysis, offer.data, NOW)
+        assert not isinstance(made, CannotMake), made
+        edits = edits_in(as_edits(analysis.document, made, encoding))
+        assert apply_edits(fixture.text, edits, encoding) == read(after).text
+
+
+def is_filled_in(before: str, only: Any = None) -> bool:
+    """Whether something is known that the line at the cursor lacks."""
+    fixture = read(before)
+    assert fixture.cursor is not None
+    return bool(known_offers(Analysis(fixture.text), fixture.cursor, only))
 
 
 def check_appended(before: str, title: str, *pairs: str, only: Any = None) -> None:

@@ -45,6 +45,8 @@ BROKEN_LINES = r"""
      ^^^ quotes: curly quotes: JSON strings take double quotes
 {"qa":pass,"intent":"pass"}
       ^^^^ unquoted-value: `pass` is not JSON: a text stands in double quotes
+{"findings_filed":count,"wall_clock_ms":milliseconds}
+                  ^^^^^ missing-value: `count` is still to be filled in, with a number
 {"a":some words here,"b":1}
      ^^^^^^^^^^^^^^^ unquoted-value: `some words here` is not JSON: a text stands in double quotes
 {"t":20:38:27.9Z,"b":1}

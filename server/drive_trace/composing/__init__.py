@@ -11,7 +11,7 @@ from __future__ import annotations
 from drive_trace.composing.events import Composed, asked_for, compose, variants
 from drive_trace.composing.order import Next, next_events
 from drive_trace.composing.slots import Asked, Certainty, Choice, Slot, open_slot
-from drive_trace.composing.values import choices_of, slot_of
+from drive_trace.composing.values import choices_of, is_null_here, slot_of
 from drive_trace.composing.words import about, clock
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "choices_of",
     "clock",
     "compose",
+    "is_null_here",
     "next_events",
     "open_slot",
     "slot_of",

@@ -86,8 +86,16 @@ def variants(event: EventType, scope: Scope) -> list[Given]:
         if of in event.fields:
             shape = event.fields[of].shape
             assert isinstance(shape, OneOfShape)
-            kinds = list(shape.meanings)
-            if scope.slices or (scope.run_id or "").startswith("orphan-"):
-                kinds.sort(key=lambda kind: kind != "slice")
+            likeliest = _likeliest_kind(scope)
+            kinds = sorted(shape.meanings, key=lambda kind: kind != likeliest)
             return [{of: kind} for kind in kinds]
     return [{}]
+
+
+def _likeliest_kind(scope: Scope) -> str:
+    """That of the event right before, which a plan follows or an amendment goes with."""
+    last = scope.last
+    for of in KINDS:
+        if last is not None and last.event is not None and of in last.event.keeps:
+            return last.text_fact(of)
+    return "slice" if scope.slices or (scope.run_id or "").startswith("orphan-") else "project"

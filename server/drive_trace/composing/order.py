@@ -12,6 +12,7 @@ _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 _SLICE = LIFETIMES[Entity.SLICE]
 _RUN_OPENERS = tuple(each.name for each in EVENTS.values() if each.opens is Entity.RUN)
 _RUN_CLOSERS = tuple(each.name for each in EVENTS.values() if each.closes is Entity.RUN)
+_RUN_HERALDS = tuple(each.name for each in EVENTS.values() if {*each.leads_to} & {*_RUN_OPENERS})
 _FEEDS = tuple(each.name for each in EVENTS.values() if each.is_feed)
 _WITHIN_ROUNDS = tuple({*_ROUND.members} - {_ROUND.opener, _ROUND.closer})
 
@@ -26,7 +27,7 @@ class Next(NamedTuple):
 
 def next_events(scope: Scope) -> list[Next]:
     """Every event, the likeliest first."""
-    leads = list(dict.fromkeys(_leads(scope)))
+    leads = list(dict.fromkeys((*_after_the_last(scope), *_leads(scope))))
     others = sorted(
         (name for name in EVENTS if name not in leads),
         key=lambda name: _lacks_what_it_is_about(EVENTS[name], scope),
@@ -42,9 +43,19 @@ def _lacks_what_it_is_about(event: EventType, scope: Scope) -> bool:
     )
 
 
+def _after_the_last(scope: Scope) -> Iterator[str]:
+    """What most often comes right after the run's last event; a run is not started twice."""
+    last = scope.last
+    if last is None or last.event is None:
+        return
+    for name in last.event.leads_to:
+        if name not in _RUN_OPENERS or not scope.count(name):
+            yield name
+
+
 def _leads(scope: Scope) -> Iterator[str]:
-    if scope.run is None:
-        yield from (*_RUN_OPENERS, _SLICE.opener, _DISPATCH.opener)
+    if scope.last is None:
+        yield from (*_RUN_OPENERS, *_RUN_HERALDS, _SLICE.opener, _DISPATCH.opener)
         return
     if scope.has_ended:
         yield from _FEEDS

@@ -41,7 +41,6 @@ _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 _SLICE = LIFETIMES[Entity.SLICE]
 _RECENT = 16
 """So many of the latest events of a name are looked at for what was used before."""
-_NULL = Choice(None)
 
 
 def slot_of(field: FieldType, asked: Asked) -> Slot:
@@ -50,8 +49,8 @@ def slot_of(field: FieldType, asked: Asked) -> Slot:
         return _of_envelope(field, asked)
     if asked.event.is_feed:
         return _of_feed(field, asked)
-    if _is_null_by_kind(field, asked):
-        return known(field, None)
+    if is_null_here(field, asked):
+        return known(field, *null_of(field))
     if field.names is not None and field.names is asked.event.opens and _is_uuid(field):
         return known(field, asked.stamp.opened_id, "a fresh id")
     measure = _MEASURES.get(field.name)
@@ -79,7 +78,12 @@ def allowed(field: FieldType) -> tuple[Choice, ...]:
         choices = [Choice(value, meaning) for value, meaning in shape.meanings.items()]
     elif isinstance(shape, BooleanShape):
         choices = [Choice(True), Choice(False)]
-    return (*choices, _NULL) if field.nullable else tuple(choices)
+    return (*choices, null_of(field)) if field.nullable else tuple(choices)
+
+
+def null_of(field: FieldType) -> Choice:
+    """Null, with what it means where this field has it."""
+    return Choice(None, field.null_means or "")
 
 
 def used_before(field: FieldType, scope: Scope) -> list[object]:
@@ -128,7 +132,7 @@ def _of_feed(field: FieldType, asked: Asked) -> Slot:
     """What counts so far, so that recording one component repeats the others."""
     line = asked.scope.feeds.get(asked.event.name)
     if line is None:
-        return likely(field, [_NULL, *allowed(field)])
+        return likely(field, [null_of(field), *allowed(field)])
     counts = Choice(line.fact(field.name), f"as recorded at {clock(line, asked.stamp.ts)}")
     return likely(field, [counts, *allowed(field)])
 
@@ -177,8 +181,8 @@ def _resumed(field: FieldType, of: Lifetime, asked: Asked) -> Slot:
         name = last.fact(of.field)
         if not asked.scope.of(of.opener, field.name, name):
             choices.sort(key=lambda choice: choice.value != name)
-            return likely(field, [*choices, _NULL])
-    return likely(field, [_NULL, *choices])
+            return likely(field, [*choices, null_of(field)])
+    return likely(field, [null_of(field), *choices])
 
 
 # What can be told of single fields
@@ -327,7 +331,8 @@ _SHARED = (("linear_ref", "input_ref"), _PATHS)
 """Fields that have values in common."""
 
 
-def _is_null_by_kind(field: FieldType, asked: Asked) -> bool:
+def is_null_here(field: FieldType, asked: Asked) -> bool:
+    """Whether the kind of the event leaves the field nothing but null."""
     return any(
         field.name in kinds and asked.given.get(of, kinds[field.name]) != kinds[field.name]
         for of, kinds in KINDS.items()
@@ -341,7 +346,7 @@ def _has_value_by_kind(field: FieldType, asked: Asked) -> bool:
 def _allowed_here(field: FieldType, asked: Asked) -> tuple[Choice, ...]:
     """Every value that a field allows in an event of the kind that is given."""
     choices = allowed(field)
-    if _is_null_by_kind(field, asked):
+    if is_null_here(field, asked):
         return tuple(choice for choice in choices if choice.value is None)
     if _has_value_by_kind(field, asked):
         return tuple(choice for choice in choices if choice.value is not None)

@@ -25,13 +25,18 @@ def about(scope: Scope, of: Lifetime, start: Line, now: str) -> str:
 def _name(scope: Scope, of: Lifetime, start: Line) -> str:
     match of.entity:
         case Entity.DISPATCH:
-            return start.text_fact("dispatch_name")
+            return _called(start)
         case Entity.ROUND:
             dispatch = scope.start_of(_DISPATCH, start.fact(_DISPATCH.field))
-            within = f" of {dispatch.text_fact('dispatch_name')}" if dispatch is not None else ""
+            within = f" of {_called(dispatch)}" if dispatch is not None else ""
             return f"round {start.fact('round_number')}{within}"
         case _:
             return f"{of.entity} {start.fact('slice_index')}"
+
+
+def _called(dispatch: Line) -> str:
+    """Its name, which somebody may not have written yet."""
+    return dispatch.text_fact("dispatch_name").strip() or "a dispatch without a name"
 
 
 def clock(line: Line, now: str) -> str:

@@ -18,6 +18,7 @@ from drive_trace.composing import (
     asked_for,
     choices_of,
     compose,
+    is_null_here,
     next_events,
     open_slot,
     slot_of,
@@ -127,17 +128,28 @@ def _event(cursor: Cursor) -> EventType | None:
 
 
 def _events(asking: _Asking) -> Iterator[Offer]:
-    for event, _ in next_events(asking.scope):
-        for given in variants(event, asking.scope):
-            composed = compose(event, asking.scope, asking.stamp, given)
-            kind = next(iter(given.values()), None)
-            yield Offer(
-                f"{event.name} ({kind})" if kind else event.name,
-                ("{", *pairs(composed.slots), "}", *((END, "\n") if asking.is_last else ())),
-                _Kind.Event,
-                _about_event(composed, asking),
-                {"event": event.name},
-            )
+    for event, given in _in_order(asking.scope):
+        composed = compose(event, asking.scope, asking.stamp, given)
+        kind = next(iter(given.values()), None)
+        yield Offer(
+            f"{event.name} ({kind})" if kind else event.name,
+            ("{", *pairs(composed.slots), "}", *((END, "\n") if asking.is_last else ())),
+            _Kind.Event,
+            _about_event(composed, asking),
+            {"event": event.name},
+        )
+
+
+def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
+    """Each event with what it is given; of what can come next, the likeliest kind stands first and
+    the others below all that can.
+    """
+    others: list[tuple[EventType, Mapping[str, object]]] = []
+    for event, is_next in next_events(scope):
+        kinds = [(event, given) for given in variants(event, scope)]
+        yield from kinds[: int(is_next)]
+        others += kinds[int(is_next) :]
+    yield from others
 
 
 def _about_event(composed: Composed, asking: _Asking) -> str:
@@ -170,7 +182,7 @@ def _keys(asking: _Asking) -> Iterator[Offer]:
     missing = [field for name, field in asking.fields.items() if name not in cursor.siblings]
     if cursor.has_colon:
         for field in missing:
-            yield _key(asking, field, field.describe(), (json_text(field.name),))
+            yield _key(asking, field, _told(open_slot(field)), (json_text(field.name),))
         return
     slots = [_slot(field, asking) for field in missing]
     offers = [
@@ -196,7 +208,8 @@ def _key(asking: _Asking, field: FieldType, note: str, pieces: tuple[Piece, ...]
 def _told(slot: Slot) -> str:
     """What the field would say, or what it can say."""
     if slot.certainty is Certainty.OPEN:
-        return slot.field.describe()
+        is_text = isinstance(slot.field.shape, StringShape)
+        return slot.field.prose.partition(".")[0] if is_text else slot.field.describe()
     note = slot.choices[0].note
     if note and isinstance(slot.field.shape, StringShape) and slot.field.name != "project_run_id":
         return note  # of an id or a time
@@ -245,7 +258,10 @@ def _values(asking: _Asking) -> Iterator[Offer]:
     about = _about(asking, cursor.path)
     for choice in choices:
         kind = _kind(field, choice)
-        yield _value(asking, choice, (json_text(choice.value),), kind, about)
+        offer = _value(asking, choice, (json_text(choice.value),), kind, about)
+        is_named = field.names in LIFETIMES and choice.value is not None
+        # An id is known by what it names: nobody types the id itself.
+        yield offer._replace(word=f"{offer.label} {choice.note}") if is_named else offer
     if field.names is Entity.PATH:
         yield from _files(asking, {choice.value for choice in choices})
 
@@ -254,11 +270,12 @@ def _composite(asking: _Asking, field: FieldType, choices: tuple[Choice, ...]) -
     """An array or object as a whole, to be filled in."""
     about = _about(asking, asking.cursor.path)
     values = [choice for choice in choices if choice.value is not None]
+    is_null = not asking.cursor.path[1:] and is_null_here(field, asking.asked)
     if isinstance(field.shape, ListShape):
         for choice in values:
             wrapped = Choice([choice.value], choice.note)
             yield _value(asking, wrapped, (json_text(wrapped.value),), _Kind.EnumMember, about)
-    if not values:
+    if not values and not is_null:
         pieces = tuple(value(Slot(field, (), Certainty.OPEN)))
         offer = _value(asking, Choice(None, field.describe()), pieces, _Kind.Struct, about)
         yield offer._replace(label="[…]" if isinstance(field.shape, ListShape) else "{…}")

@@ -102,11 +102,11 @@ def items(offers: Iterable[Offer], target: Target, client: Abilities) -> list[ty
 
 def _meant(offers: Iterable[Offer], word: str) -> Offer | None:
     """The offer that a misspelt word is nearest to."""
-    by_word = {offer.word or offer.label: offer for offer in offers}
-    if not word or any(each.startswith(word) for each in by_word):
+    by_label = {offer.label: offer for offer in offers}
+    if not word or any(each.startswith(word) for each in by_label):
         return None
-    found = nearest(word, by_word)
-    return by_word[found] if found is not None else None
+    found = nearest(word, by_label)
+    return by_label[found] if found is not None else None
 
 
 def _edit(text: str, replaced: types.Range, target: Target, client: Abilities) -> types.TextEdit:

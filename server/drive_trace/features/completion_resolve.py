@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from lsprotocol import types
 
+from drive_trace.features.hovering.fields import about_field
 from drive_trace.features.markup import markup, plain
 from drive_trace.vocabulary import (
     ENVELOPE,
     EVENTS,
     EventType,
     FieldType,
-    ListShape,
     ObjectShape,
-    OneOfShape,
 )
 
 
@@ -27,7 +26,7 @@ def resolve_completion(
     path = data.get("field")
     if isinstance(path, list):
         field = _field(event, path)
-        text = _about_field(field, data.get("value")) if field is not None else None
+        text = about_field(field, data.get("value")) if field is not None else None
     else:
         text = _about_event(event) if event is not None else None
     if text is not None:
@@ -54,13 +53,3 @@ def _about_event(event: EventType) -> str:
         if name not in ENVELOPE
     ]
     return "\n".join(lines)
-
-
-def _about_field(field: FieldType, value: object) -> str:
-    unit = f" Counted in {field.unit}." if field.unit else ""
-    text = f"**{field.name}** — {field.prose}{unit}\n\n*{field.describe()}*"
-    shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
-    if not isinstance(shape, OneOfShape) or len(shape.meanings) == 1:
-        return text
-    meanings = {name: what for name, what in shape.meanings.items() if value in (None, name)}
-    return text + "\n\n" + "\n".join(f"- `{name}` — {what}" for name, what in meanings.items())

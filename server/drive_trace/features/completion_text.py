@@ -13,7 +13,6 @@ from drive_trace.rules.edits import as_json, placeholder
 from drive_trace.vocabulary import (
     BooleanShape,
     FieldType,
-    IntegerShape,
     ListShape,
     ObjectShape,
     OneOfShape,
@@ -160,10 +159,5 @@ def _blank(field: FieldType, texts: tuple[str, ...]) -> Iterator[Piece]:
     elif isinstance(shape, StringShape):
         yield Stop(("",), plain, quoted=True)
     else:
-        yield Stop((_unit(field),), plain)
-
-
-def _unit(field: FieldType) -> str:
-    """What is to be filled in for a number; no value, so that it cannot be left standing."""
-    assert isinstance(field.shape, IntegerShape)
-    return field.unit or ("number" if field.shape.minimum != 0 else "count")
+        assert field.gap is not None
+        yield Stop((field.gap,), plain)

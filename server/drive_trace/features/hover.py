@@ -79,7 +79,12 @@ def _about(at: Pointed) -> str | None:
         return about_event(at.event) if at.event is not None else about_unknown_event(at)
     if at.field is None:
         return about_undeclared(at)
-    return "\n\n".join(part for part in (about_value(at), about_field(at.field, at.value)) if part)
+    return "\n\n".join(part for part in (about_value(at), _about_field(at)) if part)
+
+
+def _about_field(at: Pointed) -> str:
+    assert at.field is not None
+    return about_field(at.field, at.value, is_null=at.is_null)
 
 
 def about_value(at: Pointed) -> str | None:

@@ -51,6 +51,8 @@ class Scope:
     """The run that an event there belongs to, as far as that can be told."""
     run: Run | None
     """None where the trace has no valid event of that run."""
+    last: Line | None
+    """The run's latest event."""
     agent_id: str | None
     """The orchestrator's session, as the run's latest event has it."""
     opened: Mapping[Entity, tuple[Opened, ...]]
@@ -137,12 +139,14 @@ def scope_at(index: Index, lines: Sequence[Line], record: int, run_id: str | Non
     at = lines[record] if record < len(lines) else _end(lines)
     run_id = run_id or _near_run(lines, record) or (likely_run(index.path) if index.path else None)
     run = index.runs.get(run_id) if run_id is not None else None
+    last = _last(run, EVENTS, at)
     return Scope(
         index,
         at,
         run_id,
         run,
-        _agent_id(run, at),
+        last,
+        cast("str | None", values_of(last)["orchestrator_agent_id"]) if last else None,
         {
             entity: tuple(islice(_opened(index, run, of, at), _MOST_OPEN))
             for entity, of in LIFETIMES.items()
@@ -177,11 +181,6 @@ def _events(run: Run | None, name: str) -> LineSet:
 
 def _last(run: Run | None, names: Iterable[str], at: Line) -> Line | None:
     return latest(_events(run, name).before(at) for name in names)
-
-
-def _agent_id(run: Run | None, at: Line) -> str | None:
-    line = _last(run, EVENTS, at)
-    return cast("str | None", values_of(line)["orchestrator_agent_id"]) if line else None
 
 
 def _has_ended(run: Run | None, at: Line) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from drive_trace.trace.syntax_nodes import Kind, Node, ProblemKind
 from drive_trace.trace.syntax_report import Report, quote
 from drive_trace.trace.syntax_strict import SCALAR_WORD, number, scalar
+from drive_trace.vocabulary import GAPS
 
 if TYPE_CHECKING:
     from drive_trace.text import Span
@@ -61,6 +62,10 @@ def value_of(word: str, span: Span, report: Report) -> Node:
         message = f"{quote(word)} is not JSON: a number takes no thousands separators"
         report.add(ProblemKind.MALFORMED_NUMBER, span, message, _AS_NUMBER, (span, plain))
         return Node(Kind.NUMBER, span, number(plain))
+    if word in GAPS:
+        message = f"{quote(word)} is still to be filled in, with a number"
+        report.add(ProblemKind.MISSING_VALUE, span, message)
+        return Node(Kind.BROKEN, span, word)
     odd = _ODD_NUMBER.fullmatch(word)
     if odd is not None and (odd["whole"] or odd["part"]):
         return _odd_number(odd, span, report)

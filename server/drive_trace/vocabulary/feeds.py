@@ -26,6 +26,7 @@ Outcome = Annotated[
 @event(
     Family.FEEDS,
     keeps=TOKEN_FIELDS,
+    leads_to=("correctness-recorded",),
     example={
         "input_tokens": 1_912_408,
         "output_tokens": 42_117,

@@ -22,6 +22,7 @@ from drive_trace.vocabulary.types import (
     Family.LIFECYCLE,
     opens=Entity.RUN,
     keeps=("origin",),
+    leads_to=("spec-authored",),
     example={
         "project_slug": "checkout-retry",
         "origin": "new-project",
@@ -75,6 +76,7 @@ class ProjectClosed(Envelope):
     Family.LIFECYCLE,
     opens=Entity.SLICE,
     keeps=("slice_index",),
+    leads_to=("spec-authored",),
     example={"slice_slug": "retry-queue", "slice_index": 1, "linear_ref": "SHOP-214"},
 )
 class SliceStarted(Envelope):
@@ -95,6 +97,7 @@ class SliceStarted(Envelope):
     Family.LIFECYCLE,
     closes=Entity.SLICE,
     keeps=("result",),
+    leads_to=("health-check-fired",),
     example={"slice_slug": "retry-queue", "result": "merged", "pr_ref": "#481"},
 )
 class SliceCompleted(Envelope):
@@ -123,6 +126,7 @@ class SliceCompleted(Envelope):
 @event(
     Family.LIFECYCLE,
     keeps=("cadence", "drift_signal_count", "max_drift_severity"),
+    leads_to=("slice-started", "retro-landed"),
     example={
         "cadence": "per-slice-merge",
         "drift_signal_count": 1,
@@ -170,6 +174,7 @@ class HealthCheckFired(Envelope):
 @event(
     Family.LIFECYCLE,
     keeps=("trigger_class", "is_mandatory_final"),
+    leads_to=("project-closed",),
     example={
         "trigger_class": "mandatory-final",
         "landing_surfaces": ["canonical-skill", "adr"],

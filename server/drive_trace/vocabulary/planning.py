@@ -120,6 +120,7 @@ _PLAN_EXAMPLE = {
     Family.PLANNING,
     is_work=True,
     keeps=("spec_kind", "byte_length", "dod_items_count"),
+    leads_to=("plan-authored",),
     example=_SPEC_EXAMPLE,
 )
 class SpecAuthored(_Spec):
@@ -132,6 +133,7 @@ class SpecAuthored(_Spec):
     Family.PLANNING,
     is_work=True,
     keeps=("spec_kind", "byte_length", "bytes_delta", "reason", "dod_items_count"),
+    leads_to=("plan-amended",),
     example={
         **_SPEC_EXAMPLE,
         "byte_length": 9_120,
@@ -203,6 +205,7 @@ class PlanAmended(_Plan):
 @event(
     Family.PLANNING,
     keeps=("verdict", "input_ref"),
+    leads_to=("project-started", "slice-started", "spec-authored"),
     example={
         "verdict": "in-project-slice",
         "input_shape": "linear-ticket",
@@ -254,6 +257,7 @@ class TriageVerdict(Envelope):
 @event(
     Family.PLANNING,
     keeps=("triggered_by",),
+    leads_to=("spec-amended",),
     example={
         "artifact_path": "projects/checkout-retry/spec.md",
         "triggered_by": "implementer-pushback",

@@ -125,6 +125,15 @@ class FieldType:
         object.__setattr__(self, "plain_class", plain_class)
         object.__setattr__(self, "plain_values", plain_values)
 
+    @property
+    def gap(self) -> str | None:
+        """What stands for a number that is still to be filled in: no JSON, so that it cannot be
+        left standing unseen.
+        """
+        if not isinstance(self.shape, IntegerShape):
+            return None
+        return self.unit or ("number" if self.shape.minimum != 0 else "count")
+
     def describe(self) -> str:
         """The allowed values in words: ``an integer of at least 0, or null``."""
         return self.shape.describe() + (", or null" if self.nullable else "")
@@ -165,6 +174,10 @@ class EventType:
     """The kind of entity that this event starts, named by the field of that kind."""
     closes: Entity | None
     """The kind of entity that this event ends."""
+    leads_to: tuple[str, ...]
+    """Events that most often come right after it, the likeliest first; not what its kind of entity
+    leads to anyway.
+    """
     declared: type = field(compare=False)
     """The pydantic-readable TypedDict that declares it."""
 
@@ -179,6 +192,7 @@ class Declaration:
     is_work: bool
     opens: Entity | None
     closes: Entity | None
+    leads_to: tuple[str, ...]
 
 
 _T = TypeVar("_T", bound=type)
@@ -193,6 +207,7 @@ def event(  # noqa: PLR0913 - keywords, each a fact
     is_work: bool = False,
     opens: Entity | None = None,
     closes: Entity | None = None,
+    leads_to: tuple[str, ...] = (),
 ) -> Callable[[_T], _T]:
     """Declare the decorated TypedDict as an event; its docstring is the event's prose.
 
@@ -200,7 +215,7 @@ def event(  # noqa: PLR0913 - keywords, each a fact
     """
 
     def declare(cls: _T) -> _T:
-        _declarations[cls] = Declaration(family, example, keeps, is_work, opens, closes)
+        _declarations[cls] = Declaration(family, example, keeps, is_work, opens, closes, leads_to)
         cls.__pydantic_config__ = {"title": event_name(cls), "strict": True}  # type: ignore[attr-defined]
         return cls
 
@@ -239,6 +254,7 @@ def _build(
             is_feed=note.family is Family.FEEDS,
             opens=note.opens,
             closes=note.closes,
+            leads_to=note.leads_to,
             declared=cls,
         )
 

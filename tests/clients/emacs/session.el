@@ -140,6 +140,14 @@
   `((line . ,(buffer-substring-no-properties (line-beginning-position) (line-end-position)))
     (last . ,(car (last (split-string (session-text (current-buffer)) "\n" t))))))
 
+(defun session-save ()
+  "What the file holds after it is saved."
+  (save-buffer)
+  (let ((file buffer-file-name))
+    `((text . ,(with-temp-buffer
+                 (insert-file-contents file)
+                 (buffer-string))))))
+
 ;; `eglot-shutdown' kills the process right after `exit', and so never learns its exit code.
 (defun session-quit ()
   (let ((process (jsonrpc--process session-server)))
@@ -163,6 +171,7 @@
     ("type_over" . session-type-over)
     ("complete" . session-complete)
     ("act" . session-act)
+    ("save" . session-save)
     ("quit" . session-quit)
     ("quit_at_once" . session-quit-at-once)))
 

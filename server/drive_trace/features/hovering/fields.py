@@ -60,16 +60,23 @@ def about_undeclared(at: Pointed) -> str | None:
     return f"{code(name)} is not declared for this event: readers ignore it."
 
 
-def about_field(field: FieldType, value: object) -> str:
-    """What a field means, and what stands in it; ``value`` stands out among what is allowed."""
+def about_field(field: FieldType, value: object = None, *, is_null: bool = False) -> str:
+    """What a field means, and what can stand in it; ``value`` stands out among what is allowed."""
     unit = f" Counted in {field.unit}." if field.unit else ""
-    text = f"**{field.name}** — {field.prose}{unit}\n\n*{field.describe()}*"
-    meanings = _meanings(field)
-    if meanings:
-        names = ((f"**`{each}`**" if each == value else f"`{each}`") for each in meanings)
-        said = zip(names, meanings.values(), strict=True)
-        text += "\n\n" + "\n".join(f"- {name} — {what}" for name, what in said)
-    return text
+    text = f"**{field.name}** — {field.prose}{unit}\n\n"
+    shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
+    if not isinstance(shape, OneOfShape) or len(shape.meanings) == 1:
+        return f"{text}*{field.describe()}*"
+    head = "*an array, each item one of*\n\n" if isinstance(field.shape, ListShape) else ""
+    bullets = [_bullet(name, what, name == value) for name, what in shape.meanings.items()]
+    if field.nullable:
+        bullets.append(_bullet("null", field.null_means or "", is_null))
+    return text + head + "\n".join(bullets)
+
+
+def _bullet(name: str, meaning: str, stands_there: bool) -> str:
+    shown = f"**`{name}`**" if stands_there else f"`{name}`"
+    return f"- {shown} — {meaning}"
 
 
 def about_null(at: Pointed) -> str | None:
@@ -77,11 +84,6 @@ def about_null(at: Pointed) -> str | None:
     field = at.field
     if field is None or field.null_means is None or not at.is_null:
         return None
+    if isinstance(field.shape, OneOfShape):
+        return None  # it is told among the others
     return f"`null`: {field.null_means}."
-
-
-def _meanings(field: FieldType) -> dict[str, str]:
-    shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
-    if isinstance(shape, OneOfShape) and len(shape.meanings) > 1:
-        return dict(shape.meanings)
-    return {}

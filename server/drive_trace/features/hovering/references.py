@@ -16,6 +16,9 @@ from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form, StringShape
 _ROUND = LIFETIMES[Entity.ROUND]
 _OUTCOMES = ("result", "verdict")
 _MOST_WRITERS = 8
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
+_NAMES = "dispatch_name"
+"""The field by which people know a dispatch: it leads where its id does."""
 
 
 def about_reference(at: Pointed) -> str | None:
@@ -23,12 +26,23 @@ def about_reference(at: Pointed) -> str | None:
     field, value = at.field, at.value
     if field is None or not isinstance(value, str):
         return None
+    if field.name == _NAMES:
+        return _about_called(at)
     if field.names is Entity.PATH:
         return _about_path(at, value)
     if field.names is Entity.EVENT:
         return _about_event_id(at, value)
     if isinstance(field.shape, StringShape) and field.shape.form is Form.SHA256:
         return _about_hash(at, field.name, value)
+    found = named(at.analysis, at.line, field, value)
+    return _about_named(at, found) if found is not None else None
+
+
+def _about_called(at: Pointed) -> str | None:
+    event = at.line.event
+    if event is None:
+        return None
+    field, value = event.fields[_DISPATCH.field], at.line.fact(_DISPATCH.field)
     found = named(at.analysis, at.line, field, value)
     return _about_named(at, found) if found is not None else None
 
@@ -72,9 +86,9 @@ def _title(at: Pointed, found: Named, start: Line) -> str:
 
 def _dispatch_name(at: Pointed, line: Line) -> str | None:
     """What the dispatch of a line is called."""
-    of = LIFETIMES[Entity.DISPATCH]
     assert line.event is not None
-    found = named(at.analysis, line, line.event.fields[of.field], line.fact(of.field))
+    field = line.event.fields[_DISPATCH.field]
+    found = named(at.analysis, line, field, line.fact(field.name))
     name = found.name_for(line) if found is not None else None
     return code(name, 60) if name is not None else None
 
@@ -91,8 +105,11 @@ def _outcome(end: Line) -> str:
 
 def _resumed(at: Pointed, start: Line) -> str:
     parent = start.fact("parent_dispatch_id")
-    of = LIFETIMES[Entity.DISPATCH]
-    before = at.analysis.index.table(of.opener, of.field).of(parent).first if parent else None
+    before = (
+        at.analysis.index.table(_DISPATCH.opener, _DISPATCH.field).of(parent).first
+        if parent
+        else None
+    )
     if before is None:
         return ""
     return f" It resumes {code(before.text_fact('dispatch_name'), 60)}, {at.link(before)}."

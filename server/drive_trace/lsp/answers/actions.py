@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lsprotocol import types
@@ -9,6 +10,7 @@ from lsprotocol import types
 from drive_trace.features.appending import appending_offers
 from drive_trace.features.code_actions import as_command, code_actions, touched
 from drive_trace.features.filling import fill_offers
+from drive_trace.features.filling_in import known_offers
 from drive_trace.features.offers import KINDS, CannotMake, Offer
 from drive_trace.features.source_actions import source_offers
 from drive_trace.lsp.answers.base import Answer, Asked
@@ -26,16 +28,18 @@ def _code_action(asked: Asked, params: types.CodeActionParams) -> list[object]:
         asked.encoding,
         with_document_changes=client.reads_document_changes and client.reads_action_literals,
     )
+    # What the run tells comes before gaps that are to be filled in by hand.
+    known = known_offers(asked.analysis, asked.point(params.range.start), params.context.only)
     offers = _offers(asked, params)
     if client.reads_action_literals:
-        return [*fixes, *(made for each in offers if (made := _action(asked, each)) is not None)]
+        return [*_actions(asked, known), *fixes, *_actions(asked, offers)]
     return [
         *(as_command(fix, asked.trace.uri, asked.trace.version) for fix in fixes),
         *(
             types.Command(
                 each.title, APPLY_ACTION, arguments=[{"uri": asked.trace.uri, **each.data}]
             )
-            for each in offers
+            for each in (*known, *offers)
             if each.disabled is None
         ),
     ]
@@ -55,6 +59,10 @@ def _offers(asked: Asked, params: types.CodeActionParams) -> list[Offer]:
         *fill_offers(analysis, at, only, lambda path: file_of(asked, path) is not None),
         *source_offers(only, has_safe_fix=has_safe_fix),
     ]
+
+
+def _actions(asked: Asked, offers: Iterable[Offer]) -> Iterator[object]:
+    return filter(None, (_action(asked, each) for each in offers))
 
 
 def _action(asked: Asked, offer: Offer) -> types.CodeAction | dict[str, Any] | None:

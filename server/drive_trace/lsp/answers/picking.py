@@ -12,6 +12,7 @@ from pygls.exceptions import JsonRpcContentModified
 
 from drive_trace.features.appending import CLOSE, RECORD, appended, at_the_end
 from drive_trace.features.filling import FILL, Contents, filled
+from drive_trace.features.filling_in import KNOWN, filled_in
 from drive_trace.features.formatting import format_document
 from drive_trace.features.json_text import JsonText
 from drive_trace.features.offers import CannotMake
@@ -58,6 +59,11 @@ def edit_at_once(asked: Asked, data: Mapping[str, Any]) -> Made:
         if isinstance(changes, CannotMake):
             return changes
         made = changes
+    elif make == KNOWN:
+        told = filled_in(analysis, data, new_stamp())
+        if isinstance(told, CannotMake):
+            return told
+        made = told
     elif make in (RECORD, CLOSE):
         record = appended(analysis, data, new_stamp())
         if isinstance(record, CannotMake):
