@@ -4,19 +4,17 @@ authored.
 
 from __future__ import annotations
 
-from typing import cast
-
 from lsprotocol import types
 
 from drive_trace.api import Analysis
 from drive_trace.features.positions import range_of
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.line import Line, event_of
 from drive_trace.trace.mentions import strings_named
 from drive_trace.trace.occurrences import Named, declarations, named_at, run_id_of
 from drive_trace.trace.places import Part, Place, path_at, resolve
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity
+from drive_trace.vocabulary import LIFETIMES, Entity
 
 MOST = 100
 """Starts of one thing that are offered: two are a mistake already."""
@@ -58,8 +56,7 @@ def _above(line: Line, offset: int) -> tuple[Named, Span] | None:
     place = path_at(line.text, offset)
     if place != Place(Part.VALUE, ("event_type",)):
         return None
-    name = line.event.name if line.event is not None else cast("OddLine", line).event_name
-    event, run_id = EVENTS.get(name or ""), run_id_of(line)
+    event, run_id = event_of(line), run_id_of(line)
     origin = resolve(line.text, place)
     if event is None or run_id is None:
         return None

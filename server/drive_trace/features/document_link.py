@@ -18,7 +18,7 @@ from drive_trace.scorecard.render import plain
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.line import Line, OddLine
 from drive_trace.trace.mentions import strings_named
-from drive_trace.trace.places import pair_at
+from drive_trace.trace.places import inside, pair_at
 from drive_trace.vocabulary import EVENTS, Entity, FieldType, Reference
 
 
@@ -83,7 +83,7 @@ def _linking(analysis: Analysis) -> Iterator[_String]:
         for line in lines:
             for field in _LINKING.get(cast("OddLine", line).event_name or "", ()):
                 for value, span in strings_named(line.text, field.name):
-                    yield _String(line, field, value, _inside(span))
+                    yield _String(line, field, value, inside(span))
 
 
 def _string(line: Line, field: FieldType, span: Span) -> Iterable[_String]:
@@ -91,11 +91,7 @@ def _string(line: Line, field: FieldType, span: Span) -> Iterable[_String]:
     if not text.startswith('"'):
         return ()
     value = text[1:-1] if "\\" not in text else str(json.loads(text))
-    return (_String(line, field, value, _inside(span)),)
-
-
-def _inside(span: Span) -> Span:
-    return Span(span.start + 1, span.end - 1)
+    return (_String(line, field, value, inside(span)),)
 
 
 def _link(said: _String, options: LinkOptions, folders: Sequence[str]) -> _Link | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from drive_trace.api import Analysis
-from drive_trace.trace.line import Line, OddLine, Status
+from drive_trace.trace.line import Line, Status, event_of
 from drive_trace.trace.nesting import Home, homes
-from drive_trace.vocabulary import EVENTS, Entity, EventType
+from drive_trace.vocabulary import Entity
 
 
 class Leaf(NamedTuple):
@@ -67,14 +67,6 @@ def containers(roots: Sequence[Node | Leaf]) -> Iterator[Node]:
         if isinstance(root, Node):
             yield root
             yield from containers(root.children)
-
-
-def event_of(line: Line) -> EventType | None:
-    """The event that a line records or was meant to record."""
-    if line.event is not None:
-        return line.event
-    name = line.event_name if isinstance(line, OddLine) else None
-    return EVENTS.get(name) if name is not None else None
 
 
 def _chain(

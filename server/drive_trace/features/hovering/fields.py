@@ -5,7 +5,7 @@ from __future__ import annotations
 from drive_trace.features.hovering.pointed import Pointed
 from drive_trace.rules.edits import nearest
 from drive_trace.scorecard.render import code
-from drive_trace.trace.line import OddLine
+from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import (
     ENVELOPE,
@@ -44,7 +44,7 @@ def about_event(event: EventType) -> str:
 
 def about_unknown_event(at: Pointed) -> str | None:
     """What becomes of an event outside the vocabulary."""
-    name = at.line.event_name if isinstance(at.line, OddLine) else None
+    name = name_of(at.line)
     if name is None:
         return None
     guess = nearest(name, EVENTS)
@@ -60,16 +60,18 @@ def about_undeclared(at: Pointed) -> str | None:
     return f"{code(name)} is not declared for this event: readers ignore it."
 
 
-def about_field(field: FieldType, value: object) -> str:
-    """What a field means, and what stands in it; ``value`` stands out among what is allowed."""
+def about_field(field: FieldType, value: object, *, is_alone: bool = False) -> str:
+    """What a field means, and what stands in it; ``value`` stands out among what is allowed, or is
+    the only one that is told of.
+    """
     unit = f" Counted in {field.unit}." if field.unit else ""
     text = f"**{field.name}** — {field.prose}{unit}\n\n*{field.describe()}*"
-    meanings = _meanings(field)
-    if meanings:
-        names = ((f"**`{each}`**" if each == value else f"`{each}`") for each in meanings)
-        said = zip(names, meanings.values(), strict=True)
-        text += "\n\n" + "\n".join(f"- {name} — {what}" for name, what in said)
-    return text
+    said = [
+        f"- {f'**`{name}`**' if name == value and not is_alone else f'`{name}`'} — {what}"
+        for name, what in _meanings(field).items()
+        if name == value or not is_alone
+    ]
+    return "\n\n".join([text, "\n".join(said)]) if said else text
 
 
 def about_null(at: Pointed) -> str | None:

@@ -8,16 +8,16 @@ from lsprotocol import types
 
 from drive_trace.features import semantic_tokens as tokens
 from drive_trace.features.code_lens import code_lenses
-from drive_trace.features.elsewhere import run_at
 from drive_trace.features.hover import hover
 from drive_trace.features.hovering.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints
 from drive_trace.lsp.answers.base import Answer, Asked
+from drive_trace.trace.occurrences import run_id_of
 
 
 def _hover(asked: Asked, params: types.HoverParams) -> types.Hover | None:
     point = asked.point(params.position)
-    run_id = run_at(asked.analysis, point)
+    run_id = run_id_of(asked.analysis.document.lines[point.record])
     options = HoverOptions(
         uri=asked.trace.uri,
         now=datetime.now(UTC),
