@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from drive_trace.api import Analysis
+from drive_trace.steps import Steps, in_batches
 from drive_trace.trace.line import Line, Status, event_of
 from drive_trace.trace.nesting import Home, homes
 from drive_trace.vocabulary import Entity
@@ -41,23 +42,30 @@ class Node:
         self.children: list[Node | Leaf] = []
 
 
-def outline(analysis: Analysis) -> list[Node | Leaf]:
+Outline = Sequence["Node | Leaf"]
+"""The runs of a trace, and the lines that belong to none."""
+
+
+def outline(analysis: Analysis) -> Steps[Outline]:
     """The runs of a trace, and the lines that belong to none, each with what is in it."""
     lines = analysis.document.lines
     roots: list[Node | Leaf] = []
     nodes: dict[tuple[int, int, str], Node] = {}
     known, chain = Home(None), list[Node]()
-    for record, (line, home) in enumerate(zip(lines, homes(analysis.index, lines), strict=True)):
-        if line.status is Status.BLANK:
-            continue
-        if home is not known:
-            known, chain = home, _chain(roots, nodes, home, chain, record)
-        if not chain:
-            roots.append(Leaf(line, record))
-            continue
-        for node in chain:
-            node.last = record
-        _put(chain[-1], Leaf(line, record))
+    within = enumerate(zip(lines, homes(analysis.index, lines), strict=True))
+    for batch in in_batches(within):
+        for record, (line, home) in batch:
+            if line.status is Status.BLANK:
+                continue
+            if home is not known:
+                known, chain = home, _chain(roots, nodes, home, chain, record)
+            if not chain:
+                roots.append(Leaf(line, record))
+                continue
+            for node in chain:
+                node.last = record
+            _put(chain[-1], Leaf(line, record))
+        yield
     return roots
 
 

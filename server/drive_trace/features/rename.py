@@ -14,6 +14,7 @@ from drive_trace.features.positions import range_of
 from drive_trace.features.replacing import Replacement, as_edits
 from drive_trace.rules.base import shown
 from drive_trace.rules.edits import as_json
+from drive_trace.steps import Steps
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import Named, named_at, occurrences, taken
@@ -44,7 +45,7 @@ def prepare_rename(
 
 def rename(
     analysis: Analysis, point: Point, new_name: str, encoding: PositionEncoding
-) -> JsonText | CannotRename:
+) -> Steps[JsonText | CannotRename]:
     """The text edits that give what is named at a point another id. Refused where something of
     the same kind has that id already: the two could not be told apart any more.
     """
@@ -56,16 +57,16 @@ def rename(
         return CannotRename(f"A {named.entity.value} needs an id of at least one character.")
     replacements: list[Replacement] = []
     if new_name != named.value:
-        other = taken(analysis.index, named, new_name)
+        other = yield from taken(analysis.index, named, new_name)
         if other is not None:
             return CannotRename(_merges(analysis.line_number(other.line), named, new_name))
         text = as_json(new_name)[1:-1]
         number = analysis.document.number
         replacements = [
             _replacement(number(each.line), inside(each.span), text)
-            for each in occurrences(analysis.index, named)
+            for each in (yield from occurrences(analysis.index, named))
         ]
-    return as_edits(analysis.document, replacements, encoding)
+    return (yield from as_edits(analysis.document, replacements, encoding))
 
 
 def _named(analysis: Analysis, point: Point) -> tuple[Named, Span] | None:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple
 
+from drive_trace.steps import Steps, at_once, in_batches
 from drive_trace.text import Span
 from drive_trace.trace.index import Index, earliest
 from drive_trace.trace.line import Concern, Line, LineSet, Status, event_of, run_of
@@ -105,7 +106,7 @@ def run_id_of(line: Line) -> str | None:
     return known
 
 
-def occurrences(index: Index, named: Named) -> list[Occurrence]:
+def occurrences(index: Index, named: Named) -> Steps[list[Occurrence]]:
     """Every place that names it, in the order of the trace."""
     return _found(named, index, _sources(index, named))
 
@@ -117,34 +118,36 @@ def occurrences_near(index: Index, named: Named, line: Line, most: int) -> list[
         _Source(_around(source.lines, line, half), source.field)
         for source in _sources(index, named)
     ]
-    found = _found(named, index, sources)
+    found = at_once(_found(named, index, sources))
     place = sum(each.line.order < line.order for each in found)
     return found[max(0, place - half) : place + half]
 
 
-def declarations(index: Index, named: Named) -> list[Occurrence]:
+def declarations(index: Index, named: Named) -> Steps[list[Occurrence]]:
     """What starts it; a file that nothing authors was first amended, a run begins with its first
     line.
     """
     if named.entity is Entity.RUN:
-        first = _first_of_run(index, named.value)
-        return _found(named, index, [_Source([first], RUN_FIELD)]) if first is not None else []
-    sources = _sources(index, named, only_declaring=True)
-    found = [each for each in _found(named, index, sources) if each.role is Role.DECLARES]
+        first = first_of_run(index, named.value)
+        sources = [_Source([first], RUN_FIELD)] if first is not None else []
+        return (yield from _found(named, index, sources))
+    every = yield from _found(named, index, _sources(index, named, only_declaring=True))
+    found = [each for each in every if each.role is Role.DECLARES]
     if found or named.entity is not Entity.PATH:
         return found
-    written = [each for each in occurrences(index, named) if each.role is Role.WRITES]
-    return written[:1]
+    every = yield from occurrences(index, named)
+    return [each for each in every if each.role is Role.WRITES][:1]
 
 
-def taken(index: Index, named: Named, value: str) -> Occurrence | None:
+def taken(index: Index, named: Named, value: str) -> Steps[Occurrence | None]:
     """A place that would name the same thing if that had this value as its id."""
     if named.entity is Entity.RUN:
-        return next(iter(occurrences(index, Named(Entity.RUN, value, value))), None)
+        run = yield from occurrences(index, Named(Entity.RUN, value, value))
+        return run[0] if run else None
     for home in homes_of(index, named) or (named.run,):
         other = Named(named.entity, home, value)
         is_elsewhere = homes_of(index, other) not in ((), (home,))
-        for each in occurrences(index, other):
+        for each in (yield from occurrences(index, other)):
             if not is_elsewhere or run_id_of(each.line) == home:
                 return each
     return None
@@ -234,20 +237,26 @@ def homes_of(index: Index, named: Named) -> Sequence[str]:
     )
 
 
-def _first_of_run(index: Index, run_id: str) -> Line | None:
+def first_of_run(index: Index, run_id: str) -> Line | None:
+    """The first line of a run, be it a rejected one."""
     run = index.runs.get(run_id)
     rejected = index.rejected.get(run_id)
     return earliest((run.first_line if run else None, rejected.first if rejected else None))
 
 
-def _found(named: Named, index: Index, sources: Iterable[_Source]) -> list[Occurrence]:
-    first = _first_of_run(index, named.value) if named.entity is Entity.RUN else None
-    found = [
-        Occurrence(line, span, Role.DECLARES if line is first else _role(line, named, field))
-        for lines, field in sources
-        for line in lines
-        for span in _spans(line, field, named)
-    ]
+def _found(named: Named, index: Index, sources: Iterable[_Source]) -> Steps[list[Occurrence]]:
+    first = first_of_run(index, named.value) if named.entity is Entity.RUN else None
+    found: list[Occurrence] = []
+    for lines, field in sources:
+        for batch in in_batches(lines):
+            found += [
+                Occurrence(
+                    line, span, Role.DECLARES if line is first else _role(line, named, field)
+                )
+                for line in batch
+                for span in _spans(line, field, named)
+            ]
+            yield
     # A line that readers do not know can be found by its run as well as among all of its kind.
     once = {(each.line.order, each.span): each for each in found}
     return [once[place] for place in sorted(once)]
