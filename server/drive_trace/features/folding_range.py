@@ -31,7 +31,10 @@ def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) 
     """The folds of an outline in order, one a line and properly nested; of too many the largest."""
     has_several = sum(isinstance(root, Node) for root in roots) > 1
     nodes = (node for node in containers(roots) if has_several or node.entity is not Entity.RUN)
-    folds = list(_nested(nodes))
+    folds: list[_Fold] = []
+    for batch in in_batches(_nested(nodes)):
+        folds += batch
+        yield
     if options.most is not None and len(folds) > options.most:
         largest = sorted(folds, key=lambda fold: fold.first - fold.last)[: max(0, options.most)]
         folds = sorted(largest, key=lambda fold: fold.first)

@@ -4,6 +4,8 @@ stand in the order of the vocabulary.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lsprotocol import types
 
 from drive_trace.api import Analysis
@@ -38,7 +40,7 @@ def format_range(
     return (yield from as_edits(analysis.document, changes, encoding))
 
 
-def _changes(analysis: Analysis, first: int, stop: int) -> Steps[list[Replacement]]:
+def _changes(analysis: Analysis, first: int, stop: int) -> Steps[Iterable[Replacement]]:
     changed: list[tuple[int, str, str]] = []
     for batch in in_batches(enumerate(analysis.document.lines[first:stop], first)):
         changed += [
@@ -48,8 +50,8 @@ def _changes(analysis: Analysis, first: int, stop: int) -> Steps[list[Replacemen
         ]
         yield
     if len(changed) > _FEW:
-        return [
+        return (
             Replacement(Point(record, 0), Point(record, len(before)), after)
             for record, before, after in changed
-        ]
-    return [of_record(*each) for each in changed]
+        )
+    return (of_record(*each) for each in changed)

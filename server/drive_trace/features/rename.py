@@ -4,6 +4,7 @@ dispatch or a round, wherever the trace names it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -55,17 +56,15 @@ def rename(
     named, _ = found
     if not new_name.strip():
         return CannotRename(f"A {named.entity.value} needs an id of at least one character.")
-    replacements: list[Replacement] = []
+    replacements: Iterable[Replacement] = ()
     if new_name != named.value:
         other = yield from taken(analysis.index, named, new_name)
         if other is not None:
             return CannotRename(_merges(analysis.line_number(other.line), named, new_name))
         text = as_json(new_name)[1:-1]
         number = analysis.document.number
-        replacements = [
-            _replacement(number(each.line), inside(each.span), text)
-            for each in (yield from occurrences(analysis.index, named))
-        ]
+        places = yield from occurrences(analysis.index, named)
+        replacements = (_replacement(number(each.line), inside(each.span), text) for each in places)
     return (yield from as_edits(analysis.document, replacements, encoding))
 
 

@@ -70,16 +70,17 @@ def _references(asked: Asked, params: types.ReferenceParams) -> object:
         return references(analysis, named, uri, encoding, with_declarations=with_declarations)
 
     if named.entity is Entity.RUN:
-        return _in_all_traces(asked, named.value, work)
+        return _in_all_traces(asked, asked.trace.edits, named.value, work)
     return work(asked.analysis, asked.trace.uri)
 
 
 async def _in_all_traces(
-    asked: Asked, run_id: str, work: Callable[[Analysis, str], Steps[JsonText]]
+    asked: Asked, edits: int, run_id: str, work: Callable[[Analysis, str], Steps[JsonText]]
 ) -> JsonText:
     """The references to a run: those of this trace first."""
     await asked.settled()
     others = await asked.runs.ask_others(run_id, asked.trace.uri, work)
+    check_unchanged(asked.trace, edits)
     own = await in_slices(asked.trace, work(asked.analysis, asked.trace.uri))
     return joined([own, *others])
 
