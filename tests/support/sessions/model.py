@@ -67,6 +67,9 @@ class Client:
             "window": {"showDocument": {"support": self.shows_documents}},
             "workspace": {
                 "applyEdit": True,
+                "symbol": {"resolveSupport": {"properties": ["location.range"]}}
+                if self.rich
+                else {},
                 "codeLens": {"refreshSupport": self.refreshes},
                 "diagnostics": {"refreshSupport": self.refreshes},
                 "workspaceEdit": {"documentChanges": self.document_changes},
