@@ -21,7 +21,7 @@ from drive_trace.scorecard.summary import RunSummary, TraceSummary, summarize, s
 from drive_trace.text import Span
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.line import Line
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.values import values_of
@@ -193,13 +193,6 @@ def _counts(line: Line) -> bool:
     if event is None:
         return line.is_rejected or is_lookalike(line)
     return bool(event.is_feed or event.opens or event.closes)
-
-
-def run_of(line: Line) -> str | None:
-    """The run that a line belongs to, as far as it can be read."""
-    if line.event is not None:
-        return line.run
-    return line.run_id if isinstance(line, OddLine) else None
 
 
 def summarize_text(text: str | Sequence[str], path: str = "") -> TraceSummary:

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from drive_trace.api import Analysis, run_of
+from drive_trace.api import Analysis
 from drive_trace.scorecard.verdict import Verdict
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import Line, run_of
 
 _MOST_PASSES = 10
 """A second pass takes what the first one made fixable elsewhere; more are hardly ever needed."""

@@ -24,7 +24,11 @@ PUSH_CAPABILITIES: dict[str, Any] = {
     "textDocument": {
         "synchronization": {"didSave": True},
         "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
-        "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}},
+        "codeAction": {
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}},
+            "dataSupport": True,
+            "resolveSupport": {"properties": ["edit"]},
+        },
         "hover": {"contentFormat": ["markdown", "plaintext"]},
         "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
     },

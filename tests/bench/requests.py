@@ -18,6 +18,7 @@ _FEW = 2
 _SCREEN_LINES = 60
 _IN_MILLISECONDS = Target(10)
 _IN_A_SECOND = Target(1000)
+_IN_SECONDS = Target(5000)
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,14 @@ def _whole(_: Session) -> dict[str, Any]:
     return {}
 
 
+def _renamed(session: Session) -> dict[str, Any]:
+    return {**_at("project_run_id")(session), "newName": "another-run"}
+
+
+def _formatted(_: Session) -> dict[str, Any]:
+    return {"options": {"tabSize": 2, "insertSpaces": True}}
+
+
 _LENSES, _RESOLVE = "codeLens", "codeLens/resolve, each"
 _ASKED = {
     "hover on an event's name": Request("textDocument/hover", _at("event_type")),
@@ -92,7 +101,15 @@ _ASKED = {
     "documentSymbol": Request("textDocument/documentSymbol", _whole, _IN_A_SECOND, _FEW),
     "foldingRange": Request("textDocument/foldingRange", _whole, _IN_A_SECOND, _FEW),
     "documentLink": Request("textDocument/documentLink", _whole, _IN_A_SECOND, _FEW),
+    "prepareRename of a run": Request("textDocument/prepareRename", _at("project_run_id")),
+    "rename of a run": Request("textDocument/rename", _renamed, _IN_A_SECOND, _FEW),
+    "formatting": Request("textDocument/formatting", _formatted, _IN_A_SECOND, _FEW),
 }
+_PICKED = {
+    "record a grade, picked": ("refactor.driveTrace.record", _IN_MILLISECONDS, _TIMES),
+    "fix-all, picked": ("source.fixAll.driveTrace", _IN_SECONDS, _FEW),
+}
+"""Actions by their kind, whose edit is made when they are picked."""
 
 
 def ask_all(session: Session, answers: dict[str, Answer]) -> None:
@@ -108,6 +125,13 @@ def ask_all(session: Session, answers: dict[str, Answer]) -> None:
     for lens in lenses[:_TIMES]:
         if "command" not in lens:
             _ask(session, answer, "codeLens/resolve", lens)
+    for what, (kind, _, times) in _PICKED.items():
+        context = {"diagnostics": [], "only": [kind]}
+        params = {**_screen(session), "context": context}
+        actions = _ask(session, Answer(), "textDocument/codeAction", params) or []
+        answer = answers.setdefault(what, Answer())
+        for action in actions[:1] * times:
+            _ask(session, answer, "codeAction/resolve", action)
 
 
 def request_rows(answers: dict[str, Answer], lines: int) -> list[Row]:
@@ -116,9 +140,13 @@ def request_rows(answers: dict[str, Answer], lines: int) -> list[Row]:
     for what, answer in answers.items():
         name = f"{what}, {lines:,} lines"
         if answer.samples_ms or answer.failure:
-            target = _ASKED[what].target if what in _ASKED else _IN_MILLISECONDS
+            target = _ASKED[what].target if what in _ASKED else _target_of(what)
             rows.append(Row(name, answer.samples_ms, targets=(target,), failure=answer.failure))
     return rows
+
+
+def _target_of(what: str) -> Target:
+    return _PICKED[what][1] if what in _PICKED else _IN_MILLISECONDS
 
 
 def _ask(session: Session, answer: Answer, method: str, params: dict[str, Any]) -> Any:

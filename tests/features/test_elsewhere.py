@@ -10,9 +10,9 @@ from drive_trace.features.elsewhere import (
     Elsewhere,
     elsewhere_markdown,
     elsewhere_short,
-    run_at,
 )
 from drive_trace.scorecard.card import score_run
+from drive_trace.trace.occurrences import run_id_of
 from tests.support.fixtures import read, trace
 
 RUN = "shop"
@@ -116,7 +116,7 @@ def check_run_at(fixture: str, expected: str | None) -> None:
     """Which run a hover at the cursor is about."""
     given = read(fixture)
     assert given.cursor is not None
-    assert run_at(Analysis(given.text), given.cursor) == expected
+    assert run_id_of(Analysis(given.text).document.lines[given.cursor.record]) == expected
 
 
 def test_the_run_that_is_pointed_at() -> None:

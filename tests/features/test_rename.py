@@ -93,6 +93,50 @@ def test_from_a_broken_line() -> None:
     )
 
 
+def test_a_line_whose_run_cannot_be_read() -> None:
+    check_rename(
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"a$0"}
+        {"event_type":"slice-completed","slice_slug":"a"
+        """,
+        "b",
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"b"}
+        {"event_type":"slice-completed","slice_slug":"b"
+        """,
+    )
+
+
+def test_where_a_dispatch_that_nothing_starts_is_resumed() -> None:
+    check_rename(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d1","parent_dispatch_id":"d$00"}
+        EVENT{"event_type":"made-up","parent_dispatch_id":"d0"}
+        EVENT{"event_type":"dispatch-start","project_run_id":"b","parent_dispatch_id":"d0"}
+        """,
+        "d9",
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d1","parent_dispatch_id":"d9"}
+        EVENT{"event_type":"made-up","parent_dispatch_id":"d9"}
+        EVENT{"event_type":"dispatch-start","project_run_id":"b","parent_dispatch_id":"d9"}
+        """,
+    )
+
+
+def test_another_run_may_have_the_new_id() -> None:
+    check_rename(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"$0d1"}
+        EVENT{"event_type":"dispatch-start","project_run_id":"b","dispatch_id":"d2"}
+        """,
+        "d2",
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d2"}
+        EVENT{"event_type":"dispatch-start","project_run_id":"b","dispatch_id":"d2"}
+        """,
+    )
+
+
 def test_a_run_with_text_beyond_the_bmp_before_and_in_it() -> None:
     check_rename(
         r"""
@@ -120,6 +164,14 @@ def test_a_key_that_stands_twice() -> None:
         EVENT{"event_type":"slice-started","slice_slug":"c","slice_slug":"c"}
         EVENT{"event_type":"slice-started","slice_slug":"b","slice_slug":"c"}
         """,
+    )
+
+
+def test_from_right_behind_an_id() -> None:
+    check_rename(
+        'EVENT{"event_type":"dispatch-start","dispatch_id":"d1"$0}',
+        "d2",
+        'EVENT{"event_type":"dispatch-start","dispatch_id":"d2"}',
     )
 
 

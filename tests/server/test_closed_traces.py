@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from drive_trace.api import Analysis
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.lsp.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.rules.settings import DEFAULTS
+from drive_trace.steps import Steps
 from drive_trace.text import PositionEncoding
 from tests.support.client_text import graded, triage
 
@@ -83,9 +85,12 @@ async def test_other_traces_are_asked_as_they_are_in_the_editor_or_on_disk(tmp_p
         traces.open(OpenTrace(path.as_uri(), 1, triage() * count, options(path)))
         runs.note_open(path.as_uri(), path)
     append(there, triage())
-    said = await runs.ask_others(
-        "run-1", here.as_uri(), lambda analysis, uri: (uri, len(analysis.index.runs["run-1"]))
-    )
+
+    def count_lines(analysis: Analysis, uri: str) -> Steps[tuple[str, int]]:
+        yield
+        return uri, len(analysis.index.runs["run-1"])
+
+    said = await runs.ask_others("run-1", here.as_uri(), count_lines)
     assert said == [(edited.as_uri(), 3), (there.as_uri(), 2)]
 
 

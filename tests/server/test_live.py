@@ -318,3 +318,58 @@ def test_a_pipe_holds_nobody_up(alone: RawClient, two: tuple[Document, Path]) ->
     told(alone, there, 1)
     asked_for(alone, LENSES)
     assert elsewhere(document) is None
+
+
+def located(found: Any) -> list[tuple[str, int]]:
+    """Where links or locations lead: the file and the line from 0."""
+    return [
+        (
+            each.get("targetUri") or each["uri"],
+            (each.get("targetSelectionRange") or each["range"])["start"]["line"],
+        )
+        for each in found
+    ]
+
+
+def references(document: Document, *, with_declarations: bool = True) -> list[tuple[str, int]]:
+    params = {
+        **document.identifier,
+        "position": document.range_of(RUN)["start"],
+        "context": {"includeDeclaration": with_declarations},
+    }
+    return located(document.client.request("textDocument/references", params))
+
+
+def definition(document: Document, line: int = 0) -> list[tuple[str, int]]:
+    character = document.text.split("\n")[line].index(RUN)
+    params = {**document.identifier, "position": {"line": line, "character": character}}
+    return located(document.client.request("textDocument/definition", params))
+
+
+@pytest.mark.parametrize("links", [False, True])
+def test_a_run_is_found_in_all_traces(alone: RawClient, tmp_path: Path, links: bool) -> None:
+    here, closed, other = (
+        write(tmp_path / name / "trace.jsonl", triage()) for name in ("b", "a", "c")
+    )
+    write(tmp_path / "d" / "trace.jsonl", triage(run="run-2"))
+    append(closed, triage(note="🚀"))
+    declared = {**WATCHES, "textDocument": {"definition": {"linkSupport": links}}}
+    start(alone, tmp_path, declared=declared)
+    document = opened(alone, here)
+    # What is not saved counts, too.
+    opened(alone, other, triage(run="run-2") + triage())
+    places = [(here.as_uri(), 0), (closed.as_uri(), 0), (closed.as_uri(), 1), (other.as_uri(), 1)]
+    assert references(document) == places
+    assert references(document, with_declarations=False) == [places[2]]
+    # From where the run begins here, to where it begins elsewhere.
+    assert definition(document) == [places[1], places[3]]
+    document.edit((0, 0, triage(run="run-3")))
+    document.edit((len(document.text), len(document.text), triage()))
+    assert definition(document, line=2) == [(here.as_uri(), 1)]
+
+
+def test_a_run_of_one_trace_begins_where_it_begins(alone: RawClient, tmp_path: Path) -> None:
+    start(alone, tmp_path)
+    here = write(tmp_path / "trace.jsonl", STARTED)
+    document = opened(alone, here)
+    assert definition(document) == references(document) == [(here.as_uri(), 0)]

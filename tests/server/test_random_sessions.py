@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from drive_trace.lsp import server as server_module
+from drive_trace.lsp import slices
 from tests.support.client_text import ENCODINGS
 from tests.support.command import SERVE
 from tests.support.sessions.channels import Channel, InProcess, Pipes
@@ -88,6 +89,8 @@ CLIENTS = st.builds(
     members=st.none() | st.frozensets(st.sampled_from(sorted(ALL_MEMBERS))),
     document_changes=st.booleans(),
     literal_actions=st.booleans(),
+    lazy_actions=st.booleans(),
+    rich=st.booleans(),
     markdown=st.booleans(),
     refreshes=st.booleans(),
     shows_documents=st.booleans(),
@@ -111,6 +114,8 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
     folder = tmp_path_factory.mktemp("sessions")
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        # A slice of no time: what is made in steps has other messages between each two.
+        patched.setattr(slices, "SLICE", 0)
         # All servers read and write messages in the same way, which takes long to prepare.
         patched.setattr(server_module, "strict_converter", cache(server_module.strict_converter))
         disk = write_disk(folder, DISK)

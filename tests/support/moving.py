@@ -10,17 +10,20 @@ from typing import Any
 from lsprotocol import types
 
 from drive_trace.api import Analysis
-from drive_trace.features.definition import definition
+from drive_trace.features.definition import definition, leading
 from drive_trace.features.document_highlight import document_highlights
 from drive_trace.features.document_link import document_links
 from drive_trace.features.document_symbol import SymbolOptions, document_symbols
 from drive_trace.features.folding_range import FoldingOptions, folding_ranges
 from drive_trace.features.options import LinkOptions
-from drive_trace.features.positions import point_at
+from drive_trace.features.outline import outline
+from drive_trace.features.positions import point_at, range_of
 from drive_trace.features.references import references
 from drive_trace.features.selection_range import selection_range
+from drive_trace.steps import at_once
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Point
+from drive_trace.trace.occurrences import named_at
 from tests.support.fixtures import (
     ENCODINGS,
     URI,
@@ -61,11 +64,13 @@ def check_named(fixture: str) -> None:
             assert [(_offsets(wanted, each.range, encoding), each.kind) for each in lit] == [
                 (_marked(wanted, mark), _KINDS[mark.code or ""]) for mark in wanted.marks
             ]
+            pointed = named_at(analysis.document.lines[point.record], point.offset)
+            assert pointed is not None
+            named, _ = pointed
             for with_declarations, marks in ((True, wanted.marks), (False, others)):
-                found = references(
-                    analysis, point, URI, encoding, with_declarations=with_declarations
+                found = at_once(
+                    references(analysis, named, URI, encoding, with_declarations=with_declarations)
                 )
-                assert found is not None
                 assert _located(wanted, json.loads(found.text), encoding) == [
                     _marked(wanted, mark) for mark in marks
                 ]
@@ -89,12 +94,16 @@ def _defined(
     wanted: Fixture, analysis: Analysis, point: Point, encoding: PositionEncoding
 ) -> list[tuple[int, int]]:
     """Where a definition is: as links and as plain locations."""
-    plain = definition(analysis, point, URI, encoding, with_origin=False)
-    links = definition(analysis, point, URI, encoding, with_origin=True)
-    assert (plain is None) == (links is None)
+    found = leading(analysis, point)
+    if found is None:
+        return []
+    named, span = found
+    origin = range_of(analysis, point.record, span, encoding)
+    plain = at_once(definition(analysis, named, URI, encoding, None))
+    links = at_once(definition(analysis, named, URI, encoding, origin))
     here = sum(len(line) + 1 for line in wanted.lines[: point.record]) + point.offset
     targets = []
-    for link in links or ():
+    for link in links:
         assert isinstance(link, types.LocationLink)
         assert link.origin_selection_range is not None
         start, end = _offsets(wanted, link.origin_selection_range, encoding)
@@ -104,7 +113,7 @@ def _defined(
         assert whole[0] <= target[0] <= target[1] <= whole[1]
         targets.append(target)
     located = []
-    for each in plain or ():
+    for each in plain:
         assert isinstance(each, types.Location)
         assert each.uri == URI
         located.append(_offsets(wanted, each.range, encoding))
@@ -150,10 +159,9 @@ def symbols_of(analysis: Analysis) -> list[str]:
 
 
 def _symbols(analysis: Analysis, encoding: PositionEncoding) -> Iterator[str]:
-    tree = json.loads(document_symbols(analysis, URI, encoding, TREE).text)
-    flat = json.loads(
-        document_symbols(analysis, URI, encoding, SymbolOptions(kinds=EVERY_KIND)).text
-    )
+    roots, plain = at_once(outline(analysis)), SymbolOptions(kinds=EVERY_KIND)
+    tree = json.loads(at_once(document_symbols(analysis, roots, URI, encoding, TREE)).text)
+    flat = json.loads(at_once(document_symbols(analysis, roots, URI, encoding, plain)).text)
     walked = list(_walk(tree, None, 0))
     assert [(each["name"], each["location"]["range"], each["kind"]) for each in flat] == [
         (symbol["name"], symbol["range"], symbol["kind"]) for symbol, _ in walked
@@ -191,8 +199,11 @@ def _span(where: Any) -> tuple[tuple[int, int], tuple[int, int]]:
 def folds_of(fixture: str, most: int | None = None) -> list[str]:
     """What can be folded, ``first-last name``; no two folds cross or start on one line."""
     analysis = Analysis(read(fixture).text)
-    folds = json.loads(folding_ranges(analysis, FoldingOptions(most, has_text=True)).text)
-    plain = json.loads(folding_ranges(analysis, FoldingOptions(most)).text)
+    roots = at_once(outline(analysis))
+    folds, plain = (
+        json.loads(at_once(folding_ranges(analysis, roots, FoldingOptions(most, has_text))).text)
+        for has_text in (True, False)
+    )
     assert [{**each, "collapsedText": ""} for each in plain] == [
         {**each, "collapsedText": ""} for each in folds
     ]
@@ -243,8 +254,8 @@ def links_of(
     answers = []
     for encoding in ENCODINGS:
         given = (analysis, URI, encoding, options or LinkOptions(), folders)
-        found = json.loads(document_links(*given).text)
-        told = json.loads(document_links(*given, with_tooltips=True).text)
+        found = json.loads(at_once(document_links(*given)).text)
+        told = json.loads(at_once(document_links(*given, with_tooltips=True)).text)
         assert [{k: v for k, v in each.items() if k != "tooltip"} for each in told] == found
         assert all(each["tooltip"] for each in told)
         answers.append([_linked(wanted, each, encoding) for each in found])

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from drive_trace.api import Analysis, run_of
+from drive_trace.api import Analysis
 from drive_trace.composing import compose
 from drive_trace.drafts import Refused, Stamp, draft_merged
 from drive_trace.features.offers import (
@@ -27,7 +27,7 @@ from drive_trace.scorecard.summary import Recorded
 from drive_trace.scorecard.verdict import judge
 from drive_trace.text import is_blank
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.scope import Opened, Scope, scope_at
 from drive_trace.vocabulary import EVENTS, GRADE, LIFETIMES, Entity, OneOfShape
 

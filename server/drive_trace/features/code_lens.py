@@ -8,13 +8,13 @@ from itertools import chain, islice
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis, run_of
+from drive_trace.api import Analysis
 from drive_trace.features.options import LensOptions
 from drive_trace.features.positions import range_of
 from drive_trace.scorecard.render import lens_title
 from drive_trace.scorecard.verdict import headline
 from drive_trace.text import PositionEncoding, Span
-from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.line import Line, OddLine, run_of
 from drive_trace.vocabulary import GRADE
 
 MOST = 500

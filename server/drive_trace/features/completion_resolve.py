@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from drive_trace.features.hovering.fields import about_field
+from drive_trace.features.hovering.fields import about_event, about_field, field_at
 from drive_trace.features.markup import markup, plain
-from drive_trace.vocabulary import (
-    ENVELOPE,
-    EVENTS,
-    EventType,
-    FieldType,
-    ObjectShape,
-)
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import EVENTS
 
 
 def resolve_completion(
@@ -24,32 +19,12 @@ def resolve_completion(
     data = item.data if isinstance(item.data, dict) else {}
     event = EVENTS.get(str(data.get("event", "")))
     path = data.get("field")
-    if isinstance(path, list):
-        field = _field(event, path)
+    text = None
+    if isinstance(path, list) and path:
+        field = field_at(event, Place(Part.VALUE, tuple(path)))
         text = about_field(field, data.get("value")) if field is not None else None
-    else:
-        text = _about_event(event) if event is not None else None
+    elif event is not None:
+        text = about_event(event)
     if text is not None:
         item.documentation = markup(text, kind) if kind is not None else plain(text)
     return item
-
-
-def _field(event: EventType | None, path: list[object]) -> FieldType | None:
-    fields = event.fields if event is not None else ENVELOPE
-    field = None
-    for step in path:
-        field = fields.get(str(step))
-        if field is None:
-            return None
-        fields = field.shape.fields if isinstance(field.shape, ObjectShape) else {}
-    return field
-
-
-def _about_event(event: EventType) -> str:
-    lines = [f"**{event.name}** · {event.family}", "", event.prose, ""]
-    lines += [
-        f"- `{name}` — {field.prose}"
-        for name, field in event.fields.items()
-        if name not in ENVELOPE
-    ]
-    return "\n".join(lines)

@@ -4,53 +4,67 @@ authored.
 
 from __future__ import annotations
 
-from typing import cast
-
 from lsprotocol import types
 
 from drive_trace.api import Analysis
 from drive_trace.features.positions import range_of
+from drive_trace.steps import Steps
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.line import Line, event_of
 from drive_trace.trace.mentions import strings_named
-from drive_trace.trace.occurrences import Named, declarations, named_at, run_id_of
+from drive_trace.trace.occurrences import Named, declarations, first_of_run, named_at, run_id_of
 from drive_trace.trace.places import Part, Place, path_at, resolve
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity
+from drive_trace.vocabulary import LIFETIMES, Entity
+
+Targets = list[types.Location] | list[types.LocationLink]
 
 MOST = 100
 """Starts of one thing that are offered: two are a mistake already."""
 
 
-def definition(
-    analysis: Analysis, point: Point, uri: str, encoding: PositionEncoding, *, with_origin: bool
-) -> list[types.Location] | list[types.LocationLink] | None:
-    """Where what is named at a point starts. An event's type leads to what the event belongs to:
-    the start of its round, dispatch or slice, else of its run. ``with_origin`` gives links, which
-    name the token that they lead from and the whole line that they lead to.
+def leading(analysis: Analysis, point: Point) -> tuple[Named, Span] | None:
+    """What a point leads to, and the token there. An event's type leads to what the event belongs
+    to: the start of its round, dispatch or slice, else of its run.
     """
     line = analysis.document.lines[point.record]
-    found = named_at(line, point.offset) or _above(line, point.offset)
-    if found is None:
-        return None
-    named, origin = found
+    return named_at(line, point.offset) or _above(line, point.offset)
+
+
+def definition(
+    analysis: Analysis,
+    named: Named,
+    uri: str,
+    encoding: PositionEncoding,
+    origin: types.Range | None,
+) -> Steps[Targets]:
+    """Where something starts, as links from ``origin``, or as locations where that is None."""
     number = analysis.document.number
-    places = [(number(each.line), each) for each in declarations(analysis.index, named)[:MOST]]
-    if not with_origin:
+    found = yield from declarations(analysis.index, named)
+    places = [(number(each.line), each) for each in found[:MOST]]
+    if origin is None:
         return [
             types.Location(uri, range_of(analysis, record, each.span, encoding))
             for record, each in places
         ]
-    here = range_of(analysis, point.record, origin, encoding)
     return [
         types.LocationLink(
             uri,
             range_of(analysis, record, resolve(each.line.text, Place(Part.WHOLE)), encoding),
             range_of(analysis, record, each.span, encoding),
-            origin_selection_range=here,
+            origin_selection_range=origin,
         )
         for record, each in places
     ]
+
+
+def begins_run(analysis: Analysis, point: Point) -> bool:
+    """Whether a point is on the id of a run where the trace first names it."""
+    line = analysis.document.lines[point.record]
+    found = named_at(line, point.offset)
+    if found is None or found[0].entity is not Entity.RUN:
+        return False
+    return first_of_run(analysis.index, found[0].value) is line
 
 
 def _above(line: Line, offset: int) -> tuple[Named, Span] | None:
@@ -58,8 +72,7 @@ def _above(line: Line, offset: int) -> tuple[Named, Span] | None:
     place = path_at(line.text, offset)
     if place != Place(Part.VALUE, ("event_type",)):
         return None
-    name = line.event.name if line.event is not None else cast("OddLine", line).event_name
-    event, run_id = EVENTS.get(name or ""), run_id_of(line)
+    event, run_id = event_of(line), run_id_of(line)
     origin = resolve(line.text, place)
     if event is None or run_id is None:
         return None

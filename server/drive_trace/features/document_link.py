@@ -15,10 +15,11 @@ from drive_trace.features.json_text import JsonText, dumps
 from drive_trace.features.options import LinkOptions
 from drive_trace.features.positions import plain_range
 from drive_trace.scorecard.render import plain
+from drive_trace.steps import Steps, in_batches
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.line import Line, OddLine
 from drive_trace.trace.mentions import strings_named
-from drive_trace.trace.places import pair_at
+from drive_trace.trace.places import inside, pair_at
 from drive_trace.vocabulary import EVENTS, Entity, FieldType, Reference
 
 
@@ -48,26 +49,30 @@ def document_links(  # noqa: PLR0913 - what a client sets and can do
     folders: Sequence[str],
     *,
     with_tooltips: bool = False,
-) -> JsonText:
+) -> Steps[JsonText]:
     """The links of a trace, in order. Paths are links if they can be in one of the workspace's
     folders, given as absolute paths.
     """
     number = analysis.document.number
+    found: list[_Link] = []
+    for strings in in_batches(_linking(analysis)):
+        links = (_link(each, options, folders) for each in strings)
+        found += [link for link in links if link is not None]
+        yield
     answer = []
-    found = [
-        link for said in _linking(analysis) if (link := _link(said, options, folders)) is not None
-    ]
-    for link in sorted(found, key=lambda each: (each.line.order, each.span)):
-        said: dict[str, object] = {
-            "range": plain_range(analysis, number(link.line), link.span, encoding)
-        }
-        if link.target is not None:
-            said["target"] = link.target
-        else:
-            said["data"] = {"uri": uri, "path": link.value}
-        if with_tooltips:
-            said["tooltip"] = link.tooltip
-        answer.append(said)
+    for batch in in_batches(sorted(found, key=lambda each: (each.line.order, each.span))):
+        for link in batch:
+            said: dict[str, object] = {
+                "range": plain_range(analysis, number(link.line), link.span, encoding)
+            }
+            if link.target is not None:
+                said["target"] = link.target
+            else:
+                said["data"] = {"uri": uri, "path": link.value}
+            if with_tooltips:
+                said["tooltip"] = link.tooltip
+            answer.append(said)
+        yield
     return JsonText(dumps(answer))
 
 
@@ -83,7 +88,7 @@ def _linking(analysis: Analysis) -> Iterator[_String]:
         for line in lines:
             for field in _LINKING.get(cast("OddLine", line).event_name or "", ()):
                 for value, span in strings_named(line.text, field.name):
-                    yield _String(line, field, value, _inside(span))
+                    yield _String(line, field, value, inside(span))
 
 
 def _string(line: Line, field: FieldType, span: Span) -> Iterable[_String]:
@@ -91,11 +96,7 @@ def _string(line: Line, field: FieldType, span: Span) -> Iterable[_String]:
     if not text.startswith('"'):
         return ()
     value = text[1:-1] if "\\" not in text else str(json.loads(text))
-    return (_String(line, field, value, _inside(span)),)
-
-
-def _inside(span: Span) -> Span:
-    return Span(span.start + 1, span.end - 1)
+    return (_String(line, field, value, inside(span)),)
 
 
 def _link(said: _String, options: LinkOptions, folders: Sequence[str]) -> _Link | None:

@@ -6,7 +6,6 @@ Made as JSON text: a trace of 100,000 lines has as many symbols.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from lsprotocol.types import SymbolKind
@@ -15,7 +14,8 @@ from drive_trace.api import Analysis
 from drive_trace.features.json_text import JsonText
 from drive_trace.features.labels import Label, facts_shown, label_of, label_of_line
 from drive_trace.features.line_ranges import LineRanges
-from drive_trace.features.outline import Leaf, Node, outline
+from drive_trace.features.outline import Leaf, Node, Outline
+from drive_trace.steps import Steps
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import Entity
@@ -23,6 +23,8 @@ from drive_trace.vocabulary import Entity
 FIRST_KINDS = frozenset(range(SymbolKind.File, SymbolKind.Array + 1))
 """The kinds that every client knows."""
 
+_STEP = 256
+"""Parts of an answer that are written in a step."""
 _KINDS = {
     Entity.RUN: SymbolKind.Module.value,
     Entity.SLICE: SymbolKind.Namespace.value,
@@ -41,15 +43,19 @@ class SymbolOptions(NamedTuple):
 
 
 def document_symbols(
-    analysis: Analysis, uri: str, encoding: PositionEncoding, options: SymbolOptions
-) -> JsonText:
-    """All symbols, in the order of the trace. A symbol's range holds all lines of what is in it,
-    and so those of others where dispatches or runs overlap.
+    analysis: Analysis,
+    roots: Outline,
+    uri: str,
+    encoding: PositionEncoding,
+    options: SymbolOptions,
+) -> Steps[JsonText]:
+    """All symbols of an outline, in the order of the trace. A symbol's range holds all lines of
+    what is in it, and so those of others where dispatches or runs overlap.
     """
     writer = _Writer(analysis, uri, encoding, options)
-    roots = outline(analysis)
-    text = writer.tree(roots) if options.is_tree else writer.flat(roots)
-    return JsonText(text.encode())
+    parts: list[str] = []
+    yield from writer.add_tree(parts, roots) if options.is_tree else writer.add_flat(parts, roots)
+    return JsonText("".join(parts).encode())
 
 
 class _Writer:
@@ -69,13 +75,8 @@ class _Writer:
         self._rejected = rejected if rejected in options.kinds else SymbolKind.String.value
         self._has_tags = options.has_tags
 
-    def tree(self, roots: Sequence[Node | Leaf]) -> str:
+    def add_tree(self, parts: list[str], children: Outline) -> Steps[None]:
         """``DocumentSymbol[]``."""
-        parts: list[str] = []
-        self._add_tree(parts, roots)
-        return "".join(parts)
-
-    def _add_tree(self, parts: list[str], children: Sequence[Node | Leaf]) -> None:
         add, text = parts.append, self._ranges.text
         separator = "["
         for child in children:
@@ -88,18 +89,20 @@ class _Writer:
                 whole, own = text(child.first, child.last), text(opener, opener)
                 said = self._about(child)
                 add(f'{separator}{{{said},"range":{whole},"selectionRange":{own},"children":')
-                self._add_tree(parts, child.children)
+                yield from self.add_tree(parts, child.children)
                 add("}")
             separator = ","
+            if len(parts) % _STEP == 0:
+                yield
         add("]" if children else "[]")
 
-    def flat(self, roots: Sequence[Node | Leaf]) -> str:
+    def add_flat(self, parts: list[str], roots: Outline) -> Steps[None]:
         """``SymbolInformation[]``."""
-        parts: list[str] = []
-        self._add_flat(parts, roots, "")
-        return f"[{','.join(parts)}]"
+        parts.append("[")
+        yield from self._add_within(parts, roots, "")
+        parts.append("]")
 
-    def _add_flat(self, parts: list[str], children: Sequence[Node | Leaf], within: str) -> None:
+    def _add_within(self, parts: list[str], children: Outline, within: str) -> Steps[None]:
         for child in children:
             if isinstance(child, Leaf):
                 said, where = (
@@ -108,10 +111,14 @@ class _Writer:
                 )
             else:
                 said, where = self._about(child), self._ranges.text(child.first, child.last)
-            parts.append(f'{{{said},"location":{{"uri":{self._uri},"range":{where}}}{within}}}')
+            separator = "," if len(parts) > 1 else ""
+            place = f'"location":{{"uri":{self._uri},"range":{where}}}'
+            parts.append(f"{separator}{{{said},{place}{within}}}")
+            if len(parts) % _STEP == 0:
+                yield
             if isinstance(child, Node):
                 name = _text(label_of(self._analysis, child).name)
-                self._add_flat(parts, child.children, f',"containerName":{name}')
+                yield from self._add_within(parts, child.children, f',"containerName":{name}')
 
     def _about(self, node: Node) -> str:
         return self._said(label_of(self._analysis, node), _KINDS[node.entity])

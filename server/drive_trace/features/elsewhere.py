@@ -8,28 +8,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from drive_trace.api import Analysis, run_of
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import code, rejections, unplaced
 from drive_trace.scorecard.summary import RunSummary
 from drive_trace.scorecard.verdict import headline
-from drive_trace.trace.document import Point
-from drive_trace.trace.places import node_at, syntax_of
 
 _MOST = 8
 """Traces that are named; a hover is small."""
 _LEFT_ALONE = "%/:?#@!$&'*+,;=~-._"
 """What of an address does not end a link."""
-
-
-def run_at(analysis: Analysis, point: Point) -> str | None:
-    """The run that the line at a point belongs to, as far as its text shows."""
-    line = analysis.document.lines[point.record]
-    known = run_of(line)
-    if known is not None:
-        return known
-    node = node_at(syntax_of(line.text).root, ("project_run_id",))
-    return node.value if node is not None and isinstance(node.value, str) else None
 
 
 class Elsewhere(NamedTuple):

@@ -13,9 +13,8 @@ from drive_trace.features.replacing import Replacement
 from drive_trace.rules.base import printable
 from drive_trace.rules.edits import as_json, insert_fields, replace_value, values_of
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.line import Line, event_of
 from drive_trace.trace.places import pair_at
-from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.files import FILES, FileFacts
 
 FILL = "fill"
@@ -71,8 +70,7 @@ def filled(
 
 def _facts(line: Line) -> FileFacts | None:
     """What the event of a line says of a file."""
-    name = line.event_name if isinstance(line, OddLine) else None
-    event = line.event or EVENTS.get(name or "")
+    event = event_of(line)
     if event is None:
         return None
     return next(

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from drive_trace.api import Analysis
 from drive_trace.features.json_text import JsonText, dumps
 from drive_trace.features.labels import label_of
-from drive_trace.features.outline import Node, containers, outline
+from drive_trace.features.outline import Node, Outline, containers
+from drive_trace.steps import Steps, in_batches
 from drive_trace.vocabulary import Entity
 
 
@@ -26,26 +27,30 @@ class _Fold(NamedTuple):
     node: Node
 
 
-def folding_ranges(analysis: Analysis, options: FoldingOptions) -> JsonText:
-    """The folds in order, one a line and properly nested; of too many the largest."""
-    roots = outline(analysis)
+def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) -> Steps[JsonText]:
+    """The folds of an outline in order, one a line and properly nested; of too many the largest."""
     has_several = sum(isinstance(root, Node) for root in roots) > 1
     nodes = (node for node in containers(roots) if has_several or node.entity is not Entity.RUN)
-    folds = list(_nested(nodes))
+    folds: list[_Fold] = []
+    for batch in in_batches(_nested(nodes)):
+        folds += batch
+        yield
     if options.most is not None and len(folds) > options.most:
         largest = sorted(folds, key=lambda fold: fold.first - fold.last)[: max(0, options.most)]
         folds = sorted(largest, key=lambda fold: fold.first)
     line_of = analysis.document.protocol_line
     answer = []
-    for fold in folds:
-        said: dict[str, object] = {
-            "startLine": line_of(fold.first),
-            "endLine": line_of(fold.last + 1) - 1,
-            "kind": "region",
-        }
-        if options.has_text:
-            said["collapsedText"] = label_of(analysis, fold.node).name
-        answer.append(said)
+    for batch in in_batches(folds):
+        for fold in batch:
+            said: dict[str, object] = {
+                "startLine": line_of(fold.first),
+                "endLine": line_of(fold.last + 1) - 1,
+                "kind": "region",
+            }
+            if options.has_text:
+                said["collapsedText"] = label_of(analysis, fold.node).name
+            answer.append(said)
+        yield
     return JsonText(dumps(answer))
 
 

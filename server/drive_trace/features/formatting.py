@@ -4,12 +4,15 @@ stand in the order of the vocabulary.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lsprotocol import types
 
 from drive_trace.api import Analysis
 from drive_trace.features.json_text import JsonText
 from drive_trace.features.positions import point_at
 from drive_trace.features.replacing import Replacement, as_edits, of_record
+from drive_trace.steps import Steps, in_batches
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.trace.layout import laid_out
@@ -18,31 +21,37 @@ _FEW = 2000
 """Of so many lines an edit is no larger than what changes; of more, whole lines are put in."""
 
 
-def format_document(analysis: Analysis, encoding: PositionEncoding) -> JsonText:
+def format_document(analysis: Analysis, encoding: PositionEncoding) -> Steps[JsonText]:
     """The edits that lay out every line; a list of ``TextEdit``."""
     lines = analysis.document.lines
-    return as_edits(analysis.document, _changes(analysis, 0, len(lines)), encoding)
+    changes = yield from _changes(analysis, 0, len(lines))
+    return (yield from as_edits(analysis.document, changes, encoding))
 
 
-def format_range(analysis: Analysis, where: types.Range, encoding: PositionEncoding) -> JsonText:
+def format_range(
+    analysis: Analysis, where: types.Range, encoding: PositionEncoding
+) -> Steps[JsonText]:
     """The edits that lay out the lines that a range touches; a list of ``TextEdit``."""
     start, end = (point_at(analysis, each, encoding) for each in (where.start, where.end))
     # A selection of whole lines ends before the first character of the next one.
     is_before = end.offset == 0 and end.record > start.record
     stop = end.record + (not is_before)
-    return as_edits(analysis.document, _changes(analysis, start.record, stop), encoding)
+    changes = yield from _changes(analysis, start.record, stop)
+    return (yield from as_edits(analysis.document, changes, encoding))
 
 
-def _changes(analysis: Analysis, first: int, stop: int) -> list[Replacement]:
-    lines = analysis.document.lines[first:stop]
-    changed = [
-        (record, line.text, text)
-        for record, line in enumerate(lines, first)
-        if (text := laid_out(line)) != line.text
-    ]
+def _changes(analysis: Analysis, first: int, stop: int) -> Steps[Iterable[Replacement]]:
+    changed: list[tuple[int, str, str]] = []
+    for batch in in_batches(enumerate(analysis.document.lines[first:stop], first)):
+        changed += [
+            (record, line.text, text)
+            for record, line in batch
+            if (text := laid_out(line)) != line.text
+        ]
+        yield
     if len(changed) > _FEW:
-        return [
+        return (
             Replacement(Point(record, 0), Point(record, len(before)), after)
             for record, before, after in changed
-        ]
-    return [of_record(*each) for each in changed]
+        )
+    return (of_record(*each) for each in changed)

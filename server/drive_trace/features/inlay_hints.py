@@ -18,13 +18,12 @@ from drive_trace.features.hovering.pointed import HoverOptions, Pointed
 from drive_trace.features.markup import plain
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
-from drive_trace.features.tokens.lexing import event_of
 from drive_trace.rules.base import printable
 from drive_trace.rules.durations import WALL_CLOCK
 from drive_trace.scorecard.render import compact, duration
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import Line, Status
+from drive_trace.trace.line import Line, Status, event_of
 from drive_trace.trace.places import Part, Place, pair_at, syntax_of
 from drive_trace.trace.values import values_of
 from drive_trace.vocabulary import FieldType

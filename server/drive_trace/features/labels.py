@@ -9,6 +9,7 @@ from drive_trace.api import Analysis
 from drive_trace.features.outline import Leaf, Node, containers, outline
 from drive_trace.scorecard.render import compact, duration, plain
 from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict
+from drive_trace.steps import at_once
 from drive_trace.trace.line import REJECTING, Line, OddLine, Status
 from drive_trace.trace.mentions import strings_named
 from drive_trace.trace.times import milliseconds_between
@@ -39,7 +40,7 @@ class Label(NamedTuple):
 
 def symbols_of(analysis: Analysis) -> Iterator[tuple[Node, Label]]:
     """The runs, slices and dispatches of a trace, and what they are called."""
-    for node in containers(outline(analysis)):
+    for node in containers(at_once(outline(analysis))):
         if node.entity is not Entity.ROUND:
             yield node, label_of(analysis, node)
 

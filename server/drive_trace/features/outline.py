@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from drive_trace.api import Analysis
-from drive_trace.trace.line import Line, OddLine, Status
+from drive_trace.steps import Steps, in_batches
+from drive_trace.trace.line import Line, Status, event_of
 from drive_trace.trace.nesting import Home, homes
-from drive_trace.vocabulary import EVENTS, Entity, EventType
+from drive_trace.vocabulary import Entity
 
 
 class Leaf(NamedTuple):
@@ -41,23 +42,30 @@ class Node:
         self.children: list[Node | Leaf] = []
 
 
-def outline(analysis: Analysis) -> list[Node | Leaf]:
+Outline = Sequence["Node | Leaf"]
+"""The runs of a trace, and the lines that belong to none."""
+
+
+def outline(analysis: Analysis) -> Steps[Outline]:
     """The runs of a trace, and the lines that belong to none, each with what is in it."""
     lines = analysis.document.lines
     roots: list[Node | Leaf] = []
     nodes: dict[tuple[int, int, str], Node] = {}
     known, chain = Home(None), list[Node]()
-    for record, (line, home) in enumerate(zip(lines, homes(analysis.index, lines), strict=True)):
-        if line.status is Status.BLANK:
-            continue
-        if home is not known:
-            known, chain = home, _chain(roots, nodes, home, chain, record)
-        if not chain:
-            roots.append(Leaf(line, record))
-            continue
-        for node in chain:
-            node.last = record
-        _put(chain[-1], Leaf(line, record))
+    within = enumerate(zip(lines, homes(analysis.index, lines), strict=True))
+    for batch in in_batches(within):
+        for record, (line, home) in batch:
+            if line.status is Status.BLANK:
+                continue
+            if home is not known:
+                known, chain = home, _chain(roots, nodes, home, chain, record)
+            if not chain:
+                roots.append(Leaf(line, record))
+                continue
+            for node in chain:
+                node.last = record
+            _put(chain[-1], Leaf(line, record))
+        yield
     return roots
 
 
@@ -67,14 +75,6 @@ def containers(roots: Sequence[Node | Leaf]) -> Iterator[Node]:
         if isinstance(root, Node):
             yield root
             yield from containers(root.children)
-
-
-def event_of(line: Line) -> EventType | None:
-    """The event that a line records or was meant to record."""
-    if line.event is not None:
-        return line.event
-    name = line.event_name if isinstance(line, OddLine) else None
-    return EVENTS.get(name) if name is not None else None
 
 
 def _chain(

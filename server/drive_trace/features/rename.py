@@ -4,6 +4,7 @@ dispatch or a round, wherever the trace names it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -14,12 +15,15 @@ from drive_trace.features.positions import range_of
 from drive_trace.features.replacing import Replacement, as_edits
 from drive_trace.rules.base import shown
 from drive_trace.rules.edits import as_json
-from drive_trace.text import PositionEncoding
+from drive_trace.steps import Steps
+from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.document import Point
-from drive_trace.trace.naming import Mention, Named, mention_at, mentions_of, named_by
-from drive_trace.vocabulary import Entity
+from drive_trace.trace.occurrences import Named, named_at, occurrences, taken
+from drive_trace.trace.places import inside
+from drive_trace.vocabulary import LIFETIMES, Entity
 
 NOT_HERE = "Only the ids of runs, slices, dispatches and rounds can be renamed."
+_CAN_RENAME = (Entity.RUN, *LIFETIMES)
 
 
 class CannotRename(NamedTuple):
@@ -32,53 +36,51 @@ def prepare_rename(
     analysis: Analysis, point: Point, encoding: PositionEncoding
 ) -> types.PrepareRenamePlaceholder | None:
     """The id at a point, without its quotes; None where nothing can be renamed."""
-    mention = _mention(analysis, point)
-    if mention is None or not mention.value:
+    found = _named(analysis, point)
+    if found is None:
         return None
-    where = range_of(analysis, point.record, mention.span, encoding)
-    return types.PrepareRenamePlaceholder(where, mention.value)
+    named, span = found
+    where = range_of(analysis, point.record, inside(span), encoding)
+    return types.PrepareRenamePlaceholder(where, named.value)
 
 
 def rename(
     analysis: Analysis, point: Point, new_name: str, encoding: PositionEncoding
-) -> JsonText | CannotRename:
+) -> Steps[JsonText | CannotRename]:
     """The text edits that give what is named at a point another id. Refused where something of
     the same kind has that id already: the two could not be told apart any more.
     """
-    mention = _mention(analysis, point)
-    if mention is None or not mention.value:
+    found = _named(analysis, point)
+    if found is None:
         return CannotRename(NOT_HERE)
-    lines = analysis.document.lines
-    named = named_by(lines, mention)
+    named, _ = found
     if not new_name.strip():
         return CannotRename(f"A {named.entity.value} needs an id of at least one character.")
-    replacements: list[Replacement] = []
+    replacements: Iterable[Replacement] = ()
     if new_name != named.value:
-        others = mentions_of(lines, _called(named, new_name))
-        if others:
-            return CannotRename(_merges(others[0], named, new_name))
+        other = yield from taken(analysis.index, named, new_name)
+        if other is not None:
+            return CannotRename(_merges(analysis.line_number(other.line), named, new_name))
         text = as_json(new_name)[1:-1]
-        replacements = [_replacement(each, text) for each in mentions_of(lines, named)]
-    return as_edits(analysis.document, replacements, encoding)
+        number = analysis.document.number
+        places = yield from occurrences(analysis.index, named)
+        replacements = (_replacement(number(each.line), inside(each.span), text) for each in places)
+    return (yield from as_edits(analysis.document, replacements, encoding))
 
 
-def _mention(analysis: Analysis, point: Point) -> Mention | None:
-    return mention_at(analysis.document.lines, point.record, point.offset)
+def _named(analysis: Analysis, point: Point) -> tuple[Named, Span] | None:
+    found = named_at(analysis.document.lines[point.record], point.offset)
+    can_rename = found is not None and found[0].entity in _CAN_RENAME and found[0].value
+    return found if can_rename else None
 
 
-def _called(named: Named, new_name: str) -> Named:
-    is_run = named.entity is Entity.RUN
-    return Named(named.entity, new_name if is_run else named.run_id, new_name)
-
-
-def _merges(other: Mention, named: Named, new_name: str) -> str:
-    what, number = named.entity.value, other.record + 1
+def _merges(number: int, named: Named, new_name: str) -> str:
+    what = named.entity.value
     return (
         f"Line {number} names a {what} {shown(new_name)} already: "
         f"renaming this {what} would make the two one."
     )
 
 
-def _replacement(mention: Mention, text: str) -> Replacement:
-    start, end = (Point(mention.record, offset) for offset in mention.span)
-    return Replacement(start, end, text)
+def _replacement(record: int, span: Span, text: str) -> Replacement:
+    return Replacement(Point(record, span.start), Point(record, span.end), text)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from drive_trace.features.json_text import JsonText, dumps
+from drive_trace.steps import Steps, in_batches
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Document, Point
 
@@ -43,15 +44,17 @@ def _common_start(one: str, other: str) -> int:
 
 def as_edits(
     document: Document, replacements: Iterable[Replacement], encoding: PositionEncoding
-) -> JsonText:
+) -> Steps[JsonText]:
     """A list of text edits. A large trace can need one for each line, so it is JSON text."""
     parts = []
-    for start, end, text in replacements:
-        first, last = document.position_of(start, encoding), document.position_of(end, encoding)
-        parts.append(
-            b'{"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}},'
-            b'"newText":%b}' % (*first, *last, dumps(text))
-        )
+    for batch in in_batches(replacements):
+        for start, end, text in batch:
+            first, last = document.position_of(start, encoding), document.position_of(end, encoding)
+            parts.append(
+                b'{"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}},'
+                b'"newText":%b}' % (*first, *last, dumps(text))
+            )
+        yield
     return JsonText(b"[%b]" % b",".join(parts))
 
 

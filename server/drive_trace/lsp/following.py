@@ -115,6 +115,11 @@ class Following:
         rest = self._since + _PATIENCE - asyncio.get_running_loop().time()
         await asyncio.wait([looking], timeout=max(0.0, rest))
 
+    async def settled(self) -> None:
+        """The same, for an answer that is no use until all is known."""
+        if self._looking is not None or self.is_due:
+            await asyncio.wait([self._looking or self._look(self._look_at_all())])
+
     async def everything(self) -> list[str]:
         """The real paths of all closed traces, as there are now."""
         reals = await in_thread(self._closed.search)

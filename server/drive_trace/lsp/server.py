@@ -1,4 +1,4 @@
-"""The language server: what the client asks, answered from the features."""
+"""The language server: its life, and the documents that it is told of."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from drive_trace import __version__
-from drive_trace.api import Analysis
 from drive_trace.features.code_actions import APPLY_FIX
-from drive_trace.features.code_lens import SHOW_RUN, resolve_lens
-from drive_trace.features.completion_resolve import resolve_completion
+from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.diagnostics import DiagnosticOptions
-from drive_trace.features.elsewhere import elsewhere_short
-from drive_trace.features.inlay_hints import resolve_hint
-from drive_trace.lsp.answers import ANSWERS, Answer, Asked
+from drive_trace.lsp.answering import Answering
+from drive_trace.lsp.answers import ANSWERS, RESOLVES
 from drive_trace.lsp.answers.picking import APPLY_ACTION, RECORD_GRADE
 from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
@@ -31,15 +28,14 @@ from drive_trace.lsp.diagnosing import Diagnosing
 from drive_trace.lsp.following import Following
 from drive_trace.lsp.logs import ClientLog
 from drive_trace.lsp.protocol import TraceProtocol
+from drive_trace.lsp.refreshing import Refreshing
 from drive_trace.lsp.scheduling import Debouncer
 from drive_trace.lsp.server_commands import ServerCommands
 from drive_trace.lsp.settings import SECTION, Settings
 from drive_trace.lsp.settings_source import SettingsSource
 from drive_trace.lsp.symbols import Symbols
-from drive_trace.lsp.threads import in_thread
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
-from drive_trace.storage.linked_files import linked_file
 from drive_trace.storage.pages import rule_url
 from drive_trace.storage.traces import TRACE_GLOBS
 
@@ -68,12 +64,15 @@ class TraceServer(LanguageServer):
             self.protocol, self.traces, closed, self._options, self._configuration_diagnostics
         )
         self._runs = WorkspaceRuns(self.traces, closed)
-        self._following = Following(self.protocol, self._runs, self._tell_of_closed)
+        self._refreshing = Refreshing(self.protocol, self.traces, self._runs)
+        told = self._refreshing.closed_traces_changed
+        self._following = Following(self.protocol, self._runs, told)
+        self.answering = Answering(
+            self.protocol, self.traces, self._runs, self._following, lambda: self.settings
+        )
         self._symbols = Symbols(self.protocol, self._runs, self._following)
         self._settings_source = SettingsSource(self.protocol, self._use_and_follow)
-        self._refreshing = Debouncer(self._refresh)
         self._publishing = Debouncer(self._deliver)
-        self._scored: dict[str, tuple[int, int]] = {}
         self._commands = ServerCommands(self)
         self._use(self.settings)
         self._register()
@@ -93,12 +92,9 @@ class TraceServer(LanguageServer):
         self._on(types.TEXT_DOCUMENT_DIAGNOSTIC, self._diagnosing.document, pulled)
         self._on(types.WORKSPACE_DIAGNOSTIC, self._diagnosing.workspace)
         for answer in ANSWERS:
-            self._on(answer.method, partial(self._give, answer), answer.options)
-        self._on(types.CODE_LENS_RESOLVE, self._resolve_lens)
-        self._on(types.CODE_ACTION_RESOLVE, self._commands.resolve_action)
-        self._on(types.COMPLETION_ITEM_RESOLVE, self._resolve_completion)
-        self._on(types.DOCUMENT_LINK_RESOLVE, self._resolve_link)
-        self._on(types.INLAY_HINT_RESOLVE, self._resolve_hint)
+            self._on(answer.method, partial(self.answering.answer, answer), answer.options)
+        for resolve in RESOLVES:
+            self._on(resolve.method, partial(self.answering.resolve, resolve))
         symbols = types.WorkspaceSymbolOptions(resolve_provider=True)
         self._on(types.WORKSPACE_SYMBOL, self._symbols.find, symbols)
         self._on(types.WORKSPACE_SYMBOL_RESOLVE, self._symbols.resolve)
@@ -149,7 +145,7 @@ class TraceServer(LanguageServer):
             trace = OpenTrace(document.uri, document.version, document.text, options)
         document.text = ""  # the trace has it now, and it can be large
         self.traces.open(trace)
-        self._scored[trace.uri] = trace.score_revision
+        self._refreshing.opened(trace)
         self._diagnosing.publish(trace)
         self._diagnosing.publish_configurations()
         self._following.opened(document.uri)
@@ -166,7 +162,7 @@ class TraceServer(LanguageServer):
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
         self._publishing.drop(uri)
-        self._scored.pop(uri, None)
+        self._refreshing.closed(uri)
         if self.traces.close(uri):
             self._diagnosing.clear(uri)
             self._following.closed(uri)
@@ -207,10 +203,7 @@ class TraceServer(LanguageServer):
         before = self.settings
         self._use(settings)
         self._follow_options()
-        if settings.lens != before.lens:
-            self._refresh(types.WORKSPACE_CODE_LENS_REFRESH)
-        if settings.inlay_hints != before.inlay_hints:
-            self._refresh(types.WORKSPACE_INLAY_HINT_REFRESH)
+        self._refreshing.settings_changed(before, settings)
 
     def _use(self, settings: Settings) -> None:
         for problem in settings.rule_problems:
@@ -238,96 +231,7 @@ class TraceServer(LanguageServer):
             if not self.protocol.client.registers_watchers and self._configurations.is_due():
                 self._follow_options()
             self._diagnosing.publish(trace)
-            self._refresh_lenses(trace)
-
-    def _refresh_lenses(self, trace: OpenTrace) -> None:
-        revision = trace.score_revision
-        if self._scored.get(trace.uri) == revision:
-            return
-        self._scored[trace.uri] = revision
-        self._refresh(types.WORKSPACE_CODE_LENS_REFRESH)
-
-    def _tell_of_closed(self) -> None:
-        """Closed traces were looked at: what of them shows in the editor may be out of date."""
-        runs = self._runs.closed.take_changed_runs()
-        if any(not runs.isdisjoint(trace.analysis.index.runs) for trace in self.traces):
-            self._refreshing.request(types.WORKSPACE_CODE_LENS_REFRESH)
-        if self._runs.closed.take_new_text() and self.protocol.client.pulls_diagnostics:
-            self._refreshing.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
-
-    def _refresh(self, method: str) -> None:
-        """Have the client ask again for something, if it can be told to."""
-        client = self.protocol.client
-        can = {
-            types.WORKSPACE_CODE_LENS_REFRESH: client.refreshes_lenses,
-            types.WORKSPACE_INLAY_HINT_REFRESH: client.refreshes_hints,
-            types.WORKSPACE_DIAGNOSTIC_REFRESH: client.refreshes_diagnostics,
-        }
-        if can[method]:
-            self.protocol.tell_by_request(method)
-
-    # What the client asks
-
-    def _give(self, answer: Answer, params: Any) -> object:
-        asked = self.asked(params.text_document.uri)
-        if asked is None:
-            return answer.of_nothing
-        if answer.looks_elsewhere:
-            return self._with_others(asked.trace, lambda: answer.give(asked, params))
-        return answer.give(asked, params)
-
-    def asked(self, uri: str) -> Asked | None:
-        """What it takes to answer about a trace; None where it is not open."""
-        trace = self.traces.get(uri)
-        if trace is None:
-            return None
-        return Asked(trace, self.protocol.client, self.settings, self._runs)
-
-    def _resolve_lens(self, lens: types.CodeLens) -> object:
-        data = lens.data if isinstance(lens.data, dict) else {}
-        trace = self.traces.get(str(data.get("uri", "")))
-        if trace is None:
-            return resolve_lens(None, lens)
-
-        def elsewhere(run_id: str) -> str | None:
-            said = self._runs.elsewhere(run_id, trace.uri)
-            return elsewhere_short(said) if said is not None else None
-
-        return self._with_others(trace, lambda: resolve_lens(trace.analysis, lens, elsewhere))
-
-    def _with_others(self, trace: OpenTrace, give: Callable[[], object]) -> object:
-        """An answer that other traces have a part in, which may have to be looked at before."""
-        known = give()
-        if not self._following.is_due:
-            return known
-        edits = trace.edits
-
-        async def after_a_look() -> object:
-            await self._following.fresh()
-            # What was asked is about the text as it was then.
-            is_same = self.traces.get(trace.uri) is trace and trace.edits == edits
-            return give() if is_same else known
-
-        return after_a_look()
-
-    def _resolve_completion(self, item: types.CompletionItem) -> types.CompletionItem:
-        return resolve_completion(item, self.protocol.client.completion.documentation)
-
-    def _resolve_hint(self, hint: types.InlayHint) -> types.InlayHint:
-        return resolve_hint(self._analysis_of(hint.data), hint)
-
-    def _analysis_of(self, data: object) -> Analysis | None:
-        """The trace that something to be resolved was made of."""
-        trace = self.traces.get(str(data.get("uri", ""))) if isinstance(data, dict) else None
-        return trace.analysis if trace is not None else None
-
-    async def _resolve_link(self, link: types.DocumentLink) -> types.DocumentLink:
-        data = link.data if isinstance(link.data, dict) else {}
-        named, trace = data.get("path"), path_of(str(data.get("uri", "")))
-        if isinstance(named, str):
-            file = await in_thread(linked_file, named, trace, self._folders.folders)
-            link.target = file.as_uri() if file is not None else None
-        return link
+            self._refreshing.changed(trace)
 
 
 @contextmanager

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace.api import events_of_run
 from drive_trace.features.appending import RECORD
 from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
 from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.markup import markup
-from drive_trace.features.offers import CannotMake
-from drive_trace.lsp.answers.picking import RECORD_GRADE, edit_when_picked
+from drive_trace.lsp.answers.picking import RECORD_GRADE, made_when_picked
 from drive_trace.lsp.asking import ask
 from drive_trace.lsp.threads import in_thread
 from drive_trace.scorecard.render import card_markdown, lens_title
@@ -72,11 +71,6 @@ class ServerCommands:
         reply = await ask(self._server.protocol, types.WORKSPACE_APPLY_EDIT, params)
         return reply is not None and _says_yes(reply.result, "applied")
 
-    async def resolve_action(self, action: types.CodeAction) -> dict[str, Any]:
-        """A code action with its edit, which is of this moment."""
-        made = await self._made(action.data)
-        return {"title": action.title, "kind": action.kind, "edit": made}
-
     async def apply_action(self, argument: Any = None) -> bool:
         """Have the client make the edit of an action; whether it did."""
         return await self._apply(await self._made(argument), "Drive Trace")
@@ -88,16 +82,8 @@ class ServerCommands:
         return await self._apply(made, "Record a grade")
 
     async def _made(self, data: Any) -> dict[str, Any]:
-        asked = self._server.asked(data["uri"]) if _names_trace(data) else None
-        if asked is None:
-            raise JsonRpcInvalidParams("the trace is not open")
-        try:
-            made = await edit_when_picked(asked, data)
-        except (KeyError, TypeError, ValueError) as error:
-            raise JsonRpcInvalidParams("there is no such action") from error
-        if isinstance(made, CannotMake):
-            raise JsonRpcException(made.reason, types.LSPErrorCodes.RequestFailed)
-        return made
+        asked = self._server.answering.asked(data["uri"]) if _names_trace(data) else None
+        return await made_when_picked(asked, data)
 
     async def _apply(self, edit: dict[str, Any], label: str) -> bool:
         params = {"label": label, "edit": edit}

@@ -9,7 +9,9 @@ from lsprotocol import types
 
 from drive_trace.api import Analysis
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
+from drive_trace.features.outline import Outline, outline
 from drive_trace.features.semantic_tokens import TokenState
+from drive_trace.steps import Shared, Steps
 from drive_trace.trace.document import Position
 from drive_trace.trace.line import Line
 
@@ -26,8 +28,11 @@ class OpenTrace:
         self.tokens: TokenState | None = None
         """What the last answer with semantic tokens was about."""
         self.edits = 0
-        """Counts the changes that the client has told of."""
+        """Counts the changes that the client has told of: what is still being answered when it
+        moves on is out of date.
+        """
         self._replaced = 0
+        self._outline: Shared[Outline] | None = None
         self._replace_all(text)
 
     @property
@@ -38,6 +43,7 @@ class OpenTrace:
     def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
         """Carry out the client's edits, one after another."""
         self.edits += 1
+        self._outline = None
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
                 self._replace_all(change.text)
@@ -61,6 +67,12 @@ class OpenTrace:
         self.options = options
         self._maker = DiagnosticMaker(self.analysis, options)
         return True
+
+    def outline(self) -> Steps[Outline]:
+        """The structure of this version, made once for all that show it."""
+        if self._outline is None:
+            self._outline = Shared(outline(self.analysis))
+        return self._outline.steps()
 
     def diagnostics(self) -> bytes:
         """The diagnostics of this version, a list as JSON text."""
@@ -89,8 +101,12 @@ class Workspace:
 
     def open(self, trace: OpenTrace) -> None:
         """Take in a trace; one that was open under the URI already is replaced."""
+        self.close(trace.uri)
         self._open[trace.uri] = trace
 
     def close(self, uri: str) -> bool:
         """Let go of a trace; whether it was open."""
-        return self._open.pop(uri, None) is not None
+        trace = self._open.pop(uri, None)
+        if trace is not None:
+            trace.edits += 1
+        return trace is not None

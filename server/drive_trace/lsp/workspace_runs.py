@@ -13,11 +13,13 @@ from drive_trace.api import Analysis
 from drive_trace.features.elsewhere import Elsewhere
 from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
+from drive_trace.lsp.slices import in_slices
 from drive_trace.lsp.threads import in_thread
 from drive_trace.lsp.trace_folders import real_path
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.summary import RunSummary
+from drive_trace.steps import Steps, at_once
 
 Result = TypeVar("Result")
 
@@ -65,18 +67,18 @@ class WorkspaceRuns:
         return [each for each in self._parts(run_id, uri) if each.uri != uri]
 
     async def ask_others(
-        self, run_id: str, uri: str, work: Callable[[Analysis, str], Result]
+        self, run_id: str, uri: str, work: Callable[[Analysis, str], Steps[Result]]
     ) -> list[Result]:
         """What some work says of each other trace that holds a run, given with its address: as
         where a run's id stands in all traces of the workspace.
         """
-        said = []
+        said: list[Result] = []
         for each in self.others_with(run_id, uri):
             path = path_of(each.uri)
             if each.trace is not None:
-                said.append(work(each.trace.analysis, each.uri))
+                said.append(await in_slices(each.trace, work(each.trace.analysis, each.uri)))
             elif path is not None:
-                ask = partial(self.closed.ask, path, partial(_swapped, work, each.uri))
+                ask = partial(self.closed.ask, path, partial(_asked, work, each.uri))
                 found = await in_thread(ask)
                 said += [found] if found is not None else []
         return said
@@ -120,8 +122,8 @@ class WorkspaceRuns:
         return self._reals.get(trace.uri, str(path)) if path is not None else None
 
 
-def _swapped(work: Callable[[Analysis, str], Result], uri: str, analysis: Analysis) -> Result:
-    return work(analysis, uri)
+def _asked(work: Callable[[Analysis, str], Steps[Result]], uri: str, analysis: Analysis) -> Result:
+    return at_once(work(analysis, uri))
 
 
 def _order(path: Path) -> str:

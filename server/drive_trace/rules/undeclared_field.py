@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, printable
 from drive_trace.rules.edits import delete_member, nearest, replace_key, values_of
-from drive_trace.trace.line import Line, Path
+from drive_trace.trace.line import Line, Path, event_of, name_of
 from drive_trace.trace.places import Part, Place
-from drive_trace.vocabulary import EVENTS, ObjectShape
+from drive_trace.vocabulary import ObjectShape
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:
@@ -19,7 +19,7 @@ def _check(subject: Remarked) -> Iterable[Finding]:
     name = printable(str(remark.path[-1]))
     guess = _guess(subject.line, remark.path)
     hint = f" — did you mean `{guess}`?" if guess else ""
-    words = f"`{name}` is not declared for `{_event_name(subject.line)}`: readers ignore it{hint}"
+    words = f"`{name}` is not declared for `{name_of(subject.line)}`: readers ignore it{hint}"
     yield Finding(RULE, subject.line, Place(Part.KEY, remark.path), (words,), remark=remark)
 
 
@@ -37,19 +37,13 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 def _guess(line: Line, path: Path) -> str | None:
-    event = EVENTS.get(_event_name(line))
+    event = event_of(line)
     fields = event.fields if event is not None else {}
     for step in path[:-1]:
         shape = fields[str(step)].shape
         fields = shape.fields if isinstance(shape, ObjectShape) else {}
     present = values_of(line, path[:-1])
     return nearest(str(path[-1]), [name for name in fields if name not in present])
-
-
-def _event_name(line: Line) -> str:
-    if line.event is not None:
-        return line.event.name
-    return str(getattr(line, "event_name", None))
 
 
 RULE = Rule(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import orjson
 
-from drive_trace.trace.line import Line, OddLine, Status
+from drive_trace.trace.line import Line, Status, name_of
 from drive_trace.trace.syntax import parse
 from drive_trace.vocabulary import EVENTS
 
@@ -61,7 +61,7 @@ def lookalikes(
 
 def _found(lines: Iterable[Line], number: Callable[[Line], int], path: str) -> Iterator[Lookalike]:
     for line in lines:
-        name = line.event_name if isinstance(line, OddLine) else None
+        name = name_of(line)
         meant = meant_feed(name) if name is not None else None
         if name is not None and meant is not None:
             yield Lookalike(path, number(line), meant, name, run_named(line))
@@ -69,7 +69,7 @@ def _found(lines: Iterable[Line], number: Callable[[Line], int], path: str) -> I
 
 def is_lookalike(line: Line) -> bool:
     """Whether a line is of an unknown type that looks like a feed's."""
-    name = line.event_name if isinstance(line, OddLine) else None
+    name = name_of(line)
     is_unknown = line.status is Status.UNKNOWN
     return is_unknown and name is not None and meant_feed(name) is not None
 

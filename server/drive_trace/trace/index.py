@@ -160,7 +160,7 @@ class Index:
         """Lines whose event type is outside the vocabulary."""
         self._tables: dict[tuple[str, str], Table] = {}
         self._event_ids: Table | None = None
-        self._mentions: dict[tuple[str, str, str], LineSet] | None = None
+        self._mentions: dict[tuple[str | None, str, str], LineSet] | None = None
 
     def add(self, lines: Iterable[Line]) -> None:
         """Take in lines; those of one call stand in document order."""
@@ -245,9 +245,9 @@ class Index:
                 is_of_run, names = GROUPED[field]
                 yield Group(cast("Run", run) if is_of_run else self, names, field, value)
 
-    def unread_naming(self, run_id: str, field: str, value: str) -> Sequence[Line]:
+    def unread_naming(self, run_id: str | None, field: str, value: str) -> Sequence[Line]:
         """The lines of a run that readers reject or keep apart, and on which a field names
-        something.
+        something. ``None`` asks for those whose run cannot be read.
         """
         if self._mentions is None:
             self._mentions = {}
@@ -265,7 +265,7 @@ class Index:
 
     def _note_mentions(self, line: OddLine, sign: int) -> None:
         run_id, mentions = line.run_id, self._mentions
-        if mentions is None or run_id is None:
+        if mentions is None:
             return
         for field, value in mentioned(line):
             lines = mentions.get((run_id, field, value))

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import NamedTuple, cast
 
 from drive_trace.trace.syntax import SyntaxProblem
-from drive_trace.vocabulary import ALWAYS_KEPT, EventType, FieldType
+from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, EventType, FieldType
 
 Path = tuple[str | int, ...]
 """Keys and indices from the event's object down to a value; ``()`` is the object itself."""
@@ -148,6 +148,25 @@ class OddLine(Line):
         """The line's ``event_type``, as far as it can be read."""
         self.run_id = run_id
         """The line's ``project_run_id``, as far as it can be read."""
+
+
+def run_of(line: Line) -> str | None:
+    """The run that a line belongs to, as far as it can be read."""
+    if line.event is not None:
+        return line.run
+    return line.run_id if isinstance(line, OddLine) else None
+
+
+def name_of(line: Line) -> str | None:
+    """The name of a line's event, as far as it can be read; it may be outside the vocabulary."""
+    if line.event is not None:
+        return line.event.name
+    return line.event_name if isinstance(line, OddLine) else None
+
+
+def event_of(line: Line) -> EventType | None:
+    """The event that a line records or was meant to record."""
+    return line.event or EVENTS.get(name_of(line) or "")
 
 
 _order = attrgetter("order")

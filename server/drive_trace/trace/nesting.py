@@ -15,7 +15,7 @@ from itertools import chain
 from typing import NamedTuple, cast
 
 from drive_trace.trace.index import Index, Run, earliest, latest
-from drive_trace.trace.line import RUN_POSITION, Line, LineSet, OddLine, Status
+from drive_trace.trace.line import RUN_POSITION, Line, LineSet, OddLine, Status, name_of
 from drive_trace.trace.mentions import mentioned
 from drive_trace.trace.occurrences import run_id_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType, Lifetime
@@ -250,7 +250,7 @@ def end_of_slice(index: Index, run_id: str, slug: str, start: Line) -> Line | No
     run = index.runs.get(run_id)
     rejected = index.unread_naming(run_id, _SLICE.field, slug)
     ends = (
-        line for line in rejected if line.order > start.order and _event_name(line) == _SLICE.closer
+        line for line in rejected if line.order > start.order and name_of(line) == _SLICE.closer
     )
     if run is None:
         return earliest(ends)
@@ -261,7 +261,7 @@ def end_of_slice(index: Index, run_id: str, slug: str, start: Line) -> Line | No
 def start_of_slice(index: Index, run_id: str, slug: str, line: Line) -> Line | None:
     """The start of a slice nearest above a line, or the line itself; else the first below."""
     naming = index.unread_naming(run_id, _SLICE.field, slug)
-    starts = [each for each in naming if _event_name(each) == _SLICE.opener]
+    starts = [each for each in naming if name_of(each) == _SLICE.opener]
     run = index.runs.get(run_id)
     if run is not None:
         valid = run.table(_SLICE.opener, _SLICE.field).of(slug)
@@ -274,7 +274,7 @@ def last_line_in_slice(index: Index, run_id: str, slug: str, start: Line) -> Lin
     """The last line of the slice that a line starts."""
     end = end_of_slice(index, run_id, slug, start)
     run = index.runs.get(run_id)
-    name = _event_name(end) if end is not None else None
+    name = name_of(end) if end is not None else None
     if run is None or name == _SLICE.closer:
         return end
     sets = run.by_event.values()
@@ -311,10 +311,6 @@ def _names(index: Index, run_id: str, line: Line) -> _Names:
         kind.opens,
         kind.is_about_run,
     )
-
-
-def _event_name(line: Line) -> str | None:
-    return line.event.name if line.event is not None else cast("OddLine", line).event_name
 
 
 def _start(index: Index, run_id: str, names: _Names, line: Line) -> _Start | None:

@@ -4,13 +4,16 @@ broken ones and those outside the vocabulary as far as their text shows.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import NamedTuple, cast
+from itertools import chain
+from typing import NamedTuple
 
+from drive_trace.steps import Steps, at_once, in_batches
 from drive_trace.text import Span
 from drive_trace.trace.index import Index, earliest
-from drive_trace.trace.line import Line, LineSet, OddLine, Status
+from drive_trace.trace.line import Concern, Line, LineSet, Status, event_of, run_of
 from drive_trace.trace.mentions import strings_named
 from drive_trace.trace.places import Part, node_at, pair_at, path_at, syntax_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, NAMING, WRITERS, Entity
@@ -65,28 +68,45 @@ _AUTHORS = frozenset(authoring for authoring, _ in WRITERS.values())
 
 
 def named_at(line: Line, offset: int) -> tuple[Named, Span] | None:
-    """What the string at a code point of a line names, and where it stands."""
+    """What the string at a code point of a line names, and where it stands; right behind a string
+    is at it, too.
+    """
+    for at in (offset, offset - 1):
+        found = _string_at(line, at)
+        if found is not None:
+            field, value, span = found
+            return Named(NAMING[field], run_id_of(line), value), span
+    return None
+
+
+def _string_at(line: Line, offset: int) -> tuple[str, str, Span] | None:
+    """The field, value and place of a string that names something. Of a line that is rejected it
+    may stand anywhere, as in ``_spans``.
+    """
     place = path_at(line.text, offset)
-    if place is None or place.part is not Part.VALUE or not isinstance(place.path[-1], str):
+    if place is None or place.part is not Part.VALUE:
         return None
-    entity = NAMING.get(place.path[-1])
-    node = node_at(syntax_of(line.text).root, place.path)
-    if entity is None or node is None or not isinstance(node.value, str):
+    path, root = place.path, syntax_of(line.text).root
+    field, holder = path[-1], node_at(root, path[:-1])
+    if field not in NAMING or holder is None or (len(path) > 1 and not line.is_rejected):
         return None
-    return Named(entity, run_id_of(line), node.value), node.span
+    for member in holder.members_named(str(field)):
+        value = member.value
+        if value is not None and value.span.start <= offset < value.span.end:
+            is_string = isinstance(value.value, str)
+            return (str(field), str(value.value), value.span) if is_string else None
+    return None
 
 
 def run_id_of(line: Line) -> str | None:
     """The run that a line names, as far as its text shows."""
-    if line.event is not None:
-        return line.run
-    known = cast("OddLine", line).run_id
+    known = run_of(line)
     if known is None and line.status is not Status.BLANK:
         known = next((value for value, _ in strings_named(line.text, RUN_FIELD)), None)
     return known
 
 
-def occurrences(index: Index, named: Named) -> list[Occurrence]:
+def occurrences(index: Index, named: Named) -> Steps[list[Occurrence]]:
     """Every place that names it, in the order of the trace."""
     return _found(named, index, _sources(index, named))
 
@@ -98,38 +118,54 @@ def occurrences_near(index: Index, named: Named, line: Line, most: int) -> list[
         _Source(_around(source.lines, line, half), source.field)
         for source in _sources(index, named)
     ]
-    found = _found(named, index, sources)
+    found = at_once(_found(named, index, sources))
     place = sum(each.line.order < line.order for each in found)
     return found[max(0, place - half) : place + half]
 
 
-def declarations(index: Index, named: Named) -> list[Occurrence]:
+def declarations(index: Index, named: Named) -> Steps[list[Occurrence]]:
     """What starts it; a file that nothing authors was first amended, a run begins with its first
     line.
     """
     if named.entity is Entity.RUN:
-        first = _first_of_run(index, named.value)
-        return _found(named, index, [_Source([first], RUN_FIELD)]) if first is not None else []
-    sources = _sources(index, named, only_declaring=True)
-    found = [each for each in _found(named, index, sources) if each.role is Role.DECLARES]
+        first = first_of_run(index, named.value)
+        sources = [_Source([first], RUN_FIELD)] if first is not None else []
+        return (yield from _found(named, index, sources))
+    every = yield from _found(named, index, _sources(index, named, only_declaring=True))
+    found = [each for each in every if each.role is Role.DECLARES]
     if found or named.entity is not Entity.PATH:
         return found
-    written = [each for each in occurrences(index, named) if each.role is Role.WRITES]
-    return written[:1]
+    every = yield from occurrences(index, named)
+    return [each for each in every if each.role is Role.WRITES][:1]
+
+
+def taken(index: Index, named: Named, value: str) -> Steps[Occurrence | None]:
+    """A place that would name the same thing if that had this value as its id."""
+    if named.entity is Entity.RUN:
+        run = yield from occurrences(index, Named(Entity.RUN, value, value))
+        return run[0] if run else None
+    for home in homes_of(index, named) or (named.run,):
+        other = Named(named.entity, home, value)
+        is_elsewhere = homes_of(index, other) not in ((), (home,))
+        for each in (yield from occurrences(index, other)):
+            if not is_elsewhere or run_id_of(each.line) == home:
+                return each
+    return None
 
 
 def _sources(index: Index, named: Named, *, only_declaring: bool = False) -> Iterator[_Source]:
     entity, value = named.entity, named.value
+    if entity in LIFETIMES:
+        yield from _of_lifetime(index, named, only_declaring=only_declaring)
+        return
     if entity is Entity.RUN:
         run = index.runs.get(value)
         yield _Source(run.lines if run is not None else (), RUN_FIELD)
-        yield _Source(index.rejected.get(value, ()), RUN_FIELD)
+        yield from (_Source(index.rejected.get(each, ()), RUN_FIELD) for each in (value, None))
     elif entity is Entity.EVENT:
         yield _Source(index.event_ids.of(value), _EVENT_FIELD)
-    elif entity is Entity.PATH:
-        yield from _of_path(index, value, only_declaring=only_declaring)
     else:
-        yield from _of_lifetime(index, named, only_declaring=only_declaring)
+        yield from _of_path(index, value, only_declaring=only_declaring)
     if not only_declaring:
         yield from (_Source(index.unknown, field) for field in _FIELDS[entity])
 
@@ -140,36 +176,50 @@ def _of_path(index: Index, path: str, *, only_declaring: bool) -> Iterator[_Sour
             if field in event.fields and (name in _AUTHORS or not only_declaring):
                 yield _Source(index.table(name, field).of(path), field)
     for run_id in index.rejected:
-        for field in _FIELDS[Entity.PATH] if run_id is not None else ():
-            yield _Source(index.unread_naming(run_id or "", field, path), field)
+        for field in _FIELDS[Entity.PATH]:
+            yield _Source(index.unread_naming(run_id, field, path), field)
 
 
 def _of_lifetime(index: Index, named: Named, *, only_declaring: bool) -> Iterator[_Source]:
     of, value = LIFETIMES[named.entity], named.value
-    homes = dict.fromkeys(homes_of(index, named)).keys()
+    homes = homes_of(index, named)
     names = (of.opener,) if only_declaring else of.members
-    for home in homes:
-        run = index.runs.get(home)
+    own = homes or (() if named.run is None else (named.run,))
+    for home in (*own, None):
+        run = index.runs.get(home) if home is not None else None
         if run is not None:
             yield from (_Source(run.table(name, of.field).of(value), of.field) for name in names)
-        yield _Source(index.unread_naming(home, of.field, value), of.field)
+        if home is not None or len(homes) <= 1:
+            yield _Source(index.unread_naming(home, of.field, value), of.field)
     if only_declaring:
         return
     for field in _REFERRING[named.entity]:
-        referring = index.table(of.opener, field).of(value)
-        at_home = {
-            run_id: not homes.isdisjoint(homes_of(index, named._replace(run=run_id)))
-            for run_id in {line.run for line in referring}
-        }
-        yield _Source(LineSet(line for line in referring if at_home[line.run]), field)
-        for run_id in index.rejected:
-            if run_id is not None:
-                yield _Source(index.unread_naming(run_id, field, value), field)
+        referring = chain(
+            index.table(of.opener, field).of(value),
+            *(index.unread_naming(run_id, field, value) for run_id in index.rejected),
+            index.unknown,
+        )
+        yield _Source(list(_meant(index, named, homes, referring)), field)
+
+
+def _meant(
+    index: Index, named: Named, homes: Sequence[str], lines: Iterable[Line]
+) -> Iterator[Line]:
+    """The lines that mean this one by its id, and not one of their own run."""
+    known: dict[str | None, bool] = {None: len(homes) <= 1}
+    for line in lines:
+        run_id = run_of(line)
+        if run_id not in known:
+            theirs = homes_of(index, named._replace(run=run_id))
+            known[run_id] = theirs == homes or not set(theirs).isdisjoint(homes)
+        if known[run_id]:
+            yield line
 
 
 def homes_of(index: Index, named: Named) -> Sequence[str]:
     """The runs in which a dispatch, round or slice goes by its id: that of the line which names
-    it, if it is known there, else those that start it.
+    it, if it is known there, else those that start it, else those that name it as their own on
+    rejected lines; none if it is only referred to.
     """
     of, value, own = LIFETIMES[named.entity], named.value, named.run
     run = index.runs.get(own) if own is not None else None
@@ -177,43 +227,65 @@ def homes_of(index: Index, named: Named) -> Sequence[str]:
         return (run.run_id,)
     if own is not None and index.unread_naming(own, of.field, value):
         return (own,)
-    elsewhere = index.table(of.opener, of.field).of(value)
-    return tuple(dict.fromkeys(line.run for line in elsewhere)) or ((own,) if own else ())
+    starts = index.table(of.opener, of.field).of(value)
+    if starts:
+        return tuple(dict.fromkeys(line.run for line in starts))
+    return tuple(
+        run_id
+        for run_id in index.rejected
+        if run_id is not None and index.unread_naming(run_id, of.field, value)
+    )
 
 
-def _first_of_run(index: Index, run_id: str) -> Line | None:
+def first_of_run(index: Index, run_id: str) -> Line | None:
+    """The first line of a run, be it a rejected one."""
     run = index.runs.get(run_id)
     rejected = index.rejected.get(run_id)
     return earliest((run.first_line if run else None, rejected.first if rejected else None))
 
 
-def _found(named: Named, index: Index, sources: Iterable[_Source]) -> list[Occurrence]:
-    first = _first_of_run(index, named.value) if named.entity is Entity.RUN else None
-    found = [
-        Occurrence(line, span, Role.DECLARES if line is first else _role(line, named, field))
-        for lines, field in sources
-        for line in lines
-        for span in _spans(line, field, named)
-    ]
+def _found(named: Named, index: Index, sources: Iterable[_Source]) -> Steps[list[Occurrence]]:
+    first = first_of_run(index, named.value) if named.entity is Entity.RUN else None
+    found: list[Occurrence] = []
+    for lines, field in sources:
+        for batch in in_batches(lines):
+            found += [
+                Occurrence(
+                    line, span, Role.DECLARES if line is first else _role(line, named, field)
+                )
+                for line in batch
+                for span in _spans(line, field, named)
+            ]
+            yield
     # A line that readers do not know can be found by its run as well as among all of its kind.
     once = {(each.line.order, each.span): each for each in found}
     return [once[place] for place in sorted(once)]
 
 
 def _spans(line: Line, field: str, named: Named) -> Iterable[Span]:
-    if line.event is not None:
-        pair = pair_at(line.text, (field,))
-        return (pair.value,) if pair is not None and pair.value is not None else ()
-    if named.value not in line.text and "\\" not in line.text:
+    text, value = line.text, named.value
+    if line.event is None and value not in text and "\\" not in text:
         return ()
-    if line.status is Status.UNKNOWN and named.entity in LIFETIMES and run_id_of(line) != named.run:
+    if line.is_rejected:
+        return [span for said, span in strings_named(text, field) if said == value]
+    if any(remark.concern is Concern.DUPLICATE_KEY for remark in line.remarks):
+        root = syntax_of(text).root
+        nodes = [each.value for each in root.members_named(field)] if root is not None else []
+        return [node.span for node in nodes if node is not None and node.value == value]
+    pair = pair_at(text, (field,))
+    if pair is None or pair.value is None:
         return ()
-    return [span for value, span in strings_named(line.text, field) if value == named.value]
+    is_meant = line.event is not None or _says(text, pair.value, value)
+    return (pair.value,) if is_meant else ()
+
+
+def _says(text: str, span: Span, value: str) -> bool:
+    written = text[slice(*span)]
+    return written == f'"{value}"' if "\\" not in written else json.loads(written) == value
 
 
 def _role(line: Line, named: Named, field: str) -> Role:
-    name = line.event.name if line.event is not None else cast("OddLine", line).event_name
-    event = EVENTS.get(name or "")
+    event = event_of(line)
     if named.entity is Entity.EVENT:
         return Role.DECLARES
     if event is None:

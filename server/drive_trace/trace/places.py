@@ -110,6 +110,11 @@ def node_at(root: Node | None, path: Path) -> Node | None:
     return node
 
 
+def inside(string: Span) -> Span:
+    """What a string says, without its quotes."""
+    return Span(string.start + 1, string.end - 1)
+
+
 def path_at(text: str, offset: int) -> Place | None:
     """The key or value that a code point of a line stands in."""
     node = syntax_of(text).root

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import NamedTuple, cast
 
 from drive_trace.trace.index import Index, Run, latest
-from drive_trace.trace.line import Line, LineSet, OddLine
+from drive_trace.trace.line import Line, LineSet, OddLine, name_of, run_of
 from drive_trace.trace.paths import likely_run
 from drive_trace.trace.values import Values, values_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Lifetime
@@ -165,14 +165,8 @@ def _end(lines: Sequence[Line]) -> Line:
 def _near_run(lines: Sequence[Line], record: int) -> str | None:
     above = range(min(record, len(lines)) - 1, max(-1, record - _FAR), -1)
     below = range(record + 1, min(len(lines), record + _FAR))
-    runs = (_run_of(lines[place]) for place in chain(above, below))
+    runs = (run_of(lines[place]) for place in chain(above, below))
     return next((run for run in runs if run is not None), None)
-
-
-def _run_of(line: Line) -> str | None:
-    if line.event is not None:
-        return line.run
-    return line.run_id if isinstance(line, OddLine) else None
 
 
 def _events(run: Run | None, name: str) -> LineSet:
@@ -211,6 +205,6 @@ def _is_over(index: Index, run: Run, of: Lifetime, start: Line, at: Line) -> boo
     if end is not None and end.order > start.order:
         return True
     return any(
-        start.order < line.order < at.order and cast("OddLine", line).event_name == of.closer
+        start.order < line.order < at.order and name_of(line) == of.closer
         for line in index.unread_naming(run.run_id, of.field, name)[-_REJECTED:]
     )

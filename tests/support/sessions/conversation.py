@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 OK = 0
 PARSE, INVALID, UNKNOWN, PARAMS = -32700, -32600, -32601, -32602
 NOT_INITIALIZED, CANCELLED = -32002, -32800
+MODIFIED, FAILED = -32801, -32803
 METHODS = {
     "textDocument/publishDiagnostics",
     "window/logMessage",
@@ -36,6 +37,18 @@ SLOW = {
     "workspace/executeCommand",
     "textDocument/hover",
     "codeLens/resolve",
+    "codeAction/resolve",
+    "workspace/symbol",
+    "workspaceSymbol/resolve",
+    "documentLink/resolve",
+    "textDocument/definition",
+    "textDocument/references",
+    "textDocument/documentSymbol",
+    "textDocument/foldingRange",
+    "textDocument/rename",
+    "textDocument/formatting",
+    "textDocument/rangeFormatting",
+    "textDocument/documentLink",
 }
 """What is not served at once, so that the next message can come before the answer."""
 MOST_OF_ONE_ID = 3

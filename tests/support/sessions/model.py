@@ -34,6 +34,10 @@ class Client:
     """The optional members of a diagnostic that it declares; None: it says nothing of them."""
     document_changes: bool = False
     literal_actions: bool = True
+    lazy_actions: bool = False
+    """Whether it asks for the edit of an action when that is picked."""
+    rich: bool = False
+    """Whether it shows trees of symbols, texts of folds and links of definitions."""
     markdown: bool = True
     refreshes: bool = False
     shows_documents: bool = False
@@ -47,9 +51,10 @@ class Client:
     def capabilities(self) -> dict[str, Any]:
         document: dict[str, Any] = {
             "hover": {"contentFormat": ["markdown" if self.markdown else "plaintext"]},
-            "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}}
-            if self.literal_actions
-            else {},
+            "codeAction": self._actions(),
+            "documentSymbol": {"hierarchicalDocumentSymbolSupport": self.rich},
+            "foldingRange": {"foldingRange": {"collapsedText": self.rich}},
+            "definition": {"linkSupport": self.rich},
         }
         if self.members is not None:
             said = (_CAPABILITY_OF[each] for each in self.members)
@@ -62,11 +67,21 @@ class Client:
             "window": {"showDocument": {"support": self.shows_documents}},
             "workspace": {
                 "applyEdit": True,
+                "symbol": {"resolveSupport": {"properties": ["location.range"]}}
+                if self.rich
+                else {},
                 "codeLens": {"refreshSupport": self.refreshes},
                 "diagnostics": {"refreshSupport": self.refreshes},
                 "workspaceEdit": {"documentChanges": self.document_changes},
             },
         }
+
+    def _actions(self) -> dict[str, Any]:
+        if not self.literal_actions:
+            return {}
+        lazy = {"dataSupport": True, "resolveSupport": {"properties": ["edit"]}}
+        literal = {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}}
+        return {**literal, **(lazy if self.lazy_actions else {})}
 
 
 # Texts

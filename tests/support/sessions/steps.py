@@ -19,11 +19,13 @@ from drive_trace.api import Analysis
 from drive_trace.features.code_lens import code_lenses, resolve_lens
 from drive_trace.features.hover import hover
 from drive_trace.features.hovering.pointed import HoverOptions
+from drive_trace.features.offers import KINDS
 from drive_trace.storage.pages import rule_url
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Position
 from tests.support.others import hover_alone, lens_alone
 from tests.support.sessions.aids import Aids
+from tests.support.sessions.asking import FIND_NAMES, asks, check_fixes
 from tests.support.sessions.conversation import OK, PARAMS
 from tests.support.sessions.model import folder_of, position
 from tests.support.sessions.places import ANY, IDS, place, uri_of, whole
@@ -193,18 +195,20 @@ class Actions:
     uri: int
     places: tuple[int, int]
     pick: int | None
+    only: tuple[str, ...]
 
     def play(self, conversation: Conversation) -> None:
         uri = uri_of(conversation, self.uri)
         start, end = (place(conversation, uri, each) for each in self.places)
         picks = self.pick is not None and conversation.phase == "ready"
         where = whole(conversation, uri) if picks else {"start": start, "end": end}
-        context = {"diagnostics": []}
+        context = {"diagnostics": [], **({"only": list(self.only)} if self.only else {})}
         params = {"textDocument": {"uri": uri}, "range": where, "context": context}
         if not picks or conversation.buffer(uri) is None:
             conversation.ask("textDocument/codeAction", params)
             return
         actions = conversation.result("textDocument/codeAction", params)
+        check_fixes(conversation, uri, params, actions)
         if actions and self.pick is not None:
             self._take(conversation, uri, actions[self.pick % len(actions)])
 
@@ -217,6 +221,9 @@ class Actions:
             applied = conversation.result("workspace/executeCommand", command)
             assert applied is (client.answers in ("result", "twice"))
             return
+        if "edit" not in action:
+            assert client.lazy_actions
+            action = conversation.result("codeAction/resolve", action)
         assert ("documentChanges" in action["edit"]) == client.document_changes
         if client.document_changes:
             (change,) = action["edit"]["documentChanges"]
@@ -339,6 +346,7 @@ _SETTINGS = st.sampled_from(
         {},
     ]
 )
+_ONLY = st.sampled_from([(), (), *((each,) for each in KINDS), ("source",), ("refactor",)])
 _PREVIOUS = st.sampled_from(["none", "own", "own", "another", "unknown"])
 OPEN = st.builds(Open, _EVERY, TEXTS, st.sampled_from([1, 1, 0, 5, -3]))
 CHANGE = st.builds(
@@ -359,7 +367,9 @@ RIGHT = weighted(
     (1, st.builds(Lenses, URIS, _IDS, st.booleans())),
     (1, st.builds(ResolveOld, _IDS)),
     (2, st.builds(Aids, URIS, st.tuples(_NUMBERS, _NUMBERS), _IDS)),
-    (1, st.builds(Actions, URIS, st.tuples(_NUMBERS, _NUMBERS), st.none() | _NUMBERS)),
+    (1, st.builds(Actions, URIS, st.tuples(_NUMBERS, _NUMBERS), st.none() | _NUMBERS, _ONLY)),
+    (4, asks(URIS)),
+    (1, FIND_NAMES),
     (1, _SHOW_RUN),
     (2, _PULL),
     (2, _PULL_ALL),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from drive_trace.api import run_of
 from drive_trace.features.hovering.pointed import Pointed
-from drive_trace.features.hovering.references import text_at
 from drive_trace.scorecard.render import card_markdown, code
+from drive_trace.trace.occurrences import run_id_of
 
 
 def card(at: Pointed) -> str | None:
@@ -13,7 +12,7 @@ def card(at: Pointed) -> str | None:
     event = at.event
     if at.place.path != ("project_run_id",) and (event is None or not event.is_feed):
         return None
-    run_id = run_of(at.line) or text_at(at.line, "project_run_id")
+    run_id = run_id_of(at.line)
     if run_id is None:
         return None
     run = at.analysis.score_run(run_id)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from drive_trace.api import Analysis, run_of
+from drive_trace.api import Analysis
 from drive_trace.features.hovering.pointed import run_at
 from drive_trace.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
 from drive_trace.rules.durations import Measured, measure
 from drive_trace.rules.subjects import KINDS, Step
 from drive_trace.trace.index import Run
-from drive_trace.trace.line import Line, LineSet
+from drive_trace.trace.line import Line, LineSet, run_of
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, FieldType, Lifetime
 
 _NAME = "dispatch_name"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from drive_trace.features.hovering.pointed import Pointed
 from drive_trace.rules.edits import nearest
 from drive_trace.scorecard.render import code
-from drive_trace.trace.line import OddLine
+from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import (
     ENVELOPE,
@@ -44,7 +44,7 @@ def about_event(event: EventType) -> str:
 
 def about_unknown_event(at: Pointed) -> str | None:
     """What becomes of an event outside the vocabulary."""
-    name = at.line.event_name if isinstance(at.line, OddLine) else None
+    name = name_of(at.line)
     if name is None:
         return None
     guess = nearest(name, EVENTS)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from drive_trace.api import run_of
 from drive_trace.features.hovering.entities import named
 from drive_trace.features.hovering.lengths import exact, plural
 from drive_trace.features.hovering.pointed import Pointed, run_at
 from drive_trace.features.hovering.references import text_at
 from drive_trace.scorecard.render import code
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.times import milliseconds_between, moment
 from drive_trace.vocabulary import LIFETIMES, Entity
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from drive_trace.features.tokens.kinds import TokenKind, kind_of_string
-from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.line import Line, event_of
 from drive_trace.trace.syntax import ProblemKind
-from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, FieldType, ObjectShape
+from drive_trace.vocabulary import ENVELOPE, EventType, FieldType, ObjectShape
 
 STRING = r'"(?>[^"\\]*(?:\\.[^"\\]*)*)"'
 # A string that nothing closes takes the rest of the line, or each quote in it would be tried anew.
@@ -31,13 +31,6 @@ class Token(NamedTuple):
     start: int
     end: int
     kind: TokenKind
-
-
-def event_of(line: Line) -> EventType | None:
-    """The event that a line records or was meant to record."""
-    if line.event is not None:
-        return line.event
-    return EVENTS.get(line.event_name or "") if isinstance(line, OddLine) else None
 
 
 def tokens_of(line: Line) -> Iterator[Token]:

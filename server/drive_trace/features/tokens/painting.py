@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from drive_trace.features.tokens.kinds import Palette, TokenKind
-from drive_trace.features.tokens.lexing import STRING, Token, event_of, tokens_of
+from drive_trace.features.tokens.lexing import STRING, Token, tokens_of
 from drive_trace.text import PositionEncoding, units_before
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import Line, event_of
 from drive_trace.vocabulary import (
     BooleanShape,
     EventType,

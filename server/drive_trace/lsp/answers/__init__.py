@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from drive_trace.lsp.answers import actions, changing, completing, moving, reading
-from drive_trace.lsp.answers.base import Answer, Asked
+from drive_trace.lsp.answers.base import Answer, Asked, Resolve
 
-__all__ = ["ANSWERS", "Answer", "Asked"]
+__all__ = ["ANSWERS", "RESOLVES", "Answer", "Asked", "Resolve"]
 
 ANSWERS = (
     *reading.ANSWERS,
@@ -13,4 +13,11 @@ ANSWERS = (
     *actions.ANSWERS,
     *changing.ANSWERS,
     *moving.ANSWERS,
+)
+
+RESOLVES = (
+    *reading.RESOLVES,
+    *completing.RESOLVES,
+    *actions.RESOLVES,
+    *moving.RESOLVES,
 )

@@ -13,8 +13,9 @@ from drive_trace.features.filling import fill_offers
 from drive_trace.features.filling_in import known_offers
 from drive_trace.features.offers import KINDS, CannotMake, Offer
 from drive_trace.features.source_actions import source_offers
-from drive_trace.lsp.answers.base import Answer, Asked
-from drive_trace.lsp.answers.picking import APPLY_ACTION, edit_at_once, file_of
+from drive_trace.lsp.answers.base import Answer, Asked, Resolve
+from drive_trace.lsp.answers.picking import APPLY_ACTION, edit_at_once, file_of, made_when_picked
+from drive_trace.lsp.client import Client
 
 
 def _code_action(asked: Asked, params: types.CodeActionParams) -> list[object]:
@@ -82,6 +83,11 @@ def _action(asked: Asked, offer: Offer) -> types.CodeAction | dict[str, Any] | N
     return {"title": offer.title, "kind": offer.kind, "edit": made}
 
 
+async def _resolve(_client: Client, asked: Asked | None, action: types.CodeAction) -> object:
+    made = await made_when_picked(asked, action.data)
+    return {"title": action.title, "kind": action.kind, "edit": made}
+
+
 ANSWERS = (
     Answer(
         types.TEXT_DOCUMENT_CODE_ACTION,
@@ -90,3 +96,5 @@ ANSWERS = (
         of_nothing=(),
     ),
 )
+
+RESOLVES = (Resolve(types.CODE_ACTION_RESOLVE, _resolve),)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lsprotocol import types
 
 from drive_trace.api import Analysis
-from drive_trace.features.elsewhere import elsewhere_markdown
+from drive_trace.features.elsewhere import elsewhere_markdown, elsewhere_short
 from drive_trace.features.positions import point_at
 from drive_trace.lsp.client import Client
 from drive_trace.lsp.settings import Settings
@@ -26,6 +26,8 @@ class Asked(NamedTuple):
     client: Client
     settings: Settings
     runs: WorkspaceRuns
+    settled: Callable[[], Awaitable[None]]
+    """Waits until the workspace's other traces are known as they are now."""
 
     @property
     def analysis(self) -> Analysis:
@@ -52,6 +54,11 @@ class Asked(NamedTuple):
         said = self.runs.elsewhere(run_id, self.trace.uri)
         return elsewhere_markdown(said) if said is not None else None
 
+    def elsewhere_short(self, run_id: str) -> str | None:
+        """The same in a few words, where the others make a difference."""
+        said = self.runs.elsewhere(run_id, self.trace.uri)
+        return elsewhere_short(said) if said is not None else None
+
     def point(self, position: types.Position) -> Point:
         """Where a position of the client is."""
         return point_at(self.trace.analysis, position, self.client.encoding)
@@ -62,9 +69,22 @@ class Answer(NamedTuple):
 
     method: str
     give: Callable[[Asked, Any], object]
+    """Gives the result, the steps to it, or a coroutine."""
     options: object = None
     """What the server declares beside the method."""
     of_nothing: object = None
     """The answer for a document that is not open."""
     looks_elsewhere: bool = False
     """Whether it also says what other traces of the workspace hold."""
+
+
+class Resolve(NamedTuple):
+    """How a part of an answer is filled in when somebody looks at it. Its ``data`` names the trace
+    that it was made of, where that matters.
+    """
+
+    method: str
+    give: Callable[[Client, Asked | None, Any], object]
+    """Is given None where no trace is named, or it is not open any more."""
+    looks_elsewhere: bool = False
+    """As of an answer."""

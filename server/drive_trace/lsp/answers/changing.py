@@ -12,13 +12,14 @@ from drive_trace.features.json_text import JsonText
 from drive_trace.features.rename import CannotRename, prepare_rename, rename
 from drive_trace.features.replacing import workspace_edit
 from drive_trace.lsp.answers.base import Answer, Asked
+from drive_trace.steps import Steps
 
 
-def _formatting(asked: Asked, _params: types.DocumentFormattingParams) -> JsonText:
+def _formatting(asked: Asked, _params: types.DocumentFormattingParams) -> Steps[JsonText]:
     return format_document(asked.analysis, asked.encoding)
 
 
-def _range_formatting(asked: Asked, params: types.DocumentRangeFormattingParams) -> JsonText:
+def _range_formatting(asked: Asked, params: types.DocumentRangeFormattingParams) -> Steps[JsonText]:
     return format_range(asked.analysis, params.range, asked.encoding)
 
 
@@ -28,9 +29,9 @@ def _prepare_rename(
     return prepare_rename(asked.analysis, asked.point(params.position), asked.encoding)
 
 
-def _rename(asked: Asked, params: types.RenameParams) -> dict[str, Any]:
+def _rename(asked: Asked, params: types.RenameParams) -> Steps[dict[str, Any]]:
     point = asked.point(params.position)
-    edits = rename(asked.analysis, point, params.new_name, asked.encoding)
+    edits = yield from rename(asked.analysis, point, params.new_name, asked.encoding)
     if isinstance(edits, CannotRename):
         raise JsonRpcException(edits.reason, types.LSPErrorCodes.RequestFailed)
     return workspace_edit(

@@ -8,8 +8,9 @@ from pathlib import Path
 from lsprotocol import types
 
 from drive_trace.features.completion import Entry, completion
-from drive_trace.lsp.answers.base import Answer, Asked
-from drive_trace.lsp.client import path_of
+from drive_trace.features.completion_resolve import resolve_completion
+from drive_trace.lsp.answers.base import Answer, Asked, Resolve
+from drive_trace.lsp.client import Client, path_of
 from drive_trace.storage.folders import list_folder
 from drive_trace.storage.recording import new_stamp
 
@@ -65,6 +66,12 @@ def _below(folder: Path, base: Path) -> str:
     return folder.relative_to(base).as_posix()
 
 
+def _resolve(
+    client: Client, _asked: Asked | None, item: types.CompletionItem
+) -> types.CompletionItem:
+    return resolve_completion(item, client.completion.documentation)
+
+
 ANSWERS = (
     Answer(
         types.TEXT_DOCUMENT_COMPLETION,
@@ -74,3 +81,5 @@ ANSWERS = (
         ),
     ),
 )
+
+RESOLVES = (Resolve(types.COMPLETION_ITEM_RESOLVE, _resolve),)

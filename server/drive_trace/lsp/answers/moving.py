@@ -2,39 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from lsprotocol import types
 
-from drive_trace.features.definition import definition
+from drive_trace.api import Analysis
+from drive_trace.features.definition import Targets, begins_run, definition, leading
 from drive_trace.features.document_highlight import document_highlights
 from drive_trace.features.document_link import document_links
 from drive_trace.features.document_symbol import document_symbols
 from drive_trace.features.folding_range import folding_ranges
-from drive_trace.features.json_text import JsonText
+from drive_trace.features.json_text import JsonText, joined
+from drive_trace.features.positions import range_of
 from drive_trace.features.references import references
 from drive_trace.features.selection_range import selection_range
-from drive_trace.lsp.answers.base import Answer, Asked
+from drive_trace.lsp.answers.base import Answer, Asked, Resolve
+from drive_trace.lsp.client import Client, path_of
+from drive_trace.lsp.slices import check_unchanged, in_slices
+from drive_trace.lsp.threads import in_thread
+from drive_trace.steps import Steps
+from drive_trace.storage.linked_files import linked_file
+from drive_trace.trace.occurrences import named_at
+from drive_trace.vocabulary import Entity
 
 
-def _definition(
-    asked: Asked, params: types.DefinitionParams
-) -> list[types.Location] | list[types.LocationLink] | None:
-    return definition(
-        asked.analysis,
-        asked.point(params.position),
-        asked.trace.uri,
-        asked.encoding,
-        with_origin=asked.client.reads_location_links,
-    )
+def _definition(asked: Asked, params: types.DefinitionParams) -> object:
+    analysis, point = asked.analysis, asked.point(params.position)
+    found = leading(analysis, point)
+    if found is None:
+        return None
+    named, span = found
+    with_origin = asked.client.reads_location_links
+    origin = range_of(analysis, point.record, span, asked.encoding) if with_origin else None
+
+    def work(analysis: Analysis, uri: str) -> Steps[Targets]:
+        return definition(analysis, named, uri, asked.encoding, origin)
+
+    own = work(analysis, asked.trace.uri)
+    if not begins_run(analysis, point):
+        return own
+    return _where_else(asked, asked.trace.edits, named.value, work, own)
 
 
-def _references(asked: Asked, params: types.ReferenceParams) -> JsonText | None:
-    return references(
-        asked.analysis,
-        asked.point(params.position),
-        asked.trace.uri,
-        asked.encoding,
-        with_declarations=params.context.include_declaration,
-    )
+async def _where_else(
+    asked: Asked,
+    edits: int,
+    run_id: str,
+    work: Callable[[Analysis, str], Steps[Targets]],
+    own: Steps[Targets],
+) -> Sequence[object]:
+    """From where a run begins, its beginnings in other traces; that one if there are none."""
+    await asked.settled()
+    others = await asked.runs.ask_others(run_id, asked.trace.uri, work)
+    check_unchanged(asked.trace, edits)
+    found = [each for part in others for each in part]
+    return found or await in_slices(asked.trace, own)
+
+
+def _references(asked: Asked, params: types.ReferenceParams) -> object:
+    point, with_declarations = asked.point(params.position), params.context.include_declaration
+    found = named_at(asked.analysis.document.lines[point.record], point.offset)
+    if found is None:
+        return None
+    named, encoding = found[0], asked.encoding
+
+    def work(analysis: Analysis, uri: str) -> Steps[JsonText]:
+        return references(analysis, named, uri, encoding, with_declarations=with_declarations)
+
+    if named.entity is Entity.RUN:
+        return _in_all_traces(asked, asked.trace.edits, named.value, work)
+    return work(asked.analysis, asked.trace.uri)
+
+
+async def _in_all_traces(
+    asked: Asked, edits: int, run_id: str, work: Callable[[Analysis, str], Steps[JsonText]]
+) -> JsonText:
+    """The references to a run: those of this trace first."""
+    await asked.settled()
+    others = await asked.runs.ask_others(run_id, asked.trace.uri, work)
+    check_unchanged(asked.trace, edits)
+    own = await in_slices(asked.trace, work(asked.analysis, asked.trace.uri))
+    return joined([own, *others])
 
 
 def _highlights(
@@ -43,13 +91,15 @@ def _highlights(
     return document_highlights(asked.analysis, asked.point(params.position), asked.encoding)
 
 
-def _symbols(asked: Asked, _params: types.DocumentSymbolParams) -> JsonText:
-    options = asked.client.symbols
-    return document_symbols(asked.analysis, asked.trace.uri, asked.encoding, options)
+def _symbols(asked: Asked, _params: types.DocumentSymbolParams) -> Steps[JsonText]:
+    trace, options = asked.trace, asked.client.symbols
+    roots = yield from trace.outline()
+    return (yield from document_symbols(asked.analysis, roots, trace.uri, asked.encoding, options))
 
 
-def _folds(asked: Asked, _params: types.FoldingRangeParams) -> JsonText:
-    return folding_ranges(asked.analysis, asked.client.folding)
+def _folds(asked: Asked, _params: types.FoldingRangeParams) -> Steps[JsonText]:
+    roots = yield from asked.trace.outline()
+    return (yield from folding_ranges(asked.analysis, roots, asked.client.folding))
 
 
 def _selections(asked: Asked, params: types.SelectionRangeParams) -> list[types.SelectionRange]:
@@ -59,7 +109,7 @@ def _selections(asked: Asked, params: types.SelectionRangeParams) -> list[types.
     ]
 
 
-def _links(asked: Asked, _params: types.DocumentLinkParams) -> JsonText:
+def _links(asked: Asked, _params: types.DocumentLinkParams) -> Steps[JsonText]:
     return document_links(
         asked.analysis,
         asked.trace.uri,
@@ -68,6 +118,17 @@ def _links(asked: Asked, _params: types.DocumentLinkParams) -> JsonText:
         [str(folder) for folder in asked.folders],
         with_tooltips=asked.client.reads_link_tooltips,
     )
+
+
+async def _resolve_link(
+    _client: Client, asked: Asked | None, link: types.DocumentLink
+) -> types.DocumentLink:
+    data = link.data if isinstance(link.data, dict) else {}
+    named, trace = data.get("path"), path_of(str(data.get("uri", "")))
+    if asked is not None and isinstance(named, str):
+        file = await in_thread(linked_file, named, trace, asked.folders)
+        link.target = file.as_uri() if file is not None else None
+    return link
 
 
 ANSWERS = (
@@ -84,3 +145,5 @@ ANSWERS = (
     Answer(types.TEXT_DOCUMENT_FOLDING_RANGE, _folds, of_nothing=()),
     Answer(types.TEXT_DOCUMENT_SELECTION_RANGE, _selections, of_nothing=()),
 )
+
+RESOLVES = (Resolve(types.DOCUMENT_LINK_RESOLVE, _resolve_link),)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from pygls.exceptions import JsonRpcContentModified
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from drive_trace.features.appending import CLOSE, RECORD, appended, at_the_end
 from drive_trace.features.filling import FILL, Contents, filled
@@ -16,11 +17,13 @@ from drive_trace.features.filling_in import KNOWN, filled_in
 from drive_trace.features.formatting import format_document
 from drive_trace.features.json_text import JsonText
 from drive_trace.features.offers import CannotMake
-from drive_trace.features.replacing import as_edits, workspace_edit
+from drive_trace.features.replacing import Replacement, as_edits, workspace_edit
 from drive_trace.features.source_actions import FIX_ALL, FORMAT, safe_fixes
 from drive_trace.lsp.answers.base import Asked
 from drive_trace.lsp.client import path_of
+from drive_trace.lsp.slices import check_unchanged, in_slices
 from drive_trace.lsp.threads import in_thread
+from drive_trace.steps import at_once
 from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.workspace_files import file_named, length_and_sha256
 
@@ -33,24 +36,40 @@ Made = dict[str, Any] | CannotMake
 """A workspace edit, or why there is none."""
 
 
-async def edit_when_picked(asked: Asked, data: Mapping[str, Any]) -> Made:
-    """The edit of an action. Raises KeyError, TypeError or ValueError for data that is none's, and
-    JsonRpcContentModified where the trace has changed meanwhile.
+async def made_when_picked(asked: Asked | None, data: Any) -> dict[str, Any]:
+    """The edit of an action, made at the moment that it is picked. Raises what the client is told
+    where there is none, or the trace has changed meanwhile.
     """
+    if asked is None:
+        raise JsonRpcInvalidParams("the trace is not open")
+    try:
+        made = await _when_picked(asked, data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise JsonRpcInvalidParams("there is no such action") from error
+    if isinstance(made, CannotMake):
+        raise JsonRpcException(made.reason, types.LSPErrorCodes.RequestFailed)
+    return made
+
+
+async def _when_picked(asked: Asked, data: Mapping[str, Any]) -> Made:
+    if data["make"] == FORMAT:
+        layout = await in_slices(asked.trace, format_document(asked.analysis, asked.encoding))
+        return _edit(asked, layout)
     if data["make"] != FIX_ALL:
         return edit_at_once(asked, data)
-    version = asked.trace.version
+    edits = asked.trace.edits
     made = await in_thread(_fixing(asked))
-    if asked.trace.version != version:
-        raise JsonRpcContentModified("the trace has changed meanwhile")
-    return _edit(asked, as_edits(asked.analysis.document, made, asked.encoding))
+    check_unchanged(asked.trace, edits)
+    return _edit(asked, _as_edits(asked, made))
 
 
 def edit_at_once(asked: Asked, data: Mapping[str, Any]) -> Made:
-    """The same without waiting, which for fix-all takes as long as opening the trace."""
+    """The edit of an action without waiting, which for fix-all takes as long as opening the trace.
+    Raises KeyError, TypeError or ValueError for data that is none's.
+    """
     analysis, make = asked.analysis, data["make"]
     if make == FORMAT:
-        return _edit(asked, format_document(analysis, asked.encoding))
+        return _edit(asked, at_once(format_document(analysis, asked.encoding)))
     if make == FIX_ALL:
         made = _fixing(asked)()
     elif make == FILL:
@@ -71,12 +90,12 @@ def edit_at_once(asked: Asked, data: Mapping[str, Any]) -> Made:
         made = [at_the_end(analysis, record)]
     else:
         raise ValueError("there is no such action")
-    return _edit(asked, as_edits(analysis.document, made, asked.encoding))
+    return _edit(asked, _as_edits(asked, made))
 
 
 def file_of(asked: Asked, path: str) -> Path | None:
     """The file of the workspace that the trace means by a path."""
-    return file_named(path, asked.client.folders, path_of(asked.trace.uri))
+    return file_named(path, asked.folders, path_of(asked.trace.uri))
 
 
 def _contents(asked: Asked, path: object) -> Contents | None:
@@ -95,6 +114,10 @@ def _fixing(asked: Asked) -> partial[Any]:
     trace = asked.trace
     texts = [line.text for line in trace.analysis.document.lines]
     return partial(safe_fixes, texts, trace.options.rules, unquote(trace.uri))
+
+
+def _as_edits(asked: Asked, made: Iterable[Replacement]) -> JsonText:
+    return at_once(as_edits(asked.analysis.document, made, asked.encoding))
 
 
 def _edit(asked: Asked, edits: JsonText) -> dict[str, Any]:

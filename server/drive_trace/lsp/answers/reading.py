@@ -7,17 +7,18 @@ from datetime import UTC, datetime
 from lsprotocol import types
 
 from drive_trace.features import semantic_tokens as tokens
-from drive_trace.features.code_lens import code_lenses
-from drive_trace.features.elsewhere import run_at
+from drive_trace.features.code_lens import code_lenses, resolve_lens
 from drive_trace.features.hover import hover
 from drive_trace.features.hovering.pointed import HoverOptions
-from drive_trace.features.inlay_hints import inlay_hints
-from drive_trace.lsp.answers.base import Answer, Asked
+from drive_trace.features.inlay_hints import inlay_hints, resolve_hint
+from drive_trace.lsp.answers.base import Answer, Asked, Resolve
+from drive_trace.lsp.client import Client
+from drive_trace.trace.occurrences import run_id_of
 
 
 def _hover(asked: Asked, params: types.HoverParams) -> types.Hover | None:
     point = asked.point(params.position)
-    run_id = run_at(asked.analysis, point)
+    run_id = run_id_of(asked.analysis.document.lines[point.record])
     options = HoverOptions(
         uri=asked.trace.uri,
         now=datetime.now(UTC),
@@ -31,6 +32,12 @@ def _code_lens(asked: Asked, _params: types.CodeLensParams) -> list[types.CodeLe
     return code_lenses(asked.analysis, asked.trace.uri, asked.encoding, asked.settings.lens)
 
 
+def _resolve_lens(_client: Client, asked: Asked | None, lens: types.CodeLens) -> types.CodeLens:
+    if asked is None:
+        return resolve_lens(None, lens)
+    return resolve_lens(asked.analysis, lens, asked.elsewhere_short)
+
+
 def _inlay_hint(asked: Asked, params: types.InlayHintParams) -> list[types.InlayHint]:
     return inlay_hints(
         asked.analysis,
@@ -39,6 +46,10 @@ def _inlay_hint(asked: Asked, params: types.InlayHintParams) -> list[types.Inlay
         asked.settings.inlay_hints,
         explained_later_of=asked.trace.uri if asked.client.resolves_hint_tooltips else None,
     )
+
+
+def _resolve_hint(_client: Client, asked: Asked | None, hint: types.InlayHint) -> types.InlayHint:
+    return resolve_hint(asked.analysis if asked is not None else None, hint)
 
 
 def _look(asked: Asked) -> tokens.TokenLook:
@@ -74,4 +85,9 @@ ANSWERS = (
     Answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _tokens, tokens.LEGEND),
     Answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, _changed_tokens),
     Answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, _tokens_in),
+)
+
+RESOLVES = (
+    Resolve(types.CODE_LENS_RESOLVE, _resolve_lens, looks_elsewhere=True),
+    Resolve(types.INLAY_HINT_RESOLVE, _resolve_hint),
 )

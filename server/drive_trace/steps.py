@@ -1,0 +1,52 @@
+"""Work in steps: who does it can do something else in between, or leave it at that."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from itertools import islice
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+Steps = Generator[None, None, Result]
+"""Pauses after each step, and returns the result."""
+
+_BATCH = 256
+"""So many lines are a step: a millisecond or two."""
+
+
+def at_once(steps: Steps[Result]) -> Result:
+    """The result, without pauses."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+
+def in_batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """The items, as many at a time as are a step."""
+    rest = iter(items)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch
+
+
+class Shared(Generic[Result]):
+    """Work that several wait for, each of whom brings it forward."""
+
+    def __init__(self, steps: Steps[Result]) -> None:
+        self._steps = steps
+        self._results: list[Result] = []
+
+    def steps(self) -> Steps[Result]:
+        """What is still to be done."""
+        while not self._results:
+            try:
+                next(self._steps)
+            except StopIteration as done:
+                self._results.append(done.value)
+            else:
+                yield
+        return self._results[0]

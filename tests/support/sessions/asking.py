@@ -1,0 +1,289 @@
+"""Steps that ask about a document, each answer held against what the feature gives of its text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+from lsprotocol import types
+from lsprotocol.converters import get_converter
+
+from drive_trace.api import Analysis
+from drive_trace.drafts import Stamp
+from drive_trace.features.code_actions import code_actions
+from drive_trace.features.completion import completion
+from drive_trace.features.definition import begins_run, definition, leading
+from drive_trace.features.document_highlight import document_highlights
+from drive_trace.features.document_symbol import document_symbols
+from drive_trace.features.folding_range import folding_ranges
+from drive_trace.features.formatting import format_document, format_range
+from drive_trace.features.outline import outline
+from drive_trace.features.positions import point_at, range_of
+from drive_trace.features.references import references
+from drive_trace.features.rename import CannotRename, prepare_rename, rename
+from drive_trace.features.selection_range import selection_range
+from drive_trace.features.workspace_symbol import names_in
+from drive_trace.lsp.client import read_client
+from drive_trace.steps import at_once
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.occurrences import named_at
+from tests.support.sessions.conversation import FAILED, MODIFIED, OK
+from tests.support.sessions.model import folder_of
+from tests.support.sessions.places import IDS, place, uri_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from drive_trace.lsp.client import Client
+    from drive_trace.trace.document import Point
+    from tests.support.sessions.conversation import Conversation
+
+PLAIN = get_converter()
+NEW_NAME = "new 🚀"
+_STAMP = Stamp("11111111-2222-4333-8444-555555555555", "2026-05-28T15:00:00.000Z")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What an answer is to be about."""
+
+    analysis: Analysis
+    client: Client
+    uri: str
+    at: types.Position
+    where: types.Range
+
+    @property
+    def point(self) -> Point:
+        return point_at(self.analysis, self.at, self.client.encoding)
+
+
+def _json(steps: Any) -> Any:
+    return json.loads(at_once(steps).text)
+
+
+def _check_definition(asked: _Asked, result: Any) -> None:
+    found = leading(asked.analysis, asked.point)
+    if found is None:
+        assert result is None
+        return
+    named, span = found
+    encoding, origin = asked.client.encoding, None
+    if asked.client.reads_location_links:
+        origin = range_of(asked.analysis, asked.point.record, span, encoding)
+    own = at_once(definition(asked.analysis, named, asked.uri, encoding, origin))
+    if begins_run(asked.analysis, asked.point):
+        others = [each for each in result if _leads_to(each) != asked.uri]
+        assert not others or others == result
+        result = own if others else result
+    assert PLAIN.unstructure(result) == PLAIN.unstructure(own)
+
+
+def _leads_to(each: Any) -> Any:
+    return each.get("targetUri") or each["uri"]
+
+
+def _check_references(asked: _Asked, result: Any) -> None:
+    found = named_at(asked.analysis.document.lines[asked.point.record], asked.point.offset)
+    if found is None:
+        assert result is None
+        return
+    encoding = asked.client.encoding
+    own = _json(references(asked.analysis, found[0], asked.uri, encoding, with_declarations=True))
+    assert result[: len(own)] == own
+    assert all(_leads_to(each) != asked.uri for each in result[len(own) :])
+
+
+def _check_highlights(asked: _Asked, result: Any) -> None:
+    wanted = document_highlights(asked.analysis, asked.point, asked.client.encoding)
+    assert result == PLAIN.unstructure(wanted)
+
+
+def _check_symbols(asked: _Asked, result: Any) -> None:
+    roots = at_once(outline(asked.analysis))
+    client = asked.client
+    assert result == _json(
+        document_symbols(asked.analysis, roots, asked.uri, client.encoding, client.symbols)
+    )
+
+
+def _check_folds(asked: _Asked, result: Any) -> None:
+    roots = at_once(outline(asked.analysis))
+    assert result == _json(folding_ranges(asked.analysis, roots, asked.client.folding))
+
+
+def _check_selections(asked: _Asked, result: Any) -> None:
+    wanted = selection_range(asked.analysis, asked.point, asked.client.encoding)
+    assert result == [PLAIN.unstructure(wanted)]
+
+
+def _check_completion(asked: _Asked, result: Any) -> None:
+    """What is on disk is offered, too, and each moment has other ids and times."""
+    wanted = completion(
+        asked.analysis,
+        asked.point,
+        asked.client.encoding,
+        client=asked.client.completion,
+        stamp=_STAMP,
+        listing=lambda _: [],
+    )
+    fresh = {_STAMP.event_id, _STAMP.ts}
+    labels = [each["label"] for each in result["items"]]
+    missing = {item.label for item in wanted.items}.difference(labels)
+    assert not {each for each in missing if each.strip('"') not in fresh}, (missing, labels)
+
+
+def _check_prepared(asked: _Asked, result: Any) -> None:
+    wanted = prepare_rename(asked.analysis, asked.point, asked.client.encoding)
+    assert result == PLAIN.unstructure(wanted)
+
+
+def _check_renamed(asked: _Asked, result: Any) -> None:
+    made = at_once(rename(asked.analysis, asked.point, NEW_NAME, asked.client.encoding))
+    assert not isinstance(made, CannotRename)
+    if asked.client.reads_document_changes:
+        (change,) = result["documentChanges"]
+        assert (change["textDocument"]["uri"], change["edits"]) == (
+            asked.uri,
+            json.loads(made.text),
+        )
+    else:
+        assert result == {"changes": {asked.uri: json.loads(made.text)}}
+
+
+def _check_format(asked: _Asked, result: Any) -> None:
+    assert result == _json(format_document(asked.analysis, asked.client.encoding))
+
+
+def _check_range_format(asked: _Asked, result: Any) -> None:
+    assert result == _json(format_range(asked.analysis, asked.where, asked.client.encoding))
+
+
+def _check_links(asked: _Asked, result: Any) -> None:
+    """Where they lead depends on the workspace; that they stand on strings does not."""
+    for each in result:
+        start = point_at(
+            asked.analysis,
+            types.Position(**each["range"]["start"]),
+            asked.client.encoding,
+        )
+        text = asked.analysis.document.lines[start.record].text
+        assert text[start.offset - 1] == '"'
+
+
+_OPTIONS = {"options": {"tabSize": 2, "insertSpaces": True}}
+_METHODS: dict[str, tuple[Callable[[_Asked, Any], None], dict[str, Any], Any]] = {
+    "textDocument/definition": (_check_definition, {}, None),
+    "textDocument/references": (
+        _check_references,
+        {"context": {"includeDeclaration": True}},
+        None,
+    ),
+    "textDocument/documentHighlight": (_check_highlights, {}, None),
+    "textDocument/documentSymbol": (_check_symbols, {}, []),
+    "textDocument/foldingRange": (_check_folds, {}, []),
+    "textDocument/selectionRange": (_check_selections, {}, []),
+    "textDocument/documentLink": (_check_links, {}, []),
+    "textDocument/completion": (_check_completion, {}, None),
+    "textDocument/prepareRename": (_check_prepared, {}, None),
+    "textDocument/rename": (_check_renamed, {"newName": NEW_NAME}, None),
+    "textDocument/formatting": (_check_format, _OPTIONS, []),
+    "textDocument/rangeFormatting": (_check_range_format, _OPTIONS, []),
+}
+"""How each answer is checked, what is asked beside the place, and the answer where nothing is
+open.
+"""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One of the requests about a place, a range or all of a document."""
+
+    method: str
+    uri: int
+    places: tuple[int, int]
+    message_id: Any
+
+    def play(self, conversation: Conversation) -> None:
+        uri, world = uri_of(conversation, self.uri), conversation.world
+        check_answer, more, of_nothing = _METHODS[self.method]
+        start, end = (place(conversation, uri, each) for each in self.places)
+        buffer = conversation.buffer(uri)
+        text = buffer.text if buffer else None
+
+        def check(result: Any) -> None:
+            if text is None:
+                assert result == of_nothing
+                return
+            where = PLAIN.structure({"start": start, "end": end}, types.Range)
+            declared = PLAIN.structure(world.client.capabilities(), types.ClientCapabilities)
+            client = read_client(types.InitializeParams(capabilities=declared))
+            check_answer(_Asked(Analysis(text), client, uri, where.start, where), result)
+
+        params = {
+            "textDocument": {"uri": uri},
+            "position": start,
+            "positions": [start],
+            "range": {"start": start, "end": end},
+            **more,
+        }
+        codes = {OK, MODIFIED} | ({FAILED} if self.method == "textDocument/rename" else set())
+        conversation.ask(self.method, params, message_id=self.message_id, codes=codes, check=check)
+
+
+@dataclass(frozen=True)
+class FindNames:
+    """The workspace's symbols, and where one of them is."""
+
+    query: str
+
+    def play(self, conversation: Conversation) -> None:
+        conversation.settle()
+        world = conversation.world
+        wanted = [
+            (uri, named.name)
+            for uri in world.disk
+            if folder_of(uri) in world.folders and (text := world.state(uri).text) is not None
+            for named in names_in(Analysis(text), self.query)
+        ]
+        params = {"query": self.query}
+        found = conversation.result("workspace/symbol", params)
+        if conversation.phase != "ready":
+            return
+        names = [(each["location"]["uri"], each["name"]) for each in found]
+        assert sorted(each for each in names if each[0] in world.disk) == sorted(wanted)
+        for symbol in found[:1]:
+            assert ("range" not in symbol["location"]) == world.client.rich
+            resolved = conversation.result("workspaceSymbol/resolve", symbol)
+            assert resolved["name"] == symbol["name"]
+            assert resolved["location"]["range"]
+
+
+def check_fixes(conversation: Conversation, uri: str, params: Any, actions: list[Any]) -> None:
+    """The quick fixes come first, as a fresh look at the text has them."""
+    client, buffer = conversation.world.client, conversation.buffer(uri)
+    assert buffer is not None
+    fixes = code_actions(
+        Analysis(buffer.text),
+        types.OptionalVersionedTextDocumentIdentifier(uri, buffer.version),
+        PLAIN.structure(params, types.CodeActionParams),
+        PositionEncoding(client.encoding),
+        with_document_changes=client.document_changes and client.literal_actions,
+    )
+    first = actions[: len(fixes)]
+    if client.literal_actions:
+        assert first == PLAIN.unstructure(fixes)
+    else:
+        assert [each["title"] for each in first] == [each.title for each in fixes]
+
+
+_NUMBERS = st.integers(0, 3000)
+FIND_NAMES = st.builds(FindNames, st.sampled_from(["", "a", "🚀", "slice", "nobody's"]))
+
+
+def asks(uris: st.SearchStrategy[int]) -> st.SearchStrategy[Ask]:
+    """Any of the requests, in the documents that these numbers mean."""
+    places = st.tuples(_NUMBERS, _NUMBERS)
+    return st.builds(Ask, st.sampled_from(sorted(_METHODS)), uris, places, st.sampled_from(IDS))
