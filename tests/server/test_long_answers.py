@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.end_to_end
 
 LINE = triage().replace(":", " : ")
-LINES = 30_000
+LINES = 10_000
 URI = "file:///long/trace.jsonl"
 MODIFIED = -32801
 AT_THE_RUN = {"line": 0, "character": LINE.index('"run-1"') + 1}
