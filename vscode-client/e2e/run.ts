@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 
 import type { Browser } from "playwright-core";
 
-import { findServer } from "../src/server-command";
+import { findProgram } from "../src/starting/programs";
 import { launchBrowser } from "./browser";
 import { CodeServer, codeServerVersion, ensureCodeServer } from "./code-server";
 import { Editor } from "./editor";
@@ -45,7 +45,7 @@ async function findCommand(): Promise<string> {
     home: homedir(),
     searchPath: process.env.PATH ?? "",
   };
-  const server = await findServer(name, around);
+  const server = await findProgram(name, around);
   if (!server.found) {
     throw new Error(`no server at ${name}: install it there, or name one in DRIVE_TRACE_COMMAND`);
   }

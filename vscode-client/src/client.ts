@@ -12,11 +12,19 @@ import {
 import { readSettings } from "./settings";
 import { showDocument } from "./show-document";
 
+/** What a client tells of its server. */
+export interface Fate {
+  /** It ended, or made no sense, before it had answered once. */
+  failedToStart(): void;
+  /** It ended by itself after it had answered. */
+  ended(): void;
+}
+
 /**
  * Reports a failed start once.
  *
  * The library tells it in up to four notifications (connection, write, initialization, start),
- * none of which says what to do. They go to the log; `onFailedStart` speaks to the user.
+ * none of which says what to do. They go to the log; `Fate` tells whoever speaks to the user.
  */
 class DriveTraceClient extends LanguageClient {
   private starting = false;
@@ -24,7 +32,7 @@ class DriveTraceClient extends LanguageClient {
   constructor(
     server: ServerOptions,
     options: LanguageClientOptions,
-    private readonly onFailedStart: () => void,
+    private readonly fate: Fate,
   ) {
     super("driveTrace", "Drive Trace", server, options);
     this.onDidChangeState(({ newState }) => {
@@ -36,7 +44,7 @@ class DriveTraceClient extends LanguageClient {
     super.error(message, data, this.state === State.Running && notification);
     if (notification !== false && this.starting) {
       this.starting = false;
-      this.onFailedStart();
+      this.fate.failedToStart();
     }
   }
 }
@@ -45,7 +53,7 @@ class DriveTraceClient extends LanguageClient {
 export function createClient(
   launch: () => Promise<ChildProcess>,
   log: vscode.OutputChannel,
-  onFailedStart: () => void,
+  fate: Fate,
 ): LanguageClient {
   const options: LanguageClientOptions = {
     documentSelector: [
@@ -53,20 +61,20 @@ export function createClient(
       { language: "drive-trace", scheme: "untitled" },
     ],
     outputChannel: log,
-    // A function, so that a server started again after a crash gets the settings of that moment.
     initializationOptions: () => readSettings().forServer,
     initializationFailedHandler: () => false,
     middleware: { window: { showDocument } },
     errorHandler: {
       error: (error, message, count) => usual.error(error, message, count),
-      // A server that ends before it has answered once would only fail again.
-      closed: () =>
-        client.state === State.Running
-          ? usual.closed()
-          : { action: CloseAction.DoNotRestart, handled: true },
+      closed: () => {
+        if (client.state === State.Running) {
+          fate.ended();
+        }
+        return { action: CloseAction.DoNotRestart, handled: true };
+      },
     },
   };
-  const client = new DriveTraceClient(launch, options, onFailedStart);
+  const client = new DriveTraceClient(launch, options, fate);
   const usual = client.createDefaultErrorHandler();
   return client;
 }

@@ -1,8 +1,9 @@
+import { execFile } from "node:child_process";
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import * as path from "node:path";
 
-/** What decides where a server command is looked for. */
+/** What decides where a program is looked for. */
 export interface Surroundings {
   /** Folder that a relative path starts from; without one it is not found. */
   readonly workspaceFolder: string | undefined;
@@ -11,13 +12,13 @@ export interface Surroundings {
   readonly searchPath: string;
 }
 
-export type ServerCommand =
+export type Program =
   | { readonly found: true; readonly file: string }
   | { readonly found: false; readonly tried: readonly string[] };
 
-/** Finds the executable that `setting` names: a bare command on the `PATH`, else a path. */
-export async function findServer(setting: string, around: Surroundings): Promise<ServerCommand> {
-  const tried = candidates(setting, around).flatMap(withExecutableExtension);
+/** Finds the executable that `name` stands for: a bare command on the `PATH`, else a path. */
+export async function findProgram(name: string, around: Surroundings): Promise<Program> {
+  const tried = candidates(name, around).flatMap(withExecutableExtension);
   for (const file of tried) {
     if (await isExecutable(file)) {
       return { found: true, file };
@@ -26,23 +27,25 @@ export async function findServer(setting: string, around: Surroundings): Promise
   return { found: false, tried };
 }
 
-/** What to tell when there is no executable file that `setting` names. */
-export function missingServer(setting: string): string {
-  const where = isBareCommand(setting) ? "on the PATH" : "there";
-  return `No executable file "${setting}" was found ${where}. Install drive-trace as the Install section ` +
-    `of its README says ("pipx install ." in a checkout), or set its path.`;
+/** What a program prints, or nothing if it fails or takes longer than `patience` milliseconds. */
+export function ask(file: string, args: readonly string[], cwd: string, patience = 10_000): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const options = { cwd, timeout: patience, killSignal: "SIGKILL", windowsHide: true } as const;
+    execFile(file, args, options, (error, output) => { resolve(error === null ? output : undefined); });
+  });
 }
 
-function isBareCommand(setting: string): boolean {
-  return !/[\\/]/.test(setting);
+export function isBareCommand(name: string): boolean {
+  return !/[\\/]/.test(name);
 }
 
-function candidates(setting: string, around: Surroundings): string[] {
-  if (isBareCommand(setting)) {
-    const folders = around.searchPath.split(path.delimiter).filter((folder) => folder !== "");
-    return folders.map((folder) => path.join(folder, setting));
+function candidates(name: string, around: Surroundings): string[] {
+  if (isBareCommand(name)) {
+    // A relative folder would mean another one for whoever starts the program.
+    const folders = around.searchPath.split(path.delimiter).filter((folder) => path.isAbsolute(folder));
+    return folders.map((folder) => path.join(folder, name));
   }
-  const expanded = setting.replace(/^~(?=[\\/])/, around.home);
+  const expanded = name.replace(/^~(?=[\\/])/, around.home);
   if (path.isAbsolute(expanded)) {
     return [expanded];
   }
@@ -50,7 +53,7 @@ function candidates(setting: string, around: Surroundings): string[] {
 }
 
 function withExecutableExtension(file: string): string[] {
-  return process.platform === "win32" && path.extname(file) === "" ? [`${file}.exe`] : [file];
+  return process.platform === "win32" && path.extname(file).toLowerCase() !== ".exe" ? [`${file}.exe`] : [file];
 }
 
 async function isExecutable(file: string): Promise<boolean> {
