@@ -123,9 +123,7 @@ def _download(target: str, python: str, folder: Path) -> None:
     subprocess.run([*pip, *which, *what, "--dest", str(folder)], check=True)  # noqa: S603
 
 
-def lay_out(
-    folder: Path, target: str, own: Path, wheels: Mapping[str, Iterable[Path]]
-) -> Bundle:
+def lay_out(folder: Path, target: str, own: Path, wheels: Mapping[str, Iterable[Path]]) -> Bundle:
     """Unpack the wheels, given by version of Python, below a folder, and describe them there.
 
     Raises ``BundleError`` where compiled modules are not made for exactly one interpreter.

@@ -13,7 +13,7 @@ from drive_trace.lsp.settings import DECLARED, RULES_PROSE, SECTION
 
 _OWN_FIRST = ("server.command", "server.python", "files")
 _OWN_LAST = ("trace.server",)
-"""The extension's own settings, before and after those of the server, which knows nothing of them."""
+"""The extension's own settings, before and after those of the server."""
 _TYPES = {bool: "boolean", int: "integer", str: "string"}
 
 

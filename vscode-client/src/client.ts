@@ -3,6 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import * as vscode from "vscode";
 import {
   CloseAction,
+  ErrorAction,
   LanguageClient,
   type LanguageClientOptions,
   type ServerOptions,
@@ -16,15 +17,16 @@ import { showDocument } from "./show-document";
 export interface Fate {
   /** It ended, or made no sense, before it had answered once. */
   failedToStart(): void;
-  /** It ended by itself after it had answered. */
-  ended(): void;
+  /** The connection to it is gone, after it had answered. */
+  lost(): void;
 }
 
 /**
- * Reports a failed start once.
+ * Leaves it to `Fate` to tell of a server that does not start, or ends.
  *
- * The library tells it in up to four notifications (connection, write, initialization, start),
- * none of which says what to do. They go to the log; `Fate` tells whoever speaks to the user.
+ * The library tells a failed start in up to four notifications (connection, write, initialization,
+ * start), and an end in one for each message that is not sent any more, none of which says what to
+ * do. They go to the log.
  */
 class DriveTraceClient extends LanguageClient {
   private starting = false;
@@ -41,7 +43,8 @@ class DriveTraceClient extends LanguageClient {
   }
 
   override error(message: string, data?: unknown, notification: boolean | "force" = true): void {
-    super.error(message, data, this.state === State.Running && notification);
+    const isTold = this.state !== State.Running || message.startsWith("Sending ");
+    super.error(message, data, !isTold && notification);
     if (notification !== false && this.starting) {
       this.starting = false;
       this.fate.failedToStart();
@@ -65,16 +68,15 @@ export function createClient(
     initializationFailedHandler: () => false,
     middleware: { window: { showDocument } },
     errorHandler: {
-      error: (error, message, count) => usual.error(error, message, count),
+      error: () => ({ action: ErrorAction.Continue, handled: true }),
       closed: () => {
         if (client.state === State.Running) {
-          fate.ended();
+          fate.lost();
         }
         return { action: CloseAction.DoNotRestart, handled: true };
       },
     },
   };
   const client = new DriveTraceClient(launch, options, fate);
-  const usual = client.createDefaultErrorHandler();
   return client;
 }

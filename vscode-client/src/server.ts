@@ -35,6 +35,8 @@ export interface Home {
  */
 export class Server {
   private client: LanguageClient | undefined;
+  /** The client again, once its server has answered, and until that is gone or to be stopped. */
+  private answered: LanguageClient | undefined;
   private process: ChildProcess | undefined;
   private turn: Promise<void> = Promise.resolve();
   /** Whether somebody has needed it: until then settings and trust may change as they like. */
@@ -98,11 +100,7 @@ export class Server {
           void this.report(`"${shown}" ended before it answered.`, commandSetting);
         }
       },
-      ended: () => {
-        if (this.client === client) {
-          this.recover();
-        }
-      },
+      lost: () => { this.recover(client); },
     });
     this.client = client;
     await this.waitForStart(client, shown);
@@ -135,8 +133,10 @@ export class Server {
 
   private async launch({ file, args }: Command): Promise<ChildProcess> {
     const child = spawn(file, args, { cwd: homedir(), windowsHide: true });
+    const { client } = this;
     child.on("exit", (code, signal) => {
       this.log.appendLine(`The server has ended (${code ?? signal ?? "unknown"}).`);
+      this.recover(client);
     });
     await once(child, "spawn");
     this.process = child;
@@ -148,8 +148,9 @@ export class Server {
     const patience = new Promise<"silent">((resolve) => {
       setTimeout(resolve, startPatience, "silent");
     });
+    const answered = client.start().then(() => { this.greet(client); });
     try {
-      if ((await Promise.race([client.start(), patience])) === "silent") {
+      if ((await Promise.race([answered, patience])) === "silent") {
         void this.report(`"${shown}" has not answered in ${startPatience / 1000} seconds.`, commandSetting);
       }
     } catch {
@@ -157,7 +158,22 @@ export class Server {
     }
   }
 
-  private recover(): void {
+  private greet(client: LanguageClient): void {
+    if (this.client !== client) {
+      return; // too late: another one has taken its place
+    }
+    this.answered = client;
+    if (this.process?.exitCode !== null || this.process.signalCode !== null) {
+      this.recover(client);
+    }
+  }
+
+  /** Whoever notices first that a server is gone: its process, or the connection to it. */
+  private recover(client: LanguageClient | undefined): void {
+    if (client === undefined || client !== this.answered) {
+      return;
+    }
+    this.answered = undefined;
     this.ends.push(Date.now());
     const pause = pauseAfter(this.ends);
     if (pause === undefined) {
@@ -170,7 +186,7 @@ export class Server {
 
   private async stopClient(): Promise<void> {
     const { client, process } = this;
-    this.client = this.process = undefined;
+    this.client = this.answered = this.process = undefined;
     if (client?.isRunning()) {
       await client.dispose(stopPatience).catch((error: unknown) => {
         this.log.appendLine(`Stopping the server: ${String(error)}`);
@@ -183,7 +199,7 @@ export class Server {
 
   private report(problem: string, setting: string): Promise<void> {
     return this.offer(problem, {
-      "Open Setting": () => vscode.commands.executeCommand("workbench.action.openSettings", setting),
+      "Open Setting": () => openSetting(setting),
       "Show Log": () => { this.log.show(); },
       "Try Again": () => this.restart(),
     });
@@ -204,4 +220,11 @@ export class Server {
       await ways[answer]?.();
     }
   }
+}
+
+/** What names a program is a setting of the machine that the server runs on. */
+function openSetting(name: string): Thenable<unknown> {
+  return vscode.env.remoteName === undefined
+    ? vscode.commands.executeCommand("workbench.action.openSettings", name)
+    : vscode.commands.executeCommand("workbench.action.openRemoteSettings", { query: name });
 }

@@ -93,20 +93,22 @@ test("a Python that is set is the only one that is tried", async () => {
   assert.deepEqual(await started({ python: "/mine/python" }, programs), ["/mine/python", ...own]);
   const choice = await choose({ python: "/mine/old" }, programs);
   assert.ok(!choice.found);
-  assert.match(choice.problem, /only found \/mine\/old \(3\.8\.1\)/);
+  assert.match(choice.problem, /but only found \/mine\/old \(3\.8\.1\)/);
+  const absent = await choose({ python: "/absent" }, programs);
+  assert.match(absent.found ? "" : absent.problem, /but "\/absent" is none\. /);
 });
 
 test("without a Python that can, it is told which one is needed, and what there is", async () => {
   const none = await choose({}, {});
   assert.deepEqual(none, {
     found: false,
-    problem: "Python 3.11 or newer is needed to run the server (3.11, 3.13 for linux-x64), and none was found. " +
+    problem: "Python 3.11 or newer is needed to run the server (3.11, 3.13 for linux-x64), but none was found. " +
       "Install one, or name one in the settings.",
     setting: "driveTrace.server.python",
   });
   const tooOld = await choose({}, { "/bin/python3": python("/bin/python3", "3.9.2"), "/bin/python": python("/bin/python3", "3.9.2") });
   assert.ok(!tooOld.found);
-  assert.match(tooOld.problem, /, and only found \/bin\/python3 \(3\.9\.2\)\. /);
+  assert.match(tooOld.problem, /, but only found \/bin\/python3 \(3\.9\.2\)\. /);
 });
 
 test("an extension that carries no server says so", async () => {

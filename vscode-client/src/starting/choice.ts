@@ -106,7 +106,7 @@ async function bundledServer(wishes: Wishes, machine: Machine): Promise<Choice> 
       found.push(interpreter);
     }
   }
-  return { found: false, problem: missingPython(bundle, found), setting: pythonSetting };
+  return { found: false, problem: missingPython(wishes.python, bundle, found), setting: pythonSetting };
 }
 
 function interpreters({ python, environment }: Wishes, bundle: Bundle, platform: NodeJS.Platform): string[][] {
@@ -127,12 +127,13 @@ async function interpreterOf(
   return parseDescription(answer ?? "");
 }
 
-function missingPython(bundle: Bundle, found: readonly Interpreter[]): string {
+function missingPython(wanted: string, bundle: Bundle, found: readonly Interpreter[]): string {
   const versions = Object.values(bundle.compiled).map((folder) => folder.replace("cp3", "3."));
   const seen = [...new Set(found.map(({ file, version }) => `${file} (${version})`))];
-  const instead = seen.length === 0 ? "none was found" : `only found ${seen.join(", ")}`;
+  const none = wanted === "" ? "none was found" : `"${wanted}" is none`;
+  const instead = seen.length === 0 ? none : `only found ${seen.join(", ")}`;
   return `Python 3.11 or newer is needed to run the server (${versions.join(", ")} for ${bundle.target}), ` +
-    `and ${instead}. Install one, or name one in the settings.`;
+    `but ${instead}. Install one, or name one in the settings.`;
 }
 
 async function find(name: string, machine: Machine): Promise<string | undefined> {
