@@ -207,7 +207,7 @@ export class Server {
 
   private reportEnds(): Promise<void> {
     const problem = `the server has ended ${this.ends.length} times in a short time, and is not started again. ` +
-      "Until it is, nothing is checked, and what is shown of a trace may be out of date.";
+      "Until it is, no trace is checked.";
     return this.offer(problem, {
       "Show Log": () => { this.log.show(); },
       "Restart": () => this.restart(),
