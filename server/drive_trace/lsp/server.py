@@ -37,6 +37,7 @@ from drive_trace.lsp.settings import SECTION, Settings
 from drive_trace.lsp.settings_source import SettingsSource
 from drive_trace.lsp.symbols import Symbols
 from drive_trace.lsp.threads import in_thread
+from drive_trace.lsp.views import Views
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.storage.linked_files import linked_file
@@ -75,6 +76,13 @@ class TraceServer(LanguageServer):
         self._publishing = Debouncer(self._deliver)
         self._scored: dict[str, tuple[int, int]] = {}
         self._commands = ServerCommands(self)
+        self._views = Views(
+            self.protocol,
+            self._runs,
+            self._following,
+            self.asked,
+            lambda uri: self._options(uri).rules,
+        )
         self._use(self.settings)
         self._register()
 
@@ -103,6 +111,8 @@ class TraceServer(LanguageServer):
         self._on(types.WORKSPACE_SYMBOL, self._symbols.find, symbols)
         self._on(types.WORKSPACE_SYMBOL_RESOLVE, self._symbols.resolve)
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
+        for method, handler in self._views.handlers.items():
+            self._on(method, handler)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
@@ -153,6 +163,7 @@ class TraceServer(LanguageServer):
         self._diagnosing.publish(trace)
         self._diagnosing.publish_configurations()
         self._following.opened(document.uri)
+        self._views.changed(document.uri)
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         uri, version = params.text_document.uri, params.text_document.version
@@ -170,6 +181,7 @@ class TraceServer(LanguageServer):
         if self.traces.close(uri):
             self._diagnosing.clear(uri)
             self._following.closed(uri)
+            self._views.changed(uri)
 
     def _did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         added, removed = (
@@ -202,6 +214,7 @@ class TraceServer(LanguageServer):
         self._diagnosing.publish_configurations()
         if has_changed:
             self._diagnosing.ask_again()
+            self._views.changed(None)
 
     def _use_and_follow(self, settings: Settings) -> None:
         before = self.settings
@@ -239,6 +252,7 @@ class TraceServer(LanguageServer):
                 self._follow_options()
             self._diagnosing.publish(trace)
             self._refresh_lenses(trace)
+            self._views.changed(uri)
 
     def _refresh_lenses(self, trace: OpenTrace) -> None:
         revision = trace.score_revision
@@ -250,9 +264,12 @@ class TraceServer(LanguageServer):
     def _tell_of_closed(self) -> None:
         """Closed traces were looked at: what of them shows in the editor may be out of date."""
         runs = self._runs.closed.take_changed_runs()
+        has_new_text = self._runs.closed.take_new_text()
+        if runs or has_new_text:
+            self._views.changed(None)
         if any(not runs.isdisjoint(trace.analysis.index.runs) for trace in self.traces):
             self._refreshing.request(types.WORKSPACE_CODE_LENS_REFRESH)
-        if self._runs.closed.take_new_text() and self.protocol.client.pulls_diagnostics:
+        if has_new_text and self.protocol.client.pulls_diagnostics:
             self._refreshing.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
 
     def _refresh(self, method: str) -> None:
