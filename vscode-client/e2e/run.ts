@@ -14,6 +14,7 @@ import { CannotRunHere, ensureChromium } from "./machine";
 import { isDriveTrace, kill, run, waitForEnd } from "./processes";
 import { Sandbox } from "./sandbox";
 import { playStory } from "./story";
+import { playViews } from "./views";
 
 const skipped = 3;
 const deadline = 4 * 60_000;
@@ -84,6 +85,7 @@ async function inSandbox(command: string, machine: Machine, picture?: string): P
     const url = `http://127.0.0.1:${port}/?folder=${encodeURIComponent(sandbox.workspace)}`;
     editor = await Editor.open(browser, url, screenshots);
     await playStory(editor, sandbox, picture);
+    await playViews(editor, sandbox);
   };
   try {
     await Promise.race([play(), watch.overdue]);

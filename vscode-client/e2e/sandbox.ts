@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 
-import { demoTrace } from "./trace";
+import { demoTrace, otherTrace } from "./trace";
 
 /** Quiet, motionless, and never saving by itself. */
 const editorSettings = {
@@ -48,6 +48,8 @@ export class Sandbox {
     await writeFile(path.join(sandbox.bin, "drive-trace"), script, { mode: 0o755 });
     await mkdir(path.dirname(sandbox.trace), { recursive: true });
     await writeFile(sandbox.trace, demoTrace());
+    await mkdir(path.dirname(sandbox.otherTrace), { recursive: true });
+    await writeFile(sandbox.otherTrace, otherTrace());
     await mkdir(path.join(sandbox.userData, "User"), { recursive: true });
     await mkdir(path.join(sandbox.userData, "Machine"), { recursive: true });
     await writeFile(path.join(sandbox.userData, "User", "settings.json"), JSON.stringify(editorSettings));
@@ -76,6 +78,7 @@ export class Sandbox {
 
   get workspace(): string { return path.join(this.root, "workspace"); }
   get trace(): string { return path.join(this.workspace, "projects", "demo", "trace.jsonl"); }
+  get otherTrace(): string { return path.join(this.workspace, "projects", "other", "trace.jsonl"); }
   get home(): string { return path.join(this.root, "home"); }
   get extensions(): string { return path.join(this.root, "extensions"); }
   get userData(): string { return path.join(this.root, "data"); }

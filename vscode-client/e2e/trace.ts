@@ -43,15 +43,26 @@ export function demoTrace(): string {
   return steps.map((step, index) => `${line(step, index)}\n`).join("");
 }
 
+/** A run that nobody has graded. */
+export function otherTrace(): string {
+  const payload = { project_slug: "other", origin: "promote", has_linear_project: false };
+  return `${line([0, "project-started", payload], 200, "other")}\n`;
+}
+
+/** An event as an agent appends it, behind all others of the demo. */
+export function appended(minutes: number, type: string, payload: object): string {
+  return `${line([minutes, type, payload], 300 + minutes)}\n`;
+}
+
 type Step = readonly [minutes: number, type: string, payload: object];
 
-function line([minutes, type, payload]: Step, index: number): string {
+function line([minutes, type, payload]: Step, index: number, run = "demo"): string {
   return JSON.stringify({
     event_id: id(index + 1),
     event_type: type,
     schema_version: "1",
     ts: new Date(started + minutes * minute).toISOString(),
-    project_run_id: "demo",
+    project_run_id: run,
     orchestrator_agent_id: null,
     ...payload,
   });

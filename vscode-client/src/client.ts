@@ -9,6 +9,7 @@ import {
   State,
 } from "vscode-languageclient/node";
 
+import { link } from "./link";
 import { readSettings } from "./settings";
 import { showDocument } from "./show-document";
 
@@ -56,7 +57,7 @@ export function createClient(
     // A function, so that a server started again after a crash gets the settings of that moment.
     initializationOptions: () => readSettings().forServer,
     initializationFailedHandler: () => false,
-    middleware: { window: { showDocument } },
+    middleware: { window: { showDocument }, executeCommand: link.takeOver },
     errorHandler: {
       error: (error, message, count) => usual.error(error, message, count),
       // A server that ends before it has answered once would only fail again.
@@ -68,5 +69,6 @@ export function createClient(
   };
   const client = new DriveTraceClient(launch, options, onFailedStart);
   const usual = client.createDefaultErrorHandler();
+  link.attach(client);
   return client;
 }

@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 
 import { Server } from "./server";
 import { serverPathSetting } from "./settings";
+import { registerViews } from "./views/register";
 
 let server: Server | undefined;
 
@@ -18,6 +19,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }
     }),
   );
+  registerViews(context);
   await started.restart();
 }
 

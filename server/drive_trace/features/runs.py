@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -29,6 +29,8 @@ class RunFile(NamedTuple):
     events: int
     findings: int
     """On the lines of the run."""
+    correctness: Mapping[str, object] | None
+    """What the trace alone says of it, by component."""
 
 
 def run_json(run: RunScore, files: Sequence[RunFile]) -> dict[str, object]:

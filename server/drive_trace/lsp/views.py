@@ -138,7 +138,8 @@ class Views:
             record = part.first_line - 1
             line = document.protocol_line(record) if document is not None else record
             findings = counts.get(part.run_id, 0)
-            files.append(RunFile(uri, part.path, line, part.event_count, findings))
+            grade = dict(part.correctness.values) if part.correctness is not None else None
+            files.append(RunFile(uri, part.path, line, part.event_count, findings, grade))
         return run_json(score_run([each.part for each in parts]), files)
 
     def _run_at(self, params: types.TextDocumentPositionParams) -> dict[str, object] | None:
