@@ -15,7 +15,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
   const at = place(text, token);
 
   await step("the file is in the language Drive Trace", async () => {
-    await editor.openFile(["projects"], "trace.jsonl");
+    await editor.openFile(["projects", "demo"], "trace.jsonl");
     await editor.closeSideBar();
     await until("the language mode", async () => (await editor.languageMode()) === "Drive Trace");
   });

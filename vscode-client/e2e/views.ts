@@ -10,7 +10,8 @@ import { until } from "./until";
 /** What a person sees who watches and grades a run, with the views beside the file. */
 export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void> {
   await step("the status bar says the verdict of the run under the cursor", async () => {
-    await editor.closeOthers();
+    await editor.run("Notifications: Clear All Notifications");
+    await editor.press("Control+J");
     await editor.selectTab("trace.jsonl");
     await editor.press("Control+S");
     await editor.verdict.filter({ hasText: /^\W*CORRECT$/ }).waitFor();
@@ -82,7 +83,8 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.screenshot("13-append");
     await editor.input.fill("dispatch-end");
     await editor.choices.filter({ hasText: "dispatch-end" }).first().click();
-    await editor.lines.filter({ hasText: "dispatch-end" }).filter({ hasText: "5d2e3c52" }).first().waitFor();
+    await editor.cursor.filter({ hasText: "Ln 17," }).waitFor();
+    await editor.lines.filter({ hasText: '"dispatch-end"' }).first().waitFor();
     await editor.press("Escape");
     await editor.run("File: Revert File");
   });

@@ -107,13 +107,13 @@ export interface NextEvents {
 
 export interface Composed {
   version: number;
-  range: { start: Position; end: Position };
+  range: { start: Place; end: Place };
   snippet: string | null;
   text: string;
   blanks: string[];
 }
 
-export interface Position {
+interface Place {
   line: number;
   character: number;
 }

@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 import { link } from "../link";
 import type { RunAt } from "../protocol";
-import { language, runUnderCursor } from "./places";
+import { runUnderCursor, traceEditor } from "./places";
 import { joined, looks, Soon } from "./telling";
 
 /** The verdict of the run under the cursor, in the status bar. */
@@ -26,8 +26,9 @@ export class StatusBar {
 
   private async update(): Promise<void> {
     const turn = ++this.asked;
-    const editor = vscode.window.activeTextEditor;
-    const run = editor?.document.languageId === language ? await runUnderCursor(editor) : undefined;
+    // While a view has the focus, the trace beside it is what somebody works on.
+    const editor = traceEditor();
+    const run = editor && (await runUnderCursor(editor));
     if (turn !== this.asked) {
       return;
     }

@@ -221,9 +221,12 @@ function drawAxis(): void {
     ...(view.to - view.from < 600_000 ? { second: "2-digit" } : {}), timeZone: "UTC",
   });
   const hasTimes = timeline !== undefined && timeline.start !== null;
-  const labels = (hasTimes ? ticks(view, Math.floor(width / (isLong ? 130 : 80))) : []).map((moment) => {
+  const room = isLong ? 130 : 80;
+  const part = (moment: number): number => (moment - view.from) / (view.to - view.from);
+  const moments = hasTimes ? ticks(view, Math.floor(width / room)) : [];
+  const labels = moments.filter((moment) => (1 - part(moment)) * width > room / 2).map((moment) => {
     const label = element("span", "", format.format(moment));
-    label.style.left = `${((moment - view.from) / (view.to - view.from)) * 100}%`;
+    label.style.left = `${part(moment) * 100}%`;
     return label;
   });
   const marks = marksIn(timeline?.marks ?? [], view, Math.floor(width / 4)).map(({ mark, at, count }) => {
