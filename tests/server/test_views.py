@@ -215,13 +215,14 @@ def test_a_timeline(client: RawClient) -> None:
         + triage(project_run_id="run-2", ts=at(11))
         + round_start(2, R2, 12)
         + triage(ts="someday")
+        + graded("pass", None, None, ts="2027-01-01T00:00:00.000Z")
     )
     document = Document(client, apart(text))
     said = ask(client, "timeline", uri=document.uri, runId="run-1")
     begin = 1779976800000
     minute = 60_000
     assert (said["start"], said["end"]) == (begin, begin + 12 * minute)
-    assert said["title"] == MISSING
+    assert said["title"] == "not computable — missing: qa, intent"
     (lane,) = said["lanes"]
     assert (lane["name"], lane["outcome"], lane["roundStarts"]) == ("D1", None, 2)
     assert (lane["start"], lane["end"], lane["startLine"]) == (begin + 2 * minute, None, 1)
@@ -241,6 +242,7 @@ def test_a_timeline(client: RawClient) -> None:
     assert said["marks"] == [
         {"type": "triage-verdict", "at": begin, "line": 0},
         {"type": "triage-verdict", "at": None, "line": 6},
+        {"type": "correctness-recorded", "at": 1798761600000, "line": 7},
     ]
 
 

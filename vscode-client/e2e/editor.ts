@@ -53,11 +53,21 @@ export class Editor {
 
   /** Runs a command from the palette. */
   async run(command: string): Promise<void> {
+    await this.pick(command);
+    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+  }
+
+  /** Runs a command that asks something, which begins with `question`. */
+  async runAsking(command: string, question: string): Promise<void> {
+    await this.pick(command);
+    await this.page.locator(`.quick-input-widget input[placeholder^="${question}"]`).waitFor();
+  }
+
+  private async pick(command: string): Promise<void> {
     await this.page.keyboard.press("F1");
     await this.page.locator(".quick-input-widget input").first().fill(`>${command}`);
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: command }).first().waitFor();
     await this.page.keyboard.press("Enter");
-    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   }
 
   languageMode(): Promise<string> {
@@ -107,6 +117,10 @@ export class Editor {
   /** Line and column of the cursor. */
   get cursor(): Locator {
     return this.page.locator("#status\\.editor\\.selection");
+  }
+
+  get lightTheme(): Locator {
+    return this.page.locator(".monaco-workbench.vs");
   }
 
   /** The rows of the view "Runs". */

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,6 +37,19 @@ async function main(): Promise<void> {
   console.log("packaging the extension");
   await run("npm", ["run", "package"], { cwd: client });
   await inSandbox(command, machine, options.picture);
+  if (options.picture !== undefined) {
+    await keepWalkthrough();
+  }
+}
+
+/** The pictures of the walkthrough are screenshots of the story. */
+async function keepWalkthrough(): Promise<void> {
+  const folder = path.join(client, "media", "walkthrough");
+  const pictures = { write: "4-hover-mistake", grade: "11-record", report: "12-live-report", runs: "14-runs" };
+  await mkdir(folder, { recursive: true });
+  for (const [name, screenshot] of Object.entries(pictures)) {
+    await copyFile(path.join(screenshots, `${screenshot}.png`), path.join(folder, `${name}.png`));
+  }
 }
 
 async function findCommand(): Promise<string> {

@@ -54,6 +54,20 @@ export function appended(minutes: number, type: string, payload: object): string
   return `${line([minutes, type, payload], 300 + minutes)}\n`;
 }
 
+/** A run of one dispatch and 5,000 rounds: 10,001 events. */
+export function longTrace(): string {
+  const within = { dispatch_id: dispatch };
+  const start = { ...within, dispatch_name: "long", subagent_type: "implementer", model: null, parent_dispatch_id: null };
+  const steps: Step[] = [[0, "dispatch-start", start]];
+  for (let number = 1; number <= 5000; number += 1) {
+    const round = { ...within, round_id: `round-${number}` };
+    steps.push([number, "round-start", { ...round, round_number: number }]);
+    const end = { ...round, verdict: "another-round-needed", findings_filed: 1, wall_clock_ms: minute };
+    steps.push([number + 1, "round-end", end]);
+  }
+  return steps.map((step, index) => `${line(step, index, "orphan-long")}\n`).join("");
+}
+
 type Step = readonly [minutes: number, type: string, payload: object];
 
 function line([minutes, type, payload]: Step, index: number, run = "demo"): string {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { appendFile, readFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import * as path from "node:path";
 
 import type { Editor } from "./editor";
 import type { Sandbox } from "./sandbox";
 import { step } from "./story";
-import { appended } from "./trace";
+import { appended, longTrace } from "./trace";
 import { until } from "./until";
 
 /** What a person sees who watches and grades a run, with the views beside the file. */
@@ -34,9 +35,9 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
 
   await step("the timeline follows what is appended on disk, and is walked by keys", async () => {
     const dispatch_id = "5d2e3c52-9b0e-4c35-9a3a-1f2d3c4b5a69";
-    const started = { dispatch_id, dispatch_name: "</span><b>late", subagent_type: "fixer", model: null, parent_dispatch_id: null };
+    const started = { dispatch_id, dispatch_name: "<b>follow-up</b>", subagent_type: "fixer", model: null, parent_dispatch_id: null };
     await appendFile(sandbox.trace, appended(33, "dispatch-start", started));
-    await editor.preview.locator(".row").filter({ hasText: "</span><b>late" }).waitFor();
+    await editor.preview.locator(".row").filter({ hasText: "<b>follow-up</b>" }).waitFor();
     await editor.preview.locator(".rows").focus();
     await editor.press("End");
     await editor.press("Enter");
@@ -44,7 +45,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
   });
 
   await step("a verdict is recorded, and merged with what was recorded before", async () => {
-    await editor.run("Drive Trace: Record Verdict…");
+    await editor.runAsking("Drive Trace: Record Verdict…", "What has been judged?");
     await editor.choices.filter({ hasText: "intent" }).filter({ hasText: "pass" }).waitFor();
     await editor.screenshot("11-record");
     await editor.choices.filter({ hasText: "intent" }).click();
@@ -79,7 +80,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
 
   await step("an event is appended with its fields filled in", async () => {
     await editor.selectTab("trace.jsonl");
-    await editor.run("Drive Trace: Append Event…");
+    await editor.runAsking("Drive Trace: Append Event…", "Which event of demo");
     await editor.screenshot("13-append");
     await editor.input.fill("dispatch-end");
     await editor.choices.filter({ hasText: "dispatch-end" }).first().click();
@@ -112,7 +113,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
   });
 
   await step("it is filtered as somebody types, and follows what is appended on disk", async () => {
-    await editor.run("Drive Trace: Filter Runs…");
+    await editor.runAsking("Drive Trace: Filter Runs…", "Words of a run");
     await editor.input.fill("OTHER");
     await editor.runs.filter({ hasText: "demo" }).waitFor({ state: "detached" });
     await editor.press("Enter");
@@ -121,16 +122,36 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.runs.filter({ hasText: "demo" }).filter({ hasText: "missing: qa" }).waitFor();
   });
 
+  await step("a timeline of 10,000 events draws what is in view, and is walked to its end", async () => {
+    await mkdir(path.dirname(sandbox.longTrace), { recursive: true });
+    await writeFile(sandbox.longTrace, longTrace());
+    await editor.runs.filter({ hasText: "orphan-long" }).click();
+    await editor.activeTab.filter({ hasText: "orphan-long" }).waitFor();
+    await editor.verdict.filter({ hasText: "external correctness signal" }).waitFor();
+    await editor.run("Drive Trace: Open Timeline");
+    await editor.preview.locator(".row").filter({ hasText: "round 9 " }).waitFor();
+    assert.ok((await editor.preview.locator(".row").count()) < 100, "rows that are drawn");
+    await editor.preview.locator(".rows").focus();
+    await editor.press("End");
+    await editor.preview.locator(".row.chosen").filter({ hasText: "round 5000 " }).waitFor();
+    await editor.press("Enter");
+    await editor.cursor.filter({ hasText: "Ln 10000," }).waitFor();
+    await editor.screenshot("15-long-timeline");
+    await editor.run("View: Close Editor");
+  });
+
   await step("all of it is readable in a light theme", async () => {
     await sandbox.changeSettings({ "workbench.colorTheme": "Default Light Modern" });
+    await editor.lightTheme.waitFor();
     await editor.selectTab("trace.jsonl");
-    await editor.screenshot("15-light-runs");
+    await editor.verdict.filter({ hasText: "missing: qa" }).waitFor();
+    await editor.screenshot("16-light-runs");
     await editor.closeSideBar();
     await editor.run("Drive Trace: Open Report");
     await editor.preview.locator(".headline").waitFor();
-    await editor.screenshot("16-light-report");
+    await editor.screenshot("17-light-report");
     await editor.run("Drive Trace: Open Timeline");
     await editor.preview.locator(".rows").waitFor();
-    await editor.screenshot("17-light-timeline");
+    await editor.screenshot("18-light-timeline");
   });
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from drive_trace.scorecard.card import as_double
@@ -11,6 +11,7 @@ from drive_trace.scorecard.render import plain
 from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.scorecard.timeline import DispatchSpan, RoundSpan, marks, timelines
 from drive_trace.trace.times import epoch_milliseconds
+from drive_trace.vocabulary import EVENTS
 
 _MOST = 80
 """Characters of a name or an id."""
@@ -23,29 +24,31 @@ def timeline_json(run_id: str, events: Sequence[Event], line_of: LineOf) -> dict
     """The lanes of one run, a dispatch each, with its rounds; and what else happened.
 
     Moments are milliseconds since 1970, null where a timestamp is missing or is none; lengths are
-    milliseconds, ``claimed`` as the author has them and ``clock`` by the timestamps.
+    milliseconds, ``claimed`` as the author has them and ``clock`` by the timestamps. The run is as
+    long as it was worked on: a grade of months later would leave nothing of it to be seen.
     """
     log = EventLog([TraceLog(TraceSummary("", (), (), ()), tuple(events), ())])
     spans = timelines(log).get(run_id, ())
-    others = [_mark(event, line_of) for event in marks(log)]
-    lanes = [_lane(span, line_of) for span in spans]
-    moments = [*_moments(spans), *(at for each in others if isinstance(at := each["at"], int))]
+    others = marks(log)
+    work = [event.ts for event in others if not EVENTS[event.name].is_feed]
+    moments = list(_moments([*work, *_timestamps(spans)]))
     return {
         "runId": run_id,
         "start": min(moments, default=None),
         "end": max(moments, default=None),
-        "lanes": lanes,
-        "marks": others,
+        "lanes": [_lane(span, line_of) for span in spans],
+        "marks": [_mark(event, line_of) for event in others],
     }
 
 
-def _moments(spans: Sequence[DispatchSpan]) -> Iterator[int]:
+def _timestamps(spans: Sequence[DispatchSpan]) -> Iterator[str | None]:
     every: Iterator[DispatchSpan | RoundSpan] = chain(spans, *(each.rounds for each in spans))
     for span in every:
-        for ts in (span.started, span.ended):
-            at = epoch_milliseconds(ts)
-            if at is not None:
-                yield at
+        yield from (span.started, span.ended)
+
+
+def _moments(timestamps: Iterable[str | None]) -> Iterator[int]:
+    return (at for ts in timestamps if (at := epoch_milliseconds(ts)) is not None)
 
 
 def _mark(event: Event, line_of: LineOf) -> dict[str, object]:

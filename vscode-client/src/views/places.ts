@@ -60,14 +60,14 @@ async function placeOfRun(run: Run): Promise<Place | undefined> {
 }
 
 /** Shows a line, from 0, of a trace, in the editor that shows the trace already if there is one. */
-export async function showLine(uri: string, line?: number): Promise<vscode.TextEditor> {
+export async function showLine(uri: string, line?: number, preview = false): Promise<vscode.TextEditor> {
   const wanted = link.toUri(uri);
   const shown = vscode.window.visibleTextEditors.find(
     ({ document }) => document.uri.toString() === wanted.toString(),
   );
   const place = line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
   const viewColumn = shown?.viewColumn ?? vscode.ViewColumn.One;
-  return vscode.window.showTextDocument(wanted, { preview: false, viewColumn, ...place });
+  return vscode.window.showTextDocument(wanted, { preview, viewColumn, ...place });
 }
 
 function isPlace(given: unknown): given is Place {

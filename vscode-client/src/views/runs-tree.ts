@@ -33,7 +33,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
       this.changes,
       command("openRun", (node) => {
         const file = "file" in node ? node.file : node.files[0];
-        return file && showLine(file.uri, file.line);
+        return file && showLine(file.uri, file.line, true);
       }),
       command("filterRuns", () => { this.askFilter(); }),
       command("clearRunFilter", () => { this.filter(""); }),

@@ -124,7 +124,7 @@ export function marksIn(marks: readonly Mark[], view: Range, columns: number): {
   return [...found.values()];
 }
 
-const steps = [1, 5, 15, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_592_000]
+const steps = [1, 5, 15, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_592_000, 7_776_000]
   .map((seconds) => seconds * 1000);
 
 /** Round moments to be written over the lanes, at most so many. */
