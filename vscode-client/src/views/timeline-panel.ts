@@ -7,13 +7,14 @@ import { Panels, type ViewKind } from "./webview";
 
 const style = `
 html,body{height:100%}
+:root{--names:clamp(110px,34vw,260px)}
 body{margin:0;padding:0;display:flex;flex-direction:column;overflow:hidden;
 font:var(--vscode-font-size)/20px var(--vscode-font-family);color:var(--vscode-editor-foreground)}
 header{padding:6px 12px;display:flex;gap:12px;align-items:baseline;flex-wrap:wrap}
 header strong{font-weight:600}
 .soft{color:var(--vscode-descriptionForeground)}
 .key{display:inline-block;width:14px;height:8px;margin:0 4px 0 8px}
-.axis{position:relative;height:20px;margin-left:260px;margin-right:14px;overflow:hidden;
+.axis{position:relative;height:20px;margin-left:var(--names);margin-right:14px;overflow:hidden;
 color:var(--vscode-descriptionForeground);font-size:11px}
 .axis span{position:absolute;white-space:nowrap;padding-left:3px;border-left:1px solid var(--vscode-editorIndentGuide-background1,currentColor)}
 .axis button{all:unset;position:absolute;bottom:0;width:3px;height:6px;cursor:pointer;background:var(--vscode-descriptionForeground)}
@@ -25,17 +26,17 @@ color:var(--vscode-descriptionForeground);font-size:11px}
 .row.here{background:var(--vscode-editor-lineHighlightBackground,transparent);outline:1px dashed var(--vscode-editor-foreground);outline-offset:-1px}
 .row.chosen{background:var(--vscode-list-inactiveSelectionBackground)}
 .rows:focus .row.chosen{background:var(--vscode-list-activeSelectionBackground);color:var(--vscode-list-activeSelectionForeground)}
-.label{position:absolute;left:12px;width:240px;line-height:24px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.row.round .label{left:28px;width:224px;color:var(--vscode-descriptionForeground)}
+.label{position:absolute;left:12px;width:calc(var(--names) - 20px);line-height:24px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.row.round .label{left:28px;width:calc(var(--names) - 36px);color:var(--vscode-descriptionForeground)}
 .rows:focus .row.round.chosen .label{color:inherit}
-.lane{position:absolute;left:260px;right:4px;top:0;height:24px;overflow:hidden}
+.lane{position:absolute;left:var(--names);right:4px;top:0;height:24px;overflow:hidden}
 .lane span{position:absolute;top:5px;height:8px;box-sizing:border-box;border-radius:1px}
 .clock{background:var(--vscode-charts-blue)}
 .lane .claimed{top:15px;height:4px}
 .claimed{background:var(--vscode-charts-purple)}
 .lane .open{background:none;border:1px dashed var(--vscode-charts-blue)}
 .row.round .clock{opacity:.7}
-footer{padding:4px 12px;color:var(--vscode-descriptionForeground);border-top:1px solid var(--vscode-panel-border,transparent)}
+footer{padding:4px 12px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;color:var(--vscode-descriptionForeground);border-top:1px solid var(--vscode-panel-border,transparent)}
 [hidden]{display:none!important}
 `;
 

@@ -221,7 +221,7 @@ function drawAxis(): void {
     ...(view.to - view.from < 600_000 ? { second: "2-digit" } : {}), timeZone: "UTC",
   });
   const hasTimes = timeline !== undefined && timeline.start !== null;
-  const room = isLong ? 130 : 80;
+  const room = isLong ? 100 : 80;
   const part = (moment: number): number => (moment - view.from) / (view.to - view.from);
   const moments = hasTimes ? ticks(view, Math.floor(width / room)) : [];
   const labels = moments.filter((moment) => (1 - part(moment)) * width > room / 2).map((moment) => {
