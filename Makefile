@@ -74,7 +74,7 @@ $(PROTOCOL_STAMP): $(PROTOCOL)/package-lock.json | node
 	@cd $(PROTOCOL) && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-$(PROTOCOL_SCHEMA): $(PROTOCOL)/generate.mjs $(PROTOCOL_STAMP)
+$(PROTOCOL_SCHEMA): $(PROTOCOL)/generate.mjs $(CLIENT)/src/protocol.ts $(PROTOCOL_STAMP)
 	@echo "Making JSON Schemas of the protocol's types"
 	@cd $(PROTOCOL) && npm run --silent generate
 

@@ -7,7 +7,8 @@ to, and a fresh analysis is the edit that puts in the whole text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from drive_trace.scorecard.summary import RunSummary, TraceSummary, summarize, s
 from drive_trace.text import Span
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.values import values_of
@@ -112,6 +113,18 @@ class Analysis:
     def finding_count(self) -> int:
         """How many findings there are."""
         return self._findings.total
+
+    def findings_by_run(self) -> Mapping[str | None, int]:
+        """How many findings each run has on its lines. Those of lines that name no run are the
+        run's where the trace has only one, else nobody's: they stand under None.
+        """
+        counts: Counter[str | None] = Counter()
+        for line in self._findings.lines():
+            counts[run_of(line)] += self._findings.count_of(line)
+        runs = {*self.index.runs, *counts} - {None}
+        if len(runs) == 1:
+            counts[runs.pop()] += counts.pop(None, 0)
+        return counts
 
     @property
     def hidden_count(self) -> int:

@@ -44,6 +44,10 @@ const symbols = { name: "workspace symbols", method: "workspace/symbol", fits: (
 const settings = { name: "a question for settings", method: "workspace/configuration", fits: () => true };
 const progress = { name: "work to show", method: "window/workDoneProgress/create", fits: () => true };
 const error = { name: "an error", method: "workspace/executeCommand", fits: ({ error }) => error };
+const runs = { name: "runs", method: "driveTrace/runs", fits: ({ result }) => result?.runs.length > 0 };
+const timeline = { name: "a timeline", method: "driveTrace/timeline", fits: ({ result }) => result?.lanes.length > 0 };
+const event = { name: "an event to append", method: "driveTrace/composeEvent", fits: ({ result }) => result };
+const tidings = { name: "what has changed", method: "driveTrace/changed", fits: ({ params }) => params.uri };
 
 export const corruptions = [
   // A missing member.
@@ -75,6 +79,9 @@ export const corruptions = [
   [part, "no version", ({ params }) => delete params.value.items[0].version],
   [refresh, "no id", (message) => delete message.id],
   [show, "no uri", ({ params }) => delete params.uri],
+  [runs, "no verdict", ({ result }) => delete result.runs[0].verdict],
+  [timeline, "no rounds", ({ result }) => delete result.lanes[0].rounds],
+  [tidings, "no uri", ({ params }) => delete params.uri],
   [error, "no code", (message) => delete message.error.code],
   [error, "no message", (message) => delete message.error.message],
 
@@ -96,6 +103,8 @@ export const corruptions = [
   [initialized, "a flag that is a number", ({ result }) => (result.capabilities.hoverProvider = 1)],
   [refresh, "an id that is a list", (message) => (message.id = [])],
   [show, "external that is a number", ({ params }) => (params.external = 1)],
+  [tidings, "a uri that is a number", ({ params }) => (params.uri = 1)],
+  [timeline, "a line that is a string", ({ result }) => (result.lanes[0].startLine = "1")],
   [error, "a code that is a string", (message) => (message.error.code = "-32602")],
   [error, "an id that is an object", (message) => (message.id = {})],
 
@@ -107,6 +116,7 @@ export const corruptions = [
   [tokens, "a negative number", ({ result }) => (result.data[1] = -1)],
   [changes, "half a number to delete", ({ result }) => (result.edits[0].deleteCount = 0.5)],
   [lenses, "a negative character", ({ result }) => (result[0].range.end.character = -1)],
+  [event, "half a line", ({ result }) => (result.range.start.line = 0.5)],
   [error, "a code that is no integer", (message) => (message.error.code = 0.5)],
 
   // A value that no enumeration has.
@@ -117,6 +127,7 @@ export const corruptions = [
   [choices, "an unknown kind", ({ result }) => (result.items[0].kind = 26)],
   [choices, "an unknown format", ({ result }) => (result.items[0].insertTextFormat = 3)],
   [initialized, "an unknown kind of sync", ({ result }) => (result.capabilities.textDocumentSync.change = 3)],
+  [runs, "an unknown verdict", ({ result }) => (result.runs[0].verdict = "good")],
   [report, "an unknown kind", ({ result }) => (result.kind = "half")],
   [refresh, "an unknown method", (message) => (message.method = "workspace/codeLens/renew")],
   [refresh, "a method that is inherited", (message) => (message.method = "toString")],

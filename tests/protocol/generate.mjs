@@ -35,6 +35,7 @@ const shapes = {
 
 const preamble = `
 import type * as lsp from "vscode-languageserver-protocol";
+import type * as own from "../../../vscode-client/src/protocol";
 
 interface Message extends lsp.Message { jsonrpc: "2.0" }
 interface Response<R> extends Message { id: number | string; result: R }
@@ -54,6 +55,10 @@ const unlisted = {
   "$/logTrace": 'Notification<"$/logTrace", lsp.LogTraceParams>',
   "$/progress": "Progress<lsp.WorkDoneProgressBegin | lsp.WorkDoneProgressReport | lsp.WorkDoneProgressEnd>",
 };
+
+/** The requests and the notification of our own, whose types are those of the VS Code client. */
+const ownRequests = ["runs", "runAt", "report", "timeline", "nextEvents", "composeEvent"];
+const ownChanged = "driveTrace/changed";
 
 function compiled(file) {
   const options = { noEmit: true, strict: true, skipLibCheck: true, target: ts.ScriptTarget.ES2022 };
@@ -107,6 +112,10 @@ function* declaredMethods() {
 /** The text of build/messages.ts: what may be sent, by method. */
 function messageTypes() {
   const tables = { Responses: {}, Partials: {}, Messages: { ...unlisted } };
+  for (const method of ownRequests.map((name) => `driveTrace/${name}`)) {
+    tables.Responses[method] = `Response<own.Requests["${method}"]>`;
+  }
+  tables.Messages[ownChanged] = `Notification<"${ownChanged}", own.Changed>`;
   for (const { method, direction, params, result, partial } of declaredMethods()) {
     const quoted = JSON.stringify(method);
     if (result !== undefined && [clientToServer, both].includes(direction)) {

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from drive_trace.api import Analysis
 from drive_trace.features.diagnostics import DiagnosticOptions
+from drive_trace.lsp import trace_folders
 from drive_trace.lsp.closed_traces import ClosedTraces
+from drive_trace.lsp.trace_folders import TraceFolders
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.rules.settings import DEFAULTS
 from drive_trace.steps import Steps
+from drive_trace.storage.traces import Problem
 from drive_trace.text import PositionEncoding
 from tests.support.client_text import graded, triage
 
@@ -55,6 +61,26 @@ def test_a_budget_changes_nothing_but_what_is_read_again(tmp_path: Path) -> None
                 assert events(closed)[path.parent.name] == turn + 1
         assert look(closed) == set()
         assert [each.part.correctness is not None for each in closed.holders("run-1")] == [True] * 3
+
+
+def test_a_trace_that_comes_during_a_search_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = write(tmp_path / "a" / "trace.jsonl", triage())
+    folders = TraceFolders([tmp_path])
+    find = trace_folders.find_traces
+    new = tmp_path / "b" / "trace.jsonl"
+
+    def passed_by(paths: Sequence[str]) -> list[str | Problem]:
+        found = list(find(paths))
+        if not new.exists():
+            write(new, triage())
+            folders.expire()  # the client tells of it
+        return found
+
+    monkeypatch.setattr(trace_folders, "find_traces", passed_by)
+    assert list(folders.search().values()) == [old, new]
+    assert list(folders.search().values()) == [old, new]
 
 
 def test_a_report_is_of_the_text_as_it_is_whatever_was_asked_before(tmp_path: Path) -> None:

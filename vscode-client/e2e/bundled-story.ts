@@ -84,7 +84,7 @@ export async function playBundledStory(editor: Editor, sandbox: Sandbox): Promis
 }
 
 async function activate(editor: Editor): Promise<void> {
-  await editor.run("Drive Trace: Show Server Log");
+  await editor.run("Drive Trace: Show Log");
   await editor.panel.waitFor();
 }
 

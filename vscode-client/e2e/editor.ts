@@ -74,6 +74,17 @@ export class Editor {
 
   /** Runs a command from the palette. */
   async run(command: string): Promise<void> {
+    await this.pick(command);
+    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+  }
+
+  /** Runs a command that asks something, which begins with `question`. */
+  async runAsking(command: string, question: string): Promise<void> {
+    await this.pick(command);
+    await this.page.locator(`.quick-input-widget input[placeholder^="${question}"]`).waitFor();
+  }
+
+  private async pick(command: string): Promise<void> {
     await this.page.keyboard.press("F1");
     const input = this.page.locator(".quick-input-widget input").first();
     const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: command }).first();
@@ -84,7 +95,6 @@ export class Editor {
       return row.waitFor({ timeout: 1_000 }).then(() => true, () => false);
     });
     await this.page.keyboard.press("Enter");
-    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   }
 
   languageMode(): Promise<string> {
@@ -130,7 +140,50 @@ export class Editor {
     return this.page.locator(".tab.active");
   }
 
-  /** The document inside VS Code's Markdown preview. */
+  tab(name: string): Locator {
+    return this.page.locator(".tab", { hasText: name });
+  }
+
+  /** Leaves the one editor that has the focus, and its group. */
+  async closeOthers(): Promise<void> {
+    await this.run("View: Close Other Editors in Group");
+    await this.run("View: Close Editors in Other Groups");
+  }
+
+  /** The verdict in the status bar. */
+  get verdict(): Locator {
+    return this.page.locator("#drive-trace\\.drive-trace\\.verdict");
+  }
+
+  /** Line and column of the cursor. */
+  get cursor(): Locator {
+    return this.page.locator("#status\\.editor\\.selection");
+  }
+
+  get lightTheme(): Locator {
+    return this.page.locator(".monaco-workbench.vs");
+  }
+
+  /** The rows of the view "Runs". */
+  get runs(): Locator {
+    return this.page.locator(".part.sidebar .monaco-list-row");
+  }
+
+  /** What the open quick pick offers, and its input. */
+  get choices(): Locator {
+    return this.page.locator(".quick-input-list .monaco-list-row");
+  }
+
+  get input(): Locator {
+    return this.page.locator(".quick-input-widget input").first();
+  }
+
+  /** The lines of the trace that are in view. */
+  get lines(): Locator {
+    return this.page.locator(".editor-instance .view-line");
+  }
+
+  /** The document inside a webview. */
   get preview(): Locator {
     return this.page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame").locator("body");
   }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -44,6 +44,19 @@ async function main(): Promise<void> {
   console.log(`${path.basename(await vsix())}: ${(size / 1e6).toFixed(1)} MB`);
   for (const scenario of scenarios) {
     await playApart(scenario, options.picture);
+  }
+  if (options.picture !== undefined) {
+    await keepWalkthrough();
+  }
+}
+
+/** The pictures of the walkthrough are screenshots of the stories. */
+async function keepWalkthrough(): Promise<void> {
+  const folder = path.join(client, "media", "walkthrough");
+  const pictures = { write: "4-hover-mistake", grade: "11-record", report: "12-live-report", runs: "14-runs" };
+  await mkdir(folder, { recursive: true });
+  for (const [name, screenshot] of Object.entries(pictures)) {
+    await copyFile(path.join(screenshots, `${screenshot}.png`), path.join(folder, `${name}.png`));
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 
-import { shortTrace } from "./trace";
+import { otherTrace, shortTrace } from "./trace";
 
 /** Quiet, motionless, and never saving by itself. */
 const editorSettings = {
@@ -60,6 +60,12 @@ export class Sandbox {
     return sandbox;
   }
 
+  /** Gives the workspace a second project, with a run of its own. */
+  async addProject(): Promise<void> {
+    await mkdir(path.dirname(this.otherTrace), { recursive: true });
+    await writeFile(this.otherTrace, otherTrace());
+  }
+
   /** Makes the workspace name commands of its own, which say so when they are run. */
   async nameCommands(): Promise<void> {
     const tell = (name: string): string[] => ["/bin/sh", "-c", `touch ${quoted(path.join(this.ran, name))}`];
@@ -104,6 +110,8 @@ export class Sandbox {
 
   get workspace(): string { return path.join(this.root, "workspace"); }
   get trace(): string { return path.join(this.workspace, "projects", "demo", "trace.jsonl"); }
+  get otherTrace(): string { return path.join(this.workspace, "projects", "other", "trace.jsonl"); }
+  get longTrace(): string { return path.join(this.workspace, "wip", "drive-trace", "orphan-long.jsonl"); }
   get home(): string { return path.join(this.root, "home"); }
   get extensions(): string { return path.join(this.root, "extensions"); }
   get userData(): string { return path.join(this.root, "data"); }

@@ -4,7 +4,8 @@ import { playBundledStory, playUntrustedStory } from "./bundled-story";
 import type { Editor } from "./editor";
 import { type Programs, quoted, type Sandbox } from "./sandbox";
 import { playStory } from "./story";
-import { demoTrace, shortTrace } from "./trace";
+import { demoTrace, repairedTrace, shortTrace } from "./trace";
+import { playViews } from "./views";
 
 /** A story with the machine that it plays on. */
 export interface Scenario {
@@ -26,6 +27,15 @@ export const scenarios: readonly Scenario[] = [
     trace: demoTrace(),
     programs: (repository) => ({ "drive-trace": installed(repository) }),
     play: playStory,
+  },
+  {
+    name: "the views beside a trace",
+    offline: false,
+    trusting: true,
+    trace: repairedTrace(),
+    programs: (repository) => ({ "drive-trace": installed(repository) }),
+    prepare: (sandbox) => sandbox.addProject(),
+    play: playViews,
   },
   {
     name: "the server inside the .vsix",

@@ -85,11 +85,12 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     await editor.screenshot("5-correct");
   });
 
-  await step("a click on the lens opens the report as a Markdown preview", async () => {
+  await step("a click on the lens opens the live report beside the file", async () => {
     await editor.lenses.filter({ hasText: /^CORRECT · / }).first().click();
-    await editor.activeTab.filter({ hasText: "Preview" }).waitFor();
-    await editor.preview.filter({ hasText: "CORRECT" }).waitFor();
+    await editor.tab("Report: demo").waitFor();
+    await editor.preview.locator(".headline.correct").waitFor();
     await editor.screenshot("6-report");
+    await editor.closeOthers();
   });
 
   await step("a server that is not there is reported once, with a way out", async () => {
@@ -118,7 +119,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     const before = await runningServer(sandbox);
     await editor.run("Drive Trace: Restart Server");
     await runningServer(sandbox, before);
-    await editor.run("Drive Trace: Show Server Log");
+    await editor.run("Drive Trace: Show Log");
     await editor.output.filter({ hasText: "drive-trace serve" }).first().waitFor();
     await editor.screenshot("8-server-log");
   });

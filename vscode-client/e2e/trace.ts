@@ -43,20 +43,50 @@ export function demoTrace(): string {
   return steps.map((step, index) => `${line(step, index)}\n`).join("");
 }
 
-/** Its last two lines, which an editor shows beside the explorer: the mistake is among them. */
+/** The same with the mistake mended: the run is CORRECT. */
+export function repairedTrace(): string {
+  return demoTrace().replace(`"${malformed}"`, `"${repaired}"`);
+}
+
+/** The demo's last two lines, which an editor shows beside the explorer: the mistake is among them. */
 export function shortTrace(): string {
   return demoTrace().split("\n").slice(-3).join("\n");
 }
 
+/** A run that nobody has graded. */
+export function otherTrace(): string {
+  const payload = { project_slug: "other", origin: "promote", has_linear_project: false };
+  return `${line([0, "project-started", payload], 200, "other")}\n`;
+}
+
+/** An event as an agent appends it, behind all others of the demo. */
+export function appended(minutes: number, type: string, payload: object): string {
+  return `${line([minutes, type, payload], 300 + minutes)}\n`;
+}
+
+/** A run of one dispatch and 5,000 rounds: 10,001 events. */
+export function longTrace(): string {
+  const within = { dispatch_id: dispatch };
+  const start = { ...within, dispatch_name: "long", subagent_type: "implementer", model: null, parent_dispatch_id: null };
+  const steps: Step[] = [[0, "dispatch-start", start]];
+  for (let number = 1; number <= 5000; number += 1) {
+    const round = { ...within, round_id: `round-${number}` };
+    steps.push([number, "round-start", { ...round, round_number: number }]);
+    const end = { ...round, verdict: "another-round-needed", findings_filed: 1, wall_clock_ms: minute };
+    steps.push([number + 1, "round-end", end]);
+  }
+  return steps.map((step, index) => `${line(step, index, "orphan-long")}\n`).join("");
+}
+
 type Step = readonly [minutes: number, type: string, payload: object];
 
-function line([minutes, type, payload]: Step, index: number): string {
+function line([minutes, type, payload]: Step, index: number, run = "demo"): string {
   return JSON.stringify({
     event_id: id(index + 1),
     event_type: type,
     schema_version: "1",
     ts: new Date(started + minutes * minute).toISOString(),
-    project_run_id: "demo",
+    project_run_id: run,
     orchestrator_agent_id: null,
     ...payload,
   });

@@ -10,6 +10,7 @@ import {
   State,
 } from "vscode-languageclient/node";
 
+import { link } from "./link";
 import { readSettings } from "./settings";
 import { showDocument } from "./show-document";
 
@@ -66,7 +67,7 @@ export function createClient(
     outputChannel: log,
     initializationOptions: () => readSettings().forServer,
     initializationFailedHandler: () => false,
-    middleware: { window: { showDocument } },
+    middleware: { window: { showDocument }, executeCommand: link.takeOver },
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),
       closed: () => {
@@ -78,5 +79,6 @@ export function createClient(
     },
   };
   const client = new DriveTraceClient(launch, options, fate);
+  link.attach(client);
   return client;
 }

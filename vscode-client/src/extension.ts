@@ -4,20 +4,23 @@ import { onTrace, watchLanguage } from "./language";
 import { Server } from "./server";
 import { serverSettings } from "./settings";
 import { watchWorkspacePython } from "./starting/workspace-python";
+import { registerViews } from "./views/register";
 
 let server: Server | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Drive Trace");
   const started = (server = createServer(context, log));
+  let watched: Promise<unknown> | undefined;
+  const need = (): Promise<void> => {
+    watched ??= watchWorkspacePython(() => void started.startOtherwise())
+      .then((watch) => watch && context.subscriptions.push(watch));
+    return started.start();
+  };
   context.subscriptions.push(
     log,
     watchLanguage(),
-    onTrace(() => {
-      void started.start();
-      void watchWorkspacePython(() => void started.startOtherwise())
-        .then((watch) => watch && context.subscriptions.push(watch));
-    }),
+    onTrace(() => { void need(); }),
     vscode.commands.registerCommand("driveTrace.restartServer", () => started.restart()),
     vscode.commands.registerCommand("driveTrace.showServerLog", () => { log.show(); }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => started.startOtherwise()),
@@ -27,6 +30,7 @@ export function activate(context: vscode.ExtensionContext): void {
       }
     }),
   );
+  registerViews(context, need);
 }
 
 export function deactivate(): Promise<void> | undefined {

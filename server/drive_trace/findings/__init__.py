@@ -124,6 +124,10 @@ class FindingStore:
         """The lines that have findings, in order."""
         return self._with_any
 
+    def count_of(self, line: Line) -> int:
+        """How many findings a line has."""
+        return self._counts.get(line, 0)
+
     def lines_before(self, line: Line) -> int:
         """How many lines before this one have findings."""
         return self._with_any.position(line)

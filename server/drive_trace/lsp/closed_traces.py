@@ -71,6 +71,8 @@ class _Trace:
         """The last report: of which text, by which options, and its name."""
         self.names: tuple[Content | None, Sequence[Named]] | None = None
         """The names in it, and of which text."""
+        self.counts: tuple[Content | None, RuleSettings, Mapping[str | None, int]] | None = None
+        """The findings by run, and of which text, by which rules."""
 
 
 class ClosedTraces:
@@ -170,6 +172,14 @@ class ClosedTraces:
                 found.append(ClosedRun(real, trace.path, part))
         return found
 
+    def all_parts(self) -> list[ClosedRun]:
+        """Every run of every trace, as they were when they were last looked at. Does not wait."""
+        with self._lock:
+            traces = list(self._traces.values())
+        return [
+            ClosedRun(each.real, each.path, part) for each in traces for part in each.parts.values()
+        ]
+
     # What they say
 
     def report(self, path: Path, previous: str | None, options: DiagnosticOptions) -> Report | None:
@@ -205,6 +215,18 @@ class ClosedTraces:
             self._look(trace, rules=trace.rules)
             with self._opened(trace, trace.rules) as analysis:
                 return work(analysis) if analysis is not None else None
+
+    def findings_by_run(self, real: str, rules: RuleSettings) -> Mapping[str | None, int]:
+        """See :meth:`Analysis.findings_by_run`; of a trace as it was last seen."""
+        trace = self._traces.get(real)
+        if trace is None:
+            return {}
+        with trace.lock:
+            if trace.counts is None or trace.counts[:2] != (trace.content, rules):
+                with self._opened(trace, rules) as analysis:
+                    counts = analysis.findings_by_run() if analysis is not None else {}
+                    trace.counts = trace.content, rules, counts
+            return trace.counts[2]
 
     def names(self, real: str, *, looks: bool = True) -> Sequence[Named]:
         """The runs, slices and dispatches of one trace; of a known one as it was last seen, if it
@@ -312,7 +334,7 @@ class ClosedTraces:
             self._kept.pop(trace.real, None)
             self._has_new_text |= trace.content is not None and trace.problem is None
         trace.problem = problem.message if problem is not None else None
-        trace.answer = trace.names = None
+        trace.answer = trace.names = trace.counts = None
         _drop(trace)
         self._note(trace, None)
 

@@ -14,6 +14,8 @@ from cattrs.cols import is_sequence, list_structure_factory
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 
+from drive_trace.lsp import own_messages
+
 
 def strict_converter() -> cattrs.Converter:
     """A converter that refuses what has another type than the one declared."""
@@ -25,6 +27,7 @@ def strict_converter() -> cattrs.Converter:
     converter.register_structure_hook(str, _string)
     converter.register_structure_hook_factory(is_sequence, _array)
     converter.register_structure_hook_func(_is_token, _token)
+    own_messages.register(converter)
     return converter
 
 

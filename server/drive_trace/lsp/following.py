@@ -63,8 +63,7 @@ class Following:
     def opened(self, uri: str) -> None:
         """A trace was opened: from now on the others matter."""
         if self._first is None and self._closed.folders.folders:
-            self._first = Progress(self._protocol, "Reading the workspace's traces")
-            self._look(self._read_all(uri, self._first))
+            self._begin(uri)
         else:
             self._start(self._note_open(uri))
 
@@ -126,6 +125,17 @@ class Following:
         is_open = self._runs.open_reals()
         return [each for each in reals if each not in is_open]
 
+    async def known(self) -> None:
+        """Wait until all traces have been read once, and what may have changed has been looked at:
+        for who asks about all of them, be it that none is open.
+        """
+        if self._first is None and self._closed.folders.folders:
+            self._begin(None)
+        if self._looking is not None:
+            await asyncio.wait([self._looking])
+        if self.is_due:
+            await self.fresh()
+
     # Looking
 
     @property
@@ -148,14 +158,19 @@ class Following:
     def _looked(self, _: object) -> None:
         self._looking = None
 
+    def _begin(self, uri: str | None) -> None:
+        self._first = Progress(self._protocol, "Reading the workspace's traces")
+        self._look(self._read_all(uri, self._first))
+
     async def _note_open(self, uri: str) -> None:
         path = path_of(uri)
         if path is not None:
             await in_thread(self._runs.note_open, uri, path)
 
-    async def _read_all(self, uri: str, progress: Progress) -> None:
+    async def _read_all(self, uri: str | None, progress: Progress) -> None:
         """The first reading, shown to the user where it takes long."""
-        await self._note_open(uri)
+        if uri is not None:
+            await self._note_open(uri)
         reals = await self.everything()
         if len(reals) >= LARGE:
             progress.show()

@@ -34,6 +34,7 @@ from pygls.protocol import LanguageServerProtocol
 
 from drive_trace.features.json_text import dumps
 from drive_trace.lsp.client import Client, read_client, without_what_is_unknown
+from drive_trace.lsp.own_messages import DECLARED, OWN_REQUESTS, OwnRequest
 from drive_trace.lsp.wire import header
 from drive_trace.rules.base import printable
 
@@ -171,7 +172,8 @@ class TraceProtocol(LanguageServerProtocol):
 
     def _structured(self, message: dict[str, Any], method: str) -> Any:
         """The message as its type; None where its params are missing or of another shape."""
-        expected: Any = self.get_message_type(method)
+        own = OWN_REQUESTS.get(method)
+        expected: Any = own or self.get_message_type(method)
         message = {**message, "jsonrpc": "2.0"}
         params = message.get("params")
         if params is None:  # where params may be left out, null means no more than that
@@ -179,6 +181,8 @@ class TraceProtocol(LanguageServerProtocol):
         elif method == types.INITIALIZE:
             message["params"] = without_what_is_unknown(params, self._converter)
         try:
+            if own is not None:
+                return OwnRequest(self._converter.structure(message.get("params", {}), own))
             return self._converter.structure(message, expected)
         except Exception as error:  # noqa: BLE001 - converters raise whatever their hooks raise
             log.warning("params of %s do not fit: %s", method, error)
@@ -186,7 +190,8 @@ class TraceProtocol(LanguageServerProtocol):
 
     def _handler(self, method: str) -> Callable[[Any], object] | None:
         """What serves a request; None also for what can only be a notification."""
-        is_request = types.METHOD_TO_TYPES.get(method, (None, None))[1] is not None
+        own = method in OWN_REQUESTS
+        is_request = own or types.METHOD_TO_TYPES.get(method, (None, None))[1] is not None
         return self._own_handlers.get(method) or (
             self.fm.features.get(method) if is_request else None
         )
@@ -239,6 +244,7 @@ class TraceProtocol(LanguageServerProtocol):
             types.PositionEncodingKind(self.client.encoding.value),
         )
         self.server_capabilities = builder.build()
+        self.server_capabilities.experimental = DECLARED
         return types.InitializeResult(self.server_capabilities, self.server_info)
 
     def _shut_down(self, _params: None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lsprotocol import types
 
 from drive_trace.lsp.protocol import TraceProtocol
@@ -14,10 +16,17 @@ from drive_trace.lsp.workspace_runs import WorkspaceRuns
 class Refreshing:
     """Sends the protocol's refresh requests."""
 
-    def __init__(self, protocol: TraceProtocol, traces: Workspace, runs: WorkspaceRuns) -> None:
+    def __init__(
+        self,
+        protocol: TraceProtocol,
+        traces: Workspace,
+        runs: WorkspaceRuns,
+        changed_on_disk: Callable[[], None],
+    ) -> None:
         self._protocol = protocol
         self._traces = traces
         self._runs = runs
+        self._changed_on_disk = changed_on_disk
         self._soon = Debouncer(self._refresh)
         self._scored: dict[str, tuple[int, int]] = {}
 
@@ -46,9 +55,12 @@ class Refreshing:
     def closed_traces_changed(self) -> None:
         """Closed traces were looked at: what of them shows in the editor may be out of date."""
         runs = self._runs.closed.take_changed_runs()
+        has_new_text = self._runs.closed.take_new_text()
+        if runs or has_new_text:
+            self._changed_on_disk()
         if any(not runs.isdisjoint(trace.analysis.index.runs) for trace in self._traces):
             self._soon.request(types.WORKSPACE_CODE_LENS_REFRESH)
-        if self._runs.closed.take_new_text() and self._protocol.client.pulls_diagnostics:
+        if has_new_text and self._protocol.client.pulls_diagnostics:
             self._soon.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
 
     def _refresh(self, method: str) -> None:

@@ -34,6 +34,7 @@ from drive_trace.lsp.server_commands import ServerCommands
 from drive_trace.lsp.settings import SECTION, Settings
 from drive_trace.lsp.settings_source import SettingsSource
 from drive_trace.lsp.symbols import Symbols
+from drive_trace.lsp.views import Views
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.storage.pages import rule_url
@@ -64,7 +65,9 @@ class TraceServer(LanguageServer):
             self.protocol, self.traces, closed, self._options, self._configuration_diagnostics
         )
         self._runs = WorkspaceRuns(self.traces, closed)
-        self._refreshing = Refreshing(self.protocol, self.traces, self._runs)
+        self._refreshing = Refreshing(
+            self.protocol, self.traces, self._runs, lambda: self._views.changed(None)
+        )
         told = self._refreshing.closed_traces_changed
         self._following = Following(self.protocol, self._runs, told)
         self.answering = Answering(
@@ -74,6 +77,13 @@ class TraceServer(LanguageServer):
         self._settings_source = SettingsSource(self.protocol, self._use_and_follow)
         self._publishing = Debouncer(self._deliver)
         self._commands = ServerCommands(self)
+        self._views = Views(
+            self.protocol,
+            self._runs,
+            self._following,
+            self.answering.asked,
+            lambda uri: self._options(uri).rules,
+        )
         self._use(self.settings)
         self._register()
 
@@ -99,6 +109,8 @@ class TraceServer(LanguageServer):
         self._on(types.WORKSPACE_SYMBOL, self._symbols.find, symbols)
         self._on(types.WORKSPACE_SYMBOL_RESOLVE, self._symbols.resolve)
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
+        for method, handler in self._views.handlers.items():
+            self._on(method, handler)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
@@ -149,6 +161,7 @@ class TraceServer(LanguageServer):
         self._diagnosing.publish(trace)
         self._diagnosing.publish_configurations()
         self._following.opened(document.uri)
+        self._views.changed(document.uri)
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         uri, version = params.text_document.uri, params.text_document.version
@@ -166,6 +179,7 @@ class TraceServer(LanguageServer):
         if self.traces.close(uri):
             self._diagnosing.clear(uri)
             self._following.closed(uri)
+            self._views.changed(uri)
 
     def _did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         added, removed = (
@@ -198,6 +212,7 @@ class TraceServer(LanguageServer):
         self._diagnosing.publish_configurations()
         if has_changed:
             self._diagnosing.ask_again()
+            self._views.changed(None)
 
     def _use_and_follow(self, settings: Settings) -> None:
         before = self.settings
@@ -232,6 +247,7 @@ class TraceServer(LanguageServer):
                 self._follow_options()
             self._diagnosing.publish(trace)
             self._refreshing.changed(trace)
+            self._views.changed(uri)
 
 
 @contextmanager

@@ -31,6 +31,8 @@ class TraceFolders:
     def __init__(self, folders: Iterable[Path]) -> None:
         self.folders = tuple(folders)
         self._found = _Found({}, (), 0.0)
+        self._expired = 0
+        """How often it was told that files have come or gone."""
 
     def change(self, added: Iterable[Path], removed: Iterable[Path]) -> None:
         """The user has taken folders out of the workspace, and then added some."""
@@ -39,6 +41,7 @@ class TraceFolders:
 
     def expire(self) -> None:
         """Files have come or gone: search again when next asked."""
+        self._expired += 1
         self._found = self._found._replace(good_until=0.0)
 
     def search(self) -> dict[str, Path]:
@@ -46,6 +49,7 @@ class TraceFolders:
         once. Folders that were searched of late are not searched again.
         """
         found, folders, start = self._found, self.folders, time.monotonic()
+        expired = self._expired
         if found.folders == folders and start < found.good_until:
             return found.paths
         paths: dict[str, Path] = {}
@@ -54,6 +58,8 @@ class TraceFolders:
                 return self.search()
             if not isinstance(each, Problem):
                 paths.setdefault(real_path(Path(each)), Path(each))
+        if expired != self._expired:  # what came meanwhile may have been passed by already
+            return self.search()
         now = time.monotonic()
         self._found = _Found(paths, folders, now + (now - start) * _SHARE)
         return paths

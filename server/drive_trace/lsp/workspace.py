@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -33,6 +33,7 @@ class OpenTrace:
         """
         self._replaced = 0
         self._outline: Shared[Outline] | None = None
+        self._counted: tuple[int, Mapping[str | None, int]] | None = None
         self._replace_all(text)
 
     @property
@@ -78,9 +79,17 @@ class OpenTrace:
         """The diagnostics of this version, a list as JSON text."""
         return self._maker.as_json(self.near)
 
+    def findings_by_run(self) -> Mapping[str | None, int]:
+        """See :meth:`Analysis.findings_by_run`; counted again only when findings have changed."""
+        revision = self.analysis.finding_revision
+        if self._counted is None or self._counted[0] != revision:
+            self._counted = revision, self.analysis.findings_by_run()
+        return self._counted[1]
+
     def _replace_all(self, text: str) -> None:
         self._replaced += 1
-        self.analysis = Analysis(text, self.options.rules, unquote(self.uri))
+        self._counted = None
+        self.analysis: Analysis = Analysis(text, self.options.rules, unquote(self.uri))
         self.analysis.expect_edits()
         self.near = None
         self._maker = DiagnosticMaker(self.analysis, self.options)

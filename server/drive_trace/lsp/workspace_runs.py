@@ -18,7 +18,7 @@ from drive_trace.lsp.threads import in_thread
 from drive_trace.lsp.trace_folders import real_path
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.scorecard.card import score_run
-from drive_trace.scorecard.summary import RunSummary
+from drive_trace.scorecard.summary import RunSummary, parts_by_run
 from drive_trace.steps import Steps, at_once
 
 Result = TypeVar("Result")
@@ -82,6 +82,27 @@ class WorkspaceRuns:
                 found = await in_thread(ask)
                 said += [found] if found is not None else []
         return said
+
+    def all_runs(self) -> list[list[RunPart]]:
+        """Every run that is known, part by part in the order of their paths, and the runs in the
+        order of their first parts. A trace from outside the workspace is not joined with others.
+        """
+        found: dict[tuple[str, str], list[tuple[str, RunPart]]] = {}
+        for trace in self._traces:
+            path = path_of(trace.uri)
+            name = self.closed.folders.name_of(path) if path is not None else trace.uri
+            own = "" if self._counts(trace) else trace.uri
+            for run_id, part in parts_by_run(trace.analysis.summary(name)).items():
+                key = _order(path or Path(trace.uri))
+                found.setdefault((own, run_id), []).append((key, RunPart(trace.uri, part, trace)))
+        is_open = self.open_reals()
+        for real, path, part in self.closed.all_parts():
+            if real not in is_open:
+                each = _order(path), RunPart(path.as_uri(), part, None)
+                found.setdefault(("", part.run_id), []).append(each)
+        runs = [sorted(parts, key=lambda pair: pair[0]) for parts in found.values()]
+        runs.sort(key=lambda parts: (parts[0][0], parts[0][1].part.first_line))
+        return [[part for _, part in parts] for parts in runs]
 
     def elsewhere(self, run_id: str, uri: str) -> Elsewhere | None:
         """A run as all traces of the workspace together have it, as asked of one that is open."""

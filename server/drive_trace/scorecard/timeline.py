@@ -22,6 +22,9 @@ class RoundSpan(NamedTuple):
     """The ``wall_clock_ms`` that its end asserts."""
     verdict: str | None
     findings: int | None
+    start_line: int | None
+    """From 1, in the trace that it was started in."""
+    end_line: int | None
 
     @property
     def clock_ms(self) -> int | None:
@@ -43,6 +46,9 @@ class DispatchSpan(NamedTuple):
     round_starts: int
     """How often a round was started in it: its rework."""
     rounds: tuple[RoundSpan, ...]
+    start_line: int | None
+    """From 1, in the trace that it was started in."""
+    end_line: int | None
 
     @property
     def clock_ms(self) -> int | None:
@@ -68,16 +74,24 @@ class _Round:
     end: Event | None = None
 
 
+_SPANNING = ("dispatch-start", "dispatch-end", "round-start", "round-end")
+
+
 def timelines(log: EventLog) -> Timelines:
     """Group the events of the build loop. A start counts once, the first; an end, the last."""
     runs: dict[str, dict[str, _Dispatch]] = {}
-    for event in log.of("dispatch-start", "dispatch-end", "round-start", "round-end"):
+    for event in log.of(*_SPANNING):
         dispatches = runs.setdefault(event.run_id, {})
         _take_in(dispatches.setdefault(event.text("dispatch_id"), _Dispatch()), event)
     return {
         run_id: tuple(_span(key, dispatch) for key, dispatch in dispatches.items())
         for run_id, dispatches in runs.items()
     }
+
+
+def marks(log: EventLog) -> list[Event]:
+    """The events that are no start or end of a span: moments on the line of time."""
+    return [event for event in log if event.name not in _SPANNING]
 
 
 def _take_in(dispatch: _Dispatch, event: Event) -> None:
@@ -107,6 +121,8 @@ def _span(dispatch_id: str, dispatch: _Dispatch) -> DispatchSpan:
         result=end.text("result") if end else None,
         round_starts=dispatch.round_starts,
         rounds=tuple(_round_span(key, each) for key, each in dispatch.rounds.items()),
+        start_line=start.line if start else None,
+        end_line=end.line if end else None,
     )
 
 
@@ -120,6 +136,8 @@ def _round_span(round_id: str, each: _Round) -> RoundSpan:
         claimed_ms=end.number("wall_clock_ms") if end else None,
         verdict=end.text("verdict") if end else None,
         findings=end.number("findings_filed") if end else None,
+        start_line=start.line if start else None,
+        end_line=end.line if end else None,
     )
 
 
@@ -128,14 +146,22 @@ def to_json(runs: Timelines) -> dict[str, object]:
     return {run_id: [_dispatch_json(each) for each in spans] for run_id, spans in runs.items()}
 
 
+_LINES = ("start_line", "end_line")
+"""Say nothing where a report is on several traces."""
+
+
+def _without_lines(span: DispatchSpan | RoundSpan) -> dict[str, object]:
+    return {name: value for name, value in span._asdict().items() if name not in _LINES}
+
+
 def _dispatch_json(dispatch: DispatchSpan) -> dict[str, object]:
     return {
-        **dispatch._asdict(),
+        **_without_lines(dispatch),
         "claimed_ms": as_double(dispatch.claimed_ms),
         "clock_ms": dispatch.clock_ms,
         "rounds": [
             {
-                **each._asdict(),
+                **_without_lines(each),
                 "number": as_double(each.number),
                 "claimed_ms": as_double(each.claimed_ms),
                 "findings": as_double(each.findings),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 _MILLISECOND = timedelta(milliseconds=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def milliseconds_between(start: str | None, end: str | None) -> int | None:
@@ -15,6 +16,12 @@ def milliseconds_between(start: str | None, end: str | None) -> int | None:
     if begin is None or finish is None:
         return None
     return (finish - begin) // _MILLISECOND
+
+
+def epoch_milliseconds(ts: str | None) -> int | None:
+    """Milliseconds since 1970 in UTC; None unless the timestamp is ISO 8601."""
+    read = moment(ts) if ts is not None else None
+    return (read - _EPOCH) // _MILLISECOND if read is not None else None
 
 
 def in_words(milliseconds: int) -> str:

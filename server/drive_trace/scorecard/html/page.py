@@ -30,10 +30,19 @@ _PARTS = {
 
 def report_html(report: Report, generator: str) -> str:
     """The report as one file; ``generator`` says what made it. Long tables are cut, and say so."""
-    links = [tag("li", tag("a", title, href=f"#{id_}")) for id_, title in _PARTS.items()]
+    made_by = f"Made by {generator}. This file loads nothing and runs nothing."
     return document(
         STYLE,
         "Drive Trace report",
+        report_body(report),
+        tag("footer", tag("p", made_by)),
+    )
+
+
+def report_body(report: Report) -> Html:
+    """What the page shows, for a page that has :data:`STYLE` already."""
+    links = [tag("li", tag("a", title, href=f"#{id_}")) for id_, title in _PARTS.items()]
+    parts = (
         tag("a", "Skip to the scorecard", href="#scorecard", class_="skip"),
         tag("header", tag("h1", "Drive Trace report"), runs.headline_of(report)),
         tag("nav", tag("ul", links), aria_label="Parts of the report"),
@@ -46,8 +55,8 @@ def report_html(report: Report, generator: str) -> str:
             _lines(report),
             _provenance(),
         ),
-        tag("footer", tag("p", f"Made by {generator}. This file loads nothing and runs nothing.")),
     )
+    return join(parts)
 
 
 def _metrics(report: Report) -> Html:

@@ -1,0 +1,80 @@
+"""``driveTrace/nextEvents`` and ``driveTrace/composeEvent``: events to be appended to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lsprotocol import types
+
+from drive_trace.api import Analysis
+from drive_trace.composing import Composed, compose, next_events, variants
+from drive_trace.drafts import Stamp
+from drive_trace.features.appending import at_the_end
+from drive_trace.features.completion_text import Piece, Stop, pairs, render
+from drive_trace.rules.base import printable
+from drive_trace.text import PositionEncoding
+from drive_trace.trace.scope import Scope, scope_at
+from drive_trace.vocabulary import EVENTS
+
+
+def next_events_json(analysis: Analysis, run_id: str | None, stamp: Stamp) -> dict[str, object]:
+    """Every event, those first that the run leads to as it stands."""
+    scope = _scope(analysis, run_id)
+    label = printable(scope.run_id) if scope.run_id is not None else None
+    return {"runId": scope.run_id, "label": label, "events": list(_choices(scope, stamp))}
+
+
+def _choices(scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
+    for event, is_next in next_events(scope):
+        for given in variants(event, scope):
+            composed = compose(event, scope, stamp, given)
+            yield {
+                "event": event.name,
+                "kind": next(iter(given.values()), None),
+                "isNext": is_next,
+                "description": event.prose,
+                "blanks": [slot.field.name for slot in composed.blanks],
+            }
+
+
+def composed_at_end(
+    analysis: Analysis, run_id: str | None, event: str, kind: str | None, stamp: Stamp
+) -> Composed:
+    """An event for the end of a trace, of its last run where none is named. Raises KeyError for an
+    event or a kind that there is not.
+    """
+    scope = _scope(analysis, run_id)
+    of_kind = {next(iter(given.values()), None): given for given in variants(EVENTS[event], scope)}
+    given = of_kind[kind] if kind is not None else next(iter(of_kind.values()))
+    return compose(EVENTS[event], scope, stamp, given)
+
+
+def composed_json(
+    analysis: Analysis, made: Composed, encoding: PositionEncoding
+) -> dict[str, object]:
+    """Where the event goes, and its text: as a snippet with places for what a person has to say,
+    null where there are none, and plain, with placeholders there.
+    """
+    document = analysis.document
+    start, end, text = at_the_end(analysis, _RECORD)
+    before, _, after = text.partition(_RECORD)
+    pieces: list[Piece] = [before, "{", *pairs(made.slots), "}", after]
+    has_stops = any(isinstance(piece, Stop) for piece in pieces)
+    return {
+        "range": types.Range(
+            types.Position(*document.position_of(start, encoding)),
+            types.Position(*document.position_of(end, encoding)),
+        ),
+        "snippet": render(pieces, snippets=True)[0] if has_stops else None,
+        "text": render(pieces, snippets=False)[0],
+        "blanks": [slot.field.name for slot in made.blanks],
+    }
+
+
+_RECORD = "{}"
+"""Stands for the record where its place is looked for."""
+
+
+def _scope(analysis: Analysis, run_id: str | None) -> Scope:
+    lines = analysis.document.lines
+    return scope_at(analysis.index, lines, len(lines), run_id)

@@ -1,0 +1,304 @@
+"""The server in plain JSON-RPC: what editors ask for views of theirs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.server.support import refused
+from tests.server.test_live import append, opened, start, told, write
+from tests.support.client_text import apart, apply_edits, event, graded, triage
+from tests.support.editor import Document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.raw_client import RawClient
+
+pytestmark = pytest.mark.end_to_end
+
+CHANGED = "driveTrace/changed"
+MISSING = "not computable — missing: external correctness signal"
+D1, R1, R2 = (f"0b9c2a4e-6f1d-4c3b-8a57-00000000000{each}" for each in (1, 2, 3))
+HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x1b[31m"
+
+
+def at(minute: int) -> str:
+    return f"2026-05-28T14:{minute:02}:00.000Z"
+
+
+def dispatch_start(name: str = "D1", **more: Any) -> str:
+    fields = {"dispatch_id": D1, "dispatch_name": name, "subagent_type": "implementer"}
+    fields |= {"model": None, "parent_dispatch_id": None, "ts": at(2)}
+    return event("dispatch-start", **(fields | more))
+
+
+def round_start(number: int, round_id: str, minute: int) -> str:
+    fields = {"dispatch_id": D1, "round_id": round_id, "round_number": number}
+    return event("round-start", **fields, ts=at(minute))
+
+
+def round_end(round_id: str, verdict: str, minute: int, claimed: int) -> str:
+    fields = {"dispatch_id": D1, "round_id": round_id, "verdict": verdict, "findings_filed": 1}
+    return event("round-end", **fields, wall_clock_ms=claimed, ts=at(minute))
+
+
+def ask(client: RawClient, what: str, **params: Any) -> Any:
+    return client.request(f"driveTrace/{what}", params)
+
+
+def runs(client: RawClient) -> dict[str, Any]:
+    return {each["runId"]: each for each in ask(client, "runs")["runs"]}
+
+
+def run_at(document: Document, line: int) -> Any:
+    position = {"line": line, "character": 0}
+    params = {**document.identifier, "position": position}
+    return document.client.request("driveTrace/runAt", params)
+
+
+def tidings(client: RawClient, uri: str | None) -> Any:
+    return client.notification(CHANGED, lambda params: params["uri"] == uri)
+
+
+def test_they_are_declared(alone: RawClient) -> None:
+    experimental = alone.initialize()["capabilities"]["experimental"]
+    names = ("runs", "runAt", "report", "timeline", "nextEvents", "composeEvent")
+    assert experimental == {
+        "driveTrace": {
+            "requests": [f"driveTrace/{each}" for each in names],
+            "notifications": [CHANGED],
+        }
+    }
+
+
+def test_every_run_of_the_workspace_though_nothing_is_open(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    shop = write(tmp_path / "projects" / "shop" / "trace.jsonl", apart(triage() + "{\n"))
+    part = write(
+        tmp_path / "projects" / "shop" / "slices" / "a" / "trace.jsonl",
+        graded("pass", "fail", "pass"),
+    )
+    other = write(
+        tmp_path / "wip" / "drive-trace" / "orphan-x.jsonl", triage(project_run_id="orphan-x")
+    )
+    start(alone, tmp_path)
+    found = runs(alone)
+    assert list(found) == ["run-1", "orphan-x"]
+    run = found["run-1"]
+    assert (run["verdict"], run["headline"]) == ("incorrect", "INCORRECT — qa failed")
+    assert [(each["uri"], each["line"], each["events"]) for each in run["files"]] == [
+        (part.as_uri(), 0, 1),
+        (shop.as_uri(), 0, 1),
+    ]
+    assert run["files"][1]["name"] == "projects/shop/trace.jsonl"
+    # A line that names no run is its trace's only one's.
+    assert run["findings"] == sum(each["findings"] for each in run["files"]) > 0
+    assert found["orphan-x"]["verdict"] == "not-computable"
+    assert [each["uri"] for each in found["orphan-x"]["files"]] == [other.as_uri()]
+
+
+def test_runs_follow_the_editor_and_the_disk(alone: RawClient, tmp_path: Path) -> None:
+    here = write(tmp_path / "projects" / "shop" / "trace.jsonl", apart(triage()))
+    there = write(tmp_path / "projects" / "cart" / "trace.jsonl", triage(project_run_id="cart"))
+    start(alone, tmp_path)
+    document = opened(alone, here)
+    document.diagnostics()
+    assert alone.received(CHANGED) == []  # nobody has asked yet
+    before = runs(alone)
+    assert (before["run-1"]["headline"], before["cart"]["headline"]) == (MISSING, MISSING)
+    document.edit((len(document.text), len(document.text), graded("pass", "pass", "pass")))
+    tidings(alone, document.uri)
+    assert runs(alone)["run-1"]["verdict"] == "correct"
+    alone.forget()
+    append(there, graded("pass", "fail", "pass", project_run_id="cart"))
+    told(alone, there)
+    tidings(alone, None)
+    assert runs(alone)["cart"]["headline"] == "INCORRECT — qa failed"
+
+
+def test_findings_are_counted_by_run_as_they_come_and_go(alone: RawClient, tmp_path: Path) -> None:
+    text = apart(triage() + triage(project_run_id="run-2", verdict="maybe"))
+    start(alone, tmp_path)
+    document = opened(alone, write(tmp_path / "trace.jsonl", text))
+    assert {name: run["findings"] for name, run in runs(alone).items()} == {"run-1": 0, "run-2": 1}
+    document.replace('"maybe"', '"defer"')
+    assert {name: run["findings"] for name, run in runs(alone).items()} == {"run-1": 0, "run-2": 0}
+
+
+def test_the_run_under_the_cursor(client: RawClient) -> None:
+    text = triage() + graded("pass", "fail", "pass", project_run_id="run-2") + "\n"
+    document = Document(client, apart(text))
+    first, second = run_at(document, 0), run_at(document, 1)
+    assert (first["runId"], first["verdict"]) == ("run-1", "not-computable")
+    assert (second["runId"], second["headline"]) == ("run-2", "INCORRECT — qa failed")
+    assert second["card"].startswith("**INCORRECT — qa failed** · run `run-2`")
+    assert run_at(document, 2) == second  # a blank line is the run's above it
+    assert run_at(Document(client, ""), 0) is None
+    # It is named, though nothing of it counts.
+    assert run_at(Document(client, '{"project_run_id":"new"}'), 0)["runId"] == "new"
+
+
+def test_what_other_traces_say_of_the_run_under_the_cursor(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    here = write(tmp_path / "projects" / "shop" / "trace.jsonl", triage())
+    write(
+        tmp_path / "projects" / "shop" / "slices" / "a" / "trace.jsonl",
+        graded("pass", "pass", "pass"),
+    )
+    start(alone, tmp_path)
+    document = opened(alone, here)
+    runs(alone)
+    run = run_at(document, 0)
+    assert run["headline"] == MISSING
+    assert run["elsewhere"] == "with 1 other trace: CORRECT"
+    assert "with the 1 other trace of the workspace" in run["card"]
+    report = ask(alone, "report", uri=document.uri, runId="run-1", format="body")
+    assert report["elsewhere"] == "with 1 other trace: CORRECT"
+
+
+def test_a_report_is_of_the_text_as_it_is_open(alone: RawClient, tmp_path: Path) -> None:
+    trace = write(tmp_path / "trace.jsonl", apart(triage() + triage(project_run_id="run-2")))
+    start(alone, tmp_path)
+    on_disk = ask(alone, "report", uri=trace.as_uri(), runId="run-1", format="body")
+    assert "not computable" in on_disk["body"]
+    document = opened(alone, trace)
+    document.edit((len(document.text), len(document.text), graded("pass", "pass", "pass")))
+    report = ask(alone, "report", uri=document.uri, runId="run-1", format="body")
+    assert report["title"].startswith("CORRECT")
+    assert "2 valid events" in report["body"]
+    assert "--correct" in report["style"]
+    assert "<style" not in report["body"]
+    whole = ask(alone, "report", uri=document.uri)
+    assert whole["html"].startswith("<!DOCTYPE html>")
+    assert "3 valid events" in whole["html"]
+
+
+def test_a_report_obeys_nothing_that_a_trace_says(client: RawClient) -> None:
+    run = {"project_run_id": HOSTILE}
+    document = Document(client, apart(triage(**run) + dispatch_start(HOSTILE, **run)))
+    report = ask(client, "report", uri=document.uri, runId=HOSTILE, format="body")
+    assert "<img" not in report["body"]
+    assert "<script" not in report["body"]
+    assert "\u202e" not in report["body"]
+    lanes = ask(client, "timeline", uri=document.uri, runId=HOSTILE)["lanes"]
+    assert "<U+202E>" in lanes[0]["name"]
+    assert "<U+001B>" in lanes[0]["name"]
+
+
+def test_there_is_no_report_of_what_is_no_trace(alone: RawClient, tmp_path: Path) -> None:
+    start(alone, tmp_path)
+    secret = write(tmp_path / "notes.txt", "secret")
+    outside = write(tmp_path.parent / "outside" / "trace.jsonl", triage())
+    document = opened(alone, write(tmp_path / "trace.jsonl", triage()))
+    for params in (
+        {"uri": secret.as_uri()},
+        {"uri": outside.as_uri()},
+        {"uri": document.uri, "runId": "run-9"},
+        {"uri": document.uri, "format": "pdf"},
+        {"uri": 5},
+        {},
+    ):
+        assert refused(alone, alone.start_request("driveTrace/report", params)) == -32602
+
+
+def test_a_timeline(client: RawClient) -> None:
+    text = (
+        triage(ts=at(0))
+        + dispatch_start()
+        + round_start(1, R1, 2)
+        + round_end(R1, "another-round-needed", 10, 480_000)
+        + triage(project_run_id="run-2", ts=at(11))
+        + round_start(2, R2, 12)
+        + triage(ts="someday")
+        + graded("pass", None, None, ts="2027-01-01T00:00:00.000Z")
+    )
+    document = Document(client, apart(text))
+    said = ask(client, "timeline", uri=document.uri, runId="run-1")
+    begin = 1779976800000
+    minute = 60_000
+    assert (said["start"], said["end"]) == (begin, begin + 12 * minute)
+    assert said["title"] == "not computable — missing: qa, intent"
+    (lane,) = said["lanes"]
+    assert (lane["name"], lane["outcome"], lane["roundStarts"]) == ("D1", None, 2)
+    assert (lane["start"], lane["end"], lane["startLine"]) == (begin + 2 * minute, None, 1)
+    first, second = lane["rounds"]
+    assert first == {
+        "number": 1,
+        "outcome": "another-round-needed",
+        "findings": 1,
+        "start": begin + 2 * minute,
+        "end": begin + 10 * minute,
+        "claimed": 480_000,
+        "clock": 480_000,
+        "startLine": 2,
+        "endLine": 3,
+    }
+    assert (second["number"], second["startLine"], second["endLine"]) == (2, 5, None)
+    assert said["marks"] == [
+        {"type": "triage-verdict", "at": begin, "line": 0},
+        {"type": "triage-verdict", "at": None, "line": 6},
+        {"type": "correctness-recorded", "at": 1798761600000, "line": 7},
+    ]
+
+
+def test_a_timeline_counts_lines_as_the_editor_does(client: RawClient) -> None:
+    document = Document(client, apart(triage().replace(",", ",\r", 1) + dispatch_start()))
+    (lane,) = ask(client, "timeline", uri=document.uri, runId="run-1")["lanes"]
+    assert lane["startLine"] == 2
+
+
+def test_a_timeline_of_ten_thousand_events(client: RawClient) -> None:
+    pairs = (
+        round_start(1, f"r{each}", 2) + round_end(f"r{each}", "satisfied", 3, 60_000)
+        for each in range(5000)
+    )
+    document = Document(client, apart(dispatch_start() + "".join(pairs)))
+    (lane,) = ask(client, "timeline", uri=document.uri, runId="run-1")["lanes"]
+    assert len(lane["rounds"]) == 5000
+    assert lane["rounds"][-1]["endLine"] == 10_000
+
+
+@pytest.mark.parametrize("ending", ["", "\n"])
+def test_an_event_is_appended_as_the_run_leads_to_it(client: RawClient, ending: str) -> None:
+    document = Document(client, apart(triage() + dispatch_start()).rstrip("\n") + ending)
+    said = ask(client, "nextEvents", uri=document.uri, runId="run-1")
+    assert said["runId"] == "run-1"
+    first, *others = said["events"]
+    assert (first["event"], first["isNext"], first["blanks"]) == ("round-start", True, [])
+    assert first["description"]
+    assert not others[-1]["isNext"]
+    made = ask(client, "composeEvent", uri=document.uri, runId="run-1", event="round-start")
+    assert (made["version"], made["snippet"], made["blanks"]) == (document.version, None, [])
+    edit = {"range": made["range"], "newText": made["text"]}
+    text = apply_edits(document.text, [edit], "utf-16")
+    assert text.startswith(document.text.rstrip("\n") + "\n")
+    added = json.loads(text.split("\n")[2])
+    assert (added["dispatch_id"], added["round_number"]) == (D1, 1)
+    document.rewrite(text)
+    assert [each["code"] for each in document.diagnostics()] == []
+
+
+def test_what_only_a_person_knows_is_left_to_be_filled_in(client: RawClient) -> None:
+    document = Document(client, apart(triage()))
+    said = ask(client, "nextEvents", uri=document.uri)
+    of_specs = [each for each in said["events"] if each["event"] == "spec-authored"]
+    assert {each["kind"] for each in of_specs} == {"project", "slice"}
+    asked_for = {"uri": document.uri, "event": "spec-authored", "kind": "slice"}
+    made = client.request("driveTrace/composeEvent", asked_for)
+    assert "byte_length" in made["blanks"]
+    assert '"byte_length":${' in made["snippet"]
+    assert '"spec_kind":"slice"' in made["snippet"]
+    for wrong in ({"event": "no-such"}, {"event": "spec-authored", "kind": "odd"}):
+        params = {"uri": document.uri, **wrong}
+        assert refused(client, client.start_request("driveTrace/composeEvent", params)) == -32602
+
+
+def test_of_what_is_not_open_nothing_can_be_appended(client: RawClient) -> None:
+    uri = "file:///traces/closed/trace.jsonl"
+    assert ask(client, "nextEvents", uri=uri) is None
+    assert ask(client, "composeEvent", uri=uri, event="round-start") is None

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import * as path from "node:path";
+
+import type { Editor } from "./editor";
+import type { Sandbox } from "./sandbox";
+import { step } from "./steps";
+import { appended, longTrace } from "./trace";
+import { until } from "./until";
+
+/** What a person sees who watches and grades a run, with the views beside the file. */
+export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void> {
+  await step("the status bar says the verdict of the run under the cursor", async () => {
+    await editor.openFile(["projects", "demo"], "trace.jsonl");
+    await editor.closeSideBar();
+    await editor.verdict.filter({ hasText: /^\W*CORRECT$/ }).waitFor();
+    await editor.verdict.hover();
+    await editor.hover.filter({ hasText: "Tier 1, correctness" }).first().waitFor();
+    await editor.screenshot("9-status-bar");
+    await editor.leaveHover();
+  });
+
+  await step("the timeline shows dispatches and rounds, and a click jumps to the line", async () => {
+    await editor.run("Drive Trace: Open Timeline");
+    const rows = editor.preview.locator(".row");
+    await rows.filter({ hasText: "implement-parser" }).waitFor();
+    assert.equal(await rows.count(), 2);
+    await rows.filter({ hasText: "round 1" }).click();
+    await editor.cursor.filter({ hasText: "Ln 6," }).waitFor();
+    await editor.preview.locator(".row.round.here").waitFor();
+    await editor.screenshot("10-timeline");
+  });
+
+  await step("the timeline follows what is appended on disk, and is walked by keys", async () => {
+    const dispatch_id = "5d2e3c52-9b0e-4c35-9a3a-1f2d3c4b5a69";
+    const started = { dispatch_id, dispatch_name: "<b>follow-up</b>", subagent_type: "fixer", model: null, parent_dispatch_id: null };
+    await appendFile(sandbox.trace, appended(33, "dispatch-start", started));
+    await editor.preview.locator(".row").filter({ hasText: "<b>follow-up</b>" }).waitFor();
+    await editor.preview.locator(".rows").focus();
+    await editor.press("End");
+    await editor.press("Enter");
+    await editor.cursor.filter({ hasText: "Ln 14," }).waitFor();
+  });
+
+  await step("a verdict is recorded, and merged with what was recorded before", async () => {
+    await editor.runAsking("Drive Trace: Record Verdict…", "What has been judged?");
+    await editor.choices.filter({ hasText: "intent" }).filter({ hasText: "pass" }).waitFor();
+    await editor.screenshot("11-record");
+    await editor.choices.filter({ hasText: "intent" }).click();
+    await editor.choices.filter({ hasText: "fail" }).click();
+    await editor.verdict.filter({ hasText: "INCORRECT — intent failed" }).waitFor();
+    await editor.press("Control+S");
+    const last = await until("a line on disk", async () => {
+      const lines = (await readFile(sandbox.trace, "utf8")).trimEnd().split("\n");
+      return lines.length === 15 ? lines.at(-1) : undefined;
+    });
+    const { mechanical, qa, intent } = JSON.parse(last) as Record<string, unknown>;
+    assert.deepEqual({ mechanical, qa, intent }, { mechanical: "pass", qa: "pass", intent: "fail" });
+  });
+
+  await step("the report opens beside the file and follows what is appended on disk", async () => {
+    await editor.run("Drive Trace: Open Report");
+    await editor.preview.locator(".headline.incorrect").waitFor();
+    await editor.preview.locator("details").first().locator("summary").click();
+    const top = await editor.preview.evaluate((body) => {
+      window.scrollTo({ top: 500 });
+      body.dataset.mark = "the same page";
+      return window.scrollY;
+    });
+    await appendFile(sandbox.trace, appended(40, "correctness-recorded", { mechanical: "pass", qa: "pass", intent: "pass" }));
+    await editor.preview.locator(".headline.correct").waitFor({ state: "attached" });
+    const now = await editor.preview.evaluate((body) => ({ top: window.scrollY, mark: body.dataset.mark }));
+    assert.deepEqual(now, { top, mark: "the same page" });
+    assert.equal(await editor.preview.locator("details[open]").count(), 1, "what was unfolded stays so");
+    await editor.preview.evaluate(() => { window.scrollTo({ top: 0 }); });
+    await editor.screenshot("12-live-report");
+  });
+
+  await step("an event is appended with its fields filled in", async () => {
+    await editor.selectTab("trace.jsonl");
+    await editor.runAsking("Drive Trace: Append Event…", "Which event of demo");
+    await editor.screenshot("13-append");
+    await editor.input.fill("dispatch-end");
+    await editor.choices.filter({ hasText: "dispatch-end" }).first().click();
+    await editor.cursor.filter({ hasText: "Ln 17," }).waitFor();
+    await editor.lines.filter({ hasText: '"dispatch-end"' }).first().waitFor();
+    await editor.press("Escape");
+    await editor.run("File: Revert File");
+  });
+
+  await step("the end of the file stays in view while an agent appends", async () => {
+    await editor.run("Drive Trace: Follow Tail");
+    const drift = { cadence: "per-slice-merge", drift_signal_count: 0, max_drift_severity: "none" };
+    for (let minute = 50; minute < 80; minute += 1) {
+      const recommended_next = `step ${minute}`;
+      await appendFile(sandbox.trace, appended(minute, "health-check-fired", { ...drift, recommended_next }));
+    }
+    await editor.lines.filter({ hasText: "step 79" }).first().waitFor();
+    await editor.run("Drive Trace: Stop Following Tail");
+  });
+
+  await step("the view Runs shows every run with its verdict, and opens it", async () => {
+    await editor.run("Focus on Runs View");
+    await editor.runs.filter({ hasText: "demo" }).filter({ hasText: "CORRECT" }).waitFor();
+    const other = editor.runs.filter({ hasText: "other" });
+    await other.filter({ hasText: "not computable — missing" }).waitFor();
+    await editor.screenshot("14-runs");
+    await other.click();
+    await editor.activeTab.filter({ hasText: "trace.jsonl" }).waitFor();
+    await editor.verdict.filter({ hasText: "not computable" }).waitFor();
+  });
+
+  await step("it is filtered as somebody types, and follows what is appended on disk", async () => {
+    await editor.runAsking("Drive Trace: Filter Runs…", "Words of a run");
+    await editor.input.fill("OTHER");
+    await editor.runs.filter({ hasText: "demo" }).waitFor({ state: "detached" });
+    await editor.press("Enter");
+    await editor.run("Drive Trace: Clear Filter of Runs");
+    await appendFile(sandbox.trace, appended(90, "correctness-recorded", { mechanical: "fail", qa: null, intent: "pass" }));
+    await editor.runs.filter({ hasText: "demo" }).filter({ hasText: "missing: qa" }).waitFor();
+  });
+
+  await step("a timeline of 10,000 events draws what is in view, and is walked to its end", async () => {
+    await mkdir(path.dirname(sandbox.longTrace), { recursive: true });
+    await writeFile(sandbox.longTrace, longTrace());
+    await editor.runs.filter({ hasText: "orphan-long" }).click();
+    await editor.activeTab.filter({ hasText: "orphan-long" }).waitFor();
+    await editor.verdict.filter({ hasText: "external correctness signal" }).waitFor();
+    await editor.run("Drive Trace: Open Timeline");
+    await editor.preview.locator(".row").filter({ hasText: "round 9 " }).waitFor();
+    assert.ok((await editor.preview.locator(".row").count()) < 100, "rows that are drawn");
+    await editor.preview.locator(".rows").focus();
+    await editor.press("End");
+    await editor.preview.locator(".row.chosen").filter({ hasText: "round 5000 " }).waitFor();
+    await editor.press("Enter");
+    await editor.cursor.filter({ hasText: "Ln 10000," }).waitFor();
+    await editor.screenshot("15-long-timeline");
+    await editor.run("View: Close Editor");
+  });
+
+  await step("all of it is readable in a light theme", async () => {
+    await sandbox.changeSettings({ "workbench.colorTheme": "Default Light Modern" });
+    await editor.lightTheme.waitFor();
+    await editor.selectTab("trace.jsonl");
+    await editor.verdict.filter({ hasText: "missing: qa" }).waitFor();
+    await editor.screenshot("16-light-runs");
+    await editor.closeSideBar();
+    await editor.run("Drive Trace: Open Report");
+    await editor.preview.locator(".headline").waitFor();
+    await editor.screenshot("17-light-report");
+    await editor.run("Drive Trace: Open Timeline");
+    await editor.preview.locator(".rows").waitFor();
+    await editor.screenshot("18-light-timeline");
+  });
+}

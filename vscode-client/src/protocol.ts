@@ -1,0 +1,134 @@
+/** The server's own requests: `lsp/own_messages.py` and `features/` say what each member means. */
+
+export type Verdict = "correct" | "incorrect" | "not-computable";
+export type Grade = "pass" | "fail";
+export const components = ["mechanical", "qa", "intent"] as const;
+export type Component = (typeof components)[number];
+export type Correctness = Record<Component, Grade | null>;
+
+/** A run in words; `label` is its id as it may be shown. */
+export interface Told {
+  runId: string;
+  label: string;
+  verdict: Verdict;
+  headline: string;
+  title: string;
+}
+
+export interface RunFile {
+  uri: string;
+  name: string;
+  line: number;
+  events: number;
+  findings: number;
+  correctness: Correctness | null;
+}
+
+export interface Run extends Told {
+  findings: number;
+  files: RunFile[];
+}
+
+export interface Runs {
+  runs: Run[];
+  unread: number;
+}
+
+export interface RunAt extends Told {
+  elsewhere: string | null;
+  card: string;
+}
+
+export interface ReportBody {
+  title: string;
+  body: string;
+  style: string;
+  elsewhere: string | null;
+}
+
+export interface ReportPage {
+  title: string;
+  html: string;
+  elsewhere: string | null;
+}
+
+/** Moments in milliseconds since 1970, lengths in milliseconds, lines from 0. */
+export interface Span {
+  outcome: string | null;
+  start: number | null;
+  end: number | null;
+  claimed: number | null;
+  clock: number | null;
+  startLine: number | null;
+  endLine: number | null;
+}
+
+export interface Round extends Span {
+  number: number | null;
+  findings: number | null;
+}
+
+export interface Lane extends Span {
+  id: string;
+  name: string | null;
+  model: string | null;
+  roundStarts: number;
+  rounds: Round[];
+}
+
+export interface Mark {
+  type: string;
+  at: number | null;
+  line: number;
+}
+
+export interface Timeline {
+  runId: string;
+  title: string;
+  start: number | null;
+  end: number | null;
+  lanes: Lane[];
+  marks: Mark[];
+}
+
+export interface NextEvent {
+  event: string;
+  kind: string | null;
+  isNext: boolean;
+  description: string;
+  blanks: string[];
+}
+
+export interface NextEvents {
+  runId: string | null;
+  label: string | null;
+  events: NextEvent[];
+}
+
+export interface Composed {
+  version: number;
+  range: { start: Place; end: Place };
+  snippet: string | null;
+  text: string;
+  blanks: string[];
+}
+
+interface Place {
+  line: number;
+  character: number;
+}
+
+export interface Changed {
+  /** The trace that says something else now; null stands for those on disk. */
+  uri: string | null;
+}
+
+/** The results of the requests, by method. */
+export interface Requests {
+  "driveTrace/runs": Runs;
+  "driveTrace/runAt": RunAt | null;
+  "driveTrace/report": ReportBody | ReportPage;
+  "driveTrace/timeline": Timeline;
+  "driveTrace/nextEvents": NextEvents | null;
+  "driveTrace/composeEvent": Composed | null;
+}

@@ -1,0 +1,53 @@
+import * as vscode from "vscode";
+
+import { link } from "../link";
+import type { Place } from "./places";
+import { Panels, type ViewKind } from "./webview";
+
+/** The colours of the report are those of the theme; green stays CORRECT's alone. */
+const style = `
+:root{--bg:var(--vscode-editor-background);--ink:var(--vscode-editor-foreground);
+--soft:var(--vscode-descriptionForeground);--panel:var(--vscode-textBlockQuote-background);
+--line:color-mix(in srgb,var(--ink) 20%,var(--bg));
+--correct:var(--vscode-testing-iconPassed);--correct-bg:color-mix(in srgb,var(--correct) 12%,var(--bg));
+--incorrect:var(--vscode-testing-iconFailed);--incorrect-bg:color-mix(in srgb,var(--incorrect) 12%,var(--bg));
+--unknown:var(--ink);--unknown-bg:color-mix(in srgb,var(--ink) 9%,var(--bg));
+--warn:var(--ink);--warn-bg:color-mix(in srgb,var(--vscode-editorWarning-foreground) 22%,var(--bg));
+--clock:var(--vscode-charts-blue);--clock-2:color-mix(in srgb,var(--clock) 60%,var(--bg));
+--claimed:var(--vscode-charts-purple);--focus:var(--vscode-textLink-foreground)}
+body{padding:0;font:var(--vscode-font-size)/1.5 var(--vscode-font-family)}
+.gone,.elsewhere{margin:1rem auto;max-width:62rem;padding:.4rem 1.25rem}
+[hidden]{display:none}
+`;
+
+/** The live preview of a run's report. */
+class ReportView implements ViewKind {
+  readonly type = "driveTrace.report";
+  readonly script = "report.js";
+  readonly style = style;
+  readonly words = {
+    gone: vscode.l10n.t("There is no such run any more, or the server is not running."),
+    elsewhere: vscode.l10n.t("This is the run in this trace alone."),
+  };
+
+  title({ runId }: Place): string {
+    return vscode.l10n.t("Report: {0}", shown(runId));
+  }
+
+  load({ uri, runId }: Place): Promise<object | undefined> {
+    return link.ask("driveTrace/report", { uri, runId, format: "body" });
+  }
+}
+
+/** A run's id in a title: on one line, and not too long. */
+export function shown(runId: string): string {
+  // eslint-disable-next-line no-control-regex -- these are what must not get into a title
+  const plain = runId.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "�");
+  return plain.length > 60 ? `${plain.slice(0, 59)}…` : plain;
+}
+
+export class ReportPanels extends Panels<ReportView> {
+  constructor(extension: vscode.Uri) {
+    super(extension, new ReportView());
+  }
+}

@@ -1,0 +1,50 @@
+import * as vscode from "vscode";
+
+import { link } from "../link";
+import type { RunAt } from "../protocol";
+import { runUnderCursor, traceEditor } from "./places";
+import { joined, looks, Soon } from "./telling";
+
+/** The verdict of the run under the cursor, in the status bar. */
+export class StatusBar {
+  private readonly item = vscode.window.createStatusBarItem("verdict", vscode.StatusBarAlignment.Right, 110);
+  private readonly soon = new Soon(() => this.update(), 80);
+  private asked = 0;
+
+  constructor(context: vscode.ExtensionContext) {
+    this.item.name = vscode.l10n.t("Drive Trace: verdict of the run");
+    this.item.command = "driveTrace.openReport";
+    context.subscriptions.push(
+      this.item,
+      this.soon,
+      vscode.window.onDidChangeActiveTextEditor(() => { this.soon.request(); }),
+      vscode.window.onDidChangeTextEditorSelection(() => { this.soon.request(); }),
+      link.onDidChange(() => { this.soon.request(); }),
+    );
+    this.soon.request();
+  }
+
+  private async update(): Promise<void> {
+    const turn = ++this.asked;
+    // While a view has the focus, the trace beside it is what somebody works on.
+    const editor = traceEditor();
+    const run = editor && (await runUnderCursor(editor));
+    if (turn !== this.asked) {
+      return;
+    }
+    if (run === undefined) {
+      this.item.hide();
+    } else {
+      this.show(run);
+    }
+  }
+
+  private show(run: RunAt): void {
+    const { icon, color } = looks[run.verdict];
+    this.item.text = `$(${icon}) ${joined(run.headline, run.elsewhere)}`;
+    this.item.color = color === undefined ? undefined : new vscode.ThemeColor(color);
+    // Not trusted, as it holds text of the trace: it may link, and not run commands.
+    this.item.tooltip = new vscode.MarkdownString(run.card);
+    this.item.show();
+  }
+}

@@ -1,0 +1,57 @@
+import type { Run, Verdict } from "../protocol";
+
+/** Icon and colour of a verdict, as VS Code names them: green is for CORRECT and nothing else. */
+export interface Look {
+  readonly icon: string;
+  readonly color?: string;
+}
+
+export const looks: Readonly<Record<Verdict, Look>> = {
+  correct: { icon: "pass", color: "testing.iconPassed" },
+  incorrect: { icon: "error", color: "testing.iconFailed" },
+  "not-computable": { icon: "question" },
+};
+
+/** The runs whose id, verdict or files hold every word that is looked for. */
+export function matching(runs: readonly Run[], sought: string): Run[] {
+  const words = sought.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  return runs.filter((run) => {
+    const text = [run.runId, run.headline, ...run.files.map(({ name }) => name)].join("\n").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** The parts of a text that are there, with a dot between them. */
+export function joined(...parts: readonly (string | null | undefined)[]): string {
+  return parts.filter((part) => part !== null && part !== undefined && part !== "").join(" · ");
+}
+
+/** Waits until nothing has been asked for so many milliseconds, then acts once. */
+export class Soon {
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private since = 0;
+
+  constructor(
+    private readonly act: () => unknown,
+    private readonly pause: number,
+    /** Milliseconds after which it acts, however often it is asked. */
+    private readonly patience = pause * 5,
+  ) {}
+
+  request(now = Date.now()): void {
+    if (this.timer === undefined) {
+      this.since = now;
+    }
+    clearTimeout(this.timer);
+    const left = Math.max(0, this.since + this.patience - now);
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.act();
+    }, Math.min(this.pause, left));
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { mock, test } from "node:test";
+
+import type { Run } from "../src/protocol";
+import { joined, looks, matching, Soon } from "../src/views/telling";
+
+function run(runId: string, headline: string, ...names: string[]): Run {
+  const files = names.map((name) => ({ uri: `file:///${name}`, name, line: 0, events: 1, findings: 0, correctness: null }));
+  return { runId, label: runId, verdict: "not-computable", headline, title: headline, findings: 0, files };
+}
+
+const runs = [
+  run("checkout-retry", "CORRECT", "projects/checkout-retry/trace.jsonl"),
+  run("search-index", "INCORRECT — qa failed", "projects/search/trace.jsonl", "projects/search/slices/a/trace.jsonl"),
+];
+
+function found(sought: string): string[] {
+  return matching(runs, sought).map(({ runId }) => runId);
+}
+
+test("a run is found by words of its id, verdict and files, in any order and case", () => {
+  assert.deepEqual(found(""), ["checkout-retry", "search-index"]);
+  assert.deepEqual(found("  slices "), ["search-index"]);
+  assert.deepEqual(found("QA search"), ["search-index"]);
+  assert.deepEqual(found("retry qa"), []);
+});
+
+test("no verdict but CORRECT has the colour of success", () => {
+  const green = Object.entries(looks).filter(([, { color }]) => color?.includes("Passed"));
+  assert.deepEqual(green.map(([verdict]) => verdict), ["correct"]);
+});
+
+test("what is not there leaves no dot behind", () => {
+  assert.equal(joined("a", null, "", undefined, "b"), "a · b");
+  assert.equal(joined(""), "");
+});
+
+test("a burst is acted on once when it pauses, and now and then while it does not", () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  let count = 0;
+  const soon = new Soon(() => { count += 1; }, 10, 30);
+  soon.request(0);
+  mock.timers.tick(9);
+  soon.request(9);
+  mock.timers.tick(9);
+  assert.equal(count, 0);
+  mock.timers.tick(1);
+  assert.equal(count, 1);
+  for (let now = 100; now < 190; now += 5) {
+    soon.request(now);
+    mock.timers.tick(5);
+  }
+  assert.equal(count, 4);
+  soon.dispose();
+  mock.timers.tick(100);
+  assert.equal(count, 4);
+  mock.timers.reset();
+});
+
+test("every text that the manifest names is there, and none is left over", async () => {
+  const named = (await readFile("package.json", "utf8")).matchAll(/%([\w.]+)%/g);
+  const texts = JSON.parse(await readFile("package.nls.json", "utf8")) as Record<string, string>;
+  assert.deepEqual(new Set([...named].map(([, name]) => name)), new Set(Object.keys(texts)));
+});
