@@ -10,6 +10,13 @@ import { until } from "./until";
 
 /** What a person sees who watches and grades a run, with the views beside the file. */
 export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void> {
+  await step("the view Runs shows every run, though no trace is open", async () => {
+    await editor.run("Focus on Runs View");
+    await editor.runs.filter({ hasText: "demo" }).filter({ hasText: "CORRECT" }).waitFor();
+    await editor.runs.filter({ hasText: "other" }).waitFor();
+    await editor.run("View: Show Explorer");
+  });
+
   await step("the status bar says the verdict of the run under the cursor", async () => {
     await editor.openFile(["projects", "demo"], "trace.jsonl");
     await editor.closeSideBar();
