@@ -137,7 +137,7 @@ client: $(NODE_STAMP) ## The VS Code extension: lint, types, build, unit tests
 # Exit code 3 of the script means that this machine cannot run it; the script says why.
 # With DRIVE_TRACE_E2E=required (as .ci/run sets it) that is a failure.
 .PHONY: e2e
-e2e: venv $(NODE_STAMP) ## The extension in a real VS Code, headless
+e2e: venv vsix ## The extension in a real VS Code, headless
 	$(call heading,e2e)
 	@rm -rf $(DRIVE_TRACE_MESSAGES)
 	@cd $(CLIENT) && code=0; npm run --silent e2e || code=$$?; \
@@ -213,11 +213,13 @@ format: venv ## Format the Python code and apply ruff's safe fixes
 	$(BIN)/ruff format
 
 .PHONY: vsix
-vsix: $(NODE_STAMP) ## Package the VS Code extension as a .vsix file
-	cd $(CLIENT) && npm run --silent package
+vsix: venv $(NODE_STAMP) ## Package the VS Code extension with its server (TARGET=win32-x64, ...)
+	$(call heading,vsix)
+	$(BIN)/python tools/bundle.py $(TARGET)
+	@cd $(CLIENT) && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 946684800) npm run --silent package
 
 .PHONY: picture
-picture: venv $(NODE_STAMP) ## Take the README's pictures again, in a real VS Code and a browser
+picture: venv vsix ## Take the README's pictures again, in a real VS Code and a browser
 	@cd $(CLIENT) && npm run --silent e2e -- --picture ../docs/images/vscode.png
 	@cd $(CLIENT) && npm run --silent e2e:report -- --picture ../docs/images/report.png
 
@@ -239,5 +241,6 @@ lock: venv ## Resolve the lock files again (UPGRADE=1 takes newer releases)
 clean: ## Remove everything that the other targets create
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .cache
 	rm -rf $(CLIENT)/node_modules $(CLIENT)/out $(CLIENT)/dist $(CLIENT)/*.vsix
+	rm -rf $(CLIENT)/server/bundle.json $(CLIENT)/server/pure $(CLIENT)/server/cp3*
 	rm -rf $(PROTOCOL)/node_modules $(PROTOCOL)/build
 	find server tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

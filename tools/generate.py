@@ -1,5 +1,5 @@
 """Writes everything that is generated from the declarations: schemas, rule pages, the
-extension's settings, reference docs.
+extension's settings and the words that it colours, reference docs.
 
 With ``--check`` nothing is written; it names the stale files and exits with 1 if there are any.
 """
@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT))  # how examples are written is known to the tests
 
 from tests.support.fixtures import read as read_fixture  # noqa: E402
 from tools.features_page import features_page  # noqa: E402
+from tools.grammar import grammar  # noqa: E402
 from tools.json_schemas import configuration_schema, event_schema, union_schema  # noqa: E402
 from tools.settings_pages import extension_manifest, settings_reference  # noqa: E402
 
@@ -53,6 +54,8 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield ROOT / "docs/settings.md", settings_reference(_notice())
     yield ROOT / "docs/features.md", features_page(_notice())
     manifest = ROOT / "vscode-client/package.json"
+    colours = ROOT / "vscode-client/syntaxes/drive-trace.tmLanguage.json"
+    yield colours, _json(grammar(json.loads(colours.read_text("utf-8"))))
     yield manifest, _json(extension_manifest(json.loads(manifest.read_text("utf-8"))))
 
 

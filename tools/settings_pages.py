@@ -11,8 +11,9 @@ from tools.json_schemas import rules_setting
 from drive_trace.features.options import Setting
 from drive_trace.lsp.settings import DECLARED, RULES_PROSE, SECTION
 
-_OWN = (f"{SECTION}.server.path", f"{SECTION}.trace.server")
-"""The extension's own settings, which the server knows nothing of."""
+_OWN_FIRST = ("server.command", "server.python", "files")
+_OWN_LAST = ("trace.server",)
+"""The extension's own settings, before and after those of the server."""
 _TYPES = {bool: "boolean", int: "integer", str: "string"}
 
 
@@ -20,7 +21,6 @@ def extension_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
     """The extension's package.json with the server's settings as they are declared."""
     configuration = manifest["contributes"]["configuration"]
     before = configuration["properties"]
-    first, last = _OWN
     declared = {name_of(each): _property(each) for each in DECLARED}
     declared[f"{SECTION}.rules"] = {
         **rules_setting(),
@@ -28,7 +28,11 @@ def extension_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
         "scope": "window",
         "markdownDescription": RULES_PROSE,
     }
-    properties = {first: before[first], **declared, last: before[last]}
+    first, last = (
+        {name: before[name] for name in (f"{SECTION}.{each}" for each in own)}
+        for own in (_OWN_FIRST, _OWN_LAST)
+    )
+    properties = {**first, **declared, **last}
     ordered = {name: {**each, "order": at} for at, (name, each) in enumerate(properties.items(), 1)}
     contributes = {
         **manifest["contributes"],
@@ -115,7 +119,7 @@ _HOW = """## Where to set them
 }
 ```
 
-Two more settings are the extension's own: `driveTrace.server.path`, the command that starts the server, and `driveTrace.trace.server`, which messages are logged.
+Four more settings are the extension's own: `driveTrace.server.command`, the command that starts the server, `driveTrace.server.python`, the Python that runs the one that comes with the extension, `driveTrace.files`, patterns of more files that are traces, and `driveTrace.trace.server`, which messages are logged.
 
 **Neovim.** Below `settings`, with a table for each step of the name:
 

@@ -94,7 +94,7 @@ export class CodeServer {
   }
 
   /** Starts it on a free loopback port, and gives that port. */
-  async start(): Promise<number> {
+  async start(trusting: boolean): Promise<number> {
     // The kernel stops it should this process be killed, which then cannot do so itself.
     const server = new Background("setpriv", [
       "--pdeathsig", "TERM",
@@ -106,7 +106,7 @@ export class CodeServer {
       "--without-connection-token",
       "--accept-server-license-terms",
       "--telemetry-level", "off",
-      "--disable-workspace-trust",
+      ...(trusting ? ["--disable-workspace-trust"] : []),
       "--force-disable-user-env",
     ], this.env);
     this.background = server;

@@ -30,14 +30,35 @@ export class Editor {
     return new Editor(page, screenshots);
   }
 
-  /** Opens a file through the explorer, unfolding one folder after the other. */
-  async openFile(folders: string[], name: string): Promise<void> {
+  /** Opens a file through the explorer, unfolding one folder after the other; gives when. */
+  async openFile(folders: string[], name: string): Promise<number> {
     const rows = this.page.locator(".explorer-folders-view .monaco-list-row");
     for (const folder of folders) {
-      await rows.filter({ hasText: folder }).click();
+      const row = rows.filter({ hasText: folder });
+      await row.waitFor();
+      if ((await row.getAttribute("aria-expanded")) !== "true") {
+        await row.click();
+      }
     }
+    await rows.filter({ hasText: name }).waitFor();
+    const opened = Date.now();
     await rows.filter({ hasText: name }).dblclick();
+    await this.activeTab.filter({ hasText: name }).waitFor();
     await this.page.locator(".monaco-editor .view-line").first().waitFor();
+    return opened;
+  }
+
+  /** Loads the window again, with everything in it. */
+  async reload(): Promise<void> {
+    await this.page.reload();
+    await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
+  }
+
+  /** Trusts the workspace, as a person does from the page about it. */
+  async trustWorkspace(): Promise<void> {
+    await this.run("Workspaces: Manage Workspace Trust");
+    await this.page.locator(".workspace-trust-editor .monaco-button", { hasText: /^Trust$/ }).first().click();
+    await this.restricted.waitFor({ state: "hidden" });
   }
 
   async selectTab(name: string): Promise<void> {
@@ -54,8 +75,14 @@ export class Editor {
   /** Runs a command from the palette. */
   async run(command: string): Promise<void> {
     await this.page.keyboard.press("F1");
-    await this.page.locator(".quick-input-widget input").first().fill(`>${command}`);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: command }).first().waitFor();
+    const input = this.page.locator(".quick-input-widget input").first();
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: command }).first();
+    // What an extension adds while the list is shown is only in the next one.
+    await until(`the command "${command}"`, async () => {
+      await input.fill(">");
+      await input.fill(`>${command}`);
+      return row.waitFor({ timeout: 1_000 }).then(() => true, () => false);
+    });
     await this.page.keyboard.press("Enter");
     await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   }
@@ -68,12 +95,26 @@ export class Editor {
     return this.page.locator(".monaco-editor .codelens-decoration a");
   }
 
+  /** What the status bar says of a workspace that is not trusted. */
+  get restricted(): Locator {
+    return this.page.locator(".statusbar-item", { hasText: "Restricted Mode" });
+  }
+
+  /** The settings that the page of settings lists. */
+  get settings(): Locator {
+    return this.page.locator(".settings-editor .setting-item-contents");
+  }
+
   get toast(): Locator {
     return this.page.locator(".notification-toast");
   }
 
   get problems(): Locator {
     return this.page.locator(".markers-panel .monaco-list-row");
+  }
+
+  get panel(): Locator {
+    return this.page.locator(".part.panel .output-view");
   }
 
   /** The lines of the Output panel that are in view. */
@@ -95,9 +136,12 @@ export class Editor {
   }
 
   async errorSquiggles(): Promise<Box[]> {
-    const boxes = await this.page.locator(".monaco-editor .squiggly-error").all();
-    const measured = await Promise.all(boxes.map((box) => box.boundingBox()));
-    return measured.filter((box) => box !== null);
+    // All at once: one that has gone in the meantime would be waited for.
+    return this.page.locator(".monaco-editor .squiggly-error").evaluateAll((squiggles) =>
+      squiggles.map((squiggle) => {
+        const { x, y, width, height } = squiggle.getBoundingClientRect();
+        return { x, y, width, height };
+      }));
   }
 
   /** Where the first occurrence of `text` in the visible part of the file stands on the screen. */

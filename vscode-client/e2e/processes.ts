@@ -23,6 +23,17 @@ export async function run(command: string, args: string[], options: RunOptions =
   return output();
 }
 
+/** Runs a command that speaks for itself, and gives its exit code; it ends with this process. */
+export async function pass(command: string[]): Promise<number> {
+  const child = spawn("setpriv", ["--pdeathsig", "TERM", ...command], { stdio: "inherit" });
+  const interrupt = (signal: NodeJS.Signals): void => { child.kill(signal); };
+  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  return new Promise((resolve) => {
+    child.on("error", () => { resolve(1); });
+    child.on("close", (code) => { resolve(code ?? 1); });
+  });
+}
+
 /** A process that runs until it is stopped. */
 export class Background {
   private readonly child: ChildProcess;
@@ -74,7 +85,7 @@ export async function processesWith(mark: string): Promise<RunningProcess[]> {
 
 /** Whether it is a server, and not the tap beside one, which ends with it. */
 export function isDriveTrace({ command }: RunningProcess): boolean {
-  return command.endsWith("drive-trace serve") && !command.includes("tap.py");
+  return /\/(drive-trace|launch\.py) serve$/.test(command) && !command.includes("tap.py");
 }
 
 /** Waits for all of them to end by themselves, and gives those that do not. */

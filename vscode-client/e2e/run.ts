@@ -1,19 +1,20 @@
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
-import { homedir } from "node:os";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import type { Browser } from "playwright-core";
 
-import { findServer } from "../src/server-command";
+import { readBundle } from "../src/starting/bundle";
 import { launchBrowser } from "./browser";
 import { CodeServer, codeServerVersion, ensureCodeServer } from "./code-server";
 import { Editor } from "./editor";
 import { CannotRunHere, ensureChromium } from "./machine";
-import { isDriveTrace, kill, run, waitForEnd } from "./processes";
+import { offlineCommand } from "./offline";
+import { isDriveTrace, kill, pass, waitForEnd } from "./processes";
 import { Sandbox } from "./sandbox";
-import { playStory } from "./story";
+import { type Scenario, scenarios } from "./scenarios";
 
 const skipped = 3;
 const deadline = 4 * 60_000;
@@ -27,40 +28,54 @@ interface Machine {
   readonly codeServer: string;
 }
 
+/** Without the name of a scenario all are played, each in a process of its own. */
 async function main(): Promise<void> {
-  const { values: options } = parseArgs({ options: { picture: { type: "string" } } });
-  const command = await findCommand();
+  const { values: options } = parseArgs({
+    options: { picture: { type: "string" }, scenario: { type: "string" } },
+  });
   const machine = await prepareMachine();
+  if (options.scenario !== undefined) {
+    await inSandbox(scenarioNamed(options.scenario), machine, options.picture);
+    return;
+  }
   await rm(screenshots, { recursive: true, force: true });
   await mkdir(screenshots, { recursive: true });
-  console.log("packaging the extension");
-  await run("npm", ["run", "package"], { cwd: client });
-  await inSandbox(command, machine, options.picture);
+  const { size } = await stat(await vsix());
+  console.log(`${path.basename(await vsix())}: ${(size / 1e6).toFixed(1)} MB`);
+  for (const scenario of scenarios) {
+    await playApart(scenario, options.picture);
+  }
 }
 
-async function findCommand(): Promise<string> {
-  const name = process.env.DRIVE_TRACE_COMMAND ?? path.join(repository, ".venv", "bin", "drive-trace");
-  const around = {
-    workspaceFolder: process.cwd(),
-    home: homedir(),
-    searchPath: process.env.PATH ?? "",
-  };
-  const server = await findServer(name, around);
-  if (!server.found) {
-    throw new Error(`no server at ${name}: install it there, or name one in DRIVE_TRACE_COMMAND`);
+async function playApart(scenario: Scenario, picture?: string): Promise<void> {
+  const command = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), "--scenario", scenario.name];
+  const offline = scenario.offline ? await offlineCommand() : [];
+  console.log(`${scenario.name}${offline.length > 0 ? ", without a network" : ""}:`);
+  if (scenario.offline && offline.length === 0) {
+    console.log("      (this machine does not let us cut off the network)");
   }
-  return server.file;
+  const code = await pass([...offline, ...command, ...(picture === undefined ? [] : ["--picture", picture])]);
+  if (code !== 0) {
+    throw new Error(`${scenario.name}: failed (${code})`);
+  }
 }
 
-/** The words that start a command, through the tap where its messages are asked for. */
-function recorded(command: string): string[] {
-  const messages = process.env.DRIVE_TRACE_MESSAGES;
-  if (messages === undefined) {
-    return [command];
+function scenarioNamed(name: string): Scenario {
+  const scenario = scenarios.find((each) => each.name === name);
+  if (scenario === undefined) {
+    throw new Error(`no scenario "${name}": there are ${scenarios.map((each) => each.name).join(", ")}`);
   }
-  const python = path.join(repository, ".venv", "bin", "python");
-  const tap = path.join(repository, "tests", "support", "tap.py");
-  return ["env", `DRIVE_TRACE_MESSAGES=${messages}`, python, "-I", "-S", tap, command];
+  return scenario;
+}
+
+/** The extension as `make vsix` has packaged it. */
+async function vsix(): Promise<string> {
+  const bundle = await readBundle(path.join(client, "server"));
+  const file = path.join(client, `drive-trace-${bundle?.target ?? "none"}.vsix`);
+  if (!existsSync(file)) {
+    throw new Error("no .vsix to try: make vsix");
+  }
+  return file;
 }
 
 async function prepareMachine(): Promise<Machine> {
@@ -71,19 +86,20 @@ async function prepareMachine(): Promise<Machine> {
   return { chromium: await ensureChromium(), codeServer: await ensureCodeServer(cache) };
 }
 
-async function inSandbox(command: string, machine: Machine, picture?: string): Promise<void> {
-  const sandbox = await Sandbox.create(recorded(command));
+async function inSandbox(scenario: Scenario, machine: Machine, picture?: string): Promise<void> {
+  const sandbox = await Sandbox.create(scenario.programs(repository), scenario.trace);
   const server = new CodeServer(machine.codeServer, sandbox, sandbox.environment);
   let browser: Browser | undefined;
   let editor: Editor | undefined;
   const watch = stopwatch();
   const play = async (): Promise<void> => {
-    await server.installExtension(path.join(client, "drive-trace.vsix"));
-    const port = await server.start();
+    await scenario.prepare?.(sandbox);
+    await server.installExtension(await vsix());
+    const port = await server.start(scenario.trusting);
     browser = await launchBrowser(machine.chromium, sandbox.environment);
     const url = `http://127.0.0.1:${port}/?folder=${encodeURIComponent(sandbox.workspace)}`;
     editor = await Editor.open(browser, url, screenshots);
-    await playStory(editor, sandbox, picture);
+    await scenario.play(editor, sandbox, picture);
   };
   try {
     await Promise.race([play(), watch.overdue]);
@@ -143,7 +159,9 @@ process.stdout.on("error", () => undefined);
 
 try {
   await main();
-  console.log(process.exitCode === 1 ? "failed" : "the client works in a real VS Code");
+  if (!process.argv.includes("--scenario")) {
+    console.log("the client works in a real VS Code");
+  }
 } catch (error) {
   if (error instanceof CannotRunHere) {
     console.error(`cannot run here: ${error.message}`);

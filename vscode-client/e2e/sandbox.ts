@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 
-import { demoTrace } from "./trace";
+import { shortTrace } from "./trace";
 
 /** Quiet, motionless, and never saving by itself. */
 const editorSettings = {
@@ -34,25 +34,53 @@ const editorSettings = {
 
 const markName = "DRIVE_TRACE_SANDBOX";
 
+/** What a shell runs for each name, before anything of the machine's own `PATH`. */
+export type Programs = Readonly<Record<string, string>>;
+
 /** Folders of one run: a workspace to open, and all that VS Code writes. */
 export class Sandbox {
   private constructor(private readonly root: string) {}
 
-  /** `command` is what `drive-trace` stands for inside: a program and its first arguments. */
-  static async create(command: string[]): Promise<Sandbox> {
+  static async create(programs: Programs, trace: string): Promise<Sandbox> {
     const sandbox = new Sandbox(await mkdtemp(path.join(tmpdir(), "drive-trace-e2e-")));
-    for (const folder of [sandbox.home, sandbox.extensions, sandbox.serverData, sandbox.bin]) {
+    for (const folder of [sandbox.home, sandbox.extensions, sandbox.serverData, sandbox.bin, sandbox.ran]) {
       await mkdir(folder, { recursive: true });
     }
-    const script = `#!/bin/sh\nexec ${command.map(quoted).join(" ")} "$@"\n`;
-    await writeFile(path.join(sandbox.bin, "drive-trace"), script, { mode: 0o755 });
+    for (const [name, script] of Object.entries(programs)) {
+      await writeFile(path.join(sandbox.bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    }
     await mkdir(path.dirname(sandbox.trace), { recursive: true });
-    await writeFile(sandbox.trace, demoTrace());
+    await writeFile(sandbox.trace, trace);
+    await mkdir(path.join(sandbox.workspace, "logs"));
+    await writeFile(path.join(sandbox.workspace, "logs", "agent.jsonl"), shortTrace());
     await mkdir(path.join(sandbox.userData, "User"), { recursive: true });
     await mkdir(path.join(sandbox.userData, "Machine"), { recursive: true });
     await writeFile(path.join(sandbox.userData, "User", "settings.json"), JSON.stringify(editorSettings));
     await sandbox.changeSettings({});
     return sandbox;
+  }
+
+  /** Makes the workspace name commands of its own, which say so when they are run. */
+  async nameCommands(): Promise<void> {
+    const tell = (name: string): string[] => ["/bin/sh", "-c", `touch ${quoted(path.join(this.ran, name))}`];
+    const python = path.join(this.workspace, "python");
+    await writeFile(python, `#!/bin/sh\n${tell("python")[2] ?? ""}\n`, { mode: 0o755 });
+    await mkdir(path.join(this.workspace, ".vscode"));
+    await writeFile(path.join(this.workspace, ".vscode", "settings.json"), JSON.stringify({
+      "driveTrace.server.command": tell("command"),
+      "driveTrace.server.python": python,
+    }));
+    await writeFile(path.join(this.userData, "User", "settings.json"), JSON.stringify({
+      ...editorSettings,
+      "security.workspace.trust.enabled": true,
+      "security.workspace.trust.startupPrompt": "never",
+      "security.workspace.trust.banner": "never",
+    }));
+  }
+
+  /** Which of the workspace's own commands have been run. */
+  commandsRun(): Promise<string[]> {
+    return readdir(this.ran);
   }
 
   /** Replaces the settings that stand beside the editor's own, as a person who edits the file. */
@@ -80,6 +108,7 @@ export class Sandbox {
   get extensions(): string { return path.join(this.root, "extensions"); }
   get userData(): string { return path.join(this.root, "data"); }
   get serverData(): string { return path.join(this.root, "server-data"); }
+  private get ran(): string { return path.join(this.root, "ran"); }
   private get bin(): string { return path.join(this.root, "bin"); }
 
   async remove(): Promise<void> {
@@ -88,6 +117,6 @@ export class Sandbox {
 }
 
 /** A word as a shell reads it. */
-function quoted(word: string): string {
+export function quoted(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 
 import type { Box, Editor } from "./editor";
-import { isDriveTrace, processesWith } from "./processes";
 import type { Sandbox } from "./sandbox";
+import { runningServer, step } from "./steps";
 import { malformed, repaired } from "./trace";
 import { until } from "./until";
 
@@ -93,17 +93,17 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
   });
 
   await step("a server that is not there is reported once, with a way out", async () => {
-    await sandbox.changeSettings({ "driveTrace.server.path": "not-a-drive-trace" });
+    await sandbox.changeSettings({ "driveTrace.server.command": "not-a-drive-trace" });
     const toast = editor.toast.filter({ hasText: "not-a-drive-trace" });
     await toast.waitFor();
-    assert.match(await toast.innerText(), /README says \("pipx install \." in a checkout\)/);
+    assert.match(await toast.innerText(), /or leave it empty for the server that comes with the extension/);
     await toast.getByText("Open Setting").waitFor();
     assert.equal(await editor.toast.count(), 1, "number of notifications");
     await editor.screenshot("7-missing-server");
   });
 
   await step("so is one that ends at once", async () => {
-    await sandbox.changeSettings({ "driveTrace.server.path": "/bin/false" });
+    await sandbox.changeSettings({ "driveTrace.server.command": ["/bin/false"] });
     await editor.toast.filter({ hasText: "/bin/false serve" }).waitFor();
   });
 
@@ -115,28 +115,13 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
   });
 
   await step("the command restarts the server", async () => {
-    const before = await serverPid(sandbox);
+    const before = await runningServer(sandbox);
     await editor.run("Drive Trace: Restart Server");
-    await until("another server", async () => ![before, undefined].includes(await serverPid(sandbox)));
+    await runningServer(sandbox, before);
     await editor.run("Drive Trace: Show Server Log");
     await editor.output.filter({ hasText: "drive-trace serve" }).first().waitFor();
     await editor.screenshot("8-server-log");
   });
-}
-
-async function step(what: string, play: () => Promise<void>): Promise<void> {
-  const start = Date.now();
-  try {
-    await play();
-  } catch (error) {
-    throw new Error(`not so: ${what}`, { cause: error });
-  }
-  console.log(`  ok  ${what} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
-}
-
-async function serverPid(sandbox: Sandbox): Promise<number | undefined> {
-  const processes = await processesWith(sandbox.mark);
-  return processes.find(isDriveTrace)?.pid;
 }
 
 /** Line and column of a text's first occurrence, from 1. */

@@ -43,6 +43,11 @@ export function demoTrace(): string {
   return steps.map((step, index) => `${line(step, index)}\n`).join("");
 }
 
+/** Its last two lines, which an editor shows beside the explorer: the mistake is among them. */
+export function shortTrace(): string {
+  return demoTrace().split("\n").slice(-3).join("\n");
+}
+
 type Step = readonly [minutes: number, type: string, payload: object];
 
 function line([minutes, type, payload]: Step, index: number): string {

@@ -3,6 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import * as vscode from "vscode";
 import {
   CloseAction,
+  ErrorAction,
   LanguageClient,
   type LanguageClientOptions,
   type ServerOptions,
@@ -12,11 +13,20 @@ import {
 import { readSettings } from "./settings";
 import { showDocument } from "./show-document";
 
+/** What a client tells of its server. */
+export interface Fate {
+  /** It ended, or made no sense, before it had answered once. */
+  failedToStart(): void;
+  /** The connection to it is gone, after it had answered. */
+  lost(): void;
+}
+
 /**
- * Reports a failed start once.
+ * Leaves it to `Fate` to tell of a server that does not start, or ends.
  *
- * The library tells it in up to four notifications (connection, write, initialization, start),
- * none of which says what to do. They go to the log; `onFailedStart` speaks to the user.
+ * The library tells a failed start in up to four notifications (connection, write, initialization,
+ * start), and an end in one for each message that is not sent any more, none of which says what to
+ * do. They go to the log.
  */
 class DriveTraceClient extends LanguageClient {
   private starting = false;
@@ -24,7 +34,7 @@ class DriveTraceClient extends LanguageClient {
   constructor(
     server: ServerOptions,
     options: LanguageClientOptions,
-    private readonly onFailedStart: () => void,
+    private readonly fate: Fate,
   ) {
     super("driveTrace", "Drive Trace", server, options);
     this.onDidChangeState(({ newState }) => {
@@ -33,10 +43,11 @@ class DriveTraceClient extends LanguageClient {
   }
 
   override error(message: string, data?: unknown, notification: boolean | "force" = true): void {
-    super.error(message, data, this.state === State.Running && notification);
+    const isTold = this.state !== State.Running || message.startsWith("Sending ");
+    super.error(message, data, !isTold && notification);
     if (notification !== false && this.starting) {
       this.starting = false;
-      this.onFailedStart();
+      this.fate.failedToStart();
     }
   }
 }
@@ -45,7 +56,7 @@ class DriveTraceClient extends LanguageClient {
 export function createClient(
   launch: () => Promise<ChildProcess>,
   log: vscode.OutputChannel,
-  onFailedStart: () => void,
+  fate: Fate,
 ): LanguageClient {
   const options: LanguageClientOptions = {
     documentSelector: [
@@ -53,20 +64,19 @@ export function createClient(
       { language: "drive-trace", scheme: "untitled" },
     ],
     outputChannel: log,
-    // A function, so that a server started again after a crash gets the settings of that moment.
     initializationOptions: () => readSettings().forServer,
     initializationFailedHandler: () => false,
     middleware: { window: { showDocument } },
     errorHandler: {
-      error: (error, message, count) => usual.error(error, message, count),
-      // A server that ends before it has answered once would only fail again.
-      closed: () =>
-        client.state === State.Running
-          ? usual.closed()
-          : { action: CloseAction.DoNotRestart, handled: true },
+      error: () => ({ action: ErrorAction.Continue, handled: true }),
+      closed: () => {
+        if (client.state === State.Running) {
+          fate.lost();
+        }
+        return { action: CloseAction.DoNotRestart, handled: true };
+      },
     },
   };
-  const client = new DriveTraceClient(launch, options, onFailedStart);
-  const usual = client.createDefaultErrorHandler();
+  const client = new DriveTraceClient(launch, options, fate);
   return client;
 }

@@ -1,26 +1,42 @@
 import * as vscode from "vscode";
 
+import { onTrace, watchLanguage } from "./language";
 import { Server } from "./server";
-import { serverPathSetting } from "./settings";
+import { serverSettings } from "./settings";
+import { watchWorkspacePython } from "./starting/workspace-python";
 
 let server: Server | undefined;
 
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
+export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Drive Trace");
-  const started = (server = new Server(log));
+  const started = (server = createServer(context, log));
   context.subscriptions.push(
     log,
+    watchLanguage(),
+    onTrace(() => {
+      void started.start();
+      void watchWorkspacePython(() => void started.startOtherwise())
+        .then((watch) => watch && context.subscriptions.push(watch));
+    }),
     vscode.commands.registerCommand("driveTrace.restartServer", () => started.restart()),
     vscode.commands.registerCommand("driveTrace.showServerLog", () => { log.show(); }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => started.startOtherwise()),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration(serverPathSetting)) {
-        void started.restart();
+      if (serverSettings.some((name) => change.affectsConfiguration(name))) {
+        void started.startOtherwise();
       }
     }),
   );
-  await started.restart();
 }
 
 export function deactivate(): Promise<void> | undefined {
   return server?.stop();
+}
+
+function createServer(context: vscode.ExtensionContext, log: vscode.OutputChannel): Server {
+  return new Server(log, {
+    version: (context.extension.packageJSON as { version: string }).version,
+    bundle: context.asAbsolutePath("server"),
+    storage: context.globalStorageUri.fsPath,
+  });
 }

@@ -1,17 +1,31 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { homedir } from "node:os";
+import * as path from "node:path";
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 
 import { createClient } from "./client";
-import { findServer, missingServer } from "./server-command";
-import { readSettings, serverPathSetting } from "./settings";
+import { readSettings } from "./settings";
+import { pauseAfter } from "./starting/back-off";
+import { readBundle } from "./starting/bundle";
+import { type Choice, chooseServer, type Command, commandSetting } from "./starting/choice";
+import { ask, findProgram } from "./starting/programs";
+import { workspacePython } from "./starting/workspace-python";
 
 /** Milliseconds that a server may take to answer, and to end when it is asked to. */
 const startPatience = 10_000;
 const stopPatience = 2_000;
+
+/** What the server needs to know of the extension. */
+export interface Home {
+  readonly version: string;
+  /** Where the server that the extension carries is. */
+  readonly bundle: string;
+  /** A folder that may be written to. */
+  readonly storage: string;
+}
 
 /**
  * The one server of this window.
@@ -21,20 +35,49 @@ const stopPatience = 2_000;
  */
 export class Server {
   private client: LanguageClient | undefined;
+  /** The client again, once its server has answered, and until that is gone or to be stopped. */
+  private answered: LanguageClient | undefined;
   private process: ChildProcess | undefined;
   private turn: Promise<void> = Promise.resolve();
+  /** Whether somebody has needed it: until then settings and trust may change as they like. */
+  private wanted = false;
+  private ends: number[] = [];
+  private recovery: NodeJS.Timeout | undefined;
 
-  constructor(private readonly log: vscode.OutputChannel) {}
+  constructor(
+    private readonly log: vscode.OutputChannel,
+    private readonly home: Home,
+  ) {}
+
+  /** Starts it, if nobody has yet. */
+  start(): Promise<void> {
+    return this.wanted ? this.turn : this.restart();
+  }
 
   restart(): Promise<void> {
+    this.ends = [];
+    return this.startAgain();
+  }
+
+  /** Restarts it where its start depends on something that has changed. */
+  async startOtherwise(): Promise<void> {
+    if (this.wanted) {
+      await this.restart();
+    }
+  }
+
+  stop(): Promise<void> {
+    clearTimeout(this.recovery);
+    return this.inTurn(() => this.stopClient());
+  }
+
+  private startAgain(): Promise<void> {
+    this.wanted = true;
+    clearTimeout(this.recovery);
     return this.inTurn(async () => {
       await this.stopClient();
       await this.startClient();
     });
-  }
-
-  stop(): Promise<void> {
-    return this.inTurn(() => this.stopClient());
   }
 
   private inTurn(step: () => Promise<void>): Promise<void> {
@@ -43,33 +86,57 @@ export class Server {
   }
 
   private async startClient(): Promise<void> {
-    const setting = readSettings().serverPath;
-    const server = await findServer(setting, {
+    const choice = await this.choose();
+    if (!choice.found) {
+      this.log.appendLine(choice.problem);
+      void this.report(choice.problem, choice.setting);
+      return;
+    }
+    const shown = [choice.command.file, ...choice.command.args].join(" ");
+    this.log.appendLine(`Starting ${shown}`);
+    const client = createClient(() => this.launch(choice.command), this.log, {
+      failedToStart: () => {
+        if (this.client === client) {
+          void this.report(`"${shown}" ended before it answered.`, commandSetting);
+        }
+      },
+      lost: () => { this.recover(client); },
+    });
+    this.client = client;
+    await this.waitForStart(client, shown);
+  }
+
+  private async choose(): Promise<Choice> {
+    const { serverCommand, python } = readSettings();
+    const { version, bundle, storage } = this.home;
+    const around = {
       workspaceFolder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
       home: homedir(),
       searchPath: process.env.PATH ?? "",
+    };
+    const wishes = {
+      command: serverCommand,
+      python,
+      environment: serverCommand.length === 0 ? await workspacePython() : undefined,
+      version,
+      bundle: await readBundle(bundle),
+      cache: path.join(storage, "compiled"),
+    };
+    return chooseServer(wishes, {
+      platform: process.platform,
+      find: (name) => findProgram(name, around),
+      // Somewhere that no workspace has put anything.
+      ask: (file, args) => ask(file, args, bundle),
+      note: (line) => { this.log.appendLine(line); },
     });
-    if (!server.found) {
-      this.log.appendLine(`No server "${setting}". Looked for:`);
-      server.tried.forEach((file) => { this.log.appendLine(`  ${file}`); });
-      void this.reportMissing(setting);
-      return;
-    }
-    this.log.appendLine(`Starting ${server.file} serve`);
-    const command = `"${server.file} serve"`;
-    const client = createClient(() => this.launch(server.file), this.log, () => {
-      if (this.client === client) {
-        void this.report(`${command} ended before it answered.`);
-      }
-    });
-    this.client = client;
-    await this.waitForStart(client, command);
   }
 
-  private async launch(file: string): Promise<ChildProcess> {
-    const child = spawn(file, ["serve"]);
+  private async launch({ file, args }: Command): Promise<ChildProcess> {
+    const child = spawn(file, args, { cwd: homedir(), windowsHide: true });
+    const { client } = this;
     child.on("exit", (code, signal) => {
       this.log.appendLine(`The server has ended (${code ?? signal ?? "unknown"}).`);
+      this.recover(client);
     });
     await once(child, "spawn");
     this.process = child;
@@ -77,22 +144,49 @@ export class Server {
   }
 
   /** Bounded: a program that never answers must not keep a later restart waiting. */
-  private async waitForStart(client: LanguageClient, command: string): Promise<void> {
+  private async waitForStart(client: LanguageClient, shown: string): Promise<void> {
     const patience = new Promise<"silent">((resolve) => {
       setTimeout(resolve, startPatience, "silent");
     });
+    const answered = client.start().then(() => { this.greet(client); });
     try {
-      if ((await Promise.race([client.start(), patience])) === "silent") {
-        void this.report(`${command} has not answered in ${startPatience / 1000} seconds.`);
+      if ((await Promise.race([answered, patience])) === "silent") {
+        void this.report(`"${shown}" has not answered in ${startPatience / 1000} seconds.`, commandSetting);
       }
     } catch {
       // The client has reported it.
     }
   }
 
+  private greet(client: LanguageClient): void {
+    if (this.client !== client) {
+      return; // too late: another one has taken its place
+    }
+    this.answered = client;
+    if (this.process?.exitCode !== null || this.process.signalCode !== null) {
+      this.recover(client);
+    }
+  }
+
+  /** Whoever notices first that a server is gone: its process, or the connection to it. */
+  private recover(client: LanguageClient | undefined): void {
+    if (client === undefined || client !== this.answered) {
+      return;
+    }
+    this.answered = undefined;
+    this.ends.push(Date.now());
+    const pause = pauseAfter(this.ends);
+    if (pause === undefined) {
+      void this.reportEnds();
+      return;
+    }
+    this.log.appendLine(`Starting it again in ${pause / 1000} s.`);
+    this.recovery = setTimeout(() => { void this.startAgain(); }, pause);
+  }
+
   private async stopClient(): Promise<void> {
     const { client, process } = this;
-    this.client = this.process = undefined;
+    this.client = this.answered = this.process = undefined;
     if (client?.isRunning()) {
       await client.dispose(stopPatience).catch((error: unknown) => {
         this.log.appendLine(`Stopping the server: ${String(error)}`);
@@ -103,20 +197,34 @@ export class Server {
     }
   }
 
-  private reportMissing(setting: string): Promise<void> {
-    return this.report(missingServer(setting));
-  }
-
-  private async report(problem: string): Promise<void> {
-    const ways: Record<string, () => unknown> = {
-      "Open Setting": () =>
-        vscode.commands.executeCommand("workbench.action.openSettings", serverPathSetting),
+  private report(problem: string, setting: string): Promise<void> {
+    return this.offer(problem, {
+      "Open Setting": () => openSetting(setting),
       "Show Log": () => { this.log.show(); },
       "Try Again": () => this.restart(),
-    };
+    });
+  }
+
+  private reportEnds(): Promise<void> {
+    const problem = `the server has ended ${this.ends.length} times in a short time, and is not started again. ` +
+      "Until it is, no trace is checked.";
+    return this.offer(problem, {
+      "Show Log": () => { this.log.show(); },
+      "Restart": () => this.restart(),
+    });
+  }
+
+  private async offer(problem: string, ways: Record<string, () => unknown>): Promise<void> {
     const answer = await vscode.window.showErrorMessage(`Drive Trace: ${problem}`, ...Object.keys(ways));
     if (answer !== undefined) {
       await ways[answer]?.();
     }
   }
+}
+
+/** What names a program is a setting of the machine that the server runs on. */
+function openSetting(name: string): Thenable<unknown> {
+  return vscode.env.remoteName === undefined
+    ? vscode.commands.executeCommand("workbench.action.openSettings", name)
+    : vscode.commands.executeCommand("workbench.action.openRemoteSettings", { query: name });
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { after, before, test } from "node:test";
 
-import { findServer, missingServer, type Surroundings } from "../src/server-command";
+import { ask, findProgram, type Surroundings } from "../src/starting/programs";
 
 let root: string;
 let around: Surroundings;
@@ -14,7 +14,7 @@ before(async () => {
   around = {
     workspaceFolder: path.join(root, "workspace"),
     home: path.join(root, "home"),
-    searchPath: ["first", "", "second"].map((name) => name && path.join(root, name)).join(path.delimiter),
+    searchPath: [path.join(root, "first"), "", ".", path.join(root, "second")].join(path.delimiter),
   };
   await executable("second/drive-trace");
   await executable("workspace/.venv/bin/drive-trace");
@@ -33,15 +33,15 @@ async function executable(name: string): Promise<void> {
 }
 
 async function find(setting: string, workspaceFolder = around.workspaceFolder): Promise<string | undefined> {
-  const server = await findServer(setting, { ...around, workspaceFolder });
-  return server.found ? path.relative(root, server.file) : undefined;
+  const program = await findProgram(setting, { ...around, workspaceFolder });
+  return program.found ? path.relative(root, program.file) : undefined;
 }
 
 test("a bare command is the first executable file of that name on the PATH", async () => {
   assert.equal(await find("drive-trace"), "second/drive-trace");
 });
 
-test("a file that is not executable is no server", async () => {
+test("a file that is not executable is no program", async () => {
   assert.equal(await find("notes"), undefined);
 });
 
@@ -52,26 +52,27 @@ test("a path may be absolute, under home, or relative to the workspace folder", 
 });
 
 test("a relative path is not looked for without a workspace folder", async () => {
-  const server = await findServer("./drive-trace", { ...around, workspaceFolder: undefined });
-  assert.deepEqual(server, { found: false, tried: [] });
+  const program = await findProgram("./drive-trace", { ...around, workspaceFolder: undefined });
+  assert.deepEqual(program, { found: false, tried: [] });
 });
 
-test("what was tried is told when there is no server", async () => {
-  const server = await findServer("absent", around);
+test("what was tried is told when there is no program", async () => {
+  const program = await findProgram("absent", around);
   const tried = ["first", "second"].map((name) => path.join(root, name, "absent"));
-  assert.deepEqual(server, { found: false, tried });
+  assert.deepEqual(program, { found: false, tried });
 });
 
-test("a server that is missing is told with the way to install it", () => {
-  const way = 'Install drive-trace as the Install section of its README says ("pipx install ." in a checkout), or set its path.';
-  assert.equal(missingServer("drive-trace"), `No executable file "drive-trace" was found on the PATH. ${way}`);
-  assert.equal(missingServer("./x"), `No executable file "./x" was found there. ${way}`);
+test("a folder of the PATH that is relative counts for nothing", async () => {
+  const program = await findProgram("absent", { ...around, searchPath: [".", "bin", ""].join(path.delimiter) });
+  assert.deepEqual(program, { found: false, tried: [] });
 });
 
-test("the READMEs say the same of it", async () => {
-  const command = /"(pipx install [^"]+)"/.exec(missingServer("drive-trace"))?.[1];
-  for (const readme of ["README.md", path.join("..", "README.md")]) {
-    const install = (await readFile(readme, "utf8")).split(/^## /m).find((section) => section.startsWith("Install\n"));
-    assert.ok(install?.split("\n").includes(`    ${command}`), readme);
-  }
+test("a program is asked for what it prints", async () => {
+  assert.equal(await ask(process.execPath, ["-p", "1 + 1"], root), "2\n");
+});
+
+test("a program that fails, is not there or takes too long has said nothing", async () => {
+  assert.equal(await ask(process.execPath, ["-e", "console.log(1); process.exit(1)"], root), undefined);
+  assert.equal(await ask(path.join(root, "absent"), [], root), undefined);
+  assert.equal(await ask(process.execPath, ["-e", "setInterval(() => 0, 1000)"], root, 200), undefined);
 });

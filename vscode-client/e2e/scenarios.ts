@@ -1,0 +1,64 @@
+import * as path from "node:path";
+
+import { playBundledStory, playUntrustedStory } from "./bundled-story";
+import type { Editor } from "./editor";
+import { type Programs, quoted, type Sandbox } from "./sandbox";
+import { playStory } from "./story";
+import { demoTrace, shortTrace } from "./trace";
+
+/** A story with the machine that it plays on. */
+export interface Scenario {
+  readonly name: string;
+  readonly offline: boolean;
+  /** Whether every workspace is trusted. */
+  readonly trusting: boolean;
+  readonly trace: string;
+  programs(repository: string): Programs;
+  prepare?(sandbox: Sandbox): Promise<void>;
+  play(editor: Editor, sandbox: Sandbox, picture?: string): Promise<void>;
+}
+
+export const scenarios: readonly Scenario[] = [
+  {
+    name: "a server on the PATH",
+    offline: false,
+    trusting: true,
+    trace: demoTrace(),
+    programs: (repository) => ({ "drive-trace": installed(repository) }),
+    play: playStory,
+  },
+  {
+    name: "the server inside the .vsix",
+    offline: true,
+    trusting: true,
+    trace: shortTrace(),
+    programs: (repository) => ({ python3: `exec ${quoted(python(repository))} "$@"` }),
+    play: playBundledStory,
+  },
+  {
+    name: "a workspace that is not trusted",
+    offline: true,
+    trusting: false,
+    trace: shortTrace(),
+    programs: (repository) => ({ python3: `exec ${quoted(python(repository))} "$@"` }),
+    prepare: (sandbox) => sandbox.nameCommands(),
+    play: playUntrustedStory,
+  },
+];
+
+/** Runs the server of the checkout, through the tap where its messages are asked for. */
+function installed(repository: string): string {
+  const command = process.env.DRIVE_TRACE_COMMAND ?? path.join(repository, ".venv", "bin", "drive-trace");
+  const messages = process.env.DRIVE_TRACE_MESSAGES;
+  const plain = `exec ${quoted(command)} "$@"`;
+  if (messages === undefined) {
+    return plain;
+  }
+  const tap = path.join(repository, "tests", "support", "tap.py");
+  const words = ["env", `DRIVE_TRACE_MESSAGES=${messages}`, python(repository), "-I", "-S", tap, command];
+  return `[ "$1" = serve ] && exec ${words.map(quoted).join(" ")} "$@"\n${plain}`;
+}
+
+function python(repository: string): string {
+  return path.join(repository, ".venv", "bin", "python");
+}

@@ -1,0 +1,14 @@
+/** The time in which so many ends are too many, in milliseconds. */
+export const period = 3 * 60_000;
+export const tooMany = 5;
+
+/**
+ * How long to wait before a server is started again, in milliseconds; nothing to give up.
+ *
+ * `ends` are the times at which it ended by itself, the last one just now.
+ */
+export function pauseAfter(ends: readonly number[]): number | undefined {
+  const now = ends.at(-1) ?? 0;
+  const recent = ends.filter((end) => now - end < period).length;
+  return recent < tooMany ? 1000 * 2 ** Math.max(0, recent - 1) : undefined;
+}
