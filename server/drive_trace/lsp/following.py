@@ -53,6 +53,8 @@ class Following:
         self._changed: set[str] = set()
         self._soon = Debouncer(self._follow_changes)
         self._settling: asyncio.TimerHandle | None = None
+        self._tried: dict[str, object] = {}
+        """What was compared whole as it is now: doing so again would tell nothing new."""
 
     @property
     def _closed(self) -> ClosedTraces:
@@ -214,7 +216,12 @@ class Following:
     def _after(self) -> None:
         """Tell of what was found, and look again at what is being written when it is not."""
         self._tell()
-        unsettled = self._closed.unsettled()
+        is_open = self._runs.open_reals()
+        unsettled = {
+            real: content
+            for real, content in self._closed.unsettled().items()
+            if real not in is_open and self._tried.get(real) != content
+        }
         if unsettled and self._settling is None:
             loop = asyncio.get_running_loop()
             self._settling = loop.call_later(QUIET, self._settle, unsettled)
@@ -222,7 +229,9 @@ class Following:
     def _settle(self, before: Mapping[str, object]) -> None:
         self._settling = None
         now = self._closed.unsettled()
-        quiet = [real for real, content in now.items() if before.get(real) == content]
+        quiet = {real: content for real, content in now.items() if before.get(real) == content}
+        still = {real: each for real, each in self._tried.items() if now.get(real) == each}
+        self._tried = still | quiet
         self._start(self._look_at(quiet, settle=True))
 
 
