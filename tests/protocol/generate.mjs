@@ -52,6 +52,7 @@ export interface ErrorResponse extends Message {
 
 /** What servers send too, and has no such namespace. */
 const unlisted = {
+  "$/cancelRequest": 'Notification<"$/cancelRequest", { id: number | string }>',
   "$/logTrace": 'Notification<"$/logTrace", lsp.LogTraceParams>',
   "$/progress": "Progress<lsp.WorkDoneProgressBegin | lsp.WorkDoneProgressReport | lsp.WorkDoneProgressEnd>",
 };
