@@ -3,24 +3,20 @@ import * as vscode from "vscode";
 import { onTrace, watchLanguage } from "./language";
 import { Server } from "./server";
 import { serverSettings } from "./settings";
-import { watchWorkspacePython } from "./starting/workspace-python";
+import { WorkspacePython } from "./starting/workspace-python";
 import { registerViews } from "./views/register";
 
 let server: Server | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Drive Trace");
-  const started = (server = createServer(context, log));
-  let watched: Promise<unknown> | undefined;
-  const need = (): Promise<void> => {
-    watched ??= watchWorkspacePython(() => void started.startOtherwise())
-      .then((watch) => watch && context.subscriptions.push(watch));
-    return started.start();
-  };
+  const workspacePython = new WorkspacePython(() => void started.startOtherwise());
+  const started = (server = createServer(context, log, workspacePython));
   context.subscriptions.push(
     log,
+    workspacePython,
     watchLanguage(),
-    onTrace(() => { void need(); }),
+    onTrace(() => { void started.start(); }),
     vscode.commands.registerCommand("driveTrace.restartServer", () => started.restart()),
     vscode.commands.registerCommand("driveTrace.showServerLog", () => { log.show(); }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => started.startOtherwise()),
@@ -30,17 +26,20 @@ export function activate(context: vscode.ExtensionContext): void {
       }
     }),
   );
-  registerViews(context, need);
+  registerViews(context, () => started.start());
 }
 
 export function deactivate(): Promise<void> | undefined {
   return server?.stop();
 }
 
-function createServer(context: vscode.ExtensionContext, log: vscode.OutputChannel): Server {
-  return new Server(log, {
+function createServer(
+  context: vscode.ExtensionContext, log: vscode.OutputChannel, workspacePython: WorkspacePython,
+): Server {
+  const home = {
     version: (context.extension.packageJSON as { version: string }).version,
     bundle: context.asAbsolutePath("server"),
     storage: context.globalStorageUri.fsPath,
-  });
+  };
+  return new Server(log, home, workspacePython);
 }

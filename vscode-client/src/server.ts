@@ -2,17 +2,19 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { homedir } from "node:os";
 import * as path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 
 import { createClient } from "./client";
 import { readSettings } from "./settings";
-import { pauseAfter } from "./starting/back-off";
+import { pauseAfter, recent } from "./starting/back-off";
 import { readBundle } from "./starting/bundle";
-import { type Choice, chooseServer, type Command, commandSetting } from "./starting/choice";
+import { type Choice, chooseServer, type Command } from "./starting/choice";
 import { ask, findProgram } from "./starting/programs";
-import { workspacePython } from "./starting/workspace-python";
+import { commandSetting, tell } from "./starting/wording";
+import type { WorkspacePython } from "./starting/workspace-python";
 
 /** Milliseconds that a server may take to answer, and to end when it is asked to. */
 const startPatience = 10_000;
@@ -38,6 +40,7 @@ export class Server {
   /** The client again, once its server has answered, and until that is gone or to be stopped. */
   private answered: LanguageClient | undefined;
   private process: ChildProcess | undefined;
+  private command: Command | undefined;
   private turn: Promise<void> = Promise.resolve();
   /** Whether somebody has needed it: until then settings and trust may change as they like. */
   private wanted = false;
@@ -47,6 +50,7 @@ export class Server {
   constructor(
     private readonly log: vscode.OutputChannel,
     private readonly home: Home,
+    private readonly workspacePython: WorkspacePython,
   ) {}
 
   /** Starts it, if nobody has yet. */
@@ -59,11 +63,21 @@ export class Server {
     return this.startAgain();
   }
 
-  /** Restarts it where its start depends on something that has changed. */
+  /** Restarts it where something has changed and another one would be started now, or none runs. */
   async startOtherwise(): Promise<void> {
-    if (this.wanted) {
-      await this.restart();
+    if (!this.wanted) {
+      return;
     }
+    await this.inTurn(async () => {
+      const choice = await this.choose();
+      const isSame = choice.found && this.answered !== undefined && isDeepStrictEqual(choice.command, this.command);
+      if (!isSame) {
+        this.ends = [];
+        clearTimeout(this.recovery);
+        await this.stopClient();
+        await this.startClient(choice);
+      }
+    });
   }
 
   stop(): Promise<void> {
@@ -76,20 +90,23 @@ export class Server {
     clearTimeout(this.recovery);
     return this.inTurn(async () => {
       await this.stopClient();
-      await this.startClient();
+      await this.startClient(await this.choose());
     });
   }
 
+  /** A step that fails is told, and keeps none of those after it from being taken. */
   private inTurn(step: () => Promise<void>): Promise<void> {
-    this.turn = this.turn.then(step);
+    this.turn = this.turn.then(step).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      void this.report(vscode.l10n.t("The server could not be started: {0}", reason), commandSetting);
+    });
     return this.turn;
   }
 
-  private async startClient(): Promise<void> {
-    const choice = await this.choose();
+  private async startClient(choice: Choice): Promise<void> {
     if (!choice.found) {
-      this.log.appendLine(choice.problem);
-      void this.report(choice.problem, choice.setting);
+      const { text, setting } = tell(choice.problem);
+      void this.report(text, setting);
       return;
     }
     const shown = [choice.command.file, ...choice.command.args].join(" ");
@@ -97,12 +114,13 @@ export class Server {
     const client = createClient(() => this.launch(choice.command), this.log, {
       failedToStart: () => {
         if (this.client === client) {
-          void this.report(`"${shown}" ended before it answered.`, commandSetting);
+          void this.report(vscode.l10n.t('"{0}" ended before it answered.', shown), commandSetting);
         }
       },
       lost: () => { this.recover(client); },
     });
     this.client = client;
+    this.command = choice.command;
     await this.waitForStart(client, shown);
   }
 
@@ -110,14 +128,14 @@ export class Server {
     const { serverCommand, python } = readSettings();
     const { version, bundle, storage } = this.home;
     const around = {
-      workspaceFolder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
+      workspaceFolders: vscode.workspace.workspaceFolders?.map(({ uri }) => uri.fsPath) ?? [],
       home: homedir(),
       searchPath: process.env.PATH ?? "",
     };
     const wishes = {
       command: serverCommand,
       python,
-      environment: serverCommand.length === 0 ? await workspacePython() : undefined,
+      environments: serverCommand.length === 0 ? await this.workspacePython.interpreters() : [],
       version,
       bundle: await readBundle(bundle),
       cache: path.join(storage, "compiled"),
@@ -151,7 +169,8 @@ export class Server {
     const answered = client.start().then(() => { this.greet(client); });
     try {
       if ((await Promise.race([answered, patience])) === "silent") {
-        void this.report(`"${shown}" has not answered in ${startPatience / 1000} seconds.`, commandSetting);
+        const text = vscode.l10n.t('"{0}" has not answered in {1} seconds.', shown, startPatience / 1000);
+        void this.report(text, commandSetting);
       }
     } catch {
       // The client has reported it.
@@ -186,7 +205,7 @@ export class Server {
 
   private async stopClient(): Promise<void> {
     const { client, process } = this;
-    this.client = this.answered = this.process = undefined;
+    this.client = this.answered = this.process = this.command = undefined;
     if (client?.isRunning()) {
       await client.dispose(stopPatience).catch((error: unknown) => {
         this.log.appendLine(`Stopping the server: ${String(error)}`);
@@ -198,27 +217,28 @@ export class Server {
   }
 
   private report(problem: string, setting: string): Promise<void> {
-    return this.offer(problem, {
-      "Open Setting": () => openSetting(setting),
-      "Show Log": () => { this.log.show(); },
-      "Try Again": () => this.restart(),
-    });
+    this.log.appendLine(problem);
+    return this.offer(problem, [
+      [vscode.l10n.t("Open Setting"), () => openSetting(setting)],
+      [vscode.l10n.t("Show Log"), () => { this.log.show(); }],
+      [vscode.l10n.t("Try Again"), () => this.restart()],
+    ]);
   }
 
   private reportEnds(): Promise<void> {
-    const problem = `the server has ended ${this.ends.length} times in a short time, and is not started again. ` +
-      "Until it is, no trace is checked.";
-    return this.offer(problem, {
-      "Show Log": () => { this.log.show(); },
-      "Restart": () => this.restart(),
-    });
+    const problem = vscode.l10n.t(
+      "the server has ended {0} times in a short time, and is not started again. Until it is, no trace is checked.",
+      recent(this.ends).length,
+    );
+    return this.offer(problem, [
+      [vscode.l10n.t("Show Log"), () => { this.log.show(); }],
+      [vscode.l10n.t("Restart"), () => this.restart()],
+    ]);
   }
 
-  private async offer(problem: string, ways: Record<string, () => unknown>): Promise<void> {
-    const answer = await vscode.window.showErrorMessage(`Drive Trace: ${problem}`, ...Object.keys(ways));
-    if (answer !== undefined) {
-      await ways[answer]?.();
-    }
+  private async offer(problem: string, ways: readonly (readonly [string, () => unknown])[]): Promise<void> {
+    const answer = await vscode.window.showErrorMessage(`Drive Trace: ${problem}`, ...ways.map(([name]) => name));
+    await ways.find(([name]) => name === answer)?.[1]();
   }
 }
 

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-import { commandSetting, pythonSetting } from "./starting/choice";
+import { commandSetting, pythonSetting } from "./starting/wording";
 
 /** What `driveTrace` holds: all of it goes to the server, which takes what it knows. */
 export interface Settings {

@@ -3,21 +3,22 @@ import { test } from "node:test";
 
 import type { Bundle } from "../src/starting/bundle";
 import { type Choice, chooseServer, type Machine, type Wishes } from "../src/starting/choice";
+import { tell, type Told } from "../src/starting/wording";
 
 const bundle: Bundle = {
   folder: "/ext/server", version: "0.1.2", target: "linux-x64", machine: "",
   compiled: { ".cpython-311-x86_64-linux-gnu.so": "cp311", ".cpython-313-x86_64-linux-gnu.so": "cp313" },
 };
 const nothing: Wishes = {
-  command: [], python: "", environment: undefined, version: "0.1.2", bundle, cache: "/cache",
+  command: [], python: "", environments: [], version: "0.1.2", bundle, cache: "/cache",
 };
 const own = ["-I", "-S", "-X", "pycache_prefix=/cache", "/ext/server/launch.py", "serve"];
 
 /** A machine with these programs, each with what it prints; bare names are found in /bin. */
-function machine(programs: Record<string, string>): Machine {
+function machine(programs: Record<string, string>, platform: NodeJS.Platform = "linux"): Machine {
   const absolute = (name: string): string => (name.includes("/") ? name : `/bin/${name}`);
   return {
-    platform: "linux",
+    platform,
     find: (name) => Promise.resolve(
       absolute(name) in programs ? { found: true, file: absolute(name) } : { found: false, tried: [absolute(name)] },
     ),
@@ -33,12 +34,19 @@ function python(file: string, version: string): string {
 
 async function started(wishes: Partial<Wishes>, programs: Record<string, string>): Promise<string[]> {
   const choice = await choose(wishes, programs);
-  assert.ok(choice.found, choice.found ? "" : choice.problem);
+  assert.ok(choice.found, choice.found ? "" : tell(choice.problem).text);
   return [choice.command.file, ...choice.command.args];
 }
 
-function choose(wishes: Partial<Wishes>, programs: Record<string, string>): Promise<Choice> {
-  return chooseServer({ ...nothing, ...wishes }, machine(programs));
+function choose(wishes: Partial<Wishes>, programs: Record<string, string>, on?: NodeJS.Platform): Promise<Choice> {
+  return chooseServer({ ...nothing, ...wishes }, machine(programs, on));
+}
+
+/** What a person is told who gets no server. */
+async function told(wishes: Partial<Wishes>, programs: Record<string, string>): Promise<Told> {
+  const choice = await choose(wishes, programs);
+  assert.ok(!choice.found, "a server was found");
+  return tell(choice.problem);
 }
 
 const fitting = "drive-trace, version 0.1.4\n";
@@ -52,21 +60,22 @@ test("the command that is set is started, whatever its version", async () => {
 });
 
 test("one that is not there is told, and nothing else is started", async () => {
-  const choice = await choose({ command: ["mine"] }, { "/bin/drive-trace": fitting, ...python311 });
-  assert.ok(!choice.found);
-  assert.equal(choice.setting, "driveTrace.server.command");
-  assert.match(choice.problem, /^No executable file "mine" was found on the PATH\. /);
+  const programs = { "/bin/drive-trace": fitting, ...python311 };
+  const { text, setting } = await told({ command: ["mine"] }, programs);
+  assert.match(text, /^No executable file "mine" was found on the PATH\. /);
+  assert.equal(setting, "driveTrace.server.command");
+  assert.match((await told({ command: ["./mine"] }, programs)).text, /^There is no executable file "\.\/mine"\. /);
 });
 
 test("the workspace's environment goes before the PATH", async () => {
   const programs = { "/venv/bin/drive-trace": fitting, "/bin/drive-trace": fitting };
-  assert.deepEqual(await started({ environment: "/venv/bin/python" }, programs), ["/venv/bin/drive-trace", "serve"]);
+  assert.deepEqual(await started({ environments: ["/venv/bin/python"] }, programs), ["/venv/bin/drive-trace", "serve"]);
   assert.deepEqual(await started({}, programs), ["/bin/drive-trace", "serve"]);
 });
 
 test("an installed server that does not fit, or fails, gives way to the next", async () => {
   const programs = { "/venv/bin/drive-trace": old, "/bin/drive-trace": fitting, ...python311 };
-  assert.deepEqual(await started({ environment: "/venv/bin/python" }, programs), ["/bin/drive-trace", "serve"]);
+  assert.deepEqual(await started({ environments: ["/venv/bin/python"] }, programs), ["/bin/drive-trace", "serve"]);
   assert.deepEqual(await started({}, { ...programs, "/bin/drive-trace": old }), ["/bin/python3", ...own]);
   assert.deepEqual(await started({}, { ...programs, "/bin/drive-trace": "" }), ["/bin/python3", ...own]);
 });
@@ -77,10 +86,25 @@ test("the extension's own server runs on the workspace's Python, else on the fir
     "/venv/bin/python": python("/venv/bin/python", "3.13.0"),
     "/old/bin/python": python("/old/bin/python", "3.10.0"),
   };
-  assert.deepEqual(await started({ environment: "/venv/bin/python" }, programs), ["/venv/bin/python", ...own]);
-  assert.deepEqual(await started({ environment: "/old/bin/python" }, programs), ["/bin/python3", ...own]);
+  assert.deepEqual(await started({ environments: ["/venv/bin/python"] }, programs), ["/venv/bin/python", ...own]);
+  assert.deepEqual(await started({ environments: ["/old/bin/python"] }, programs), ["/bin/python3", ...own]);
   const named = { "/bin/python3": python("/bin/python3", "3.9.2"), "/bin/python3.13": python("/bin/python3.13", "3.13.0") };
   assert.deepEqual(await started({}, named), ["/bin/python3.13", ...own]);
+});
+
+test("every folder of the workspace is asked for its environment, in their order", async () => {
+  const environments = ["/one/bin/python", "/two/bin/python"];
+  const programs = { "/two/bin/drive-trace": fitting, "/bin/drive-trace": fitting };
+  assert.deepEqual(await started({ environments }, programs), ["/two/bin/drive-trace", "serve"]);
+  const pythons = { ...python311, "/two/bin/python": python("/two/bin/python", "3.13.0") };
+  assert.deepEqual(await started({ environments }, pythons), ["/two/bin/python", ...own]);
+});
+
+test("what a Mac has instead of a Python is not run, as it would ask to install one", async () => {
+  const stub = { "/usr/bin/python3": python("/usr/bin/python3", "3.11.7") };
+  const inPlace = { python: "/usr/bin/python3" };
+  assert.ok(!(await choose(inPlace, stub, "darwin")).found);
+  assert.ok((await choose(inPlace, { ...stub, "/usr/bin/xcode-select": "/Library/Developer" }, "darwin")).found);
 });
 
 test("behind a shim it is the Python itself that is started", async () => {
@@ -91,28 +115,22 @@ test("behind a shim it is the Python itself that is started", async () => {
 test("a Python that is set is the only one that is tried", async () => {
   const programs = { ...python311, "/mine/python": python("/mine/python", "3.13.1"), "/mine/old": python("/mine/old", "3.8.1") };
   assert.deepEqual(await started({ python: "/mine/python" }, programs), ["/mine/python", ...own]);
-  const choice = await choose({ python: "/mine/old" }, programs);
-  assert.ok(!choice.found);
-  assert.match(choice.problem, /but only found \/mine\/old \(3\.8\.1\)/);
-  const absent = await choose({ python: "/absent" }, programs);
-  assert.match(absent.found ? "" : absent.problem, /but "\/absent" is none\. /);
+  assert.match((await told({ python: "/mine/old" }, programs)).text, /but only found \/mine\/old \(3\.8\.1\)/);
+  assert.match((await told({ python: "/absent" }, programs)).text, /but "\/absent" is none\. /);
 });
 
 test("without a Python that can, it is told which one is needed, and what there is", async () => {
-  const none = await choose({}, {});
-  assert.deepEqual(none, {
-    found: false,
-    problem: "Python 3.11 or newer is needed to run the server (3.11, 3.13 for linux-x64), but none was found. " +
+  assert.deepEqual(await told({}, {}), {
+    text: "Python 3.11 or newer is needed to run the server (3.11, 3.13 for linux-x64), but none was found. " +
       "Install one, or name one in the settings.",
     setting: "driveTrace.server.python",
   });
-  const tooOld = await choose({}, { "/bin/python3": python("/bin/python3", "3.9.2"), "/bin/python": python("/bin/python3", "3.9.2") });
-  assert.ok(!tooOld.found);
-  assert.match(tooOld.problem, /, but only found \/bin\/python3 \(3\.9\.2\)\. /);
+  const old = { "/bin/python3": python("/bin/python3", "3.9.2"), "/bin/python": python("/bin/python3", "3.9.2") };
+  assert.match((await told({}, old)).text, /, but only found \/bin\/python3 \(3\.9\.2\)\. /);
 });
 
 test("an extension that carries no server says so", async () => {
-  const choice = await choose({ bundle: undefined }, python311);
-  assert.ok(!choice.found);
-  assert.match(choice.problem, /carries no server/);
+  const { text, setting } = await told({ bundle: undefined }, python311);
+  assert.match(text, /carries no server, and no drive-trace of version 0\.1\.2 was found/);
+  assert.equal(setting, "driveTrace.server.command");
 });

@@ -63,4 +63,5 @@ test("commands are tried from the usual to the particular, the newest first", ()
   const named = [["python3.14"], ["python3.11"], ["python3.9"]];
   assert.deepEqual(usualCommands(linux, "linux"), [["python3"], ["python"], ...named]);
   assert.deepEqual(usualCommands(linux, "win32"), [["python3"], ["python"], ["py", "-3"], ...named]);
+  assert.deepEqual(usualCommands(mac, "darwin").slice(-2), [["python3"], ["python"]]);
 });

@@ -12,7 +12,7 @@ let around: Surroundings;
 before(async () => {
   root = await mkdtemp(path.join(tmpdir(), "drive-trace-test-"));
   around = {
-    workspaceFolder: path.join(root, "workspace"),
+    workspaceFolders: [path.join(root, "empty"), path.join(root, "workspace")],
     home: path.join(root, "home"),
     searchPath: [path.join(root, "first"), "", ".", path.join(root, "second")].join(path.delimiter),
   };
@@ -32,8 +32,8 @@ async function executable(name: string): Promise<void> {
   await chmod(file, 0o755);
 }
 
-async function find(setting: string, workspaceFolder = around.workspaceFolder): Promise<string | undefined> {
-  const program = await findProgram(setting, { ...around, workspaceFolder });
+async function find(setting: string): Promise<string | undefined> {
+  const program = await findProgram(setting, around);
   return program.found ? path.relative(root, program.file) : undefined;
 }
 
@@ -45,14 +45,14 @@ test("a file that is not executable is no program", async () => {
   assert.equal(await find("notes"), undefined);
 });
 
-test("a path may be absolute, under home, or relative to the workspace folder", async () => {
+test("a path may be absolute, under home, or relative to a folder of the workspace", async () => {
   assert.equal(await find(path.join(root, "second", "drive-trace")), "second/drive-trace");
   assert.equal(await find("~/bin/drive-trace"), "home/bin/drive-trace");
   assert.equal(await find(".venv/bin/drive-trace"), "workspace/.venv/bin/drive-trace");
 });
 
 test("a relative path is not looked for without a workspace folder", async () => {
-  const program = await findProgram("./drive-trace", { ...around, workspaceFolder: undefined });
+  const program = await findProgram("./drive-trace", { ...around, workspaceFolders: [] });
   assert.deepEqual(program, { found: false, tried: [] });
 });
 
@@ -69,6 +69,10 @@ test("a folder of the PATH that is relative counts for nothing", async () => {
 
 test("a program is asked for what it prints", async () => {
   assert.equal(await ask(process.execPath, ["-p", "1 + 1"], root), "2\n");
+});
+
+test("a file that the system cannot make a process of has said nothing", async () => {
+  assert.equal(await ask(process.execPath, ["-p", "1", "x".repeat(3_000_000)], root), undefined);
 });
 
 test("a program that fails, is not there or takes too long has said nothing", async () => {

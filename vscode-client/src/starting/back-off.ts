@@ -8,7 +8,12 @@ export const tooMany = 5;
  * `ends` are the times at which it ended by itself, the last one just now.
  */
 export function pauseAfter(ends: readonly number[]): number | undefined {
-  const now = ends.at(-1) ?? 0;
-  const recent = ends.filter((end) => now - end < period).length;
-  return recent < tooMany ? 1000 * 2 ** Math.max(0, recent - 1) : undefined;
+  const count = recent(ends).length;
+  return count < tooMany ? 1000 * 2 ** Math.max(0, count - 1) : undefined;
+}
+
+/** Those that count: not long before the last one. */
+export function recent(ends: readonly number[]): number[] {
+  const last = ends.at(-1) ?? 0;
+  return ends.filter((end) => last - end < period);
 }

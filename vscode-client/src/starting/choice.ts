@@ -2,7 +2,7 @@ import * as path from "node:path";
 
 import { type Bundle, launchArguments } from "./bundle";
 import { describe, fits, type Interpreter, parseDescription, usualCommands } from "./interpreters";
-import { isBareCommand, type Program } from "./programs";
+import type { Program } from "./programs";
 import { isCompatible, parseVersion } from "./versions";
 
 /** What settings, the workspace and the extension have to say about which server to start. */
@@ -11,8 +11,8 @@ export interface Wishes {
   readonly command: readonly string[];
   /** A Python for the server that comes with the extension; empty for none. */
   readonly python: string;
-  /** The Python of the workspace, if there is one that may be used. */
-  readonly environment: string | undefined;
+  /** The Pythons of the workspace's folders that may be used. */
+  readonly environments: readonly string[];
   /** The version that a server of the workspace or on the `PATH` has to be compatible with. */
   readonly version: string;
   readonly bundle: Bundle | undefined;
@@ -34,12 +34,24 @@ export interface Command {
   readonly args: readonly string[];
 }
 
+/** Why there is no server to start: `wording.ts` says it to people. */
+export type Problem =
+  | { readonly kind: "no-program"; readonly name: string }
+  | { readonly kind: "no-server"; readonly version: string }
+  | {
+      readonly kind: "no-python";
+      /** The Python that is set; empty for none. */
+      readonly wanted: string;
+      /** The platform of the bundle, and the versions of Python that it can run on. */
+      readonly target: string;
+      readonly versions: readonly string[];
+      /** Those that cannot run it, with their versions. */
+      readonly found: readonly string[];
+    };
+
 export type Choice =
   | { readonly found: true; readonly command: Command }
-  | { readonly found: false; readonly problem: string; readonly setting: string };
-
-export const commandSetting = "driveTrace.server.command";
-export const pythonSetting = "driveTrace.server.python";
+  | { readonly found: false; readonly problem: Problem };
 
 /** The server that is set, else an installed one that is compatible, else the extension's own. */
 export async function chooseServer(wishes: Wishes, machine: Machine): Promise<Choice> {
@@ -47,8 +59,10 @@ export async function chooseServer(wishes: Wishes, machine: Machine): Promise<Ch
   if (program !== undefined) {
     return setCommand(program, args, machine);
   }
+  // Both are looked for at once: each has to ask programs, which takes a tenth of a second.
+  const own = bundledServer(wishes, machine);
   const installed = await installedServer(wishes, machine);
-  return installed === undefined ? bundledServer(wishes, machine) : choice(installed, []);
+  return installed === undefined ? own : choice(installed, []);
 }
 
 async function setCommand(program: string, args: readonly string[], machine: Machine): Promise<Choice> {
@@ -56,15 +70,13 @@ async function setCommand(program: string, args: readonly string[], machine: Mac
   if (server !== undefined) {
     return choice(server, args);
   }
-  const where = isBareCommand(program) ? "on the PATH" : "there";
-  const problem = `No executable file "${program}" was found ${where}. Change the command of the server, ` +
-    "or leave it empty for the server that comes with the extension.";
-  return { found: false, problem, setting: commandSetting };
+  return { found: false, problem: { kind: "no-program", name: program } };
 }
 
 async function installedServer(wishes: Wishes, machine: Machine): Promise<string | undefined> {
   const wanted = parseVersion(wishes.version);
-  for (const name of [...besides(wishes.environment, machine.platform), "drive-trace"]) {
+  const beside = wishes.environments.flatMap((python) => besides(python, machine.platform));
+  for (const name of [...beside, "drive-trace"]) {
     const file = await find(name, machine);
     const answer = file === undefined ? undefined : await machine.ask(file, ["--version"]);
     const version = parseVersion(answer ?? "");
@@ -79,10 +91,7 @@ async function installedServer(wishes: Wishes, machine: Machine): Promise<string
 }
 
 /** Where an environment has its commands. */
-function besides(interpreter: string | undefined, platform: NodeJS.Platform): string[] {
-  if (interpreter === undefined) {
-    return [];
-  }
+function besides(interpreter: string, platform: NodeJS.Platform): string[] {
   const folder = path.dirname(interpreter);
   const folders = platform === "win32" ? [folder, path.join(folder, "Scripts")] : [folder];
   return folders.map((each) => path.join(each, "drive-trace"));
@@ -91,9 +100,7 @@ function besides(interpreter: string | undefined, platform: NodeJS.Platform): st
 async function bundledServer(wishes: Wishes, machine: Machine): Promise<Choice> {
   const { bundle, cache } = wishes;
   if (bundle === undefined) {
-    const problem = "This build of the extension carries no server, and no drive-trace " +
-      `of version ${wishes.version} was found. Name one in the settings.`;
-    return { found: false, problem, setting: commandSetting };
+    return { found: false, problem: { kind: "no-server", version: wishes.version } };
   }
   const found: Interpreter[] = [];
   for (const [name = "", ...args] of interpreters(wishes, bundle, machine.platform)) {
@@ -106,15 +113,14 @@ async function bundledServer(wishes: Wishes, machine: Machine): Promise<Choice> 
       found.push(interpreter);
     }
   }
-  return { found: false, problem: missingPython(wishes.python, bundle, found), setting: pythonSetting };
+  return { found: false, problem: missingPython(wishes.python, bundle, found) };
 }
 
-function interpreters({ python, environment }: Wishes, bundle: Bundle, platform: NodeJS.Platform): string[][] {
+function interpreters({ python, environments }: Wishes, bundle: Bundle, platform: NodeJS.Platform): string[][] {
   if (python !== "") {
     return [[python]];
   }
-  const own = environment === undefined ? [] : [[environment]];
-  return [...own, ...usualCommands(bundle, platform)];
+  return [...environments.map((environment) => [environment]), ...usualCommands(bundle, platform)];
 }
 
 async function interpreterOf(
@@ -123,17 +129,26 @@ async function interpreterOf(
   machine: Machine,
 ): Promise<Interpreter | undefined> {
   const file = await find(name, machine);
-  const answer = file === undefined ? undefined : await machine.ask(file, [...args, ...describe]);
-  return parseDescription(answer ?? "");
+  if (file === undefined || (await isOnlyAnOffer(file, machine))) {
+    return undefined;
+  }
+  return parseDescription((await machine.ask(file, [...args, ...describe])) ?? "");
 }
 
-function missingPython(wanted: string, bundle: Bundle, found: readonly Interpreter[]): string {
-  const versions = Object.values(bundle.compiled).map((folder) => folder.replace("cp3", "3."));
-  const seen = [...new Set(found.map(({ file, version }) => `${file} (${version})`))];
-  const none = wanted === "" ? "none was found" : `"${wanted}" is none`;
-  const instead = seen.length === 0 ? none : `only found ${seen.join(", ")}`;
-  return `Python 3.11 or newer is needed to run the server (${versions.join(", ")} for ${bundle.target}), ` +
-    `but ${instead}. Install one, or name one in the settings.`;
+/** Whether this is what macOS has instead of a Python: it opens a dialog that offers to install one. */
+async function isOnlyAnOffer(file: string, machine: Machine): Promise<boolean> {
+  const isStub = machine.platform === "darwin" && file === "/usr/bin/python3";
+  return isStub && (await machine.ask("/usr/bin/xcode-select", ["--print-path"])) === undefined;
+}
+
+function missingPython(wanted: string, bundle: Bundle, found: readonly Interpreter[]): Problem {
+  return {
+    kind: "no-python",
+    wanted,
+    target: bundle.target,
+    versions: Object.values(bundle.compiled).map((folder) => folder.replace("cp3", "3.")),
+    found: [...new Set(found.map(({ file, version }) => `${file} (${version})`))],
+  };
 }
 
 async function find(name: string, machine: Machine): Promise<string | undefined> {

@@ -31,10 +31,15 @@ export function fits({ suffix, machine }: Interpreter, bundle: Bundle): boolean 
   return suffix in bundle.compiled && ["", machine].includes(bundle.machine);
 }
 
-/** Commands that may be a Python, in the order in which they are tried. */
+/**
+ * Commands that may be a Python, in the order in which they are tried.
+ *
+ * On a Mac `python3` comes last: without developer tools it is no Python, but asks to install them.
+ */
 export function usualCommands(bundle: Bundle, platform: NodeJS.Platform): string[][] {
   const minors = Object.values(bundle.compiled).map((folder) => Number(folder.replace("cp3", "")));
   const named = minors.sort((one, other) => other - one).map((minor) => [`python3.${minor}`]);
   const launcher = platform === "win32" ? [["py", "-3"]] : [];
-  return [["python3"], ["python"], ...launcher, ...named];
+  const plain = [["python3"], ["python"]];
+  return platform === "darwin" ? [...named, ...plain] : [...plain, ...launcher, ...named];
 }

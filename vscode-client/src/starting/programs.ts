@@ -5,8 +5,8 @@ import * as path from "node:path";
 
 /** What decides where a program is looked for. */
 export interface Surroundings {
-  /** Folder that a relative path starts from; without one it is not found. */
-  readonly workspaceFolder: string | undefined;
+  /** The folders that a relative path may start from; without any it is not found. */
+  readonly workspaceFolders: readonly string[];
   readonly home: string;
   /** The value of the `PATH` variable. */
   readonly searchPath: string;
@@ -29,10 +29,11 @@ export async function findProgram(name: string, around: Surroundings): Promise<P
 
 /** What a program prints, or nothing if it fails or takes longer than `patience` milliseconds. */
 export function ask(file: string, args: readonly string[], cwd: string, patience = 10_000): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const options = { cwd, timeout: patience, killSignal: "SIGKILL", windowsHide: true } as const;
+  const options = { cwd, timeout: patience, killSignal: "SIGKILL", windowsHide: true } as const;
+  return new Promise<string | undefined>((resolve) => {
+    // It throws where the system cannot make a process of the file at all.
     execFile(file, args, options, (error, output) => { resolve(error === null ? output : undefined); });
-  });
+  }).catch(() => undefined);
 }
 
 export function isBareCommand(name: string): boolean {
@@ -49,7 +50,7 @@ function candidates(name: string, around: Surroundings): string[] {
   if (path.isAbsolute(expanded)) {
     return [expanded];
   }
-  return around.workspaceFolder === undefined ? [] : [path.join(around.workspaceFolder, expanded)];
+  return around.workspaceFolders.map((folder) => path.join(folder, expanded));
 }
 
 function withExecutableExtension(file: string): string[] {
@@ -60,7 +61,8 @@ async function isExecutable(file: string): Promise<boolean> {
   try {
     await access(file, constants.X_OK);
     return (await stat(file)).isFile();
-  } catch {
-    return false;
+  } catch (error) {
+    // The aliases that the Microsoft Store installs can be run, and cannot be looked at.
+    return process.platform === "win32" && (error as NodeJS.ErrnoException).code === "EACCES";
   }
 }

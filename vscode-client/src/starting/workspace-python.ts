@@ -11,35 +11,59 @@ interface PythonExtension {
   };
 }
 
-/** Milliseconds that the Python extension may take; it starts a server of its own before it answers. */
-const patience = 3_000;
+/** Milliseconds that a start waits for the Python extension, which may have to start itself first. */
+const patience = 400;
 
 /**
- * The Python that the workspace uses, as the Python extension has it.
+ * The Pythons that the folders of the workspace use, as the Python extension has them.
  *
- * Nothing without that extension, and nothing in a workspace that is not trusted, as the Python may
- * be part of it.
+ * None without that extension, and none in a workspace that is not trusted, as a Python may be part
+ * of it.
  */
-export async function workspacePython(): Promise<string | undefined> {
-  const tooLate = new Promise<undefined>((resolve) => { setTimeout(resolve, patience, undefined); });
-  return Promise.race([activeInterpreter().catch(() => undefined), tooLate]);
+export class WorkspacePython implements vscode.Disposable {
+  private extension: PythonExtension | undefined;
+  private listening: vscode.Disposable | undefined;
+  private known: readonly string[] = [];
+  private given: readonly string[] | undefined;
+
+  /** `changed` is called when they are others than those that were given last. */
+  constructor(private readonly changed: () => void) {}
+
+  /** Those that are known in a short time, the first folder's first. */
+  async interpreters(): Promise<readonly string[]> {
+    const tooLong = new Promise<void>((resolve) => { setTimeout(resolve, patience); });
+    await Promise.race([this.look().catch(() => undefined), tooLong]);
+    this.given = vscode.workspace.isTrusted ? this.known : [];
+    return this.given;
+  }
+
+  dispose(): void {
+    this.listening?.dispose();
+  }
+
+  private async look(): Promise<void> {
+    const python = (this.extension ??= await this.activate());
+    this.known = python === undefined ? [] : await activeInterpreters(python);
+    if (this.given !== undefined && this.given.join("\n") !== this.known.join("\n")) {
+      this.changed();
+    }
+  }
+
+  private async activate(): Promise<PythonExtension | undefined> {
+    const extension = vscode.extensions.getExtension<PythonExtension>("ms-python.python");
+    const python = vscode.workspace.isTrusted ? await extension?.activate() : undefined;
+    this.listening ??= python?.environments.onDidChangeActiveEnvironmentPath(() => {
+      void this.look().catch(() => undefined);
+    });
+    return python;
+  }
 }
 
-/** Calls `changed` when another Python is chosen for the workspace. */
-export async function watchWorkspacePython(changed: () => void): Promise<vscode.Disposable | undefined> {
-  const python = await pythonExtension().catch(() => undefined);
-  return python?.environments.onDidChangeActiveEnvironmentPath(changed);
-}
-
-async function activeInterpreter(): Promise<string | undefined> {
-  const python = await pythonExtension();
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
-  const active = python?.environments.getActiveEnvironmentPath(folder);
-  const environment = active && (await python?.environments.resolveEnvironment(active));
-  return environment?.executable.uri?.fsPath;
-}
-
-async function pythonExtension(): Promise<PythonExtension | undefined> {
-  const extension = vscode.extensions.getExtension<PythonExtension>("ms-python.python");
-  return vscode.workspace.isTrusted ? extension?.activate() : undefined;
+async function activeInterpreters({ environments }: PythonExtension): Promise<string[]> {
+  const folders = vscode.workspace.workspaceFolders?.map(({ uri }) => uri) ?? [undefined];
+  const found = await Promise.all(folders.map(async (folder) => {
+    const active = await environments.resolveEnvironment(environments.getActiveEnvironmentPath(folder));
+    return active?.executable.uri?.fsPath;
+  }));
+  return [...new Set(found.filter((file) => file !== undefined))];
 }
