@@ -200,8 +200,9 @@ bench: venv ## Measure speed and memory, against plain parsers in the same run
 # ---------------------------------------------------------------------------- upkeep
 
 .PHONY: generate
-generate: venv ## Write again what is generated from the declarations
+generate: venv $(NODE_STAMP) ## Write again what is generated from the declarations
 	$(BIN)/python tools/generate.py
+	@cd $(CLIENT) && npm run --silent l10n
 
 .PHONY: snapshots
 snapshots: venv ## Accept the present output as the expected output of snapshot tests

@@ -46,6 +46,7 @@ export async function playBundledStory(editor: Editor, sandbox: Sandbox): Promis
     await until("the language mode", async () => (await editor.languageMode()) === "Drive Trace");
     await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
     await sandbox.changeSettings({});
+    await until("the language mode", async () => (await editor.languageMode()) === "JSON Lines");
     await editor.selectTab("trace.jsonl");
   });
 

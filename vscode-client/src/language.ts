@@ -3,15 +3,46 @@ import * as vscode from "vscode";
 export const language = "drive-trace";
 const filesSetting = "driveTrace.files";
 
-/** Gives the language of traces to the open files that a setting names, now and from now on. */
+/**
+ * Gives the language of traces to the open files that a setting names, now and from now on.
+ *
+ * Once for each file that is opened: who then chooses another language for it keeps that. When the
+ * setting names a file no longer, it gets back the language that it had.
+ */
 export function watchLanguage(): vscode.Disposable {
-  const all = (): void => { vscode.workspace.textDocuments.forEach(adopt); };
-  all();
+  const before = new Map<string, string>();
+  const adopt = (document: vscode.TextDocument): void => {
+    const uri = document.uri.toString();
+    if (!before.has(uri) && document.languageId !== language && isNamed(document)) {
+      before.set(uri, document.languageId);
+      void vscode.languages.setTextDocumentLanguage(document, language);
+    }
+  };
+  const release = (document: vscode.TextDocument): void => {
+    const uri = document.uri.toString();
+    const former = before.get(uri);
+    if (former !== undefined && !isNamed(document)) {
+      before.delete(uri);
+      if (document.languageId === language) {
+        void vscode.languages.setTextDocumentLanguage(document, former);
+      }
+    }
+  };
+  vscode.workspace.textDocuments.forEach(adopt);
   return vscode.Disposable.from(
     vscode.workspace.onDidOpenTextDocument(adopt),
+    vscode.workspace.onDidCloseTextDocument(({ uri }) => {
+      // A change of language closes a document and opens it again at once.
+      setImmediate(() => {
+        if (!vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri.toString())) {
+          before.delete(uri.toString());
+        }
+      });
+    }),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration(filesSetting)) {
-        all();
+        vscode.workspace.textDocuments.forEach(release);
+        vscode.workspace.textDocuments.forEach(adopt);
       }
     }),
   );
@@ -30,13 +61,11 @@ export function onTrace(found: () => void): vscode.Disposable {
   return opened;
 }
 
-function adopt(document: vscode.TextDocument): void {
+function isNamed(document: vscode.TextDocument): boolean {
   const globs = vscode.workspace.getConfiguration(undefined, document.uri).get<unknown>(filesSetting);
   const selector = strings(globs).flatMap((glob) => patterns(glob, document.uri));
   const isFile = ["file", "untitled"].includes(document.uri.scheme);
-  if (isFile && document.languageId !== language && vscode.languages.match(selector, document) > 0) {
-    void vscode.languages.setTextDocumentLanguage(document, language);
-  }
+  return isFile && vscode.languages.match(selector, document) > 0;
 }
 
 /** A glob counts from the folder of the workspace, as in other settings. */
