@@ -30,7 +30,7 @@ from tests.support.fixtures import read as read_fixture  # noqa: E402
 from tools.features_page import features_page  # noqa: E402
 from tools.grammar import grammar  # noqa: E402
 from tools.json_schemas import configuration_schema, event_schema, union_schema  # noqa: E402
-from tools.settings_pages import extension_manifest, settings_reference  # noqa: E402
+from tools.settings_pages import extension_manifest, extension_readme, settings_reference  # noqa: E402
 
 COMMAND = "make generate"
 
@@ -56,7 +56,10 @@ def generated() -> Iterator[tuple[Path, str]]:
     manifest = ROOT / "vscode-client/package.json"
     colours = ROOT / "vscode-client/syntaxes/drive-trace.tmLanguage.json"
     yield colours, _json(grammar(json.loads(colours.read_text("utf-8"))))
-    yield manifest, _json(extension_manifest(json.loads(manifest.read_text("utf-8"))))
+    contents = extension_manifest(json.loads(manifest.read_text("utf-8")))
+    yield manifest, _json(contents)
+    readme = ROOT / "vscode-client/README.md"
+    yield readme, extension_readme(readme.read_text("utf-8"), contents)
 
 
 def rule_page(rule: Rule[Any]) -> str:

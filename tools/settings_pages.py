@@ -14,6 +14,8 @@ from drive_trace.lsp.settings import DECLARED, RULES_PROSE, SECTION
 _OWN_FIRST = ("server.command", "server.python", "files")
 _OWN_LAST = ("trace.server",)
 """The extension's own settings, before and after those of the server."""
+_TABLE_BEGINS = "<!-- generated: settings -->\n"
+_TABLE_ENDS = "<!-- end -->"
 _TYPES = {bool: "boolean", int: "integer", str: "string"}
 
 
@@ -39,6 +41,17 @@ def extension_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
         "configuration": {**configuration, "properties": ordered},
     }
     return {**manifest, "contributes": contributes}
+
+
+def extension_readme(readme: str, manifest: dict[str, Any]) -> str:
+    """The extension's README with a table of all settings between its two marks."""
+    head, _, rest = readme.partition(_TABLE_BEGINS)
+    _, _, tail = rest.partition(_TABLE_ENDS)
+    rows = ["| setting | default | meaning |", "| --- | --- | --- |"]
+    for name, each in manifest["contributes"]["configuration"]["properties"].items():
+        default = f"`{json.dumps(each['default'])}`"
+        rows.append(f"| `{name}` | {default} | {each['markdownDescription']} |")
+    return "\n".join([f"{head}{_TABLE_BEGINS}", *rows, f"{_TABLE_ENDS}{tail}"])
 
 
 def name_of(setting: Setting) -> str:
