@@ -219,6 +219,10 @@ vsix: venv $(NODE_STAMP) ## Package the VS Code extension with its server (TARGE
 	$(BIN)/python tools/bundle.py $(TARGET)
 	@cd $(CLIENT) && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 946684800) npm run --silent package
 
+.PHONY: vscode
+vscode: venv vsix ## Start a VS Code with the extension and the examples, for a browser (PORT=8080)
+	@cd $(CLIENT) && exec npm run --silent vscode -- $(if $(PORT),--port $(PORT))
+
 .PHONY: picture
 picture: venv vsix ## Take the README's pictures again, in a real VS Code and a browser
 	@cd $(CLIENT) && npm run --silent e2e -- --picture ../docs/images/vscode.png

@@ -69,6 +69,13 @@ export interface ServerFolders {
   readonly serverData: string;
 }
 
+export interface StartOptions {
+  /** Whether every workspace is trusted. */
+  readonly trusting: boolean;
+  readonly token?: string;
+  readonly port?: number;
+}
+
 /** A VS Code server with data folders of its own. */
 export class CodeServer {
   private background: Background | undefined;
@@ -93,8 +100,12 @@ export class CodeServer {
     await run(process.execPath, args, { env: this.env });
   }
 
-  /** Starts it on a free loopback port, and gives that port. */
-  async start(trusting: boolean): Promise<number> {
+  /**
+   * Starts it on a loopback port, and gives that port.
+   *
+   * Without a `token` every user of the machine may come in. Port 0 stands for any that is free.
+   */
+  async start({ trusting, token, port = 0 }: StartOptions): Promise<number> {
     // The kernel stops it should this process be killed, which then cannot do so itself.
     const server = new Background("setpriv", [
       "--pdeathsig", "TERM",
@@ -102,8 +113,8 @@ export class CodeServer {
       this.main,
       ...this.folderArguments,
       "--host", "127.0.0.1",
-      "--port", "0",
-      "--without-connection-token",
+      "--port", String(port),
+      ...(token === undefined ? ["--without-connection-token"] : ["--connection-token", token]),
       "--accept-server-license-terms",
       "--telemetry-level", "off",
       ...(trusting ? ["--disable-workspace-trust"] : []),
@@ -116,6 +127,11 @@ export class CodeServer {
       }
       return Number(/listening on (\d+)/.exec(server.output())?.[1] ?? 0);
     });
+  }
+
+  /** Waits until it has ended by itself. */
+  async end(): Promise<void> {
+    await this.background?.end();
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 
 import { until } from "./until";
@@ -55,11 +56,23 @@ export class Background {
     if (this.ended) {
       return;
     }
-    const end = new Promise<void>((resolve) => { this.child.on("exit", () => { resolve(); }); });
+    const end = this.end();
     this.child.kill("SIGTERM");
     const force = setTimeout(() => this.child.kill("SIGKILL"), patience);
     await end;
     clearTimeout(force);
+  }
+
+  /** What Ctrl+C does. */
+  interrupt(): void {
+    this.child.kill("SIGINT");
+  }
+
+  /** Waits until it has ended. */
+  async end(): Promise<void> {
+    if (!this.ended) {
+      await once(this.child, "exit");
+    }
   }
 }
 
@@ -96,6 +109,15 @@ export async function waitForEnd(mark: string, patience: number): Promise<Runnin
   } catch {
     return processesWith(mark);
   }
+}
+
+/** Waits for all of them to end, and makes them; gives the Drive Trace servers that had to be made. */
+export async function endProcesses(mark: string): Promise<RunningProcess[]> {
+  const slow = await waitForEnd(mark, 15_000);
+  kill(slow.filter((process) => !isDriveTrace(process)));
+  const survivors = (await waitForEnd(mark, 5_000)).filter(isDriveTrace);
+  kill(survivors);
+  return survivors;
 }
 
 export function kill(processes: RunningProcess[]): void {

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { copyFile, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,27 +5,22 @@ import { parseArgs } from "node:util";
 
 import type { Browser } from "playwright-core";
 
-import { readBundle } from "../src/starting/bundle";
 import { launchBrowser } from "./browser";
-import { CodeServer, codeServerVersion, ensureCodeServer } from "./code-server";
+import { CodeServer } from "./code-server";
 import { Editor } from "./editor";
-import { CannotRunHere, ensureChromium } from "./machine";
+import { CannotRunHere } from "./machine";
 import { offlineCommand } from "./offline";
-import { isDriveTrace, kill, pass, waitForEnd } from "./processes";
+import { endProcesses, pass } from "./processes";
 import { Sandbox } from "./sandbox";
 import { type Scenario, scenarios } from "./scenarios";
+import { playExamples } from "./examples-story";
+import { client, type Machine, prepareMachine, repository, vsix } from "./set-up";
+import { step } from "./steps";
 
 const skipped = 3;
 const deadline = 4 * 60_000;
 
-const client = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-const repository = path.dirname(client);
 const screenshots = path.join(client, "e2e", "screenshots");
-
-interface Machine {
-  readonly chromium: string;
-  readonly codeServer: string;
-}
 
 /** Without the name of a scenario all are played, each in a process of its own. */
 async function main(): Promise<void> {
@@ -45,6 +39,7 @@ async function main(): Promise<void> {
   for (const scenario of scenarios) {
     await playApart(scenario, options.picture);
   }
+  await step("make vscode gives a person a VS Code with the examples", () => playExamples(machine.chromium, screenshots));
   if (options.picture !== undefined) {
     await keepWalkthrough();
   }
@@ -81,24 +76,6 @@ function scenarioNamed(name: string): Scenario {
   return scenario;
 }
 
-/** The extension as `make vsix` has packaged it. */
-async function vsix(): Promise<string> {
-  const bundle = await readBundle(path.join(client, "server"));
-  const file = path.join(client, `drive-trace-${bundle?.target ?? "none"}.vsix`);
-  if (!existsSync(file)) {
-    throw new Error("no .vsix to try: make vsix");
-  }
-  return file;
-}
-
-async function prepareMachine(): Promise<Machine> {
-  if (process.platform !== "linux") {
-    throw new CannotRunHere("the VS Code server is set up for Linux only");
-  }
-  const cache = path.join(repository, ".cache", `code-server-${codeServerVersion}`);
-  return { chromium: await ensureChromium(), codeServer: await ensureCodeServer(cache) };
-}
-
 async function inSandbox(scenario: Scenario, machine: Machine, picture?: string): Promise<void> {
   const sandbox = await Sandbox.create(scenario.programs(repository), scenario.trace);
   const server = new CodeServer(machine.codeServer, sandbox, sandbox.environment);
@@ -108,7 +85,7 @@ async function inSandbox(scenario: Scenario, machine: Machine, picture?: string)
   const play = async (): Promise<void> => {
     await scenario.prepare?.(sandbox);
     await server.installExtension(await vsix());
-    const port = await server.start(scenario.trusting);
+    const port = await server.start({ trusting: scenario.trusting });
     browser = await launchBrowser(machine.chromium, sandbox.environment);
     const url = `http://127.0.0.1:${port}/?folder=${encodeURIComponent(sandbox.workspace)}`;
     editor = await Editor.open(browser, url, screenshots);
@@ -124,17 +101,14 @@ async function inSandbox(scenario: Scenario, machine: Machine, picture?: string)
     watch.stop();
     await browser?.close().catch(() => undefined);
     await server.stop();
-    await endProcesses(sandbox.mark);
+    await expectNoServers(sandbox.mark);
     await sandbox.remove();
   }
 }
 
 /** A Drive Trace server has to end with its client, however that one ends. */
-async function endProcesses(mark: string): Promise<void> {
-  const slow = await waitForEnd(mark, 15_000);
-  kill(slow.filter((process) => !isDriveTrace(process)));
-  const survivors = (await waitForEnd(mark, 5_000)).filter(isDriveTrace);
-  kill(survivors);
+async function expectNoServers(mark: string): Promise<void> {
+  const survivors = await endProcesses(mark);
   if (survivors.length === 0) {
     console.log("  ok  no server is left running");
   } else {

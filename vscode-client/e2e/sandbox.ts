@@ -1,23 +1,28 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 
 import { otherTrace, shortTrace } from "./trace";
 
-/** Quiet, motionless, and never saving by itself. */
-const editorSettings = {
+/** Says nothing to anybody, and asks for nothing. */
+const quietSettings = {
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
   "extensions.autoUpdate": false,
   "extensions.autoCheckUpdates": false,
   "extensions.ignoreRecommendations": true,
+  "workbench.enableExperiments": false,
+  "workbench.tips.enabled": false,
   "security.workspace.trust.enabled": false,
+};
+
+/** Motionless as well, and never saving by itself. */
+const editorSettings = {
+  ...quietSettings,
   "git.enabled": false,
   "files.autoSave": "off",
   "workbench.colorTheme": "Default Dark Modern",
   "workbench.startupEditor": "none",
-  "workbench.enableExperiments": false,
-  "workbench.tips.enabled": false,
   "workbench.reduceMotion": "on",
   "workbench.activityBar.location": "hidden",
   "workbench.layoutControl.enabled": false,
@@ -41,11 +46,28 @@ export type Programs = Readonly<Record<string, string>>;
 export class Sandbox {
   private constructor(private readonly root: string) {}
 
-  static async create(programs: Programs, trace: string): Promise<Sandbox> {
+  /** With a copy of a folder as the workspace, for a person to work in. */
+  static async ofFolder(folder: string): Promise<Sandbox> {
+    const sandbox = await Sandbox.empty();
+    await cp(folder, sandbox.workspace, { recursive: true });
+    await writeFile(path.join(sandbox.userData, "User", "settings.json"), JSON.stringify({
+      ...quietSettings,
+      "workbench.startupEditor": "readme",
+    }));
+    return sandbox;
+  }
+
+  private static async empty(): Promise<Sandbox> {
     const sandbox = new Sandbox(await mkdtemp(path.join(tmpdir(), "drive-trace-e2e-")));
-    for (const folder of [sandbox.home, sandbox.extensions, sandbox.serverData, sandbox.bin, sandbox.ran]) {
+    const settings = ["User", "Machine"].map((name) => path.join(sandbox.userData, name));
+    for (const folder of [sandbox.home, sandbox.extensions, sandbox.serverData, sandbox.bin, sandbox.ran, ...settings]) {
       await mkdir(folder, { recursive: true });
     }
+    return sandbox;
+  }
+
+  static async create(programs: Programs, trace: string): Promise<Sandbox> {
+    const sandbox = await Sandbox.empty();
     for (const [name, script] of Object.entries(programs)) {
       await writeFile(path.join(sandbox.bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     }
@@ -53,8 +75,6 @@ export class Sandbox {
     await writeFile(sandbox.trace, trace);
     await mkdir(path.join(sandbox.workspace, "logs"));
     await writeFile(path.join(sandbox.workspace, "logs", "agent.jsonl"), shortTrace());
-    await mkdir(path.join(sandbox.userData, "User"), { recursive: true });
-    await mkdir(path.join(sandbox.userData, "Machine"), { recursive: true });
     await writeFile(path.join(sandbox.userData, "User", "settings.json"), JSON.stringify(editorSettings));
     await sandbox.changeSettings({});
     return sandbox;

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import * as path from "node:path";
+
+import { launchBrowser } from "./browser";
+import { Editor } from "./editor";
+import { Background } from "./processes";
+import { client } from "./set-up";
+import { until } from "./until";
+
+/** Starts what `make vscode` starts, opens the address that it prints, and ends it as Ctrl+C does. */
+export async function playExamples(chromium: string, screenshots: string): Promise<void> {
+  const program = path.join(client, "out", "vscode.mjs");
+  const vscode = new Background(process.execPath, ["--enable-source-maps", program], process.env);
+  const browser = await launchBrowser(chromium, { PATH: process.env.PATH ?? "" });
+  try {
+    const address = await until("an address", () => {
+      assert.ok(!vscode.ended, vscode.output());
+      return /http:\/\/\S+/.exec(vscode.output())?.[0];
+    });
+    const editor = await Editor.open(browser, address, screenshots);
+    await editor.activeTab.filter({ hasText: "README.md" }).waitFor();
+    await editor.openFile(["projects", "typical-mistakes"], "trace.jsonl");
+    await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
+    await editor.screenshot("examples");
+    vscode.interrupt();
+    await vscode.end();
+    const workspace = new URL(address).searchParams.get("folder") ?? "";
+    assert.match(workspace, /workspace$/);
+    assert.ok(!existsSync(workspace), "the copy is removed");
+  } finally {
+    await browser.close();
+    await vscode.stop(30_000);
+  }
+}
