@@ -179,6 +179,16 @@ export class Editor {
     return this.page.locator(".quick-input-widget input").first();
   }
 
+  /** What the light bulb, or its key, offers. */
+  get actions(): Locator {
+    return this.page.locator(".action-widget .monaco-list-row");
+  }
+
+  /** What is suggested while somebody types. */
+  get suggestions(): Locator {
+    return this.page.locator(".suggest-widget .monaco-list-row");
+  }
+
   /** The lines of the trace that are in view. */
   get lines(): Locator {
     return this.page.locator(".editor-instance .view-line");
@@ -211,8 +221,20 @@ export class Editor {
     await this.hover.first().waitFor();
   }
 
+  /** Somewhere that has no tooltip. */
+  private async restPointer(): Promise<void> {
+    await this.page.mouse.move(1278, 400);
+  }
+
+  /** To where the lens over the first line is in view, too. */
+  async scrollToTop(): Promise<void> {
+    await this.page.mouse.move(400, 300);
+    await this.page.mouse.wheel(0, -20_000);
+    await this.restPointer();
+  }
+
   async leaveHover(): Promise<void> {
-    await this.page.mouse.move(640, 745);
+    await this.restPointer();
     await this.hover.first().waitFor({ state: "hidden" });
   }
 
@@ -223,6 +245,10 @@ export class Editor {
     await this.page.keyboard.type(word);
     await this.page.keyboard.press("Escape");
     await this.leaveHover();
+  }
+
+  async type(text: string): Promise<void> {
+    await this.page.keyboard.type(text);
   }
 
   async press(keys: string): Promise<void> {

@@ -95,6 +95,8 @@ async function inSandbox(scenario: Scenario, machine: Machine, picture?: string)
     await Promise.race([play(), watch.overdue]);
   } catch (error) {
     await editor?.screenshot("failure").catch(() => undefined);
+    await editor?.run("Notifications: Show Notifications").catch(() => undefined);
+    await editor?.screenshot("failure-notifications").catch(() => undefined);
     console.error(await serverLog(sandbox));
     throw error;
   } finally {

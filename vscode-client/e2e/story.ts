@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 
 import type { Box, Editor } from "./editor";
 import type { Sandbox } from "./sandbox";
@@ -25,7 +25,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     const squiggles = await editor.errorSquiggles();
     assert.equal(squiggles.length, 1, "number of error squiggles");
     assertUnder(squiggles[0], await editor.placeOf(token));
-    await editor.screenshot("1-squiggle");
+    await editor.screenshot("squiggle");
   });
 
   await step("the Problems panel names the rule, the line and the column", async () => {
@@ -33,7 +33,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     const problem = editor.problems.filter({ hasText: `[Ln ${at.line}, Col ${at.column}]` });
     await problem.waitFor();
     assert.match(await problem.innerText(), /unknown-value/);
-    await editor.screenshot("2-problems");
+    await editor.screenshot("problems");
   });
 
   await step("a finding links to the page of its rule, which a setting moves at once", async () => {
@@ -55,7 +55,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     await editor.hoverOver("correctness-recorded");
     const card = editor.hover.filter({ hasText: "not computable" }).first();
     await card.waitFor();
-    await editor.screenshot("3-hover");
+    await editor.screenshot("hover");
     const words = (await card.innerText()).trim();
     assert.match(words, /^\W*not computable/i, "first words of the hover");
     for (const component of ["mechanical", "qa", "intent"]) {
@@ -69,11 +69,19 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     const hover = editor.hover.filter({ hasText: "unknown-value" }).first();
     await hover.filter({ hasText: "not computable" }).waitFor();
     assert.match(await hover.innerText(), new RegExp(`found ${token}.*${repaired}`));
-    await editor.screenshot("4-hover-mistake");
+    await editor.screenshot("mistake");
     if (picture !== undefined) {
       await editor.savePicture(picture);
     }
     await editor.leaveHover();
+  });
+
+  await step("a click on the lens opens the live report beside the file", async () => {
+    await editor.lenses.filter({ hasText: "not computable" }).first().click();
+    await editor.tab("Report: demo").waitFor();
+    await editor.preview.locator(".headline.not-computable").waitFor();
+    await editor.screenshot("lens-report");
+    await editor.closeOthers();
   });
 
   await step("the lens turns CORRECT as the mistake is typed away, unsaved", async () => {
@@ -82,15 +90,44 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     await until("no squiggle", async () => (await editor.errorSquiggles()).length === 0);
     assert.match((await editor.activeTab.getAttribute("class")) ?? "", /\bdirty\b/);
     assert.equal(await readFile(sandbox.trace, "utf8"), text, "the file on disk");
-    await editor.screenshot("5-correct");
+    await editor.screenshot("correct");
   });
 
-  await step("a click on the lens opens the live report beside the file", async () => {
-    await editor.lenses.filter({ hasText: /^CORRECT · / }).first().click();
-    await editor.tab("Report: demo").waitFor();
-    await editor.preview.locator(".headline.correct").waitFor();
-    await editor.screenshot("6-report");
-    await editor.closeOthers();
+  await step("a quick fix mends it as well", async () => {
+    await editor.press("Control+Z");
+    await until("the squiggle again", async () => (await editor.errorSquiggles()).length === 1);
+    await editor.lenses.filter({ hasText: "not computable — missing:" }).first().waitFor();
+    await editor.press("ArrowLeft");
+    await editor.press("Control+.");
+    const fix = editor.actions.filter({ hasText: `Replace with "${repaired}"` }).first();
+    await fix.waitFor();
+    await editor.screenshot("quick-fix");
+    await editor.press("Enter");
+    await until("no squiggle", async () => (await editor.errorSquiggles()).length === 0);
+    await editor.lenses.filter({ hasText: /^CORRECT · / }).first().waitFor();
+  });
+
+  await step("a suggestion writes the next event, with what is known filled in", async () => {
+    await editor.press("Control+End");
+    await editor.type("{");
+    const suggestion = editor.suggestions.filter({ hasText: "tokens-recorded" }).first();
+    await suggestion.waitFor();
+    await editor.screenshot("completion");
+    await suggestion.click();
+    await editor.cursor.filter({ hasText: "selected" }).waitFor();
+    await editor.press("Escape");
+    await editor.press("Escape");
+    await editor.press("Control+S");
+    const written = await until("an event on disk", async () => {
+      const lines = (await readFile(sandbox.trace, "utf8")).trimEnd().split("\n");
+      return lines.length === 14 ? lines.at(-1) : undefined;
+    });
+    const { event_type, project_run_id, ts } = JSON.parse(written) as Record<string, unknown>;
+    assert.deepEqual({ event_type, project_run_id }, { event_type: "tokens-recorded", project_run_id: "demo" });
+    assert.ok(!Number.isNaN(Date.parse(String(ts))), `a time: ${String(ts)}`);
+    await writeFile(sandbox.trace, text.replace(token, `"${repaired}"`));
+    await editor.scrollToTop();
+    await editor.lenses.filter({ hasText: /^CORRECT · / }).first().waitFor();
   });
 
   await step("a server that is not there is reported once, with a way out", async () => {
@@ -100,7 +137,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     assert.match(await toast.innerText(), /or leave it empty for the server that comes with the extension/);
     await toast.getByText("Open Setting").waitFor();
     assert.equal(await editor.toast.count(), 1, "number of notifications");
-    await editor.screenshot("7-missing-server");
+    await editor.screenshot("missing-server");
   });
 
   await step("so is one that ends at once", async () => {
@@ -121,7 +158,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     await runningServer(sandbox, before);
     await editor.run("Drive Trace: Show Log");
     await editor.output.filter({ hasText: "drive-trace serve" }).first().waitFor();
-    await editor.screenshot("8-server-log");
+    await editor.screenshot("server-log");
   });
 }
 
