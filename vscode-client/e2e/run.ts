@@ -83,8 +83,10 @@ async function inSandbox(scenario: Scenario, machine: Machine, picture?: string)
   let editor: Editor | undefined;
   const watch = stopwatch();
   const play = async (): Promise<void> => {
-    await scenario.prepare?.(sandbox);
-    await server.installExtension(await vsix());
+    await scenario.prepare?.(sandbox, repository);
+    for (const extension of [await vsix(), ...((await scenario.extensions?.(sandbox)) ?? [])]) {
+      await server.installExtension(extension);
+    }
     const port = await server.start({ trusting: scenario.trusting });
     browser = await launchBrowser(machine.chromium, sandbox.environment);
     const url = `http://127.0.0.1:${port}/?folder=${encodeURIComponent(sandbox.workspace)}`;

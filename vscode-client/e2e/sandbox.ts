@@ -68,9 +68,7 @@ export class Sandbox {
 
   static async create(programs: Programs, trace: string): Promise<Sandbox> {
     const sandbox = await Sandbox.empty();
-    for (const [name, script] of Object.entries(programs)) {
-      await writeFile(path.join(sandbox.bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    }
+    await writePrograms(sandbox.bin, programs);
     await mkdir(path.dirname(sandbox.trace), { recursive: true });
     await writeFile(sandbox.trace, trace);
     await mkdir(path.join(sandbox.workspace, "logs"));
@@ -84,6 +82,13 @@ export class Sandbox {
   async addProject(): Promise<void> {
     await mkdir(path.dirname(this.otherTrace), { recursive: true });
     await writeFile(this.otherTrace, otherTrace());
+  }
+
+  /** Gives the workspace a folder like a Python environment, with these programs. */
+  async addEnvironment(name: string, programs: Programs): Promise<void> {
+    const folder = path.join(this.workspace, name, "bin");
+    await mkdir(folder, { recursive: true });
+    await writePrograms(folder, programs);
   }
 
   /** Makes the workspace name commands of its own, which say so when they are run. */
@@ -136,11 +141,19 @@ export class Sandbox {
   get extensions(): string { return path.join(this.root, "extensions"); }
   get userData(): string { return path.join(this.root, "data"); }
   get serverData(): string { return path.join(this.root, "server-data"); }
+  /** For what has to be made before VS Code starts. */
+  get workshop(): string { return path.join(this.root, "workshop"); }
   private get ran(): string { return path.join(this.root, "ran"); }
   private get bin(): string { return path.join(this.root, "bin"); }
 
   async remove(): Promise<void> {
     await rm(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+async function writePrograms(folder: string, programs: Programs): Promise<void> {
+  for (const [name, script] of Object.entries(programs)) {
+    await writeFile(path.join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 }
 

@@ -2,6 +2,8 @@ import * as path from "node:path";
 
 import { playBundledStory, playUntrustedStory } from "./bundled-story";
 import type { Editor } from "./editor";
+import { packagePythonExtension } from "./python-extension";
+import { playPythonStory } from "./python-story";
 import { type Programs, quoted, type Sandbox } from "./sandbox";
 import { playStory } from "./story";
 import { demoTrace, repairedTrace, shortTrace } from "./trace";
@@ -15,7 +17,9 @@ export interface Scenario {
   readonly trusting: boolean;
   readonly trace: string;
   programs(repository: string): Programs;
-  prepare?(sandbox: Sandbox): Promise<void>;
+  prepare?(sandbox: Sandbox, repository: string): Promise<void>;
+  /** Packages of other extensions that are there as well. */
+  extensions?(sandbox: Sandbox): Promise<string[]>;
   play(editor: Editor, sandbox: Sandbox, picture?: string): Promise<void>;
 }
 
@@ -46,6 +50,16 @@ export const scenarios: readonly Scenario[] = [
     play: playBundledStory,
   },
   {
+    name: "environments of the workspace",
+    offline: false,
+    trusting: true,
+    trace: shortTrace(),
+    programs: (repository) => ({ python3: `exec ${quoted(python(repository))} "$@"` }),
+    prepare: addEnvironments,
+    extensions: async (sandbox) => [await packagePythonExtension(sandbox.workshop)],
+    play: playPythonStory,
+  },
+  {
     name: "a workspace that is not trusted",
     offline: true,
     trusting: false,
@@ -55,6 +69,13 @@ export const scenarios: readonly Scenario[] = [
     play: playUntrustedStory,
   },
 ];
+
+async function addEnvironments(sandbox: Sandbox, repository: string): Promise<void> {
+  const interpreter = { python: `exec ${quoted(python(repository))} "$@"` };
+  await sandbox.addEnvironment("with-server", { ...interpreter, "drive-trace": installed(repository) });
+  await sandbox.addEnvironment("without-server", interpreter);
+  await sandbox.addEnvironment("alike", interpreter);
+}
 
 /** Runs the server of the checkout, through the tap where its messages are asked for. */
 function installed(repository: string): string {

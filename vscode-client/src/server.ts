@@ -70,13 +70,14 @@ export class Server {
     }
     await this.inTurn(async () => {
       const choice = await this.choose();
-      const isSame = choice.found && this.answered !== undefined && isDeepStrictEqual(choice.command, this.command);
-      if (!isSame) {
-        this.ends = [];
-        clearTimeout(this.recovery);
-        await this.stopClient();
-        await this.startClient(choice);
+      if (choice.found && this.answered !== undefined && isDeepStrictEqual(choice.command, this.command)) {
+        this.log.appendLine("What has changed asks for no other server.");
+        return;
       }
+      this.ends = [];
+      clearTimeout(this.recovery);
+      await this.stopClient();
+      await this.startClient(choice);
     });
   }
 
