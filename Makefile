@@ -224,8 +224,8 @@ vscode: venv vsix ## Start a VS Code with the extension and the examples, for a 
 	@cd $(CLIENT) && exec npm run --silent vscode -- $(if $(PORT),--port $(PORT))
 
 .PHONY: picture
-picture: venv vsix ## Take the README's pictures again, in a real VS Code and a browser
-	@cd $(CLIENT) && npm run --silent e2e -- --picture ../docs/images/vscode.png
+picture: venv vsix ## Take the documentation's pictures again, in a real VS Code and a browser
+	@cd $(CLIENT) && npm run --silent e2e -- --pictures
 	@cd $(CLIENT) && npm run --silent e2e:report -- --picture ../docs/images/report.png
 
 # pip-tools resolves for the interpreter that it runs on, so the lowest version that is supported does it.

@@ -17,22 +17,34 @@ function findChromium(): string | undefined {
 }
 
 async function installChromium(): Promise<string> {
-  const byHand = `install Chromium ("apt-get install chromium"), or name one in CHROMIUM`;
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    throw new CannotRunHere(`no Chromium: ${byHand}`);
+  await install("Chromium", ["chromium", "fonts-dejavu-core", "fonts-liberation"], `, or name one in CHROMIUM`);
+  const installed = findChromium();
+  if (installed === undefined) {
+    throw new CannotRunHere("apt installed no Chromium in a known place: name one in CHROMIUM");
   }
-  console.log("installing Chromium through apt");
+  return installed;
+}
+
+/** The program that makes pictures small, installed through apt where that is possible. */
+export async function ensurePngquant(): Promise<string> {
+  const program = "/usr/bin/pngquant";
+  if (!existsSync(program)) {
+    await install("pngquant", ["pngquant"]);
+  }
+  return program;
+}
+
+async function install(what: string, packages: string[], otherwise = ""): Promise<void> {
+  const byHand = `install it ("apt-get install ${packages[0] ?? ""}")${otherwise}`;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
+    throw new CannotRunHere(`no ${what}: ${byHand}`);
+  }
+  console.log(`installing ${what} through apt`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const packages = ["chromium", "fonts-dejavu-core", "fonts-liberation"];
   try {
     await run("apt-get", ["update"], { env });
     await run("apt-get", ["install", "--yes", "--no-install-recommends", ...packages], { env });
   } catch (error) {
-    throw new CannotRunHere(`no Chromium: ${byHand}\n${String(error)}`);
+    throw new CannotRunHere(`no ${what}: ${byHand}\n${String(error)}`);
   }
-  const installed = findChromium();
-  if (installed === undefined) {
-    throw new CannotRunHere(`apt installed no Chromium in a known place: ${byHand}`);
-  }
-  return installed;
 }

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -11,7 +11,8 @@ import { Editor } from "./editor";
 import { CannotRunHere } from "./machine";
 import { offlineCommand } from "./offline";
 import { endProcesses, pass } from "./processes";
-import { Sandbox } from "./sandbox";
+import { keepPictures } from "./pictures";
+import { Sandbox, type Theme, themes } from "./sandbox";
 import { type Scenario, scenarios } from "./scenarios";
 import { playExamples } from "./examples-story";
 import { client, type Machine, prepareMachine, repository, vsix } from "./set-up";
@@ -25,44 +26,53 @@ const screenshots = path.join(client, "e2e", "screenshots");
 /** Without the name of a scenario all are played, each in a process of its own. */
 async function main(): Promise<void> {
   const { values: options } = parseArgs({
-    options: { picture: { type: "string" }, scenario: { type: "string" } },
+    options: { pictures: { type: "boolean" }, scenario: { type: "string" }, theme: { type: "string", default: "dark" } },
   });
   const machine = await prepareMachine();
+  const theme = themes.find((each) => each === options.theme) ?? "dark";
   if (options.scenario !== undefined) {
-    await inSandbox(scenarioNamed(options.scenario), machine, options.picture);
-    return;
+    await inSandbox(scenarioNamed(options.scenario), machine, theme);
+  } else if (options.pictures === true) {
+    await takePictures();
+  } else {
+    await playAll(machine);
   }
+}
+
+async function playAll({ chromium }: Machine): Promise<void> {
   await rm(screenshots, { recursive: true, force: true });
   await mkdir(screenshots, { recursive: true });
   const { size } = await stat(await vsix());
   console.log(`${path.basename(await vsix())}: ${(size / 1e6).toFixed(1)} MB`);
   for (const scenario of scenarios) {
-    await playApart(scenario, options.picture);
+    await playApart(scenario);
   }
-  await step("make vscode gives a person a VS Code with the examples", () => playExamples(machine.chromium, screenshots));
-  if (options.picture !== undefined) {
-    await keepWalkthrough();
+  await step("make vscode gives a person a VS Code with the examples", () => playExamples(chromium, screenshots));
+  console.log("the client works in a real VS Code");
+}
+
+/** The documentation's pictures are screenshots of the stories, in each theme. */
+async function takePictures(): Promise<void> {
+  for (const theme of themes) {
+    for (const scenario of scenarios.filter(({ isPictured }) => isPictured)) {
+      await playApart(scenario, theme);
+    }
+    await keepPictures(screenshots, theme);
   }
 }
 
-/** The pictures of the walkthrough are screenshots of the stories. */
-async function keepWalkthrough(): Promise<void> {
-  const folder = path.join(client, "media", "walkthrough");
-  const pictures = { write: "4-hover-mistake", grade: "11-record", report: "12-live-report", runs: "14-runs" };
-  await mkdir(folder, { recursive: true });
-  for (const [name, screenshot] of Object.entries(pictures)) {
-    await copyFile(path.join(screenshots, `${screenshot}.png`), path.join(folder, `${name}.png`));
-  }
-}
-
-async function playApart(scenario: Scenario, picture?: string): Promise<void> {
+async function playApart(scenario: Scenario, theme: Theme = "dark"): Promise<void> {
   const command = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), "--scenario", scenario.name];
   const offline = scenario.offline ? await offlineCommand() : [];
+  const isOnline = scenario.offline && offline.length === 0;
   console.log(`${scenario.name}${offline.length > 0 ? ", without a network" : ""}:`);
-  if (scenario.offline && offline.length === 0) {
+  if (isOnline && process.env.DRIVE_TRACE_E2E === "required") {
+    throw new Error("this machine does not let us cut off the network, which the scenario is about");
+  }
+  if (isOnline) {
     console.log("      (this machine does not let us cut off the network)");
   }
-  const code = await pass([...offline, ...command, ...(picture === undefined ? [] : ["--picture", picture])]);
+  const code = await pass([...offline, ...command, "--theme", theme]);
   if (code !== 0) {
     throw new Error(`${scenario.name}: failed (${code})`);
   }
@@ -76,8 +86,8 @@ function scenarioNamed(name: string): Scenario {
   return scenario;
 }
 
-async function inSandbox(scenario: Scenario, machine: Machine, picture?: string): Promise<void> {
-  const sandbox = await Sandbox.create(scenario.programs(repository), scenario.trace);
+async function inSandbox(scenario: Scenario, machine: Machine, theme: Theme): Promise<void> {
+  const sandbox = await Sandbox.create(scenario.programs(repository), scenario.trace, theme);
   const server = new CodeServer(machine.codeServer, sandbox, sandbox.environment);
   let browser: Browser | undefined;
   let editor: Editor | undefined;
@@ -91,7 +101,7 @@ async function inSandbox(scenario: Scenario, machine: Machine, picture?: string)
     browser = await launchBrowser(machine.chromium, sandbox.environment);
     const url = `http://127.0.0.1:${port}/?folder=${encodeURIComponent(sandbox.workspace)}`;
     editor = await Editor.open(browser, url, screenshots);
-    await scenario.play(editor, sandbox, picture);
+    await scenario.play(editor, sandbox);
   };
   try {
     await Promise.race([play(), watch.overdue]);
@@ -150,9 +160,6 @@ process.stdout.on("error", () => undefined);
 
 try {
   await main();
-  if (!process.argv.includes("--scenario")) {
-    console.log("the client works in a real VS Code");
-  }
 } catch (error) {
   if (error instanceof CannotRunHere) {
     console.error(`cannot run here: ${error.message}`);

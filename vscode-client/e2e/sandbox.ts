@@ -21,7 +21,6 @@ const editorSettings = {
   ...quietSettings,
   "git.enabled": false,
   "files.autoSave": "off",
-  "workbench.colorTheme": "Default Dark Modern",
   "workbench.startupEditor": "none",
   "workbench.reduceMotion": "on",
   "workbench.activityBar.location": "hidden",
@@ -37,6 +36,11 @@ const editorSettings = {
   "editor.renderLineHighlight": "none",
 };
 
+export const themes = ["dark", "light"] as const;
+export type Theme = (typeof themes)[number];
+
+const colorThemes: Record<Theme, string> = { dark: "Default Dark Modern", light: "Default Light Modern" };
+
 const markName = "DRIVE_TRACE_SANDBOX";
 
 /** What a shell runs for each name, before anything of the machine's own `PATH`. */
@@ -44,7 +48,7 @@ export type Programs = Readonly<Record<string, string>>;
 
 /** Folders of one run: a workspace to open, and all that VS Code writes. */
 export class Sandbox {
-  private constructor(private readonly root: string) {}
+  private constructor(private readonly root: string, private readonly theme: Theme = "dark") {}
 
   /** With a copy of a folder as the workspace, for a person to work in. */
   static async ofFolder(folder: string): Promise<Sandbox> {
@@ -57,8 +61,8 @@ export class Sandbox {
     return sandbox;
   }
 
-  private static async empty(): Promise<Sandbox> {
-    const sandbox = new Sandbox(await mkdtemp(path.join(tmpdir(), "drive-trace-e2e-")));
+  private static async empty(theme?: Theme): Promise<Sandbox> {
+    const sandbox = new Sandbox(await mkdtemp(path.join(tmpdir(), "drive-trace-e2e-")), theme);
     const settings = ["User", "Machine"].map((name) => path.join(sandbox.userData, name));
     for (const folder of [sandbox.home, sandbox.extensions, sandbox.serverData, sandbox.bin, sandbox.ran, ...settings]) {
       await mkdir(folder, { recursive: true });
@@ -66,14 +70,14 @@ export class Sandbox {
     return sandbox;
   }
 
-  static async create(programs: Programs, trace: string): Promise<Sandbox> {
-    const sandbox = await Sandbox.empty();
+  static async create(programs: Programs, trace: string, theme: Theme): Promise<Sandbox> {
+    const sandbox = await Sandbox.empty(theme);
     await writePrograms(sandbox.bin, programs);
     await mkdir(path.dirname(sandbox.trace), { recursive: true });
     await writeFile(sandbox.trace, trace);
     await mkdir(path.join(sandbox.workspace, "logs"));
     await writeFile(path.join(sandbox.workspace, "logs", "agent.jsonl"), shortTrace());
-    await writeFile(path.join(sandbox.userData, "User", "settings.json"), JSON.stringify(editorSettings));
+    await writeFile(path.join(sandbox.userData, "User", "settings.json"), JSON.stringify(sandbox.editorSettings));
     await sandbox.changeSettings({});
     return sandbox;
   }
@@ -102,7 +106,7 @@ export class Sandbox {
       "driveTrace.server.python": python,
     }));
     await writeFile(path.join(this.userData, "User", "settings.json"), JSON.stringify({
-      ...editorSettings,
+      ...this.editorSettings,
       "security.workspace.trust.enabled": true,
       "security.workspace.trust.startupPrompt": "never",
       "security.workspace.trust.banner": "never",
@@ -117,7 +121,11 @@ export class Sandbox {
   /** Replaces the settings that stand beside the editor's own, as a person who edits the file. */
   async changeSettings(settings: Record<string, unknown>): Promise<void> {
     const file = path.join(this.userData, "Machine", "settings.json");
-    await writeFile(file, JSON.stringify({ ...editorSettings, ...settings }));
+    await writeFile(file, JSON.stringify({ ...this.editorSettings, ...settings }));
+  }
+
+  private get editorSettings(): Record<string, unknown> {
+    return { ...editorSettings, "workbench.colorTheme": colorThemes[this.theme] };
   }
 
   /** `NAME=value` in the environment of every process that is started for this sandbox. */

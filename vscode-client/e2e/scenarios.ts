@@ -16,11 +16,13 @@ export interface Scenario {
   /** Whether every workspace is trusted. */
   readonly trusting: boolean;
   readonly trace: string;
+  /** Whether pictures of it are in the documentation. */
+  readonly isPictured?: boolean;
   programs(repository: string): Programs;
   prepare?(sandbox: Sandbox, repository: string): Promise<void>;
   /** Packages of other extensions that are there as well. */
   extensions?(sandbox: Sandbox): Promise<string[]>;
-  play(editor: Editor, sandbox: Sandbox, picture?: string): Promise<void>;
+  play(editor: Editor, sandbox: Sandbox): Promise<void>;
 }
 
 export const scenarios: readonly Scenario[] = [
@@ -29,6 +31,7 @@ export const scenarios: readonly Scenario[] = [
     offline: false,
     trusting: true,
     trace: demoTrace(),
+    isPictured: true,
     programs: (repository) => ({ "drive-trace": installed(repository) }),
     play: playStory,
   },
@@ -37,6 +40,7 @@ export const scenarios: readonly Scenario[] = [
     offline: false,
     trusting: true,
     trace: repairedTrace(),
+    isPictured: true,
     programs: (repository) => ({ "drive-trace": installed(repository) }),
     prepare: (sandbox) => sandbox.addProject(),
     play: playViews,

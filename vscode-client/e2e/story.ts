@@ -10,7 +10,7 @@ import { until } from "./until";
 const token = `"${malformed}"`;
 
 /** What a person sees who reviews a run, mends a mistake in it, and asks for its report. */
-export async function playStory(editor: Editor, sandbox: Sandbox, picture?: string): Promise<void> {
+export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void> {
   const text = await readFile(sandbox.trace, "utf8");
   const at = place(text, token);
 
@@ -70,9 +70,6 @@ export async function playStory(editor: Editor, sandbox: Sandbox, picture?: stri
     await hover.filter({ hasText: "not computable" }).waitFor();
     assert.match(await hover.innerText(), new RegExp(`found ${token}.*${repaired}`));
     await editor.screenshot("mistake");
-    if (picture !== undefined) {
-      await editor.savePicture(picture);
-    }
     await editor.leaveHover();
   });
 
