@@ -58,6 +58,8 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield colours, _json(grammar(json.loads(colours.read_text("utf-8"))))
     contents = extension_manifest(json.loads(manifest.read_text("utf-8")))
     yield manifest, _json(contents)
+    example = ROOT / "examples/projects/typical-mistakes/trace.jsonl"
+    yield ROOT / "vscode-client/media/example.jsonl", example.read_text("utf-8")
     readme = ROOT / "vscode-client/README.md"
     yield readme, extension_readme(readme.read_text("utf-8"), contents)
 

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 
+import { openExample } from "./example";
 import { onTrace, watchLanguage } from "./language";
 import { Server } from "./server";
 import { serverSettings } from "./settings";
@@ -18,6 +19,7 @@ export function activate(context: vscode.ExtensionContext): void {
     watchLanguage(),
     onTrace(() => { void started.start(); }),
     vscode.commands.registerCommand("driveTrace.restartServer", () => started.restart()),
+    vscode.commands.registerCommand("driveTrace.openExample", () => openExample(context.extensionUri)),
     vscode.commands.registerCommand("driveTrace.showServerLog", () => { log.show(); }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => started.startOtherwise()),
     vscode.workspace.onDidChangeConfiguration((change) => {
