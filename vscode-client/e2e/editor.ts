@@ -194,6 +194,11 @@ export class Editor {
     return this.page.locator(".editor-instance .view-line");
   }
 
+  /** The page of a walkthrough. */
+  get walkthrough(): Locator {
+    return this.page.locator(".gettingStartedContainer");
+  }
+
   /** The document inside a webview. */
   get preview(): Locator {
     return this.page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame").locator("body");

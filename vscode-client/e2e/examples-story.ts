@@ -23,6 +23,15 @@ export async function playExamples(chromium: string, screenshots: string): Promi
     await editor.openFile(["projects", "typical-mistakes"], "trace.jsonl");
     await until("a squiggle", async () => (await editor.errorSquiggles()).length > 0);
     await editor.screenshot("examples");
+    await editor.press("Control+B");
+    await editor.runAsking("Welcome: Open Walkthrough...", "Select a walkthrough");
+    await editor.choices.filter({ hasText: "Get started with Drive Trace" }).first().click();
+    await editor.walkthrough.filter({ hasText: "Write events that readers accept" }).waitFor();
+    await editor.screenshot("walkthrough");
+    await editor.walkthrough.getByText("Open Example Trace").click();
+    await editor.activeTab.filter({ hasText: "Untitled-1" }).waitFor();
+    await editor.verdict.filter({ hasText: "not computable" }).waitFor();
+    await editor.screenshot("example");
     vscode.interrupt();
     await vscode.end();
     const workspace = new URL(address).searchParams.get("folder") ?? "";
