@@ -65,7 +65,7 @@ def tidings(client: RawClient, uri: str | None) -> Any:
 
 def test_they_are_declared(alone: RawClient) -> None:
     experimental = alone.initialize()["capabilities"]["experimental"]
-    names = ("runs", "runAt", "report", "timeline", "nextEvents", "composeEvent")
+    names = ("runs", "run", "runAt", "report", "timeline", "nextEvents", "composeEvent")
     assert experimental == {
         "driveTrace": {
             "requests": [f"driveTrace/{each}" for each in names],
@@ -140,6 +140,26 @@ def test_the_run_under_the_cursor(client: RawClient) -> None:
     assert run_at(Document(client, ""), 0) is None
     # It is named, though nothing of it counts.
     assert run_at(Document(client, '{"project_run_id":"new"}'), 0)["runId"] == "new"
+
+
+def test_what_a_trace_alone_says_of_the_grade(alone: RawClient, tmp_path: Path) -> None:
+    graded_here = {"mechanical": "pass", "qa": None, "intent": None}
+    here = write(tmp_path / "a" / "trace.jsonl", graded("pass", None, None))
+    there = write(tmp_path / "b" / "trace.jsonl", triage())
+    write(tmp_path / "c" / "trace.jsonl", graded("pass", "fail", "pass"))
+    start(alone, tmp_path)
+    on_disk = ask(alone, "run", uri=here.as_uri(), runId="run-1")
+    assert (on_disk["correctness"], on_disk["verdict"]) == (graded_here, "not-computable")
+    assert ask(alone, "run", uri=there.as_uri(), runId="run-1")["correctness"] is None
+    document = opened(alone, here)
+    assert run_at(document, 0)["correctness"] == graded_here
+    end = len(document.text)
+    document.edit((end, end, graded("pass", "pass", "fail", ts=at(40))))
+    now = {"mechanical": "pass", "qa": "pass", "intent": "fail"}
+    assert run_at(document, 0)["correctness"] == now
+    assert ask(alone, "run", uri=document.uri, runId="run-1")["correctness"] == now
+    for params in ({"uri": document.uri, "runId": "run-9"}, {"uri": document.uri}):
+        assert refused(alone, alone.start_request("driveTrace/run", params)) == -32602
 
 
 def test_what_other_traces_say_of_the_run_under_the_cursor(

@@ -34,7 +34,12 @@ export interface Runs {
   unread: number;
 }
 
-export interface RunAt extends Told {
+/** A run as one trace has it. */
+export interface GradedRun extends Told {
+  correctness: Correctness | null;
+}
+
+export interface RunAt extends GradedRun {
   elsewhere: string | null;
   card: string;
 }
@@ -126,6 +131,7 @@ export interface Changed {
 /** The results of the requests, by method. */
 export interface Requests {
   "driveTrace/runs": Runs;
+  "driveTrace/run": GradedRun;
   "driveTrace/runAt": RunAt | null;
   "driveTrace/report": ReportBody | ReportPage;
   "driveTrace/timeline": Timeline;

@@ -14,7 +14,7 @@ from drive_trace.api import Analysis, events_of_run, read_log
 from drive_trace.features.elsewhere import elsewhere_short
 from drive_trace.features.json_text import JsonText, dumps
 from drive_trace.features.next_events import composed_at_end, composed_json, next_events_json
-from drive_trace.features.runs import RunFile, run_at_json, run_json, run_near
+from drive_trace.features.runs import RunFile, graded_json, run_at_json, run_json, run_near
 from drive_trace.features.timeline import timeline_json
 from drive_trace.lsp.answers import Asked
 from drive_trace.lsp.client import path_of
@@ -24,6 +24,7 @@ from drive_trace.lsp.own_messages import (
     COMPOSE_EVENT,
     NEXT_EVENTS,
     REPORT,
+    RUN,
     RUN_AT,
     RUNS,
     TIMELINE,
@@ -84,6 +85,7 @@ class Views:
         self._is_listening = False
         self.handlers: Mapping[str, Callable[[Any], object]] = {
             RUNS: self._all_runs,
+            RUN: self._run,
             RUN_AT: self._run_at,
             REPORT: self._report,
             TIMELINE: self._timeline,
@@ -152,7 +154,10 @@ class Views:
         if run_id is None or part is None:
             return None
         said = self._runs.elsewhere(run_id, asked.trace.uri)
-        return run_at_json(score_run([part]), said, asked.client.hover_format)
+        return run_at_json(part, said, asked.client.hover_format)
+
+    async def _run(self, params: RunParams) -> dict[str, object]:
+        return await self._of_trace(params.uri, params.run_id, _graded)
 
     # Reports and timelines
 
@@ -239,6 +244,10 @@ def _report(params: ReportParams, text: _Text) -> dict[str, object] | None:
     if params.format == "html":
         return {"title": title, "html": report_html(report, f"drive-trace {__version__}")}
     return {"title": title, "body": report_body(report), "style": STYLE}
+
+
+def _graded(text: _Text) -> dict[str, object] | None:
+    return graded_json(text.part) if text.part is not None else None
 
 
 def _log(text: _Text, run_id: str | None) -> TraceLog | None:
