@@ -162,6 +162,34 @@ def test_what_a_trace_alone_says_of_the_grade(alone: RawClient, tmp_path: Path) 
         assert refused(alone, alone.start_request("driveTrace/run", params)) == -32602
 
 
+@pytest.mark.parametrize(
+    ("there", "asked"),
+    [
+        ("file:///c%3A/work/my%20traces/trace.jsonl", "file:///C:/work/my traces/trace.jsonl"),
+        ("file:///C:/work/trace.jsonl", "FILE:///c%3a/work/trace.jsonl"),
+        ("file:///work/%C3%A4%23/trace.jsonl", "file:///work/ä%23/trace.jsonl"),
+    ],
+)
+def test_an_open_trace_is_found_however_it_is_spelled(
+    client: RawClient, there: str, asked: str
+) -> None:
+    document = Document(client, graded("pass", "fail", "pass"), uri=there)
+    for what in ("run", "report", "timeline"):
+        assert "INCORRECT" in ask(client, what, uri=asked, runId="run-1")["title"]
+    assert ask(client, "nextEvents", uri=asked)["runId"] == "run-1"
+    end = len(document.text)
+    document.edit((end, end, graded("pass", "pass", "pass", ts=at(40))))
+    assert tidings(client, there)
+
+
+@pytest.mark.parametrize("other", ["file:///work/a?b/trace.jsonl", "file:///C:/b/trace.jsonl"])
+def test_another_trace_is_not_taken_for_it(client: RawClient, other: str) -> None:
+    Document(client, triage(), uri="file:///work/a%3Fb/trace.jsonl")
+    Document(client, triage(), uri="file:///c%3A/B/trace.jsonl")
+    params = {"uri": other, "runId": "run-1"}
+    assert refused(client, client.start_request("driveTrace/run", params)) == -32602
+
+
 def test_what_other_traces_say_of_the_run_under_the_cursor(
     alone: RawClient, tmp_path: Path
 ) -> None:

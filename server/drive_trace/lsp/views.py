@@ -167,7 +167,9 @@ class Views:
             raise JsonRpcInvalidParams(f"the format of a report is one of {', '.join(_FORMATS)}")
         made = await self._of_trace(params.uri, params.run_id, partial(_report, params))
         run_id = params.run_id
-        said = self._runs.elsewhere(run_id, params.uri) if run_id is not None else None
+        trace = self._runs.open_trace(params.uri)
+        uri = trace.uri if trace is not None else params.uri
+        said = self._runs.elsewhere(run_id, uri) if run_id is not None else None
         return {**made, "elsewhere": elsewhere_short(said) if said is not None else None}
 
     async def _timeline(self, params: RunParams) -> JsonText:
