@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from lsprotocol import types
@@ -18,6 +19,7 @@ from drive_trace.features.runs import RunFile, graded_json, run_at_json, run_jso
 from drive_trace.features.timeline import timeline_json
 from drive_trace.lsp.answers import Asked
 from drive_trace.lsp.client import path_of
+from drive_trace.lsp.closed_traces import MOST_BYTES
 from drive_trace.lsp.following import Following
 from drive_trace.lsp.own_messages import (
     CHANGED,
@@ -43,6 +45,7 @@ from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.events import TraceLog
 from drive_trace.scorecard.render import lens_title
 from drive_trace.scorecard.summary import RunSummary, TraceSummary
+from drive_trace.storage.following import FollowedFile, Whole
 from drive_trace.storage.recording import new_stamp
 from drive_trace.trace.line import Line
 
@@ -190,6 +193,9 @@ class Views:
             made = await in_thread(
                 self._runs.closed.ask, path, lambda analysis: work(_text(analysis, run_id, name))
             )
+        elif path is not None and self._runs.has_seen(uri):
+            analysis = await in_thread(_outside, path)
+            made = await in_thread(work, _text(analysis, run_id, name)) if analysis else None
         else:
             made = None
         if made is None:
@@ -215,6 +221,12 @@ class Views:
             raise JsonRpcInvalidParams("there is no such event, or no such kind of it") from error
         version = asked.trace.version
         return {"version": version, **composed_json(asked.analysis, made, asked.encoding)}
+
+
+def _outside(path: Path) -> Analysis | None:
+    """A trace that is no part of the workspace, and is not kept for that reason."""
+    news = FollowedFile(path, MOST_BYTES).look(anew=True)
+    return Analysis(news.records, path=str(path)) if isinstance(news, Whole) else None
 
 
 def _text(analysis: Analysis, run_id: str | None, name: str) -> _Text:

@@ -104,6 +104,7 @@ class Workspace:
 
     def __init__(self) -> None:
         self._open: dict[_Key, OpenTrace] = {}
+        self._seen: set[_Key] = set()
 
     def __iter__(self) -> Iterator[OpenTrace]:
         return iter(list(self._open.values()))
@@ -116,6 +117,11 @@ class Workspace:
         """Take in a trace; one that was open under the URI already is replaced."""
         self.close(trace.uri)
         self._open[_key(trace.uri)] = trace
+        self._seen.add(_key(trace.uri))
+
+    def has_seen(self, uri: str) -> bool:
+        """Whether a trace is or was open under this URI: whoever could open it may ask for it."""
+        return _key(uri) in self._seen
 
     def close(self, uri: str) -> bool:
         """Let go of a trace; whether it was open."""
