@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import { onTrace, watchLanguage } from "./language";
+import { link } from "./link";
 import { Server } from "./server";
 import { serverSettings } from "./settings";
 import { watchWorkspacePython } from "./starting/workspace-python";
@@ -15,13 +16,13 @@ export function activate(context: vscode.ExtensionContext): void {
   const need = (): Promise<void> => {
     watched ??= watchWorkspacePython(() => void started.startOtherwise())
       .then((watch) => watch && context.subscriptions.push(watch));
-    return started.start();
+    return link.follow(started.start());
   };
   context.subscriptions.push(
     log,
     watchLanguage(),
     onTrace(() => { void need(); }),
-    vscode.commands.registerCommand("driveTrace.restartServer", () => started.restart()),
+    vscode.commands.registerCommand("driveTrace.restartServer", () => link.follow(started.restart())),
     vscode.commands.registerCommand("driveTrace.showServerLog", () => { log.show(); }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => started.startOtherwise()),
     vscode.workspace.onDidChangeConfiguration((change) => {

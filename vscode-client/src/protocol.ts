@@ -39,7 +39,7 @@ export interface GradedRun extends Told {
   correctness: Correctness | null;
 }
 
-export interface RunAt extends GradedRun {
+export interface RunAt extends Told {
   elsewhere: string | null;
   card: string;
 }

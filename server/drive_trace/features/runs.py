@@ -68,13 +68,12 @@ def graded_json(part: RunSummary) -> dict[str, object]:
 
 
 def run_at_json(
-    part: RunSummary, said: Elsewhere | None, kind: types.MarkupKind
+    run: RunScore, said: Elsewhere | None, kind: types.MarkupKind
 ) -> dict[str, object]:
-    """The same with its card, and what other traces say of it."""
-    run = score_run([part])
+    """A run as one trace has it, with its card, and what other traces say of it."""
     card = [card_markdown(run), elsewhere_markdown(said) if said is not None else None]
     return {
-        **graded_json(part),
+        **_told(run),
         "elsewhere": elsewhere_short(said) if said is not None else None,
         "card": markup("\n\n---\n\n".join(filter(None, card)), kind).value,
     }

@@ -157,7 +157,7 @@ class Views:
         if run_id is None or part is None:
             return None
         said = self._runs.elsewhere(run_id, asked.trace.uri)
-        return run_at_json(part, said, asked.client.hover_format)
+        return run_at_json(score_run([part]), said, asked.client.hover_format)
 
     async def _run(self, params: RunParams) -> dict[str, object]:
         return await self._of_trace(params.uri, params.run_id, _graded)
