@@ -67,9 +67,7 @@ def graded_json(part: RunSummary) -> dict[str, object]:
     return {**_told(score_run([part])), "correctness": grade}
 
 
-def run_at_json(
-    run: RunScore, said: Elsewhere | None, kind: types.MarkupKind
-) -> dict[str, object]:
+def run_at_json(run: RunScore, said: Elsewhere | None, kind: types.MarkupKind) -> dict[str, object]:
     """A run as one trace has it, with its card, and what other traces say of it."""
     card = [card_markdown(run), elsewhere_markdown(said) if said is not None else None]
     return {

@@ -8,7 +8,7 @@ import { link, NoServer } from "../link";
  */
 export async function withServer(need: () => Promise<void>, act: () => Promise<void>): Promise<void> {
   try {
-    if (!link.isRunning) {
+    if (link.health === "not needed" || link.health === "starting") {
       const title = vscode.l10n.t("Drive Trace: starting the server…");
       await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, need);
     }

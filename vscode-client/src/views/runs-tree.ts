@@ -59,7 +59,9 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
 
   /** What was said last stays while there is nobody to ask. */
   private async refresh(): Promise<void> {
-    await this.need();
+    if (link.health !== "absent") {
+      await this.need();
+    }
     const said = await link.ask("driveTrace/runs", {});
     if (said !== undefined && JSON.stringify(said) !== JSON.stringify(this.said)) {
       this.said = said;
