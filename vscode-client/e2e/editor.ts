@@ -112,6 +112,13 @@ export class Editor {
     return this.page.locator(".monaco-editor .codelens-decoration a");
   }
 
+  /** Points at the braces before the language's name, and gives what they say. */
+  async languageStatus(): Promise<Locator> {
+    await this.page.mouse.move(640, 380);
+    await this.page.locator("#status\\.languageStatus").hover();
+    return this.page.locator(".hover-language-status");
+  }
+
   /** What the status bar says of a workspace that is not trusted. */
   get restricted(): Locator {
     return this.page.locator(".statusbar-item", { hasText: "Restricted Mode" });

@@ -161,9 +161,12 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
     await editor.run("Drive Trace: Record Verdict…");
     await editor.toast.filter({ hasText: "the server is not running, so nothing was done" }).waitFor();
+    await (await editor.languageStatus()).filter({ hasText: "The server is not running: nothing is checked" }).waitFor();
     await editor.screenshot("20-no-server");
     await sandbox.changeSettings({});
     await editor.aboveRows.filter({ hasText: "The server is not running" }).waitFor({ state: "hidden" });
+    await (await editor.languageStatus()).filter({ hasText: /The server is running.*drive-trace serve/ }).waitFor();
+    await editor.screenshot("21-server");
     await editor.run("Notifications: Clear All Notifications");
   });
 
