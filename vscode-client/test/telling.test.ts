@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { mock, test } from "node:test";
 
 import type { Run } from "../src/protocol";
-import { InTurn, isAppended, joined, looks, matching, Soon } from "../src/views/telling";
+import { endOf, InTurn, isAppended, joined, looks, matching, Soon } from "../src/views/telling";
 
 function run(runId: string, headline: string, ...names: string[]): Run {
   const files = names.map((name) => ({ uri: `file:///${name}`, name, line: 0, events: 1, findings: 0, correctness: null }));
@@ -56,6 +56,11 @@ test("a burst is acted on once when it pauses, and now and then while it does no
   mock.timers.tick(100);
   assert.equal(count, 4);
   mock.timers.reset();
+});
+
+test("of what is too long for its place the end is shown", () => {
+  assert.equal(endOf("/usr/bin/drive-trace serve", 26), "/usr/bin/drive-trace serve");
+  assert.equal(endOf("/usr/bin/drive-trace serve", 18), "…drive-trace serve");
 });
 
 test("what adds to the end of a trace is told from what is typed above it", () => {

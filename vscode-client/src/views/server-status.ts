@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 import { language } from "../language";
 import { type Health, link } from "../link";
-import { joined } from "./telling";
+import { endOf, joined } from "./telling";
 
 /** How the server is, behind the name of the language: while there is none, nothing is checked. */
 export class ServerStatus {
@@ -30,6 +30,6 @@ export class ServerStatus {
     this.server.text = texts[health];
     this.server.busy = health === "starting";
     this.server.severity = health === "absent" ? Error : Information;
-    this.server.detail = health === "running" ? joined(link.version, link.program) : "";
+    this.server.detail = health === "running" ? joined(link.version, endOf(link.program, 40)) : "";
   }
 }

@@ -26,6 +26,11 @@ export function joined(...parts: readonly (string | false | null | undefined)[])
   return parts.filter(Boolean).join(" · ");
 }
 
+/** The end of a text, where it is longer than there is room for. */
+export function endOf(text: string, most: number): string {
+  return text.length > most ? `…${text.slice(1 - most)}` : text;
+}
+
 /** The lines of a change, from 0, before it was made. */
 interface Changed {
   readonly start: { readonly line: number };
