@@ -11,12 +11,12 @@ from tools.json_schemas import rules_setting
 from drive_trace.features.options import Setting
 from drive_trace.lsp.settings import DECLARED, RULES_PROSE, SECTION
 
-_OWN_FIRST = ("server.command", "server.python", "files")
+_OWN_FIRST = ("server.command", "server.python")
 _OWN_LAST = ("trace.server",)
 """The extension's own settings, before and after those of the server."""
 _TABLE_BEGINS = "<!-- generated: settings -->\n"
 _TABLE_ENDS = "<!-- end -->"
-_TYPES = {bool: "boolean", int: "integer", str: "string"}
+_TYPES = {bool: "boolean", int: "integer", str: "string", tuple: "array"}
 
 
 def extension_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -60,7 +60,8 @@ def name_of(setting: Setting) -> str:
 
 
 def _property(setting: Setting) -> dict[str, Any]:
-    schema = {key: value for key, value in setting.schema.items() if key != "placeholder"}
+    own = ("placeholder", "scope")
+    schema = {key: value for key, value in setting.schema.items() if key not in own}
     placeholder = setting.schema.get("placeholder")
     if placeholder is not None:
         schema["pattern"] = rf"^$|^https?://.*\{{{placeholder}\}}"
@@ -69,7 +70,7 @@ def _property(setting: Setting) -> dict[str, Any]:
         "type": _TYPES[type(setting.default)],
         **schema,
         "default": setting.default,
-        "scope": "window",
+        "scope": setting.schema.get("scope", "window"),
         "markdownDescription": setting.prose,
     }
 
@@ -94,6 +95,8 @@ def _describe(setting: Setting) -> str:
         return "`true` or `false`"
     if isinstance(setting.default, int):
         return f"an integer of at least {setting.schema.get('minimum', 0)}"
+    if isinstance(setting.default, tuple):
+        return "a list of texts"
     return "a web address" if "placeholder" in setting.schema else "text"
 
 
@@ -132,7 +135,7 @@ _HOW = """## Where to set them
 }
 ```
 
-Four more settings are the extension's own: `driveTrace.server.command`, the command that starts the server, `driveTrace.server.python`, the Python that runs the one that comes with the extension, `driveTrace.files`, patterns of more files that are traces, and `driveTrace.trace.server`, which messages are logged.
+Three more settings are the extension's own: `driveTrace.server.command`, the command that starts the server, `driveTrace.server.python`, the Python that runs the one that comes with the extension, and `driveTrace.trace.server`, which messages are logged.
 
 **Neovim.** Below `settings`, with a table for each step of the name:
 

@@ -16,6 +16,7 @@ from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.rules.settings import DEFAULTS
 from drive_trace.steps import Steps
+from drive_trace.storage.more_files import MoreFiles
 from drive_trace.storage.traces import Problem
 from drive_trace.text import PositionEncoding
 from tests.support.client_text import graded, triage
@@ -71,8 +72,8 @@ def test_a_trace_that_comes_during_a_search_is_found(
     find = trace_folders.find_traces
     new = tmp_path / "b" / "trace.jsonl"
 
-    def passed_by(paths: Sequence[str]) -> list[str | Problem]:
-        found = list(find(paths))
+    def passed_by(paths: Sequence[str], more: MoreFiles) -> list[str | Problem]:
+        found = list(find(paths, more))
         if not new.exists():
             write(new, triage())
             folders.expire()  # the client tells of it

@@ -65,7 +65,7 @@ def tidings(client: RawClient, uri: str | None) -> Any:
 
 def test_they_are_declared(alone: RawClient) -> None:
     experimental = alone.initialize()["capabilities"]["experimental"]
-    names = ("runs", "runAt", "report", "timeline", "nextEvents", "composeEvent")
+    names = ("runs", "run", "runAt", "report", "timeline", "nextEvents", "composeEvent")
     assert experimental == {
         "driveTrace": {
             "requests": [f"driveTrace/{each}" for each in names],
@@ -140,6 +140,52 @@ def test_the_run_under_the_cursor(client: RawClient) -> None:
     assert run_at(Document(client, ""), 0) is None
     # It is named, though nothing of it counts.
     assert run_at(Document(client, '{"project_run_id":"new"}'), 0)["runId"] == "new"
+
+
+def test_what_a_trace_alone_says_of_the_grade(alone: RawClient, tmp_path: Path) -> None:
+    graded_here = {"mechanical": "pass", "qa": None, "intent": None}
+    here = write(tmp_path / "a" / "trace.jsonl", graded("pass", None, None))
+    there = write(tmp_path / "b" / "trace.jsonl", triage())
+    write(tmp_path / "c" / "trace.jsonl", graded("pass", "fail", "pass"))
+    start(alone, tmp_path)
+    on_disk = ask(alone, "run", uri=here.as_uri(), runId="run-1")
+    assert (on_disk["correctness"], on_disk["verdict"]) == (graded_here, "not-computable")
+    assert ask(alone, "run", uri=there.as_uri(), runId="run-1")["correctness"] is None
+    document = opened(alone, here)
+    end = len(document.text)
+    document.edit((end, end, graded("pass", "pass", "fail", ts=at(40))))
+    now = {"mechanical": "pass", "qa": "pass", "intent": "fail"}
+    assert ask(alone, "run", uri=document.uri, runId="run-1")["correctness"] == now
+    for params in ({"uri": document.uri, "runId": "run-9"}, {"uri": document.uri}):
+        assert refused(alone, alone.start_request("driveTrace/run", params)) == -32602
+
+
+@pytest.mark.parametrize(
+    ("there", "asked"),
+    [
+        ("file:///c%3A/work/my%20traces/trace.jsonl", "file:///C:/work/my traces/trace.jsonl"),
+        ("file:///C:/work/trace.jsonl", "FILE:///c%3a/work/trace.jsonl"),
+        ("file:///work/%C3%A4%23/trace.jsonl", "file:///work/ä%23/trace.jsonl"),
+    ],
+)
+def test_an_open_trace_is_found_however_it_is_spelled(
+    client: RawClient, there: str, asked: str
+) -> None:
+    document = Document(client, graded("pass", "fail", "pass"), uri=there)
+    for what in ("run", "report", "timeline"):
+        assert "INCORRECT" in ask(client, what, uri=asked, runId="run-1")["title"]
+    assert ask(client, "nextEvents", uri=asked)["runId"] == "run-1"
+    end = len(document.text)
+    document.edit((end, end, graded("pass", "pass", "pass", ts=at(40))))
+    assert tidings(client, there)
+
+
+@pytest.mark.parametrize("other", ["file:///work/a?b/trace.jsonl", "file:///C:/b/trace.jsonl"])
+def test_another_trace_is_not_taken_for_it(client: RawClient, other: str) -> None:
+    Document(client, triage(), uri="file:///work/a%3Fb/trace.jsonl")
+    Document(client, triage(), uri="file:///c%3A/B/trace.jsonl")
+    params = {"uri": other, "runId": "run-1"}
+    assert refused(client, client.start_request("driveTrace/run", params)) == -32602
 
 
 def test_what_other_traces_say_of_the_run_under_the_cursor(

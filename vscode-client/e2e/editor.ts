@@ -66,6 +66,12 @@ export class Editor {
     await this.page.locator(".monaco-editor .view-line").first().waitFor();
   }
 
+  /** Brings a report to the front, and the focus into it. */
+  async selectReport(name: string): Promise<void> {
+    await this.tab(name).click();
+    await this.preview.locator(".headline").click();
+  }
+
   async closeSideBar(): Promise<void> {
     await this.page.locator(".part.sidebar").waitFor();
     await this.page.keyboard.press("Control+B");
@@ -104,6 +110,13 @@ export class Editor {
 
   get lenses(): Locator {
     return this.page.locator(".monaco-editor .codelens-decoration a");
+  }
+
+  /** Points at the braces before the language's name, and gives what they say. */
+  async languageStatus(): Promise<Locator> {
+    await this.page.mouse.move(640, 380);
+    await this.page.locator("#status\\.languageStatus").hover();
+    return this.page.locator(".hover-language-status");
   }
 
   /** What the status bar says of a workspace that is not trusted. */
@@ -168,6 +181,26 @@ export class Editor {
   /** The rows of the view "Runs". */
   get runs(): Locator {
     return this.page.locator(".part.sidebar .monaco-list-row");
+  }
+
+  /** A run in the view "Runs". */
+  rowOf(run: string): Locator {
+    return this.runs.filter({ has: this.page.locator(".label-name").getByText(run, { exact: true }) });
+  }
+
+  /** What the view says of it behind its name. */
+  saidOf(run: string): Locator {
+    return this.rowOf(run).locator(".label-description");
+  }
+
+  /** What a view says above its rows, or in place of them. */
+  get aboveRows(): Locator {
+    return this.page.locator(".part.sidebar .message, .part.sidebar .welcome-view-content");
+  }
+
+  /** What stands above the input of the open quick pick. */
+  get inputTitle(): Locator {
+    return this.page.locator(".quick-input-title");
   }
 
   /** What the open quick pick offers, and its input. */

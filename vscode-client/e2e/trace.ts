@@ -54,9 +54,9 @@ export function shortTrace(): string {
 }
 
 /** A run that nobody has graded. */
-export function otherTrace(): string {
-  const payload = { project_slug: "other", origin: "promote", has_linear_project: false };
-  return `${line([0, "project-started", payload], 200, "other")}\n`;
+export function otherTrace(run = "other"): string {
+  const payload = { project_slug: run, origin: "promote", has_linear_project: false };
+  return `${line([0, "project-started", payload], 200, run)}\n`;
 }
 
 /** An event as an agent appends it, behind all others of the demo. */

@@ -5,15 +5,17 @@ import * as path from "node:path";
 import type { Editor } from "./editor";
 import type { Sandbox } from "./sandbox";
 import { step } from "./steps";
-import { appended, longTrace } from "./trace";
+import { appended, longTrace, otherTrace } from "./trace";
 import { until } from "./until";
 
 /** What a person sees who watches and grades a run, with the views beside the file. */
 export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void> {
   await step("the view Runs shows every run, though no trace is open", async () => {
+    // VS Code may pass by a file that is put into a folder at the moment when that is made.
+    await mkdir(path.dirname(sandbox.longTrace), { recursive: true });
     await editor.run("Focus on Runs View");
-    await editor.runs.filter({ hasText: "demo" }).filter({ hasText: "CORRECT" }).waitFor();
-    await editor.runs.filter({ hasText: "other" }).waitFor();
+    await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
+    await editor.saidOf("other").filter({ hasText: /^not computable\b/ }).waitFor();
     await editor.run("View: Show Explorer");
   });
 
@@ -52,6 +54,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
   await step("a verdict is recorded, and merged with what was recorded before", async () => {
     await editor.runAsking("Drive Trace: Record Verdict…", "What has been judged?");
     await editor.choices.filter({ hasText: "intent" }).filter({ hasText: "pass" }).waitFor();
+    await editor.inputTitle.filter({ hasText: "demo · projects/demo/trace.jsonl" }).waitFor();
     await editor.screenshot("11-record");
     await editor.choices.filter({ hasText: "intent" }).click();
     await editor.choices.filter({ hasText: "fail" }).click();
@@ -103,32 +106,82 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
       await appendFile(sandbox.trace, appended(minute, "health-check-fired", { ...drift, recommended_next }));
     }
     await editor.lines.filter({ hasText: "step 79" }).first().waitFor();
+  });
+
+  await step("whoever types further up stays there, and stops following from the report", async () => {
+    await editor.press("Control+Home");
+    await editor.press("Space");
+    await editor.lines.filter({ hasText: "project-started" }).first().waitFor();
+    await editor.selectReport("Report: demo");
     await editor.run("Drive Trace: Stop Following Tail");
+    assert.equal(await editor.lines.filter({ hasText: "step 79" }).count(), 0, "the end, out of view");
+    await editor.selectTab("trace.jsonl");
+    await editor.run("File: Revert File");
   });
 
   await step("the view Runs shows every run with its verdict, and opens it", async () => {
     await editor.run("Focus on Runs View");
-    await editor.runs.filter({ hasText: "demo" }).filter({ hasText: "CORRECT" }).waitFor();
-    const other = editor.runs.filter({ hasText: "other" });
-    await other.filter({ hasText: "not computable — missing" }).waitFor();
+    await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
+    await editor.saidOf("other").filter({ hasText: /^not computable — missing/ }).waitFor();
     await editor.screenshot("14-runs");
-    await other.click();
-    await editor.activeTab.filter({ hasText: "trace.jsonl" }).waitFor();
+    await editor.rowOf("other").click();
     await editor.verdict.filter({ hasText: "not computable" }).waitFor();
+    await editor.cursor.filter({ hasText: "Ln 1, Col 1" }).waitFor();
+  });
+
+  await step("with the focus in a report, a verdict goes into the report's trace", async () => {
+    await editor.run("Drive Trace: Open Report");
+    await editor.tab("Report: other").waitFor();
+    await editor.selectTab("trace.jsonl");
+    await editor.verdict.filter({ hasText: /^\W*CORRECT$/ }).waitFor();
+    await editor.selectReport("Report: other");
+    await editor.press("Control+K");
+    await editor.press("g");
+    await editor.inputTitle.filter({ hasText: "other · projects/other/trace.jsonl" }).waitFor();
+    await editor.screenshot("19-record-from-report");
+    await editor.choices.filter({ hasText: "qa" }).click();
+    await editor.choices.filter({ hasText: "fail" }).click();
+    await editor.saidOf("other").filter({ hasText: /^not computable — missing: mechanical, intent/ }).waitFor();
+    await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
+    await editor.run("File: Revert File");
+    await editor.saidOf("other").filter({ hasText: /^not computable — missing: external/ }).waitFor();
+  });
+
+  await step("traces that a setting names are among the runs at once", async () => {
+    await writeFile(path.join(sandbox.workspace, "logs", "far.log"), otherTrace("far"));
+    await sandbox.changeSettings({ "driveTrace.files": ["logs/*.log"] });
+    await editor.saidOf("far").filter({ hasText: /^not computable/ }).waitFor();
+    await sandbox.changeSettings({});
+    await editor.saidOf("far").waitFor({ state: "detached" });
+  });
+
+  await step("without a server the views say so, and keep what they know", async () => {
+    await sandbox.changeSettings({ "driveTrace.server.command": "no-such-program" });
+    await editor.aboveRows.filter({ hasText: "The server is not running" }).waitFor();
+    await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
+    await editor.run("Drive Trace: Record Verdict…");
+    await editor.toast.filter({ hasText: "the server is not running, so nothing was done" }).waitFor();
+    await (await editor.languageStatus()).filter({ hasText: "The server is not running: nothing is checked" }).waitFor();
+    await editor.screenshot("20-no-server");
+    await sandbox.changeSettings({});
+    await editor.aboveRows.filter({ hasText: "The server is not running" }).waitFor({ state: "hidden" });
+    await (await editor.languageStatus()).filter({ hasText: /The server is running.*drive-trace serve/ }).waitFor();
+    await editor.screenshot("21-server");
+    await editor.run("Notifications: Clear All Notifications");
   });
 
   await step("it is filtered as somebody types, and follows what is appended on disk", async () => {
     await editor.runAsking("Drive Trace: Filter Runs…", "Words of a run");
     await editor.input.fill("OTHER");
-    await editor.runs.filter({ hasText: "demo" }).waitFor({ state: "detached" });
+    await editor.saidOf("demo").waitFor({ state: "detached" });
+    await editor.saidOf("other").waitFor();
     await editor.press("Enter");
     await editor.run("Drive Trace: Clear Filter of Runs");
     await appendFile(sandbox.trace, appended(90, "correctness-recorded", { mechanical: "fail", qa: null, intent: "pass" }));
-    await editor.runs.filter({ hasText: "demo" }).filter({ hasText: "missing: qa" }).waitFor();
+    await editor.saidOf("demo").filter({ hasText: /^not computable — missing: qa\b/ }).waitFor();
   });
 
   await step("a timeline of 10,000 events draws what is in view, and is walked to its end", async () => {
-    await mkdir(path.dirname(sandbox.longTrace), { recursive: true });
     await writeFile(sandbox.longTrace, longTrace());
     await editor.runs.filter({ hasText: "orphan-long" }).click();
     await editor.activeTab.filter({ hasText: "orphan-long" }).waitFor();

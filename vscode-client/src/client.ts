@@ -78,7 +78,12 @@ export function createClient(
       },
     },
   };
-  const client = new DriveTraceClient(launch, options, fate);
+  const start = async (): Promise<ChildProcess> => {
+    const child = await launch();
+    link.program = child.spawnargs.join(" ");
+    return child;
+  };
+  const client = new DriveTraceClient(start, options, fate);
   link.attach(client);
   return client;
 }

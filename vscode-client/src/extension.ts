@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 
 import { openExample } from "./example";
 import { onTrace, watchLanguage } from "./language";
+import { link } from "./link";
 import { Server } from "./server";
 import { serverSettings } from "./settings";
 import { WorkspacePython } from "./starting/workspace-python";
@@ -13,12 +14,13 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Drive Trace");
   const workspacePython = new WorkspacePython(() => void started.startOtherwise());
   const started = (server = createServer(context, log, workspacePython));
+  const need = (): Promise<void> => link.follow(started.start());
   context.subscriptions.push(
     log,
     workspacePython,
     watchLanguage(),
-    onTrace(() => { void started.start(); }),
-    vscode.commands.registerCommand("driveTrace.restartServer", () => started.restart()),
+    onTrace(() => { void need(); }),
+    vscode.commands.registerCommand("driveTrace.restartServer", () => link.follow(started.restart())),
     vscode.commands.registerCommand("driveTrace.openExample", () => openExample(context.extensionUri)),
     vscode.commands.registerCommand("driveTrace.showServerLog", () => { log.show(); }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => started.startOtherwise()),

@@ -34,6 +34,11 @@ export interface Runs {
   unread: number;
 }
 
+/** A run as one trace has it. */
+export interface GradedRun extends Told {
+  correctness: Correctness | null;
+}
+
 export interface RunAt extends Told {
   elsewhere: string | null;
   card: string;
@@ -126,6 +131,7 @@ export interface Changed {
 /** The results of the requests, by method. */
 export interface Requests {
   "driveTrace/runs": Runs;
+  "driveTrace/run": GradedRun;
   "driveTrace/runAt": RunAt | null;
   "driveTrace/report": ReportBody | ReportPage;
   "driveTrace/timeline": Timeline;

@@ -1,4 +1,4 @@
-"""``driveTrace/runs`` and ``driveTrace/runAt``: runs and their verdicts, for views of editors."""
+"""``driveTrace/runs``, ``run`` and ``runAt``: runs and their verdicts, for views of editors."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from drive_trace.api import Analysis
 from drive_trace.features.elsewhere import Elsewhere, elsewhere_markdown, elsewhere_short
 from drive_trace.features.markup import markup
 from drive_trace.rules.base import printable
-from drive_trace.scorecard.card import RunScore
+from drive_trace.scorecard.card import RunScore, score_run
 from drive_trace.scorecard.render import card_markdown, lens_title
+from drive_trace.scorecard.summary import RunSummary
 from drive_trace.scorecard.verdict import headline
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import run_id_of
@@ -37,13 +38,19 @@ class RunFile(NamedTuple):
 def run_json(run: RunScore, files: Sequence[RunFile]) -> dict[str, object]:
     """A run as all traces of the workspace have it."""
     return {
+        **_told(run),
+        "findings": sum(each.findings for each in files),
+        "files": [each._asdict() for each in files],
+    }
+
+
+def _told(run: RunScore) -> dict[str, object]:
+    return {
         "runId": run.run_id,
         "label": printable(run.run_id),
         "verdict": str(run.gate.verdict),
         "headline": headline(run.gate),
         "title": lens_title(run),
-        "findings": sum(each.findings for each in files),
-        "files": [each._asdict() for each in files],
     }
 
 
@@ -54,15 +61,17 @@ def run_near(analysis: Analysis, point: Point) -> str | None:
     return known or scope_at(analysis.index, lines, point.record).run_id
 
 
+def graded_json(part: RunSummary) -> dict[str, object]:
+    """A run as one trace has it, with what the trace says of its correctness."""
+    grade = dict(part.correctness.values) if part.correctness is not None else None
+    return {**_told(score_run([part])), "correctness": grade}
+
+
 def run_at_json(run: RunScore, said: Elsewhere | None, kind: types.MarkupKind) -> dict[str, object]:
     """A run as one trace has it, with its card, and what other traces say of it."""
     card = [card_markdown(run), elsewhere_markdown(said) if said is not None else None]
     return {
-        "runId": run.run_id,
-        "label": printable(run.run_id),
-        "verdict": str(run.gate.verdict),
-        "headline": headline(run.gate),
-        "title": lens_title(run),
+        **_told(run),
         "elsewhere": elsewhere_short(said) if said is not None else None,
         "card": markup("\n\n---\n\n".join(filter(None, card)), kind).value,
     }

@@ -91,8 +91,12 @@ class Following:
         return path is not None and self._closed.folders.holds(path)
 
     def folders_changed(self) -> None:
-        """The workspace has other folders."""
-        if self._first is not None:
+        """The workspace has other folders, or other files in them are traces."""
+        if self._first is None:
+            return
+        if self._looking is None:
+            self._look(self._look_at_all())
+        else:
             self._start(self._look_at_all())
 
     def cancel(self, token: int | str) -> None:

@@ -13,6 +13,7 @@ from cattrs.gen import make_dict_structure_fn, override
 from lsprotocol import types
 
 RUNS = "driveTrace/runs"
+RUN = "driveTrace/run"
 RUN_AT = "driveTrace/runAt"
 REPORT = "driveTrace/report"
 TIMELINE = "driveTrace/timeline"
@@ -65,6 +66,7 @@ class ComposeEventParams:
 
 OWN_REQUESTS: dict[str, type] = {
     RUNS: RunsParams,
+    RUN: RunParams,
     RUN_AT: types.TextDocumentPositionParams,
     REPORT: ReportParams,
     TIMELINE: RunParams,

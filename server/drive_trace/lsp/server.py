@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -35,8 +35,10 @@ from drive_trace.lsp.settings import SECTION, Settings
 from drive_trace.lsp.settings_source import SettingsSource
 from drive_trace.lsp.symbols import Symbols
 from drive_trace.lsp.views import Views
+from drive_trace.lsp.watching import from_any_folder, watched
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
+from drive_trace.storage.more_files import MoreFiles
 from drive_trace.storage.pages import rule_url
 from drive_trace.storage.traces import TRACE_GLOBS
 
@@ -135,11 +137,9 @@ class TraceServer(LanguageServer):
         client = self.protocol.client
         wanted = []
         if client.registers_watchers:
-            globs = (*CONFIGURATION_GLOBS, *TRACE_GLOBS)
-            watchers = [types.FileSystemWatcher(glob) for glob in globs]
-            files = types.DidChangeWatchedFilesRegistrationOptions(watchers)
-            method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
-            wanted.append(types.Registration("files", method, files))
+            wanted.append(watched("files", (*CONFIGURATION_GLOBS, *TRACE_GLOBS)))
+            if self.settings.files:
+                wanted.append(watched("more-files", from_any_folder(self.settings.files)))
         if client.registers_settings:
             section = types.DidChangeConfigurationRegistrationOptions(SECTION)
             method = types.WORKSPACE_DID_CHANGE_CONFIGURATION
@@ -219,11 +219,28 @@ class TraceServer(LanguageServer):
         self._use(settings)
         self._follow_options()
         self._refreshing.settings_changed(before, settings)
+        if settings.files != before.files:
+            self._watch_instead(before.files, settings.files)
+            self._following.folders_changed()
+            self._diagnosing.ask_again()
+            self._views.changed(None)
+
+    def _watch_instead(self, before: Sequence[str], now: Sequence[str]) -> None:
+        if not self.protocol.client.registers_watchers:
+            return
+        if before:
+            gone = types.Unregistration("more-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+            params = types.UnregistrationParams([gone])
+            self.protocol.tell_by_request(types.CLIENT_UNREGISTER_CAPABILITY, params)
+        if now:
+            wanted = types.RegistrationParams([watched("more-files", from_any_folder(now))])
+            self.protocol.tell_by_request(types.CLIENT_REGISTER_CAPABILITY, wanted)
 
     def _use(self, settings: Settings) -> None:
         for problem in settings.rule_problems:
             log.warning("the client's settings: %s", problem)
         self.settings = settings
+        self._folders.more = MoreFiles(settings.files)
         self._url_of = partial(rule_url, template=settings.rule_url)
         self._client_log.use(settings.log_to_client)
 

@@ -28,6 +28,14 @@ SECTION = "driveTrace"
 class Settings:
     """The settings under ``driveTrace``, in the protocol's camel case there."""
 
+    files: tuple[str, ...] = setting(
+        (),
+        "More files that are traces, as glob patterns such as `logs/**/*.jsonl`, beside "
+        "`trace.jsonl` and `wip/drive-trace/*.jsonl`. They count from the workspace's folders on. "
+        "VS Code opens those as traces that are JSON, JSON Lines, logs or plain text otherwise.",
+        items={"type": "string"},
+        scope="resource",
+    )
     max_findings: int = setting(
         1000,
         "The most findings shown for one file. Errors and findings near the last edit are always "
@@ -72,6 +80,8 @@ def read_settings(given: object, before: Settings) -> Settings:
     settings = before
     for declared in DECLARED:
         value = _at(section, declared.path)
+        if isinstance(value, list):
+            value = tuple(value)
         if _fits(value, declared):
             settings = _with(settings, declared.names, value)
     if "rules" in section:
@@ -91,6 +101,8 @@ def _fits(value: object, declared: Setting) -> bool:
     if type(value) is not type(declared.default):
         return False
     schema = declared.schema
+    if isinstance(value, tuple):
+        return all(isinstance(each, str) for each in value)
     if "enum" in schema:
         return value in schema["enum"]
     if isinstance(value, str) and value and "placeholder" in schema:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.lsp.client import path_of
-from drive_trace.storage.traces import Problem, find_traces, is_trace
+from drive_trace.storage.more_files import MoreFiles
+from drive_trace.storage.traces import NO_MORE, Problem, find_traces, is_trace
 
 _SHARE = 20
 """Folders are searched again after this many times the time that it took."""
@@ -21,6 +22,7 @@ class _Found(NamedTuple):
 
     paths: dict[str, Path]
     folders: tuple[Path, ...]
+    more: MoreFiles
     good_until: float
     """On the monotonic clock."""
 
@@ -30,7 +32,9 @@ class TraceFolders:
 
     def __init__(self, folders: Iterable[Path]) -> None:
         self.folders = tuple(folders)
-        self._found = _Found({}, (), 0.0)
+        self.more = NO_MORE
+        """What else is a trace, beside what is called like one."""
+        self._found = _Found({}, (), NO_MORE, 0.0)
         self._expired = 0
         """How often it was told that files have come or gone."""
 
@@ -48,20 +52,21 @@ class TraceFolders:
         """The traces by their real paths, in the order of their paths; links to one file count
         once. Folders that were searched of late are not searched again.
         """
-        found, folders, start = self._found, self.folders, time.monotonic()
+        found, folders, more, start = self._found, self.folders, self.more, time.monotonic()
         expired = self._expired
-        if found.folders == folders and start < found.good_until:
+        if (found.folders, found.more) == (folders, more) and start < found.good_until:
             return found.paths
         paths: dict[str, Path] = {}
-        for each in find_traces([str(folder) for folder in folders if os.path.isdir(folder)]):  # noqa: PTH112 - Path.is_dir raises
-            if folders != self.folders:
+        there = [str(folder) for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - Path.is_dir raises
+        for each in find_traces(there, more):
+            if (folders, more) != (self.folders, self.more):
                 return self.search()
             if not isinstance(each, Problem):
                 paths.setdefault(real_path(Path(each)), Path(each))
         if expired != self._expired:  # what came meanwhile may have been passed by already
             return self.search()
         now = time.monotonic()
-        self._found = _Found(paths, folders, now + (now - start) * _SHARE)
+        self._found = _Found(paths, folders, more, now + (now - start) * _SHARE)
         return paths
 
     def spelled(self, uris: Iterable[str]) -> Sequence[tuple[str, Path, str]]:
@@ -75,7 +80,8 @@ class TraceFolders:
 
     def holds(self, path: Path) -> bool:
         """Whether a file of that path is, or would be, one of the traces."""
-        return is_trace(path) and any(path.is_relative_to(each) for each in self.folders)
+        inside = (each for each in self.folders if path.is_relative_to(each))
+        return any(is_trace(path) or self.more.hold(path, each) for each in inside)
 
     def name_of(self, path: Path) -> str:
         """How a trace is called in what is shown: its path from its folder on, and with several

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from lsprotocol import types
@@ -14,16 +15,18 @@ from drive_trace.api import Analysis, events_of_run, read_log
 from drive_trace.features.elsewhere import elsewhere_short
 from drive_trace.features.json_text import JsonText, dumps
 from drive_trace.features.next_events import composed_at_end, composed_json, next_events_json
-from drive_trace.features.runs import RunFile, run_at_json, run_json, run_near
+from drive_trace.features.runs import RunFile, graded_json, run_at_json, run_json, run_near
 from drive_trace.features.timeline import timeline_json
 from drive_trace.lsp.answers import Asked
 from drive_trace.lsp.client import path_of
+from drive_trace.lsp.closed_traces import MOST_BYTES
 from drive_trace.lsp.following import Following
 from drive_trace.lsp.own_messages import (
     CHANGED,
     COMPOSE_EVENT,
     NEXT_EVENTS,
     REPORT,
+    RUN,
     RUN_AT,
     RUNS,
     TIMELINE,
@@ -42,6 +45,7 @@ from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.events import TraceLog
 from drive_trace.scorecard.render import lens_title
 from drive_trace.scorecard.summary import RunSummary, TraceSummary
+from drive_trace.storage.following import FollowedFile, Whole
 from drive_trace.storage.recording import new_stamp
 from drive_trace.trace.line import Line
 
@@ -84,6 +88,7 @@ class Views:
         self._is_listening = False
         self.handlers: Mapping[str, Callable[[Any], object]] = {
             RUNS: self._all_runs,
+            RUN: self._run,
             RUN_AT: self._run_at,
             REPORT: self._report,
             TIMELINE: self._timeline,
@@ -154,6 +159,9 @@ class Views:
         said = self._runs.elsewhere(run_id, asked.trace.uri)
         return run_at_json(score_run([part]), said, asked.client.hover_format)
 
+    async def _run(self, params: RunParams) -> dict[str, object]:
+        return await self._of_trace(params.uri, params.run_id, _graded)
+
     # Reports and timelines
 
     async def _report(self, params: ReportParams) -> dict[str, object]:
@@ -162,7 +170,9 @@ class Views:
             raise JsonRpcInvalidParams(f"the format of a report is one of {', '.join(_FORMATS)}")
         made = await self._of_trace(params.uri, params.run_id, partial(_report, params))
         run_id = params.run_id
-        said = self._runs.elsewhere(run_id, params.uri) if run_id is not None else None
+        trace = self._runs.open_trace(params.uri)
+        uri = trace.uri if trace is not None else params.uri
+        said = self._runs.elsewhere(run_id, uri) if run_id is not None else None
         return {**made, "elsewhere": elsewhere_short(said) if said is not None else None}
 
     async def _timeline(self, params: RunParams) -> JsonText:
@@ -183,6 +193,9 @@ class Views:
             made = await in_thread(
                 self._runs.closed.ask, path, lambda analysis: work(_text(analysis, run_id, name))
             )
+        elif path is not None and self._runs.has_seen(uri):
+            analysis = await in_thread(_outside, path)
+            made = await in_thread(work, _text(analysis, run_id, name)) if analysis else None
         else:
             made = None
         if made is None:
@@ -208,6 +221,12 @@ class Views:
             raise JsonRpcInvalidParams("there is no such event, or no such kind of it") from error
         version = asked.trace.version
         return {"version": version, **composed_json(asked.analysis, made, asked.encoding)}
+
+
+def _outside(path: Path) -> Analysis | None:
+    """A trace that is no part of the workspace, and is not kept for that reason."""
+    news = FollowedFile(path, MOST_BYTES).look(anew=True)
+    return Analysis(news.records, path=str(path)) if isinstance(news, Whole) else None
 
 
 def _text(analysis: Analysis, run_id: str | None, name: str) -> _Text:
@@ -239,6 +258,10 @@ def _report(params: ReportParams, text: _Text) -> dict[str, object] | None:
     if params.format == "html":
         return {"title": title, "html": report_html(report, f"drive-trace {__version__}")}
     return {"title": title, "body": report_body(report), "style": STYLE}
+
+
+def _graded(text: _Text) -> dict[str, object] | None:
+    return graded_json(text.part) if text.part is not None else None
 
 
 def _log(text: _Text, run_id: str | None) -> TraceLog | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
@@ -14,6 +15,9 @@ from drive_trace.features.semantic_tokens import TokenState
 from drive_trace.steps import Shared, Steps
 from drive_trace.trace.document import Position
 from drive_trace.trace.line import Line
+
+_Key = tuple[str, str]
+_DRIVE = re.compile(r"(?i)\Afile:///[a-z](?=:)")
 
 
 class OpenTrace:
@@ -96,26 +100,39 @@ class OpenTrace:
 
 
 class Workspace:
-    """The open traces by URI."""
+    """The open traces by URI, however it is spelled."""
 
     def __init__(self) -> None:
-        self._open: dict[str, OpenTrace] = {}
+        self._open: dict[_Key, OpenTrace] = {}
+        self._seen: set[_Key] = set()
 
     def __iter__(self) -> Iterator[OpenTrace]:
         return iter(list(self._open.values()))
 
     def get(self, uri: str) -> OpenTrace | None:
         """The open trace with this URI."""
-        return self._open.get(uri)
+        return self._open.get(_key(uri))
 
     def open(self, trace: OpenTrace) -> None:
         """Take in a trace; one that was open under the URI already is replaced."""
         self.close(trace.uri)
-        self._open[trace.uri] = trace
+        self._open[_key(trace.uri)] = trace
+        self._seen.add(_key(trace.uri))
+
+    def has_seen(self, uri: str) -> bool:
+        """Whether a trace is or was open under this URI: whoever could open it may ask for it."""
+        return _key(uri) in self._seen
 
     def close(self, uri: str) -> bool:
         """Let go of a trace; whether it was open."""
-        trace = self._open.pop(uri, None)
+        trace = self._open.pop(_key(uri), None)
         if trace is not None:
             trace.edits += 1
         return trace is not None
+
+
+def _key(uri: str) -> _Key:
+    """One for all spellings of a URI: ``file:///C:/a%20b`` is ``file:///c%3A/a b``."""
+    stop = next((at for at, each in enumerate(uri) if each in "?#"), len(uri))
+    path = unquote(uri[:stop], errors="surrogateescape")
+    return _DRIVE.sub(lambda found: found[0].lower(), path), uri[stop:]

@@ -58,6 +58,10 @@ class WorkspaceRuns:
         """An open trace."""
         return self._traces.get(uri)
 
+    def has_seen(self, uri: str) -> bool:
+        """See :meth:`Workspace.has_seen`."""
+        return self._traces.has_seen(uri)
+
     def open_traces(self) -> list[OpenTrace]:
         """The open traces that are of the workspace."""
         return [trace for trace in self._traces if self._counts(trace)]

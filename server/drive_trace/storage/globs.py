@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 _ANY_FOLDERS = "**"
@@ -31,10 +32,15 @@ def glob_matches(glob: str, path: str) -> bool:
         wanted.insert(0, _ANY_FOLDERS)
     if glob.endswith("/"):
         wanted += [_ANY_FOLDERS, "*"]
-    # How many names of the glob may be matched by the names of the path so far. All at once,
-    # so that no glob takes longer than its length times the path's.
+    return any(len(wanted) in states for states in states_of(wanted, path.split("/")))
+
+
+def states_of(wanted: Sequence[str], names: Iterable[str]) -> Iterator[set[int]]:
+    """After each name of a path: how many names of a glob may be matched by those so far. All at
+    once, so that no glob takes longer than its length times the path's.
+    """
     states = _with_skipped({0}, wanted)
-    for name in path.split("/"):
+    for name in names:
         states = _with_skipped(
             {
                 state + (wanted[state] != _ANY_FOLDERS)
@@ -44,12 +50,10 @@ def glob_matches(glob: str, path: str) -> bool:
             },
             wanted,
         )
-        if len(wanted) in states:
-            return True
-    return False
+        yield states
 
 
-def _with_skipped(states: set[int], wanted: list[str]) -> set[int]:
+def _with_skipped(states: set[int], wanted: Sequence[str]) -> set[int]:
     """With the states that are reached as ``**`` may match no folder at all."""
     reached = set(states)
     for state in range(len(wanted)):

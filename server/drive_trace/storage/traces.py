@@ -10,6 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from drive_trace.storage.more_files import MoreFiles
+
+NO_MORE = MoreFiles()
 STDIN = "-"
 TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
 """What a search of a folder finds."""
@@ -31,15 +34,15 @@ class Trace(NamedTuple):
     """Its text, split at each ``\\n``; the last is empty after a final newline."""
 
 
-def find_traces(paths: Sequence[str]) -> Iterator[str | Problem]:
+def find_traces(paths: Sequence[str], more: MoreFiles = NO_MORE) -> Iterator[str | Problem]:
     """The traces that the paths mean, each once, in the order given.
 
     A file is itself, whatever its name. A folder is searched for ``trace.jsonl``
-    and ``wip/drive-trace/*.jsonl``, in the order of their paths.
+    and ``wip/drive-trace/*.jsonl``, and for ``more``, in the order of their paths.
     """
     seen: set[str] = set()
     for path in paths:
-        for found in _expand(path):
+        for found in _expand(path, more):
             key = found.message if isinstance(found, Problem) else _identity(found)
             if key not in seen:
                 seen.add(key)
@@ -92,7 +95,7 @@ def _identity(path: str) -> str:
         return path
 
 
-def _expand(path: str) -> Iterator[str | Problem]:
+def _expand(path: str, more: MoreFiles) -> Iterator[str | Problem]:
     if not path:
         yield Problem("the empty path names no file or folder")
     # Not Path.is_dir, which raises for names that the system refuses.
@@ -100,15 +103,15 @@ def _expand(path: str) -> Iterator[str | Problem]:
         yield path
     else:
         try:
-            yield from _in_folder(path)
+            yield from _in_folder(path, more)
         except OSError as error:
             yield _not_searched(path, error)
 
 
-def _in_folder(path: str) -> Iterator[str | Problem]:
+def _in_folder(path: str, more: MoreFiles) -> Iterator[str | Problem]:
     problems: list[Problem] = []
     found = False
-    for each in _search(path, problems):
+    for each in _search(path, more, problems):
         found = True
         yield each
     yield from problems
@@ -121,15 +124,17 @@ def _in_folder(path: str) -> Iterator[str | Problem]:
         )
 
 
-def _search(root: str, problems: list[Problem]) -> Iterator[str]:
+def _search(root: str, more: MoreFiles, problems: list[Problem]) -> Iterator[str]:
     def note(error: OSError) -> None:
         problems.append(_not_searched(error.filename, error))
 
     for folder, folders, files in os.walk(root, onerror=note):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        for name in sorted(name for name in files if name.endswith(".jsonl")):
+        for name in sorted(
+            each for each in files if each.endswith(".jsonl") or more.may_name(each)
+        ):
             path = Path(folder, name)
-            if is_trace(path) and _may_be_read(path):
+            if (is_trace(path) or more.hold(path, Path(root))) and _may_be_read(path):
                 yield os.path.relpath(path, root) if root == "." else str(path)
 
 

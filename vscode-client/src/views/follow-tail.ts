@@ -1,45 +1,54 @@
 import * as vscode from "vscode";
 
-import { language, traceEditor } from "./places";
+import { current } from "./current";
+import { editorFor, tellOfNoTrace } from "./places";
+import { isAppended } from "./telling";
 
 /** Keeps the end of a trace in view while others append to it. */
 export class FollowTail {
-  private readonly followed = new Set<string>();
+  /** The traces that are followed, with the lines that they had. */
+  private readonly followed = new Map<string, number>();
 
   constructor(context: vscode.ExtensionContext) {
     context.subscriptions.push(
-      vscode.commands.registerCommand("driveTrace.followTail", () => { this.toggle(true); }),
-      vscode.commands.registerCommand("driveTrace.stopFollowingTail", () => { this.toggle(false); }),
-      vscode.window.onDidChangeActiveTextEditor(() => { this.tell(); }),
-      vscode.workspace.onDidChangeTextDocument(({ document }) => { this.changed(document); }),
+      vscode.commands.registerCommand("driveTrace.followTail", (given) => this.toggle(given, true)),
+      vscode.commands.registerCommand("driveTrace.stopFollowingTail", (given) => this.toggle(given, false)),
+      current.onDidChange(() => { this.tell(); }),
+      vscode.workspace.onDidChangeTextDocument((change) => { this.changed(change); }),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => { this.followed.delete(uri.toString()); }),
     );
   }
 
-  private toggle(isFollowed: boolean): void {
-    const editor = traceEditor();
+  private async toggle(given: unknown, isFollowed: boolean): Promise<void> {
+    const editor = await editorFor(given);
     if (editor === undefined) {
+      tellOfNoTrace();
       return;
     }
-    const uri = editor.document.uri.toString();
+    const { uri, lineCount } = editor.document;
     if (isFollowed) {
-      this.followed.add(uri);
+      this.followed.set(uri.toString(), lineCount);
       showEnd(editor);
     } else {
-      this.followed.delete(uri);
+      this.followed.delete(uri.toString());
     }
     this.tell();
   }
 
-  private changed(document: vscode.TextDocument): void {
-    if (this.followed.has(document.uri.toString())) {
+  private changed({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+    const lines = this.followed.get(document.uri.toString());
+    if (lines === undefined) {
+      return;
+    }
+    this.followed.set(document.uri.toString(), document.lineCount);
+    if (contentChanges.some(({ range }) => isAppended(range, lines, document.isDirty))) {
       vscode.window.visibleTextEditors.filter((editor) => editor.document === document).forEach(showEnd);
     }
   }
 
   private tell(): void {
-    const document = vscode.window.activeTextEditor?.document;
-    const isFollowed = document?.languageId === language && this.followed.has(document.uri.toString());
+    const uri = current.editor?.document.uri.toString();
+    const isFollowed = uri !== undefined && this.followed.has(uri);
     void vscode.commands.executeCommand("setContext", "driveTrace.followsTail", isFollowed);
   }
 }

@@ -1,7 +1,8 @@
 import * as vscode from "vscode";
 
 import { link } from "../link";
-import type { Run, RunAt } from "../protocol";
+import type { Run, RunAt, RunFile } from "../protocol";
+import { current } from "./current";
 
 /** A run in one trace. */
 export interface Place {
@@ -9,43 +10,72 @@ export interface Place {
   readonly runId: string;
 }
 
-export const language = "drive-trace";
-
-/** The editor of a trace that a person works in, or saw last where a view has the focus. */
-export function traceEditor(): vscode.TextEditor | undefined {
-  const active = vscode.window.activeTextEditor;
-  const editors = active === undefined ? vscode.window.visibleTextEditors : [active];
-  return editors.find((editor) => editor.document.languageId === language);
+/** A run, or its part in one file, as the tree shows them. */
+export interface FileNode {
+  readonly of: Run;
+  readonly file: RunFile;
 }
 
 export async function runUnderCursor(editor: vscode.TextEditor): Promise<RunAt | undefined> {
+  return (await link.answer("driveTrace/runAt", pointOf(editor))) ?? undefined;
+}
+
+/** What a request is about that asks for what is under the cursor. */
+export function pointOf(editor: vscode.TextEditor): object {
   const { line, character } = editor.selection.active;
-  const textDocument = { uri: link.uriOf(editor.document) };
-  return (await link.ask("driveTrace/runAt", { textDocument, position: { line, character } })) ?? undefined;
+  return { textDocument: { uri: link.uriOf(editor.document) }, position: { line, character } };
 }
 
 /**
- * The run that a command is about: what a lens or the tree gives along, else the one under the
- * cursor. Says so where there is none.
+ * The run that a command is about: what a lens, the tree or a title's menu gives along, else that
+ * of the report or timeline that has the focus, else the one under the cursor. Says so where there
+ * is none.
  */
 export async function placeOf(given: unknown): Promise<Place | undefined> {
   if (isPlace(given)) {
-    return given;
+    return { uri: link.spell(given.uri), runId: given.runId };
+  }
+  if (isFileNode(given)) {
+    return { uri: given.file.uri, runId: given.of.runId };
   }
   if (isRun(given)) {
     return placeOfRun(given);
   }
-  const editor = traceEditor();
+  const place = given instanceof vscode.Uri ? undefined : current.place;
+  return place ?? placeUnderCursor(await editorFor(given));
+}
+
+/** The editor of a trace that a command is about: of the file that a menu gives along, if it does. */
+export async function editorFor(given: unknown): Promise<vscode.TextEditor | undefined> {
+  if (!(given instanceof vscode.Uri)) {
+    return current.editor;
+  }
+  const isIts = ({ document }: vscode.TextEditor): boolean => document.uri.toString() === given.toString();
+  const { editor } = current;
+  return [editor, ...vscode.window.visibleTextEditors].find((each) => each !== undefined && isIts(each)) ??
+    (await showLine(given.toString()));
+}
+
+async function placeUnderCursor(editor: vscode.TextEditor | undefined): Promise<Place | undefined> {
   const run = editor && (await runUnderCursor(editor));
   if (editor !== undefined && run !== undefined) {
     return { uri: link.uriOf(editor.document), runId: run.runId };
   }
-  void vscode.window.showInformationMessage(
-    editor === undefined
-      ? vscode.l10n.t("Drive Trace: open a trace first.")
-      : vscode.l10n.t("Drive Trace: there is no run here."),
-  );
+  if (editor === undefined) {
+    tellOfNoTrace();
+  } else {
+    void vscode.window.showInformationMessage(vscode.l10n.t("Drive Trace: there is no run here."));
+  }
   return undefined;
+}
+
+export function tellOfNoTrace(): void {
+  void vscode.window.showInformationMessage(vscode.l10n.t("Drive Trace: open a trace first."));
+}
+
+/** How people know a file. */
+export function nameOf(uri: string): string {
+  return vscode.workspace.asRelativePath(link.toUri(uri));
 }
 
 async function placeOfRun(run: Run): Promise<Place | undefined> {
@@ -55,7 +85,7 @@ async function placeOfRun(run: Run): Promise<Place | undefined> {
   }
   const items = run.files.map(({ uri, name }) => ({ label: name, uri }));
   const placeHolder = vscode.l10n.t("Which part of the run?");
-  const picked = await vscode.window.showQuickPick(items, { placeHolder });
+  const picked = await vscode.window.showQuickPick(items, { placeHolder, title: run.label });
   return picked && { uri: picked.uri, runId: run.runId };
 }
 
@@ -72,6 +102,10 @@ export async function showLine(uri: string, line?: number, preview = false): Pro
 
 function isPlace(given: unknown): given is Place {
   return has(given, "uri", "string") && has(given, "runId", "string");
+}
+
+function isFileNode(given: unknown): given is FileNode {
+  return has(given, "of", "object") && has(given, "file", "object");
 }
 
 function isRun(given: unknown): given is Run {

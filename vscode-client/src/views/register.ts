@@ -1,9 +1,12 @@
 import * as vscode from "vscode";
 
+import { current } from "./current";
 import { FollowTail } from "./follow-tail";
-import { placeOf } from "./places";
+import { withServer } from "./needing";
+import { type Place, placeOf } from "./places";
 import { ReportPanels } from "./report-panel";
 import { RunsTree } from "./runs-tree";
+import { ServerStatus } from "./server-status";
 import { StatusBar } from "./status-bar";
 import { TimelinePanels } from "./timeline-panel";
 import { appendEvent, recordVerdict } from "./writing";
@@ -15,27 +18,26 @@ import { appendEvent, recordVerdict } from "./writing";
 export function registerViews(context: vscode.ExtensionContext, need: () => Promise<void>): void {
   const reports = new ReportPanels(context.extensionUri);
   const timelines = new TimelinePanels(context.extensionUri);
+  new ServerStatus(context);
   new StatusBar(context);
   new RunsTree(context, need);
   new FollowTail(context);
-  const command = (name: string, act: (given: unknown) => unknown): vscode.Disposable =>
-    vscode.commands.registerCommand(`driveTrace.${name}`, act);
+  const command = (name: string, act: (given: unknown) => Promise<void>): vscode.Disposable =>
+    vscode.commands.registerCommand(`driveTrace.${name}`, (given) => withServer(need, () => act(given)));
   context.subscriptions.push(
     reports,
     timelines,
-    command("openReport", async (given) => {
-      const place = await placeOf(given);
-      if (place !== undefined) {
-        reports.open(place);
-      }
-    }),
-    command("openTimeline", async (given) => {
-      const place = await placeOf(given);
-      if (place !== undefined) {
-        timelines.open(place);
-      }
-    }),
+    current.watch([reports, timelines]),
+    command("openReport", (given) => open(reports, given)),
+    command("openTimeline", (given) => open(timelines, given)),
     command("recordVerdict", recordVerdict),
     command("appendEvent", appendEvent),
   );
+}
+
+async function open(views: { open(place: Place): void }, given: unknown): Promise<void> {
+  const place = await placeOf(given);
+  if (place !== undefined) {
+    views.open(place);
+  }
 }

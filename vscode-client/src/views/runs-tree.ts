@@ -1,24 +1,20 @@
 import * as vscode from "vscode";
 
 import { link } from "../link";
-import type { Run, RunFile } from "../protocol";
-import { showLine } from "./places";
-import { joined, looks, matching, Soon } from "./telling";
-
-interface FileNode {
-  readonly of: Run;
-  readonly file: RunFile;
-}
+import type { Run, Runs } from "../protocol";
+import { type FileNode, showLine } from "./places";
+import { InTurn, joined, looks, matching, Soon } from "./telling";
 
 type Node = Run | FileNode;
 
 /** Every run of the workspace, with its verdict. */
 export class RunsTree implements vscode.TreeDataProvider<Node> {
   private readonly changes = new vscode.EventEmitter<undefined>();
-  private readonly soon = new Soon(() => this.refresh(), 200);
+  private readonly refreshing = new InTurn(() => this.refresh());
+  private readonly soon = new Soon(() => this.refreshing.request(), 200);
   private readonly view: vscode.TreeView<Node>;
-  private runs: readonly Run[] = [];
-  private unread = 0;
+  /** What was said last; undefined where nothing was said yet. */
+  private said: Runs | undefined;
   private sought = "";
 
   readonly onDidChangeTreeData = this.changes.event;
@@ -37,39 +33,66 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
       }),
       command("filterRuns", () => { this.askFilter(); }),
       command("clearRunFilter", () => { this.filter(""); }),
-      command("refreshRuns", () => this.refresh()),
-      link.onDidChange(() => { this.requestIfSeen(); }),
-      this.view.onDidChangeVisibility(() => { this.requestIfSeen(); }),
+      command("refreshRuns", () => this.lookAgain()),
+      link.onDidChange(() => {
+        if (this.view.visible) {
+          this.soon.request();
+        }
+      }),
+      link.onDidChangeHealth(() => { this.tell(); }),
+      this.view.onDidChangeVisibility(({ visible }) => {
+        if (visible) {
+          void this.refreshing.request();
+        }
+      }),
     );
+    this.tell();
   }
 
-  private requestIfSeen(): void {
-    if (this.view.visible) {
-      this.soon.request();
+  /** Tries to start the server again where it is not there, which `need` does not. */
+  private async lookAgain(): Promise<void> {
+    if (link.health === "absent") {
+      await vscode.commands.executeCommand("driveTrace.restartServer");
     }
+    await this.refreshing.request();
   }
 
+  /** What was said last stays while there is nobody to ask. */
   private async refresh(): Promise<void> {
-    await this.need();
+    if (link.health !== "absent") {
+      await this.need();
+    }
     const said = await link.ask("driveTrace/runs", {});
-    this.runs = said?.runs ?? [];
-    this.unread = said?.unread ?? 0;
-    this.show();
+    if (said !== undefined && JSON.stringify(said) !== JSON.stringify(this.said)) {
+      this.said = said;
+      this.changes.fire(undefined);
+    }
+    this.tell();
   }
 
-  private show(): void {
+  private get runs(): readonly Run[] {
+    return this.said?.runs ?? [];
+  }
+
+  /** Says above the rows, or in place of them, what they do not show. */
+  private tell(): void {
+    const { health } = link;
     const count = matching(this.runs, this.sought).length;
-    const filter = vscode.l10n.t("{0} of {1} runs match “{2}”", count, this.runs.length, this.sought);
-    const unread = vscode.l10n.t("{0} traces are not read yet", this.unread);
-    const message = joined(this.sought === "" ? "" : filter, this.unread === 0 ? "" : unread);
-    this.view.message = message;
-    this.changes.fire(undefined);
+    const unread = this.said?.unread ?? 0;
+    this.view.message = joined(
+      this.runs.length > 0 && health === "absent" && vscode.l10n.t("The server is not running: this is how the runs were"),
+      this.sought !== "" && vscode.l10n.t("{0} of {1} runs match “{2}”", count, this.runs.length, this.sought),
+      unread > 0 && vscode.l10n.t("{0} traces are not read yet", unread),
+    );
+    const known = this.said === undefined ? "not yet" : "known";
+    void vscode.commands.executeCommand("setContext", "driveTrace.runsAre", health === "absent" ? "out of reach" : known);
   }
 
   private filter(sought: string): void {
     this.sought = sought;
     void vscode.commands.executeCommand("setContext", "driveTrace.filtersRuns", sought !== "");
-    this.show();
+    this.changes.fire(undefined);
+    this.tell();
   }
 
   /** Filters while somebody types, and goes back where they think better of it. */
@@ -115,7 +138,7 @@ function runItem(run: Run): vscode.TreeItem {
   item.description = joined(run.headline, findings(run.findings));
   item.tooltip = [run.label, run.title, findings(run.findings), ...run.files.map(({ name }) => name)]
     .filter((line) => line !== "").join("\n");
-  item.contextValue = "run";
+  item.contextValue = "driveTrace.run";
   item.id = [run.runId, run.files[0]?.uri].join("\n");
   return item;
 }
@@ -123,6 +146,7 @@ function runItem(run: Run): vscode.TreeItem {
 function fileItem({ of, file }: FileNode): vscode.TreeItem {
   const item = new vscode.TreeItem(file.name);
   item.iconPath = vscode.ThemeIcon.File;
+  item.contextValue = "driveTrace.runFile";
   item.description = findings(file.findings);
   item.id = [of.runId, of.files[0]?.uri, file.uri].join("\n");
   return item;

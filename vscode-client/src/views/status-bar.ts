@@ -2,7 +2,8 @@ import * as vscode from "vscode";
 
 import { link } from "../link";
 import type { RunAt } from "../protocol";
-import { runUnderCursor, traceEditor } from "./places";
+import { current, isTrace } from "./current";
+import { pointOf } from "./places";
 import { joined, looks, Soon } from "./telling";
 
 /** The verdict of the run under the cursor, in the status bar. */
@@ -17,7 +18,7 @@ export class StatusBar {
     context.subscriptions.push(
       this.item,
       this.soon,
-      vscode.window.onDidChangeActiveTextEditor(() => { this.soon.request(); }),
+      current.onDidChange(() => { this.soon.request(); }),
       vscode.window.onDidChangeTextEditorSelection(() => { this.soon.request(); }),
       link.onDidChange(() => { this.soon.request(); }),
     );
@@ -26,13 +27,12 @@ export class StatusBar {
 
   private async update(): Promise<void> {
     const turn = ++this.asked;
-    // While a view has the focus, the trace beside it is what somebody works on.
-    const editor = traceEditor();
-    const run = editor && (await runUnderCursor(editor));
+    const editor = shownTrace();
+    const run = editor && (await link.ask("driveTrace/runAt", pointOf(editor)));
     if (turn !== this.asked) {
       return;
     }
-    if (run === undefined) {
+    if (!run) {
       this.item.hide();
     } else {
       this.show(run);
@@ -47,4 +47,10 @@ export class StatusBar {
     this.item.tooltip = new vscode.MarkdownString(run.card);
     this.item.show();
   }
+}
+
+/** While a view has the focus, the trace beside it is what somebody works on. */
+function shownTrace(): vscode.TextEditor | undefined {
+  const active = vscode.window.activeTextEditor;
+  return active === undefined || isTrace(active.document) ? current.editor : undefined;
 }

@@ -22,8 +22,51 @@ export function matching(runs: readonly Run[], sought: string): Run[] {
 }
 
 /** The parts of a text that are there, with a dot between them. */
-export function joined(...parts: readonly (string | null | undefined)[]): string {
-  return parts.filter((part) => part !== null && part !== undefined && part !== "").join(" · ");
+export function joined(...parts: readonly (string | false | null | undefined)[]): string {
+  return parts.filter(Boolean).join(" · ");
+}
+
+/** The end of a text, where it is longer than there is room for. */
+export function endOf(text: string, most: number): string {
+  return text.length > most ? `…${text.slice(1 - most)}` : text;
+}
+
+/** The lines of a change, from 0, before it was made. */
+interface Changed {
+  readonly start: { readonly line: number };
+  readonly end: { readonly line: number };
+}
+
+/**
+ * Whether a change of a text of so many lines adds to its end. What is typed (`isTyped`: the text
+ * is not what is on disk) begins there, too; what is read from disk may begin further up.
+ */
+export function isAppended({ start, end }: Changed, lines: number, isTyped: boolean): boolean {
+  return end.line >= lines - 1 && (!isTyped || start.line >= lines - 1);
+}
+
+/** Does something once at a time, and once more if it was asked for meanwhile. */
+export class InTurn {
+  private isAsked = false;
+  private doing: Promise<void> | undefined;
+
+  constructor(private readonly act: () => Promise<void>) {}
+
+  request(): Promise<void> {
+    this.isAsked = true;
+    return (this.doing ??= this.run());
+  }
+
+  private async run(): Promise<void> {
+    try {
+      while (this.isAsked) {
+        this.isAsked = false;
+        await this.act();
+      }
+    } finally {
+      this.doing = undefined;
+    }
+  }
 }
 
 /** Waits until nothing has been asked for so many milliseconds, then acts once. */

@@ -43,6 +43,11 @@ export class Panels<K extends ViewKind> implements vscode.Disposable {
     this.panels.set(key, panel);
   }
 
+  /** What the view is about that has the focus, if it is one of these. */
+  active(): Place | undefined {
+    return [...this.panels.values()].find(({ isActive }) => isActive)?.place;
+  }
+
   /** Tells the views of a trace something. */
   post(uri: string, message: object): void {
     this.panels.forEach((panel) => { panel.post(uri, message); });
@@ -60,7 +65,7 @@ class Panel {
   private turn = 0;
 
   constructor(
-    private readonly place: Place,
+    readonly place: Place,
     private readonly kind: ViewKind,
     extension: vscode.Uri,
     onClose: () => void,
@@ -79,6 +84,10 @@ class Panel {
     });
     const script = this.panel.webview.asWebviewUri(vscode.Uri.joinPath(scripts, kind.script));
     this.panel.webview.html = page(script.toString(), kind);
+  }
+
+  get isActive(): boolean {
+    return this.panel.active;
   }
 
   reveal(): void {

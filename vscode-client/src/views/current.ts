@@ -1,0 +1,78 @@
+import * as vscode from "vscode";
+
+import { language } from "../language";
+import { link } from "../link";
+import type { Place } from "./places";
+
+/** Views that are each about one run of a trace. */
+export interface PlacedViews {
+  /** What the view is about that has the focus, if it is one of these. */
+  active(): Place | undefined;
+}
+
+/** The trace that a person works on: in an editor, or in a view that is about one of its runs. */
+class Current {
+  private last: vscode.TextEditor | undefined;
+  private views: readonly PlacedViews[] = [];
+  private readonly changes = new vscode.EventEmitter<undefined>();
+
+  readonly onDidChange = this.changes.event;
+
+  /** Follows what has the focus, and tells menus and keys whether there is a trace to act on. */
+  watch(views: readonly PlacedViews[]): vscode.Disposable {
+    this.views = views;
+    const look = (): void => { this.look(); };
+    look();
+    return vscode.Disposable.from(
+      this.changes,
+      vscode.window.onDidChangeActiveTextEditor(look),
+      vscode.window.onDidChangeVisibleTextEditors(look),
+      vscode.window.tabGroups.onDidChangeTabs(look),
+      vscode.window.tabGroups.onDidChangeTabGroups(look),
+      // Which editors there are does not change when one gets another language.
+      vscode.workspace.onDidOpenTextDocument(look),
+    );
+  }
+
+  /** What the view is about that has the focus. */
+  get place(): Place | undefined {
+    return this.views.map((each) => each.active()).find((each) => each !== undefined);
+  }
+
+  /**
+   * The editor of a trace that has the focus, or had it last and is still to be seen; while a view
+   * has the focus, that of the view's trace.
+   */
+  get editor(): vscode.TextEditor | undefined {
+    const { place } = this;
+    const shown = vscode.window.visibleTextEditors.filter(({ document }) =>
+      isTrace(document) && (place === undefined || link.uriOf(document) === place.uri));
+    const active = vscode.window.activeTextEditor;
+    const known = [active, this.last].find((editor) => editor !== undefined && shown.includes(editor));
+    // An editor that was hidden and comes back is another object.
+    return known ?? shown.find(({ document }) => document === this.last?.document) ?? shown[0];
+  }
+
+  private look(): void {
+    const active = vscode.window.activeTextEditor;
+    if (active !== undefined && isTrace(active.document)) {
+      this.last = active;
+    }
+    const hasTrace = this.editor !== undefined || isOurs(vscode.window.tabGroups.activeTabGroup.activeTab);
+    void vscode.commands.executeCommand("setContext", "driveTrace.hasTrace", hasTrace);
+    this.changes.fire(undefined);
+  }
+}
+
+/** Whether the server is told of a document. */
+export function isTrace({ languageId, uri }: vscode.TextDocument): boolean {
+  return languageId === language && ["file", "untitled"].includes(uri.scheme);
+}
+
+function isOurs(tab: vscode.Tab | undefined): boolean {
+  const input = tab?.input;
+  return input instanceof vscode.TabInputWebview && /\bdriveTrace\.(report|timeline)$/.test(input.viewType);
+}
+
+/** The one person in front of this window works on one trace at a time. */
+export const current = new Current();
