@@ -73,11 +73,14 @@ export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.leaveHover();
   });
 
-  await step("a click on the lens opens the live report beside the file", async () => {
+  await step("a click on a lens opens the live report beside the file, or the timeline", async () => {
     await editor.lenses.filter({ hasText: "not computable" }).first().click();
     await editor.tab("Report: demo").waitFor();
     await editor.preview.locator(".headline.not-computable").waitFor();
     await editor.screenshot("lens-report");
+    await editor.lenses.filter({ hasText: "timeline" }).first().click();
+    await editor.tab("Timeline: demo").waitFor();
+    await editor.selectTab("trace.jsonl");
     await editor.closeOthers();
   });
 

@@ -10,6 +10,7 @@ import {
   State,
 } from "vscode-languageclient/node";
 
+import { withActions } from "./lenses";
 import { link } from "./link";
 import { readSettings } from "./settings";
 import { showDocument } from "./show-document";
@@ -67,7 +68,7 @@ export function createClient(
     outputChannel: log,
     initializationOptions: () => readSettings().forServer,
     initializationFailedHandler: () => false,
-    middleware: { window: { showDocument }, executeCommand: link.takeOver },
+    middleware: { window: { showDocument }, executeCommand: link.takeOver, provideCodeLenses: withActions },
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),
       closed: () => {

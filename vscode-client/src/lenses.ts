@@ -1,0 +1,31 @@
+import * as vscode from "vscode";
+import type { ProvideCodeLensesSignature } from "vscode-languageclient/node";
+
+/** What the server keeps with a lens: the one over a run's first line is of the kind `run`. */
+interface LensData {
+  readonly kind: string;
+  readonly uri: string;
+  readonly runId: string;
+}
+
+/** Puts what can be done with a run behind the verdict over it. */
+export async function withActions(
+  document: vscode.TextDocument, token: vscode.CancellationToken, next: ProvideCodeLensesSignature,
+): Promise<vscode.CodeLens[] | null | undefined> {
+  const lenses = await next(document, token);
+  return lenses?.flatMap((lens) => [lens, ...actions(lens)]);
+}
+
+function actions(lens: vscode.CodeLens): vscode.CodeLens[] {
+  const { data } = lens as { data?: LensData };
+  if (data?.kind !== "run") {
+    return [];
+  }
+  const place = { uri: data.uri, runId: data.runId };
+  const action = (title: string, command: string): vscode.CodeLens =>
+    new vscode.CodeLens(lens.range, { title, command, arguments: [place] });
+  return [
+    action(vscode.l10n.t("timeline"), "driveTrace.openTimeline"),
+    action(vscode.l10n.t("record…"), "driveTrace.recordVerdict"),
+  ];
+}
