@@ -10,7 +10,12 @@ export interface Place {
   readonly runId: string;
 }
 
-/** A run, or its part in one file, as the tree shows them. */
+/** A run as the tree shows it: the same object for as long as it is shown. */
+export interface RunNode {
+  run: Run;
+}
+
+/** Its part in one file. */
 export interface FileNode {
   readonly of: Run;
   readonly file: RunFile;
@@ -38,8 +43,8 @@ export async function placeOf(given: unknown): Promise<Place | undefined> {
   if (isFileNode(given)) {
     return { uri: given.file.uri, runId: given.of.runId };
   }
-  if (isRun(given)) {
-    return placeOfRun(given);
+  if (isRunNode(given)) {
+    return placeOfRun(given.run);
   }
   const place = given instanceof vscode.Uri ? undefined : current.place;
   return place ?? placeUnderCursor(await editorFor(given));
@@ -108,8 +113,8 @@ function isFileNode(given: unknown): given is FileNode {
   return has(given, "of", "object") && has(given, "file", "object");
 }
 
-function isRun(given: unknown): given is Run {
-  return has(given, "runId", "string") && has(given, "files", "object");
+function isRunNode(given: unknown): given is RunNode {
+  return has(given, "run", "object");
 }
 
 function has(given: unknown, name: string, type: string): boolean {

@@ -2,35 +2,33 @@ import * as vscode from "vscode";
 
 import { link } from "../link";
 import type { Run, Runs } from "../protocol";
-import { type FileNode, showLine } from "./places";
+import { type FileNode, type RunNode, showLine } from "./places";
 import { InTurn, joined, looks, matching, Soon } from "./telling";
 
-type Node = Run | FileNode;
+type Node = RunNode | FileNode;
 
 /** Every run of the workspace, with its verdict. */
 export class RunsTree implements vscode.TreeDataProvider<Node> {
-  private readonly changes = new vscode.EventEmitter<undefined>();
+  private readonly changes = new vscode.EventEmitter<Node[] | undefined>();
   private readonly refreshing = new InTurn(() => this.refresh());
   private readonly soon = new Soon(() => this.refreshing.request(), 200);
   private readonly view: vscode.TreeView<Node>;
   /** What was said last; undefined where nothing was said yet. */
   private said: Runs | undefined;
+  private nodes = new Map<string, RunNode>();
   private sought = "";
 
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(context: vscode.ExtensionContext, private readonly need: () => Promise<void>) {
     this.view = vscode.window.createTreeView("driveTrace.runs", { treeDataProvider: this, showCollapseAll: true });
-    const command = (name: string, act: (given: Node) => unknown): vscode.Disposable =>
+    const command = (name: string, act: () => unknown): vscode.Disposable =>
       vscode.commands.registerCommand(`driveTrace.${name}`, act);
     context.subscriptions.push(
       this.view,
       this.soon,
       this.changes,
-      command("openRun", (node) => {
-        const file = "file" in node ? node.file : node.files[0];
-        return file && showLine(file.uri, file.line, true);
-      }),
+      command("openRun", () => this.openChosen()),
       command("filterRuns", () => { this.askFilter(); }),
       command("clearRunFilter", () => { this.filter(""); }),
       command("refreshRuns", () => this.lookAgain()),
@@ -49,6 +47,12 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
     this.tell();
   }
 
+  private openChosen(): unknown {
+    const [node] = this.view.selection;
+    const file = node && ("file" in node ? node.file : node.run.files[0]);
+    return file && showLine(file.uri, file.line, true);
+  }
+
   /** Tries to start the server again where it is not there, which `need` does not. */
   private async lookAgain(): Promise<void> {
     if (link.health === "absent") {
@@ -63,11 +67,39 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
       await this.need();
     }
     const said = await link.ask("driveTrace/runs", {});
-    if (said !== undefined && JSON.stringify(said) !== JSON.stringify(this.said)) {
-      this.said = said;
-      this.changes.fire(undefined);
+    if (said !== undefined) {
+      this.take(said);
     }
     this.tell();
+  }
+
+  /**
+   * Draws anew only what differs: a click on a row is lost that comes while VS Code draws all.
+   */
+  private take(said: Runs): void {
+    const before = this.shown;
+    const old = this.nodes;
+    const changed: RunNode[] = [];
+    this.said = said;
+    this.nodes = new Map(said.runs.map((run) => {
+      const node = old.get(keyOf(run)) ?? { run };
+      if (JSON.stringify(node.run) !== JSON.stringify(run)) {
+        node.run = run;
+        changed.push(node);
+      }
+      return [keyOf(run), node];
+    }));
+    const now = this.shown;
+    const isSame = now.length === before.length && now.every((node, at) => node === before[at]);
+    const drawn = changed.filter((node) => now.includes(node));
+    if (!isSame || drawn.length > 0) {
+      this.changes.fire(isSame ? drawn : undefined);
+    }
+  }
+
+  /** The runs that match the filter. */
+  private get shown(): RunNode[] {
+    return matching(this.runs, this.sought).flatMap((run) => this.nodes.get(keyOf(run)) ?? []);
   }
 
   private get runs(): readonly Run[] {
@@ -118,14 +150,15 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
 
   getChildren(node?: Node): Node[] {
     if (node === undefined) {
-      return matching(this.runs, this.sought);
+      return this.shown;
     }
-    return "files" in node && node.files.length > 1 ? node.files.map((file) => ({ of: node, file })) : [];
+    return "run" in node && node.run.files.length > 1 ? node.run.files.map((file) => ({ of: node.run, file })) : [];
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
-    const item = "file" in node ? fileItem(node) : runItem(node);
-    item.command = { command: "driveTrace.openRun", title: vscode.l10n.t("Open"), arguments: [node] };
+    const item = "file" in node ? fileItem(node) : runItem(node.run);
+    // Without arguments: VS Code forgets these when rows are drawn again, be it between a click and its command.
+    item.command = { command: "driveTrace.openRun", title: vscode.l10n.t("Open") };
     return item;
   }
 }
@@ -139,8 +172,13 @@ function runItem(run: Run): vscode.TreeItem {
   item.tooltip = [run.label, run.title, findings(run.findings), ...run.files.map(({ name }) => name)]
     .filter((line) => line !== "").join("\n");
   item.contextValue = "driveTrace.run";
-  item.id = [run.runId, run.files[0]?.uri].join("\n");
+  item.id = keyOf(run);
   return item;
+}
+
+/** Runs of one id are apart in traces from outside the workspace. */
+function keyOf(run: Run): string {
+  return [run.runId, run.files[0]?.uri].join("\n");
 }
 
 function fileItem({ of, file }: FileNode): vscode.TreeItem {
@@ -148,7 +186,7 @@ function fileItem({ of, file }: FileNode): vscode.TreeItem {
   item.iconPath = vscode.ThemeIcon.File;
   item.contextValue = "driveTrace.runFile";
   item.description = findings(file.findings);
-  item.id = [of.runId, of.files[0]?.uri, file.uri].join("\n");
+  item.id = [keyOf(of), file.uri].join("\n");
   return item;
 }
 
