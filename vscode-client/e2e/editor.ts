@@ -66,6 +66,30 @@ export class Editor {
     await this.page.locator(".monaco-editor .view-line").first().waitFor();
   }
 
+  /** Brings a view of ours to the front. */
+  async selectView(name: string): Promise<void> {
+    await this.tab(name).click();
+    await this.page.locator(".tab.active", { hasText: name }).waitFor();
+  }
+
+  async closeTab(name: string): Promise<void> {
+    await this.tab(name).click({ button: "middle" });
+    await this.tab(name).waitFor({ state: "detached" });
+  }
+
+  /** Picks a command of the menu of something. */
+  async pickFor(target: Locator, command: string): Promise<void> {
+    await target.click({ button: "right" });
+    await this.page.locator(".monaco-menu .action-label").getByText(command, { exact: true }).click();
+  }
+
+  /** Turns the wheel where the pointer is, with a key held down. */
+  async wheel(key: string, deltaY: number): Promise<void> {
+    await this.page.keyboard.down(key);
+    await this.page.mouse.wheel(0, deltaY);
+    await this.page.keyboard.up(key);
+  }
+
   async closeSideBar(): Promise<void> {
     await this.page.locator(".part.sidebar").waitFor();
     await this.page.keyboard.press("Control+B");
@@ -139,6 +163,11 @@ export class Editor {
 
   get activeTab(): Locator {
     return this.page.locator(".tab.active");
+  }
+
+  /** The groups of editors. */
+  get groups(): Locator {
+    return this.page.locator(".editor-group-container");
   }
 
   tab(name: string): Locator {
