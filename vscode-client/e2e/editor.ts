@@ -54,6 +54,14 @@ export class Editor {
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
   }
 
+  /** Loads the window again as a person does, so that VS Code keeps what is open. */
+  async reloadWindow(): Promise<void> {
+    const loaded = this.page.waitForEvent("load");
+    await this.pick("Developer: Reload Window");
+    await loaded;
+    await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
+  }
+
   /** Trusts the workspace, as a person does from the page about it. */
   async trustWorkspace(): Promise<void> {
     await this.run("Workspaces: Manage Workspace Trust");

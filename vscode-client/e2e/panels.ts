@@ -70,7 +70,7 @@ export async function playReturns(editor: Editor, sandbox: Sandbox): Promise<voi
       window.scrollTo({ top: 500 });
       return window.scrollY;
     });
-    await editor.reload();
+    await editor.reloadWindow();
     await headline.waitFor({ state: "attached" });
     assert.equal(await editor.preview.locator("details[open]").count(), 1);
     assert.equal(await editor.preview.evaluate(() => window.scrollY), top);
