@@ -88,7 +88,9 @@ export class Editor {
   /** Picks a command of the menu of something. */
   async pickFor(target: Locator, command: string): Promise<void> {
     await target.click({ button: "right" });
-    await this.page.locator(".monaco-menu .action-label").getByText(command, { exact: true }).click();
+    // A menu takes no click that comes right after the one that opened it.
+    await this.page.locator(".monaco-menu .action-label").getByText(command, { exact: true }).hover();
+    await this.press("Enter");
   }
 
   /** Turns the wheel where the pointer is, with a key held down. */

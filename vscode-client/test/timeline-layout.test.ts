@@ -128,6 +128,8 @@ test("marks that fall together are one", () => {
 test("ticks are round and few", () => {
   const minute = 60_000;
   assert.deepEqual(ticks({ from: 30_000, to: 4 * minute }, 4), [1, 2, 3, 4].map((each) => each * minute));
+  const [first = 0, second = 0] = ticks({ from: 0, to: 84 * 60 * minute }, 3);
+  assert.equal(second - first, 48 * 60 * minute);
   for (const length of [1, 999, 3_600_000, 86_400_000 * 400, 31_536_000_000 * 9000]) {
     assert.ok(ticks({ from: 7, to: 7 + length }, 8).length <= 9, String(length));
   }

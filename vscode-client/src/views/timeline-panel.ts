@@ -18,15 +18,15 @@ header strong{font-weight:600}
 .soft{color:var(--vscode-descriptionForeground)}
 .key{display:inline-block;width:14px;height:8px;margin:0 4px 0 8px}
 .chart{position:relative;flex:1;min-height:0;display:flex;flex-direction:column}
-.head{position:absolute;left:12px;top:0;width:calc(var(--names) - 20px);height:20px;display:flex;gap:8px;
+.head{position:absolute;left:12px;top:0;width:calc(var(--names) - 20px);line-height:16px;display:flex;gap:8px;
 justify-content:space-between;font-size:11px}
 .head span:first-child{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.axis{position:relative;flex:none;height:20px;margin-left:var(--names);margin-right:14px;overflow:hidden;
+.axis{position:relative;flex:none;height:24px;margin-left:var(--names);margin-right:14px;overflow:hidden;
 color:var(--vscode-descriptionForeground);font-size:11px;outline-offset:-1px}
 .axis:focus-visible,.rows:focus-visible{outline:1px solid var(--vscode-focusBorder)}
-.tick{position:absolute;white-space:nowrap;padding-left:3px;border-left:1px solid var(--grid)}
+.tick{position:absolute;height:24px;line-height:16px;white-space:nowrap;padding-left:3px;border-left:1px solid var(--grid)}
 .mark{position:absolute;bottom:0;width:3px;height:7px;cursor:pointer;background:currentColor}
-.mark.chosen{height:16px;margin-left:-1px;width:5px;background:var(--vscode-editor-foreground)}
+.mark.chosen{height:12px;margin-left:-1px;width:5px;background:var(--vscode-editor-foreground)}
 .edge{position:absolute;top:0;bottom:0;left:calc(var(--names) - 6px);width:5px;cursor:col-resize;touch-action:none}
 .edge:hover{background:var(--vscode-sash-hoverBorder)}
 .rows{position:relative;flex:1;overflow-y:scroll;overflow-x:hidden;outline-offset:-2px}

@@ -186,7 +186,7 @@ export function showing(view: Range, whole: Range, moment: number): Range {
   return isIn ? view : shifted(view, whole, moment - (view.from + view.to) / 2);
 }
 
-const steps = [1, 5, 15, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_592_000, 7_776_000]
+const steps = [1, 5, 15, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000, 7_776_000]
   .map((seconds) => seconds * 1000);
 
 /** Round moments to be written over the lanes, at most so many. */
