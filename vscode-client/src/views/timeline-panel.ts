@@ -1,6 +1,8 @@
 import * as vscode from "vscode";
 
 import { link } from "../link";
+import type { Timeline } from "../protocol";
+import { changeOf } from "../webview/change";
 import { type Place, showLine } from "./places";
 import { shown } from "./report-panel";
 import { Panels, type ViewKind } from "./webview";
@@ -55,7 +57,7 @@ footer{padding:4px 12px;white-space:nowrap;overflow:hidden;text-overflow:ellipsi
 `;
 
 /** The dispatches and rounds of a run in time. */
-class TimelineView implements ViewKind {
+class TimelineView implements ViewKind<Timeline> {
   readonly type = "driveTrace.timeline";
   readonly script = "timeline.js";
   readonly style = style;
@@ -76,9 +78,11 @@ class TimelineView implements ViewKind {
     return vscode.l10n.t("Timeline: {0}", shown(runId));
   }
 
-  load({ uri, runId }: Place): Promise<object | undefined> {
+  load({ uri, runId }: Place): Promise<Timeline | undefined> {
     return link.ask("driveTrace/timeline", { uri, runId });
   }
+
+  readonly change = changeOf;
 
   greet({ uri }: Place): object {
     return { cursor: cursorIn(uri) };

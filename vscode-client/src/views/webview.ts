@@ -11,7 +11,7 @@ import { Soon } from "./telling";
 const pause = 250;
 
 /** What a kind of view is: its page, and what it does with messages. */
-export interface ViewKind {
+export interface ViewKind<C extends object = object> {
   readonly type: string;
   readonly script: string;
   readonly style: string;
@@ -19,7 +19,9 @@ export interface ViewKind {
   readonly words: object;
   title(place: Place): string;
   /** What the page is to show now; undefined where there is nothing any more. */
-  load(place: Place): Promise<object | undefined>;
+  load(place: Place): Promise<C | undefined>;
+  /** What of it a page is told that knows what it was before; without it, all. */
+  change?(before: C, now: C): object;
   /** What a page is told once, when it begins. */
   greet?(place: Place): object;
   /** `column` is where the view is. */
@@ -103,8 +105,9 @@ class Panel {
   private readonly turns = new OneAtATime(() => this.update());
   private isStarting = false;
   private isClosed = false;
-  /** What the page was sent last. */
-  private sent = "";
+  /** What the page shows, and that as text; nothing is known of one that has just begun. */
+  private shown: Answer | undefined;
+  private text = "";
 
   constructor(
     private readonly place: Place,
@@ -148,7 +151,8 @@ class Panel {
 
   /** A page starts anew whenever it comes into view again, so one out of view is told nothing. */
   private begin(): Promise<void> {
-    this.sent = "";
+    this.shown = undefined;
+    this.text = "";
     const greeting = this.kind.greet?.(this.place);
     if (greeting !== undefined) {
       void this.panel.webview.postMessage(greeting);
@@ -179,10 +183,18 @@ class Panel {
   private async update(): Promise<void> {
     const answer = await this.answer();
     const text = JSON.stringify(answer);
-    if (text !== this.sent && !this.isClosed) {
-      this.sent = text;
-      void this.panel.webview.postMessage(answer);
+    if (text !== this.text && !this.isClosed) {
+      void this.panel.webview.postMessage(this.inShort(answer));
+      this.text = text;
+      this.shown = answer;
     }
+  }
+
+  private inShort(answer: Answer): object {
+    const { shown, kind } = this;
+    const isNews = shown !== undefined && "content" in shown && "content" in answer;
+    const change = isNews ? kind.change?.(shown.content, answer.content) : undefined;
+    return change === undefined ? answer : { change };
   }
 
   private async answer(): Promise<Answer> {

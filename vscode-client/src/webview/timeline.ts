@@ -1,5 +1,6 @@
 import type { Timeline } from "../protocol";
 import { markElements, momentFormat, percent, tickLabels } from "./axis";
+import { type Change, changed } from "./change";
 import { element, host, keep, kept, listen, type Message, tellLack, word } from "./host";
 import {
   barsOf, lineOf, placed, type Range, type Row, rowAtLine, rowsOf, shifted, short, showing, type TimedMark, visible,
@@ -19,6 +20,7 @@ interface State {
 }
 
 interface Told extends Message<Timeline> {
+  readonly change?: Change;
   readonly cursor?: number | null;
 }
 
@@ -48,7 +50,9 @@ let names = kept<State>().names;
 let isDrawing = false;
 
 build();
-listen((message: Told) => {
+listen(({ change, ...told }: Told) => {
+  const content = change && timeline ? changed(timeline, change) : told.content;
+  const message = content === undefined ? told : { ...told, content };
   tellLack(notice, message, [chart]);
   if (message.cursor !== undefined) {
     cursor = message.cursor;
