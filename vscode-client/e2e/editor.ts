@@ -54,6 +54,14 @@ export class Editor {
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
   }
 
+  /** Loads the window again as a person does, so that VS Code keeps what is open. */
+  async reloadWindow(): Promise<void> {
+    const loaded = this.page.waitForEvent("load");
+    await this.pick("Developer: Reload Window");
+    await loaded;
+    await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
+  }
+
   /** Trusts the workspace, as a person does from the page about it. */
   async trustWorkspace(): Promise<void> {
     await this.run("Workspaces: Manage Workspace Trust");
@@ -70,6 +78,32 @@ export class Editor {
   async selectReport(name: string): Promise<void> {
     await this.tab(name).click();
     await this.preview.locator(".headline").click();
+  }
+
+  /** Brings a view of ours to the front. */
+  async selectView(name: string): Promise<void> {
+    await this.tab(name).click();
+    await this.page.locator(".tab.active", { hasText: name }).waitFor();
+  }
+
+  async closeTab(name: string): Promise<void> {
+    await this.tab(name).click({ button: "middle" });
+    await this.tab(name).waitFor({ state: "detached" });
+  }
+
+  /** Picks a command of the menu of something. */
+  async pickFor(target: Locator, command: string): Promise<void> {
+    await target.click({ button: "right" });
+    // A menu takes no click that comes right after the one that opened it.
+    await this.page.locator(".monaco-menu .action-label").getByText(command, { exact: true }).hover();
+    await this.press("Enter");
+  }
+
+  /** Turns the wheel where the pointer is, with a key held down. */
+  async wheel(key: string, deltaY: number): Promise<void> {
+    await this.page.keyboard.down(key);
+    await this.page.mouse.wheel(0, deltaY);
+    await this.page.keyboard.up(key);
   }
 
   async closeSideBar(): Promise<void> {
@@ -152,6 +186,11 @@ export class Editor {
 
   get activeTab(): Locator {
     return this.page.locator(".tab.active");
+  }
+
+  /** The groups of editors. */
+  get groups(): Locator {
+    return this.page.locator(".editor-group-container");
   }
 
   tab(name: string): Locator {

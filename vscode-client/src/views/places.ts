@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 
 import { link } from "../link";
 import type { Run, RunAt, RunFile } from "../protocol";
+import { columnFor, type Group } from "./columns";
 import { current } from "./current";
 
 /** A run in one trace. */
@@ -94,18 +95,36 @@ async function placeOfRun(run: Run): Promise<Place | undefined> {
   return picked && { uri: picked.uri, runId: run.runId };
 }
 
-/** Shows a line, from 0, of a trace, in the editor that shows the trace already if there is one. */
-export async function showLine(uri: string, line?: number, preview = false): Promise<vscode.TextEditor> {
+/** What views of ours are called in the tabs of VS Code ends so. */
+const viewTypes = ["driveTrace.report", "driveTrace.timeline"];
+
+/**
+ * Shows a line, from 0, of a trace, where the trace is open already if it is; never in `kept`, the
+ * column of the view that asks for it.
+ */
+export async function showLine(
+  uri: string, line?: number, preview = false, kept?: vscode.ViewColumn,
+): Promise<vscode.TextEditor> {
   const wanted = link.toUri(uri);
-  const shown = vscode.window.visibleTextEditors.find(
-    ({ document }) => document.uri.toString() === wanted.toString(),
-  );
   const place = line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
-  const viewColumn = shown?.viewColumn ?? vscode.ViewColumn.One;
+  const groups = vscode.window.tabGroups.all.map(groupOf);
+  const viewColumn = columnFor(wanted.toString(), groups, kept) ?? vscode.ViewColumn.Beside;
   return vscode.window.showTextDocument(wanted, { preview, viewColumn, ...place });
 }
 
-function isPlace(given: unknown): given is Place {
+function groupOf({ viewColumn, tabs, activeTab }: vscode.TabGroup): Group<vscode.ViewColumn> {
+  const fileOf = (tab: vscode.Tab | undefined): string | undefined =>
+    tab?.input instanceof vscode.TabInputText ? tab.input.uri.toString() : undefined;
+  const input = activeTab?.input;
+  return {
+    column: viewColumn,
+    files: tabs.map(fileOf).filter((file) => file !== undefined),
+    shown: fileOf(activeTab),
+    showsView: input instanceof vscode.TabInputWebview && viewTypes.some((type) => input.viewType.endsWith(type)),
+  };
+}
+
+export function isPlace(given: unknown): given is Place {
   return has(given, "uri", "string") && has(given, "runId", "string");
 }
 

@@ -16,8 +16,8 @@ import { appendEvent, recordVerdict } from "./writing";
  * for those that do not wait for a trace to be opened.
  */
 export function registerViews(context: vscode.ExtensionContext, need: () => Promise<void>): void {
-  const reports = new ReportPanels(context.extensionUri);
-  const timelines = new TimelinePanels(context.extensionUri);
+  const reports = new ReportPanels(context.extensionUri, need);
+  const timelines = new TimelinePanels(context.extensionUri, need);
   new ServerStatus(context);
   new StatusBar(context);
   new RunsTree(context, need);

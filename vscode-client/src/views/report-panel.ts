@@ -16,7 +16,8 @@ const style = `
 --clock:var(--vscode-charts-blue);--clock-2:color-mix(in srgb,var(--clock) 60%,var(--bg));
 --claimed:var(--vscode-charts-purple);--focus:var(--vscode-textLink-foreground)}
 body{padding:0;font:var(--vscode-font-size)/1.5 var(--vscode-font-family)}
-.gone,.elsewhere{margin:1rem auto;max-width:62rem;padding:.4rem 1.25rem}
+.elsewhere{margin:1rem auto;max-width:62rem;padding:.4rem 1.25rem}
+.lack{position:sticky;top:0;z-index:1;margin:0;padding:.4rem 1.25rem}
 [hidden]{display:none}
 `;
 
@@ -26,7 +27,6 @@ class ReportView implements ViewKind {
   readonly script = "report.js";
   readonly style = style;
   readonly words = {
-    gone: vscode.l10n.t("There is no such run any more, or the server is not running."),
     elsewhere: vscode.l10n.t("This is the run in this trace alone."),
   };
 
@@ -47,7 +47,7 @@ export function shown(runId: string): string {
 }
 
 export class ReportPanels extends Panels<ReportView> {
-  constructor(extension: vscode.Uri) {
-    super(extension, new ReportView());
+  constructor(extension: vscode.Uri, need: () => Promise<void>) {
+    super(extension, new ReportView(), need);
   }
 }

@@ -3,44 +3,90 @@ import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
 import { link } from "../link";
-import type { Place } from "./places";
+import { columnOfViews } from "./columns";
+import { OneAtATime } from "./one-at-a-time";
+import { isPlace, type Place } from "./places";
 import { Soon } from "./telling";
 
 const pause = 250;
 
 /** What a kind of view is: its page, and what it does with messages. */
-export interface ViewKind {
+export interface ViewKind<C extends object = object> {
   readonly type: string;
   readonly script: string;
   readonly style: string;
-  /** The words that the page shows. */
+  /** The words that the page shows, beside those of all pages. */
   readonly words: object;
   title(place: Place): string;
   /** What the page is to show now; undefined where there is nothing any more. */
-  load(place: Place): Promise<object | undefined>;
-  receive?(place: Place, message: unknown): unknown;
+  load(place: Place): Promise<C | undefined>;
+  /** What of it a page is told that knows what it was before; without it, all. */
+  change?(before: C, now: C): object;
+  /** What a page is told once, when it begins. */
+  greet?(place: Place): object;
+  /** `column` is where the view is. */
+  receive?(place: Place, message: unknown, column: vscode.ViewColumn | undefined): unknown;
 }
+
+/** What a page is sent: what it shows, or why there is nothing. */
+type Answer = { readonly content: object } | { readonly lack: "gone" | "absent" | "starting" };
+
+/** All views that are open, of any kind, as VS Code has them. */
+const opened = new Set<vscode.WebviewPanel>();
 
 /** The open views of one kind, one a run of a trace. */
 export class Panels<K extends ViewKind> implements vscode.Disposable {
   private readonly panels = new Map<string, Panel>();
-  private readonly listening: vscode.Disposable;
+  private readonly listening: vscode.Disposable[];
 
-  constructor(private readonly extension: vscode.Uri, private readonly kind: K) {
-    this.listening = link.onDidChange(({ uri }) => {
-      this.panels.forEach((panel) => { panel.changed(uri); });
-    });
+  constructor(
+    private readonly extension: vscode.Uri,
+    private readonly kind: K,
+    private readonly need: () => Promise<void>,
+  ) {
+    this.listening = [
+      link.onDidChange(({ uri }) => { this.changed(uri); }),
+      link.onDidChangeHealth(() => { this.changed(null); }),
+      vscode.window.registerWebviewPanelSerializer(kind.type, {
+        deserializeWebviewPanel: (panel, state) => {
+          this.restore(panel, state);
+          return Promise.resolve();
+        },
+      }),
+    ];
   }
 
   open(place: Place): void {
-    const key = [place.uri, place.runId].join("\n");
-    const known = this.panels.get(key);
+    const known = this.panels.get(keyOf(place));
     if (known !== undefined) {
       known.reveal();
       return;
     }
-    const panel = new Panel(place, this.kind, this.extension, () => { this.panels.delete(key); });
-    this.panels.set(key, panel);
+    const columns = [...opened].map(({ viewColumn }) => viewColumn);
+    const column = columnOfViews(columns, vscode.window.activeTextEditor?.viewColumn);
+    const where = { viewColumn: column ?? vscode.ViewColumn.Beside, preserveFocus: true };
+    const { type } = this.kind;
+    this.add(place, vscode.window.createWebviewPanel(type, this.kind.title(place), where, { enableFindWidget: true }));
+  }
+
+  private changed(uri: string | null): void {
+    this.panels.forEach((panel) => { panel.changed(uri); });
+  }
+
+  /** A view that was open when the window was closed, with the state that its page has kept. */
+  private restore(panel: vscode.WebviewPanel, state: unknown): void {
+    if (!isPlace(state) || this.panels.has(keyOf(state))) {
+      panel.dispose();
+      return;
+    }
+    void this.need();
+    this.add({ uri: link.spell(state.uri), runId: state.runId }, panel);
+  }
+
+  private add(place: Place, panel: vscode.WebviewPanel): void {
+    const key = keyOf(place);
+    const onClose = (): void => { this.panels.delete(key); };
+    this.panels.set(key, new Panel(place, panel, this.kind, this.extension, onClose));
   }
 
   /** What the view is about that has the focus, if it is one of these. */
@@ -54,36 +100,60 @@ export class Panels<K extends ViewKind> implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.listening.dispose();
+    this.listening.forEach((each) => { each.dispose(); });
     [...this.panels.values()].forEach((panel) => { panel.dispose(); });
   }
 }
 
+function keyOf({ uri, runId }: Place): string {
+  return [uri, runId].join("\n");
+}
+
 class Panel {
-  private readonly panel: vscode.WebviewPanel;
-  private readonly soon = new Soon(() => this.update(), pause);
-  private turn = 0;
+  private readonly soon = new Soon(() => this.turns.request(), pause);
+  private readonly turns = new OneAtATime(() => this.update());
+  private isClosed = false;
+  /** What the page shows, and that as text; nothing is known of one that has just begun. */
+  private shown: Answer | undefined;
+  private text = "";
 
   constructor(
     readonly place: Place,
+    private readonly panel: vscode.WebviewPanel,
     private readonly kind: ViewKind,
     extension: vscode.Uri,
     onClose: () => void,
   ) {
-    const scripts = vscode.Uri.joinPath(extension, "dist", "webview");
-    const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-    const options = { enableScripts: true, localResourceRoots: [scripts], enableFindWidget: true };
-    this.panel = vscode.window.createWebviewPanel(kind.type, kind.title(place), where, options);
-    this.panel.webview.onDidReceiveMessage((message: unknown) => {
-      // A page starts anew whenever it comes into view again.
-      return message === "ready" ? this.update() : kind.receive?.(place, message);
-    });
-    this.panel.onDidDispose(() => {
+    opened.add(panel);
+    panel.onDidDispose(() => {
+      opened.delete(panel);
+      this.isClosed = true;
       this.soon.dispose();
       onClose();
     });
-    const script = this.panel.webview.asWebviewUri(vscode.Uri.joinPath(scripts, kind.script));
-    this.panel.webview.html = page(script.toString(), kind);
+    this.show(vscode.Uri.joinPath(extension, "dist", "webview"));
+  }
+
+  private show(scripts: vscode.Uri): void {
+    const { panel, kind, place } = this;
+    const { webview } = panel;
+    panel.title = kind.title(place);
+    webview.options = { enableScripts: true, localResourceRoots: [scripts] };
+    webview.onDidReceiveMessage((message: unknown) =>
+      message === "ready" ? this.begin() : kind.receive?.(place, message, panel.viewColumn));
+    const script = webview.asWebviewUri(vscode.Uri.joinPath(scripts, kind.script));
+    webview.html = page(script.toString(), kind, place);
+  }
+
+  /** A page starts anew whenever it comes into view again, so one out of view is told nothing. */
+  private begin(): Promise<void> {
+    this.shown = undefined;
+    this.text = "";
+    const greeting = this.kind.greet?.(this.place);
+    if (greeting !== undefined) {
+      void this.panel.webview.postMessage(greeting);
+    }
+    return this.turns.request(true);
   }
 
   get isActive(): boolean {
@@ -95,13 +165,13 @@ class Panel {
   }
 
   changed(uri: string | null): void {
-    if (uri === null || uri === this.place.uri) {
+    if ((uri === null || uri === this.place.uri) && this.panel.visible) {
       this.soon.request();
     }
   }
 
   post(uri: string, message: object): void {
-    if (uri === this.place.uri) {
+    if (uri === this.place.uri && this.panel.visible) {
       void this.panel.webview.postMessage(message);
     }
   }
@@ -111,16 +181,40 @@ class Panel {
   }
 
   private async update(): Promise<void> {
-    const turn = ++this.turn;
-    const content = await this.kind.load(this.place);
-    if (turn === this.turn) {
-      void this.panel.webview.postMessage(content === undefined ? { isGone: true } : { content });
+    const answer = await this.answer();
+    const text = JSON.stringify(answer);
+    if (text !== this.text && !this.isClosed) {
+      void this.panel.webview.postMessage(this.inShort(answer));
+      this.text = text;
+      this.shown = answer;
     }
+  }
+
+  private inShort(answer: Answer): object {
+    const { shown, kind } = this;
+    const isNews = shown !== undefined && "content" in shown && "content" in answer;
+    const change = isNews ? kind.change?.(shown.content, answer.content) : undefined;
+    return change === undefined ? answer : { change };
+  }
+
+  private async answer(): Promise<Answer> {
+    const content = await this.kind.load(this.place);
+    if (content !== undefined) {
+      return { content };
+    }
+    const { health } = link;
+    return { lack: health === "running" ? "gone" : health === "starting" ? "starting" : "absent" };
   }
 }
 
 /** A page that may run its one script and apply styles with its nonce, and may load nothing else. */
-function page(script: string, { style, words }: ViewKind): string {
+function page(script: string, { style, words }: ViewKind, place: Place): string {
+  const lacks = {
+    gone: vscode.l10n.t("There is no such run any more. It is shown again when there is."),
+    absent: vscode.l10n.t("The Drive Trace server is not running. This view goes on when it is."),
+    starting: vscode.l10n.t("The Drive Trace server is starting…"),
+  };
+  const data = { words: { ...lacks, ...words }, place };
   const nonce = randomBytes(16).toString("base64");
   const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
   return `<!DOCTYPE html>
@@ -131,7 +225,7 @@ function page(script: string, { style, words }: ViewKind): string {
 <style nonce="${nonce}" id="sheet"></style>
 <style nonce="${nonce}">${style}</style>
 </head>
-<body data-words="${escaped(JSON.stringify(words))}">
+<body data-given="${escaped(JSON.stringify(data))}">
 <script nonce="${nonce}" src="${escaped(script)}"></script>
 </body>
 </html>`;

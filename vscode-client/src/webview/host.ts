@@ -10,9 +10,26 @@ declare function acquireVsCodeApi(): Host;
 
 export const host = acquireVsCodeApi();
 
-/** The words that the page shows, by name. */
-export function words(): Record<string, string> {
-  return JSON.parse(document.body.dataset.words ?? "{}") as Record<string, string>;
+interface Given {
+  readonly words: Record<string, string>;
+  readonly place: object;
+}
+
+const given = JSON.parse(document.body.dataset.given ?? "{}") as Given;
+
+/** A word that the page shows, by its name. */
+export function word(name: string): string {
+  return given.words[name] ?? "";
+}
+
+/** What a page has kept when it was last in view, or when the window was closed. */
+export function kept<T extends object>(): Partial<T> {
+  return host.getState() ?? {};
+}
+
+/** Keeps something for the next time, with the place by which the view is found again. */
+export function keep(state: object): void {
+  host.setState({ ...kept(), ...state, ...given.place });
 }
 
 /** An element with some text, which is never read as markup. */
@@ -25,8 +42,28 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+export interface Message<T> {
+  readonly content?: T;
+  /** Why there is no content. */
+  readonly lack?: "gone" | "absent" | "starting";
+}
+
+/**
+ * Says why there is nothing to show. What was shown stays where only the server is gone: it is
+ * still true of the trace as it was.
+ */
+export function tellLack(notice: HTMLElement, { content, lack }: Message<unknown>, shown: readonly HTMLElement[]): void {
+  if (content === undefined && lack === undefined) {
+    return;
+  }
+  notice.hidden = lack === undefined;
+  notice.textContent = lack === undefined ? "" : word(lack);
+  shown.forEach((each) => { each.hidden = lack === "gone"; });
+}
+
 /** Calls back with what the extension sends, and tells it that the page is there. */
 export function listen(receive: (message: never) => void): void {
   window.addEventListener("message", ({ data }) => { receive(data as never); });
+  keep({});
   host.postMessage("ready");
 }

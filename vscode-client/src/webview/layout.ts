@@ -1,10 +1,13 @@
-import type { Mark, Span, Timeline } from "../protocol";
+import type { Mark, Round, Span, Timeline } from "../protocol";
 
 /** A line of the view: a dispatch, or a round of the one above it. */
 export interface Row {
   readonly span: Span;
   readonly depth: 0 | 1;
   readonly label: string;
+  /** What tells it from its neighbours, and what else there is to say where there is room. */
+  readonly name: string;
+  readonly rest: string;
 }
 
 /** What of a row is drawn, in parts of the width that is in view. */
@@ -28,13 +31,22 @@ export interface Words {
 
 export function rowsOf({ lanes }: Timeline, words: Words): Row[] {
   return lanes.flatMap((lane) => {
-    const label = [lane.name ?? words.unnamed, lane.outcome, lane.model];
-    const rounds = lane.rounds.map((round): Row => {
-      const name = words.round.replace("{0}", round.number === null ? "?" : String(round.number));
-      return { span: round, depth: 1, label: joined([name, round.outcome]) };
-    });
-    return [{ span: lane, depth: 0, label: joined(label) } satisfies Row, ...rounds];
+    const name = lane.name ?? words.unnamed;
+    const rest = joined([lane.outcome, lane.model]);
+    const label = joined([name, lane.outcome, lane.model]);
+    return [{ span: lane, depth: 0, label, name, rest } satisfies Row, ...lane.rounds.map((each) => roundRow(each, words))];
   });
+}
+
+function roundRow(round: Round, words: Words): Row {
+  const name = round.number === null ? "?" : String(round.number);
+  const label = joined([words.round.replace("{0}", name), round.outcome]);
+  return { span: round, depth: 1, label, name, rest: round.outcome ?? "" };
+}
+
+/** The line that a row begins in, which stays the same while a trace grows. */
+export function lineOf({ span }: Row): number | null {
+  return span.startLine ?? span.endLine;
 }
 
 function joined(parts: readonly (string | null)[]): string {
@@ -101,6 +113,34 @@ export function rowAtLine(rows: readonly Row[], line: number): number {
   return found;
 }
 
+/** What a turn of the wheel, or a gesture on a touchpad, says. */
+export interface Wheel {
+  readonly deltaX: number;
+  readonly deltaY: number;
+  /** 0 where these are pixels, else lines or pages. */
+  readonly deltaMode: number;
+  /** Also where two fingers pinch. */
+  readonly ctrlKey: boolean;
+  readonly shiftKey: boolean;
+}
+
+/**
+ * The view after a turn of the wheel at a part of its width, which is so many pixels; undefined
+ * where the turn is one down or up the rows.
+ */
+export function wheeled(view: Range, whole: Range, wheel: Wheel, at: number, width: number): Range | undefined {
+  const unit = wheel.deltaMode === 0 ? 1 : 20;
+  const length = view.to - view.from;
+  if (wheel.ctrlKey) {
+    const turn = Math.min(Math.max(wheel.deltaY * unit, -100), 100);
+    return zoomed(view, whole, 2 ** (turn / 100), view.from + at * length);
+  }
+  const isTurned = wheel.shiftKey && wheel.deltaX === 0;
+  const across = isTurned ? wheel.deltaY : wheel.deltaX;
+  const down = isTurned ? 0 : wheel.deltaY;
+  return Math.abs(across) > Math.abs(down) ? shifted(view, whole, (across * unit * length) / width) : undefined;
+}
+
 /** The rows that are in view, and some on each side. */
 export function visible(top: number, height: number, row: number, count: number): { first: number; stop: number } {
   const beside = 6;
@@ -110,21 +150,43 @@ export function visible(top: number, height: number, row: number, count: number)
   };
 }
 
-/** Moments that can be told apart in so many columns, each with its first mark. */
-export function marksIn(marks: readonly Mark[], view: Range, columns: number): { mark: Mark; at: number; count: number }[] {
-  const found = new Map<number, { mark: Mark; at: number; count: number }>();
-  for (const mark of marks) {
+export type TimedMark = Mark & { readonly at: number };
+
+/** Moments that can be told apart in so many columns, each with its first mark and that one's index. */
+export interface MarkGroup {
+  readonly mark: Mark;
+  readonly index: number;
+  readonly at: number;
+  readonly count: number;
+}
+
+export function marksIn(marks: readonly Mark[], view: Range, columns: number): MarkGroup[] {
+  const found = new Map<number, MarkGroup>();
+  marks.forEach((mark, index) => {
     if (mark.at !== null && mark.at >= view.from && mark.at <= view.to) {
       const at = (mark.at - view.from) / (view.to - view.from);
       const column = Math.floor(at * columns);
       const known = found.get(column);
-      found.set(column, known ? { ...known, count: known.count + 1 } : { mark, at, count: 1 });
+      found.set(column, known ? { ...known, count: known.count + 1 } : { mark, index, at, count: 1 });
     }
-  }
+  });
   return [...found.values()];
 }
 
-const steps = [1, 5, 15, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_592_000, 7_776_000]
+/** The marks that have a place in the whole, in the order of time. */
+export function placed(marks: readonly Mark[], { from, to }: Range): TimedMark[] {
+  return marks
+    .filter((mark): mark is TimedMark => mark.at !== null && mark.at >= from && mark.at <= to)
+    .sort((one, other) => one.at - other.at || one.line - other.line);
+}
+
+/** The view, moved if a moment is not in it, so that it is. */
+export function showing(view: Range, whole: Range, moment: number): Range {
+  const isIn = moment >= view.from && moment <= view.to;
+  return isIn ? view : shifted(view, whole, moment - (view.from + view.to) / 2);
+}
+
+const steps = [1, 5, 15, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000, 7_776_000]
   .map((seconds) => seconds * 1000);
 
 /** Round moments to be written over the lanes, at most so many. */

@@ -1,58 +1,65 @@
 import type { ReportBody } from "../protocol";
-import { element, host, listen, words } from "./host";
+import { element, keep, kept, listen, type Message, tellLack, word } from "./host";
+import { nameOf, patch } from "./patch";
 
-interface Message {
-  readonly content?: ReportBody;
-  readonly isGone?: true;
+/** What of the page is kept while it is out of view. */
+interface State {
+  readonly top: number;
+  /** The names of what is unfolded. */
+  readonly open: readonly string[];
 }
 
-const said = words();
-const gone = element("p", "gone warn", said.gone);
+const notice = element("p", "lack warn");
 const elsewhere = element("p", "elsewhere warn");
 const report = element("div", "report");
-gone.hidden = elsewhere.hidden = true;
-document.body.append(gone, elsewhere, report);
+notice.setAttribute("role", "status");
+notice.hidden = elsewhere.hidden = true;
+document.body.append(notice, elsewhere, report);
 let isFirst = true;
 
-listen(({ content, isGone }: Message) => {
-  gone.hidden = isGone !== true;
-  if (content !== undefined) {
-    show(content);
+listen((message: Message<ReportBody>) => {
+  tellLack(notice, message, [report]);
+  if (message.content !== undefined) {
+    show(message.content);
   }
 });
 
-window.addEventListener("scroll", () => { host.setState({ top: window.scrollY }); }, { passive: true });
+window.addEventListener("scroll", keepState, { passive: true });
+// This event does not bubble.
+report.addEventListener("toggle", keepState, true);
 
-/** Puts the new report in place of the old one; what was in view, and what was unfolded, stays. */
+function keepState(): void {
+  if (!isFirst && !report.hidden) {
+    const open = [...report.querySelectorAll<HTMLDetailsElement>("details[open]")].map(nameOf);
+    keep({ top: window.scrollY, open } satisfies State);
+  }
+}
+
+/** Only what differs is replaced, so that focus, selection and what is unfolded stay. */
 function show({ body, style, elsewhere: other }: ReportBody): void {
-  const top = isFirst ? stateTop() : window.scrollY;
-  const open = new Set(isFirst ? [] : unfolded());
-  isFirst = false;
   const sheet = document.getElementById("sheet");
   if (sheet !== null && sheet.textContent !== style) {
     sheet.textContent = style;
   }
-  elsewhere.hidden = other === null;
-  elsewhere.textContent = other === null ? "" : `${said.elsewhere ?? ""} ${other}`;
+  const said = other === null ? "" : `${word("elsewhere")} ${other}`;
+  if (elsewhere.textContent !== said) {
+    elsewhere.hidden = other === null;
+    elsewhere.textContent = said;
+  }
+  const made = document.createElement("template");
   // The server has escaped whatever comes from a trace, and the page's policy runs nothing.
-  report.innerHTML = body;
+  made.innerHTML = body;
+  patch(report, made.content);
+  if (isFirst) {
+    restore();
+  }
+}
+
+function restore(): void {
+  const { top = 0, open = [] } = kept<State>();
   for (const details of report.querySelectorAll("details")) {
-    details.open = open.has(nameOf(details));
+    details.open = open.includes(nameOf(details));
   }
   window.scrollTo({ top, behavior: "instant" });
-}
-
-function stateTop(): number {
-  const state = host.getState() as { top?: number } | undefined;
-  return state?.top ?? 0;
-}
-
-function unfolded(): string[] {
-  return [...report.querySelectorAll<HTMLDetailsElement>("details[open]")].map(nameOf);
-}
-
-/** A summary without its count, which changes as the run goes on. */
-function nameOf(details: HTMLDetailsElement): string {
-  const summary = details.querySelector("summary")?.textContent ?? "";
-  return summary.replace(/ \([\d,]+\)$/, "");
+  isFirst = false;
 }

@@ -1,22 +1,37 @@
 import type { Timeline } from "../protocol";
-import { element, listen, host, words } from "./host";
+import { markElements, momentFormat, percent, tickLabels } from "./axis";
+import { type Change, changed } from "./change";
+import { element, host, keep, kept, listen, type Message, tellLack, word } from "./host";
 import {
-  barsOf, marksIn, type Range, type Row, rowAtLine, rowsOf, shifted, short, ticks, visible, wholeRange, zoomed,
+  barsOf, lineOf, placed, type Range, type Row, rowAtLine, rowsOf, shifted, short, showing, type TimedMark, visible,
+  wheeled, wholeRange, zoomed,
 } from "./layout";
+import { namesEdge, setNames } from "./names-column";
 
-interface Message {
-  readonly content?: Timeline & { readonly cursor: number | null };
-  readonly isGone?: true;
-  readonly cursor?: number;
+/** What of the page is kept while it is out of view. */
+interface State {
+  /** Null where all of the run is in view. */
+  readonly view: Range | null;
+  readonly top: number;
+  readonly isAtEnd: boolean;
+  /** Where the chosen row begins. */
+  readonly line: number | null;
+  readonly names: number | undefined;
+}
+
+interface Told extends Message<Timeline> {
+  readonly change?: Change;
+  readonly cursor?: number | null;
 }
 
 const rowHeight = 24;
-const said = words();
-const word = (name: string): string => said[name] ?? "";
+/** A bar that is at the very end of what is in view can be seen all the same. */
+const leastWidth = { clock: 2, claimed: 2, open: 6 };
 
 const title = element("strong", "title");
-const gone = element("p", "soft", word("gone"));
-const empty = element("p", "soft", word("empty"));
+const notice = element("p", "lack");
+const empty = element("p", "empty soft", word("empty"));
+const chart = element("div", "chart");
 const axis = element("div", "axis");
 const rows = element("div", "rows");
 const fill = element("div", "fill");
@@ -24,21 +39,27 @@ const details = element("footer", "", word("keys"));
 
 let timeline: Timeline | undefined;
 let all: Row[] = [];
+let marks: TimedMark[] = [];
 let whole: Range = { from: 0, to: 1000 };
 let view = whole;
 let chosen = 0;
+let chosenMark = -1;
 let cursor: number | null = null;
 let here = -1;
+let names = kept<State>().names;
 let isDrawing = false;
 
 build();
-listen(({ content, isGone, cursor: moved }: Message) => {
-  gone.hidden = isGone !== true;
-  if (content !== undefined) {
-    take(content);
-  } else if (moved !== undefined) {
-    cursor = moved;
+listen(({ change, ...told }: Told) => {
+  const content = change && timeline ? changed(timeline, change) : told.content;
+  const message = content === undefined ? told : { ...told, content };
+  tellLack(notice, message, [chart]);
+  if (message.cursor !== undefined) {
+    cursor = message.cursor;
     followCursor();
+  }
+  if (message.content !== undefined) {
+    take(message.content);
   }
 });
 
@@ -49,45 +70,90 @@ function build(): void {
     key.append(element("span", `key ${kind}`), word(kind));
   }
   header.append(title, key);
-  rows.tabIndex = 0;
-  rows.setAttribute("role", "listbox");
-  rows.setAttribute("aria-label", word("lanes"));
+  const head = element("div", "head soft");
+  head.append(element("span", "", word("lanes")), element("span", "", "UTC"));
+  makeList(rows, word("lanes"));
+  makeList(axis, word("others"));
   rows.append(fill);
-  gone.hidden = empty.hidden = true;
-  document.body.append(header, gone, empty, axis, rows, details);
+  notice.setAttribute("role", "status");
+  notice.hidden = empty.hidden = true;
+  chart.append(head, axis, rows, namesEdge(changeNames));
+  document.body.append(header, notice, empty, chart, details);
+  setNames(names);
+  hear();
+}
+
+function makeList(list: HTMLElement, name: string): void {
+  list.tabIndex = 0;
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", name);
+}
+
+function hear(): void {
   rows.addEventListener("scroll", draw, { passive: true });
-  rows.addEventListener("keydown", press);
-  rows.addEventListener("click", ({ target }) => {
-    const row = (target as Element).closest<HTMLElement>(".row");
-    if (row !== null) {
-      choose(Number(row.dataset.index));
-      jump();
+  rows.addEventListener("keydown", (event) => { press(event, rowKeys()); });
+  axis.addEventListener("keydown", (event) => { press(event, markKeys); });
+  axis.addEventListener("focus", () => {
+    // A click chooses by itself, and what it is on must not be drawn anew before it ends.
+    if (axis.matches(":focus-visible")) {
+      const first = marks.findIndex(({ at }) => at >= view.from);
+      chooseMark(chosenMark < 0 ? first : chosenMark);
     }
   });
+  onPick(rows, ".row", (index) => {
+    choose(index);
+    jump();
+  });
+  onPick(axis, ".mark", (index) => {
+    chooseMark(index);
+    jump(marks[index]?.line);
+  });
+  // Not passive: what zooms or pans here must not scroll or zoom anything else.
+  chart.addEventListener("wheel", turn, { passive: false });
   new ResizeObserver(draw).observe(rows);
 }
 
+function onPick(list: HTMLElement, selector: string, pick: (index: number) => void): void {
+  list.addEventListener("click", ({ target }) => {
+    const picked = (target as Element).closest<HTMLElement>(selector);
+    if (picked !== null) {
+      pick(Number(picked.dataset.index));
+    }
+  });
+}
+
 /** A run that goes on: the end stays in view where it was, and so does the time. */
-function take(content: Timeline & { readonly cursor: number | null }): void {
-  const sawAll = view.from === whole.from && view.to === whole.to;
-  const wasAtEnd = timeline !== undefined && rows.scrollTop + rows.clientHeight >= fill.offsetHeight - 1;
-  const isFirst = timeline === undefined;
+function take(content: Timeline): void {
+  const before = kept<State>();
   timeline = content;
   all = rowsOf(content, { round: word("round"), unnamed: word("unnamed") });
   whole = wholeRange(content);
-  view = sawAll ? whole : shifted(view, whole, 0);
-  chosen = Math.min(chosen, Math.max(0, all.length - 1));
-  cursor = content.cursor ?? cursor;
+  marks = placed(content.marks, whole);
+  view = before.view ? shifted(before.view, whole, 0) : whole;
+  const known = before.line == null ? -1 : all.findIndex((row) => lineOf(row) === before.line);
+  chosen = known >= 0 ? known : Math.min(chosen, Math.max(0, all.length - 1));
+  chosenMark = Math.min(chosenMark, marks.length - 1);
   title.textContent = content.title;
   empty.hidden = all.length > 0;
   fill.style.height = `${all.length * rowHeight}px`;
-  if (isFirst) {
-    followCursor();
-  } else if (wasAtEnd) {
-    rows.scrollTop = fill.offsetHeight;
-  }
   here = cursor === null ? -1 : rowAtLine(all, cursor);
+  if (before.top === undefined) {
+    followCursor();
+  } else {
+    rows.scrollTop = before.isAtEnd === true ? fill.offsetHeight : before.top;
+  }
   draw();
+}
+
+function state(): State {
+  const row = all[chosen];
+  return {
+    view: view.from === whole.from && view.to === whole.to ? null : view,
+    top: rows.scrollTop,
+    isAtEnd: rows.scrollTop + rows.clientHeight >= fill.offsetHeight - 1,
+    line: row === undefined ? null : lineOf(row),
+    names,
+  };
 }
 
 function followCursor(): void {
@@ -117,23 +183,54 @@ function choose(index: number): void {
   draw();
 }
 
+function chooseMark(index: number): void {
+  chosenMark = Math.min(Math.max(index, 0), marks.length - 1);
+  const mark = marks[chosenMark];
+  if (mark !== undefined) {
+    view = showing(view, whole, mark.at);
+    details.textContent = `${mark.type} · ${momentFormat(whole, whole).format(mark.at)} UTC`;
+  }
+  draw();
+}
+
 function about({ label, span }: Row): string {
   const length = (milliseconds: number | null, name: string): string =>
     milliseconds === null ? "" : ` · ${short(milliseconds)} ${word(name)}`;
-  const state = span.end === null && span.start !== null ? ` · ${word("open")}` : "";
+  const open = span.end === null && span.start !== null ? ` · ${word("open")}` : "";
   const unknown = span.start === null && span.end === null ? ` · ${word("untimed")}` : "";
-  return `${label}${length(span.clock, "clock")}${length(span.claimed, "claimed")}${state}${unknown}`;
+  return `${label}${length(span.clock, "clock")}${length(span.claimed, "claimed")}${open}${unknown}`;
 }
 
-function jump(line = all[chosen]?.span.startLine ?? all[chosen]?.span.endLine): void {
-  if (line !== null && line !== undefined) {
-    host.postMessage({ jump: line });
+function jump(line?: number | null): void {
+  const row = all[chosen];
+  const wanted = line ?? (row && lineOf(row));
+  if (wanted !== null && wanted !== undefined) {
+    host.postMessage({ jump: wanted });
   }
 }
 
-function press(event: KeyboardEvent): void {
+type Keys = Record<string, () => void>;
+
+const timeKeys: Keys = {
+  "+": () => { zoom(0.5); },
+  "=": () => { zoom(0.5); },
+  "-": () => { zoom(2); },
+  "0": () => { look(whole); },
+};
+
+const markKeys: Keys = {
+  ...timeKeys,
+  ArrowRight: () => { chooseMark(chosenMark + 1); },
+  ArrowLeft: () => { chooseMark(chosenMark - 1); },
+  Home: () => { chooseMark(0); },
+  End: () => { chooseMark(marks.length - 1); },
+  Enter: () => { jump(marks[chosenMark]?.line); },
+};
+
+function rowKeys(): Keys {
   const page = Math.max(1, Math.floor(rows.clientHeight / rowHeight) - 1);
-  const moves: Record<string, () => void> = {
+  return {
+    ...timeKeys,
     ArrowDown: () => { choose(chosen + 1); },
     ArrowUp: () => { choose(chosen - 1); },
     PageDown: () => { choose(chosen + page); },
@@ -141,28 +238,43 @@ function press(event: KeyboardEvent): void {
     Home: () => { choose(0); },
     End: () => { choose(all.length - 1); },
     Enter: () => { jump(); },
-    ArrowLeft: () => { pan(-0.2); },
-    ArrowRight: () => { pan(0.2); },
-    "+": () => { zoom(0.5); },
-    "=": () => { zoom(0.5); },
-    "-": () => { zoom(2); },
-    "0": () => { view = whole; draw(); },
+    ArrowLeft: () => { look(shifted(view, whole, (view.from - view.to) * 0.2)); },
+    ArrowRight: () => { look(shifted(view, whole, (view.to - view.from) * 0.2)); },
   };
-  const move = event.ctrlKey || event.metaKey || event.altKey ? undefined : moves[event.key];
+}
+
+function press(event: KeyboardEvent, keys: Keys): void {
+  const move = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
   if (move !== undefined) {
     event.preventDefault();
     move();
   }
 }
 
-function pan(share: number): void {
-  view = shifted(view, whole, (view.to - view.from) * share);
-  draw();
+function turn(event: WheelEvent): void {
+  const { left, width } = axis.getBoundingClientRect();
+  const at = Math.min(Math.max((event.clientX - left) / width, 0), 1);
+  const next = wheeled(view, whole, event, at, width);
+  if (next !== undefined) {
+    event.preventDefault();
+    look(next);
+  }
 }
 
 function zoom(factor: number): void {
   const middle = (view.from + view.to) / 2;
-  view = zoomed(view, whole, factor, all[chosen]?.span.start ?? middle);
+  const focus = document.activeElement === axis ? marks[chosenMark]?.at : all[chosen]?.span.start;
+  look(zoomed(view, whole, factor, focus ?? middle));
+}
+
+function look(next: Range): void {
+  view = next;
+  draw();
+}
+
+function changeNames(width: number | undefined): void {
+  names = width;
+  setNames(width);
   draw();
 }
 
@@ -173,6 +285,9 @@ function draw(): void {
       isDrawing = false;
       drawAxis();
       drawRows();
+      if (timeline !== undefined && !chart.hidden) {
+        keep(state());
+      }
     });
   }
 }
@@ -182,11 +297,7 @@ function drawRows(): void {
   const { first, stop } = visible(rows.scrollTop, rows.clientHeight, rowHeight, all.length);
   const drawn = all.slice(first, stop).map((row, offset) => drawRow(row, first + offset));
   rows.replaceChildren(fill, ...drawn);
-  if (chosen >= first && chosen < stop) {
-    rows.setAttribute("aria-activedescendant", `row-${chosen}`);
-  } else {
-    rows.removeAttribute("aria-activedescendant");
-  }
+  pointAt(rows, chosen >= first && chosen < stop ? `row-${chosen}` : undefined);
 }
 
 function drawRow(row: Row, index: number): HTMLElement {
@@ -205,38 +316,30 @@ function drawRow(row: Row, index: number): HTMLElement {
   const lane = element("div", "lane");
   for (const { kind, left, width } of barsOf(row.span, whole, view)) {
     const bar = element("span", kind);
-    bar.style.left = `${left * 100}%`;
-    bar.style.width = `max(2px, ${width * 100}%)`;
+    bar.style.left = `min(${percent(left)}, 100% - ${leastWidth[kind]}px)`;
+    bar.style.width = `max(${leastWidth[kind]}px, ${percent(width)})`;
     lane.append(bar);
   }
-  made.append(element("div", "label", row.label), lane);
+  const label = element("div", "label");
+  label.append(element("span", "name", row.name), element("span", "rest", row.rest));
+  made.append(label, lane);
   return made;
 }
 
 function drawAxis(): void {
   const width = axis.clientWidth;
-  const isLong = whole.to - whole.from > 86_400_000;
-  const format = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
-    ...(isLong ? { month: "short", day: "numeric" } : {}), hour: "2-digit", minute: "2-digit", hour12: false,
-    ...(view.to - view.from < 600_000 ? { second: "2-digit" } : {}), timeZone: "UTC",
-  });
   const hasTimes = timeline !== undefined && timeline.start !== null;
-  const room = isLong ? 100 : 80;
-  const part = (moment: number): number => (moment - view.from) / (view.to - view.from);
-  const moments = hasTimes ? ticks(view, Math.floor(width / room)) : [];
-  const labels = moments.filter((moment) => (1 - part(moment)) * width > room / 2).map((moment) => {
-    const label = element("span", "", format.format(moment));
-    label.style.left = `${part(moment) * 100}%`;
-    return label;
-  });
-  const marks = marksIn(timeline?.marks ?? [], view, Math.floor(width / 4)).map(({ mark, at, count }) => {
-    const button = element("button", "");
-    button.style.left = `${at * 100}%`;
-    button.title = count > 1 ? `${mark.type} + ${count - 1}` : mark.type;
-    button.tabIndex = -1;
-    button.setAttribute("aria-label", button.title);
-    button.addEventListener("click", () => { jump(mark.line); });
-    return button;
-  });
-  axis.replaceChildren(...labels, ...marks);
+  const labels = hasTimes ? tickLabels(width, whole, view) : [];
+  axis.replaceChildren(...labels, ...markElements(width, view, marks, chosenMark));
+  axis.tabIndex = marks.length === 0 ? -1 : 0;
+  pointAt(axis, chosenMark < 0 ? undefined : "mark");
+}
+
+/** Tells a screen reader which part of a list is the chosen one. */
+function pointAt(list: HTMLElement, id: string | undefined): void {
+  if (id === undefined) {
+    list.removeAttribute("aria-activedescendant");
+  } else {
+    list.setAttribute("aria-activedescendant", id);
+  }
 }

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+
+import type { Locator } from "playwright-core";
+
+import type { Editor } from "./editor";
+import type { Sandbox } from "./sandbox";
+import { step } from "./steps";
+import { until } from "./until";
+
+/** A row of the timeline, by what a screen reader calls it. */
+export function row(editor: Editor, name: RegExp): Locator {
+  return editor.preview.getByRole("option", { name });
+}
+
+/** What a person meets who works with the timeline by keys and mouse; the demo's timeline has the focus. */
+export async function playTimeline(editor: Editor): Promise<void> {
+  await step("a dispatch that has just begun has a bar that can be seen", async () => {
+    const bar = await row(editor, /^<b>follow-up<\/b>/).locator(".open").evaluate((element) => {
+      const lane = element.parentElement?.getBoundingClientRect();
+      const { left, right } = element.getBoundingClientRect();
+      return { width: right - left, past: right - (lane?.right ?? 0) };
+    });
+    assert.ok(bar.width >= 6 && bar.past <= 0.5, JSON.stringify(bar));
+  });
+
+  await step("what is no dispatch is walked by keys, too", async () => {
+    const others = editor.preview.getByRole("listbox", { name: "Other events" });
+    await editor.preview.locator(".rows").focus();
+    await editor.press("Shift+Tab");
+    await editor.press("Home");
+    await others.getByRole("option", { name: "project-started" }).waitFor();
+    await editor.press("ArrowRight");
+    await editor.preview.locator("footer", { hasText: "spec-authored · 14:02 UTC" }).waitFor();
+    await editor.press("Enter");
+    await editor.cursor.filter({ hasText: "Ln 2," }).waitFor();
+  });
+
+  await step("the wheel zooms where the pointer is, and another tab in front leaves the timeline as it was", async () => {
+    await editor.preview.locator(".row").first().hover({ position: { x: 400, y: 10 } });
+    const before = await ticks(editor);
+    await editor.wheel("Control", -300);
+    const zoomed = await until("other times", async () => {
+      const now = await ticks(editor);
+      return now === before ? undefined : now;
+    });
+    await row(editor, /^round 1 /).click();
+    await editor.cursor.filter({ hasText: "Ln 6," }).waitFor();
+    await editor.run("Drive Trace: Open Report");
+    await editor.preview.locator(".headline").waitFor();
+    await editor.selectView("Timeline: demo");
+    await editor.preview.locator(".row.chosen").and(row(editor, /^round 1 /)).waitFor();
+    assert.equal(await ticks(editor), zoomed);
+    await editor.closeTab("Report: demo");
+    await editor.selectTab("trace.jsonl");
+  });
+}
+
+function ticks(editor: Editor): Promise<string> {
+  return editor.preview.locator(".axis").innerText();
+}
+
+/** The demo's report is open, with one part of it unfolded. */
+export async function playReturns(editor: Editor, sandbox: Sandbox): Promise<void> {
+  const headline = editor.preview.locator(".headline.correct");
+  const notice = editor.preview.getByRole("status");
+
+  await step("a window that is loaded again has the report again, as it was", async () => {
+    const top = await editor.preview.evaluate(() => {
+      window.scrollTo({ top: 500 });
+      return window.scrollY;
+    });
+    await editor.reloadWindow();
+    await headline.waitFor({ state: "attached" });
+    assert.equal(await editor.preview.locator("details[open]").count(), 1);
+    assert.equal(await editor.preview.evaluate(() => window.scrollY), top);
+    await editor.preview.evaluate(() => { window.scrollTo({ top: 0 }); });
+  });
+
+  await step("a run that is gone is told of, and comes back by itself", async () => {
+    const text = await readFile(sandbox.trace, "utf8");
+    await writeFile(sandbox.trace, text.replaceAll('"project_run_id":"demo"', '"project_run_id":"renamed"'));
+    await notice.filter({ hasText: "There is no such run any more" }).waitFor();
+    await headline.waitFor({ state: "hidden" });
+    await writeFile(sandbox.trace, text);
+    await headline.waitFor();
+    await notice.waitFor({ state: "hidden" });
+  });
+
+  await step("a server that is not there is told of, and what it said stays until it is back", async () => {
+    await sandbox.changeSettings({ "driveTrace.server.command": "/nowhere/drive-trace" });
+    await notice.filter({ hasText: "server is not running" }).waitFor();
+    await headline.waitFor();
+    await editor.screenshot("12-server-gone");
+    await sandbox.changeSettings({});
+    await notice.waitFor({ state: "hidden" });
+    await editor.run("Notifications: Clear All Notifications");
+  });
+}
+
+/** Nothing is open but the view Runs. */
+export async function playColumns(editor: Editor): Promise<void> {
+  await step("a timeline that is alone stays in view when a click opens its trace", async () => {
+    await editor.run("View: Close All Editors");
+    await editor.run("Focus on Runs View");
+    await editor.pickFor(editor.runs.filter({ hasText: "demo" }), "Open Timeline");
+    await row(editor, /^implement-parser/).click();
+    await editor.cursor.filter({ hasText: "Ln 5," }).waitFor();
+    await row(editor, /^round 1 /).click();
+    await editor.cursor.filter({ hasText: "Ln 6," }).waitFor();
+    assert.equal(await editor.groups.count(), 2);
+    assert.equal(await editor.tab("trace.jsonl").count(), 1);
+    await editor.run("Drive Trace: Open Report");
+    await editor.preview.locator(".headline").waitFor();
+    assert.equal(await editor.groups.count(), 2);
+    await editor.closeTab("Report: demo");
+    await editor.closeTab("Timeline: demo");
+  });
+}
