@@ -91,10 +91,10 @@ def test_every_run_of_the_workspace_though_nothing_is_open(
     run = found["run-1"]
     assert (run["verdict"], run["headline"]) == ("incorrect", "INCORRECT — qa failed")
     assert [(each["uri"], each["line"], each["events"]) for each in run["files"]] == [
-        (part.as_uri(), 0, 1),
         (shop.as_uri(), 0, 1),
+        (part.as_uri(), 0, 1),
     ]
-    assert run["files"][1]["name"] == "projects/shop/trace.jsonl"
+    assert run["files"][0]["name"] == "projects/shop/trace.jsonl"
     # A line that names no run is its trace's only one's.
     assert run["findings"] == sum(each["findings"] for each in run["files"]) > 0
     assert found["orphan-x"]["verdict"] == "not-computable"

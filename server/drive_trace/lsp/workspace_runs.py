@@ -23,6 +23,9 @@ from drive_trace.steps import Steps, at_once
 
 Result = TypeVar("Result")
 
+_Order = tuple[tuple[bool, str], ...]
+"""The steps of a path, each with whether it is a folder."""
+
 
 class RunPart(NamedTuple):
     """A run in one trace."""
@@ -87,7 +90,7 @@ class WorkspaceRuns:
         """Every run that is known, part by part in the order of their paths, and the runs in the
         order of their first parts. A trace from outside the workspace is not joined with others.
         """
-        found: dict[tuple[str, str], list[tuple[str, RunPart]]] = {}
+        found: dict[tuple[str, str], list[tuple[_Order, RunPart]]] = {}
         for trace in self._traces:
             path = path_of(trace.uri)
             name = self.closed.folders.name_of(path) if path is not None else trace.uri
@@ -119,7 +122,7 @@ class WorkspaceRuns:
         found = [*self._open_parts(run_id, uri), *self._closed_parts(run_id)]
         return [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
-    def _open_parts(self, run_id: str, uri: str) -> Iterator[tuple[str, RunPart]]:
+    def _open_parts(self, run_id: str, uri: str) -> Iterator[tuple[_Order, RunPart]]:
         for trace in self._traces:
             if trace.uri == uri or self._counts(trace):
                 path = path_of(trace.uri)
@@ -128,7 +131,7 @@ class WorkspaceRuns:
                 if part is not None:
                     yield _order(path or Path(trace.uri)), RunPart(trace.uri, part, trace)
 
-    def _closed_parts(self, run_id: str) -> Iterator[tuple[str, RunPart]]:
+    def _closed_parts(self, run_id: str) -> Iterator[tuple[_Order, RunPart]]:
         is_open = self.open_reals()
         for real, path, part in self.closed.holders(run_id):
             if real not in is_open:
@@ -147,7 +150,10 @@ def _asked(work: Callable[[Analysis, str], Steps[Result]], uri: str, analysis: A
     return at_once(work(analysis, uri))
 
 
-def _order(path: Path) -> str:
-    """Sorts like a search: a folder's files come before those in the folders inside it."""
+def _order(path: Path) -> _Order:
+    """Sorts like a search of a folder, as `score` joins traces in that order: between two grades of
+    one moment that of the later trace counts. A folder's files come before those in the folders
+    inside it.
+    """
     *folders, name = path.parts
-    return "\\0".join([*("\\1" + each for each in folders), name])
+    return (*((True, each) for each in folders), (False, name))
