@@ -17,7 +17,7 @@ from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.rules.settings import DEFAULTS
 from drive_trace.scorecard.card import score
-from drive_trace.steps import Steps
+from drive_trace.steps import Steps, at_once
 from drive_trace.storage.traces import Problem, find_traces
 from drive_trace.text import PositionEncoding
 from tests.support.client_text import graded, triage
@@ -136,7 +136,7 @@ def test_traces_are_joined_in_the_order_in_which_a_search_finds_them(tmp_path: P
     runs.note_open(here.as_uri(), here)
     searched = [str(each) for each in find_traces([str(tmp_path)])]
     assert len(searched) == len(paths)
-    (parts,) = runs.all_runs()
+    (parts,) = at_once(runs.all_runs())
     assert [path_of(each.uri) for each in parts] == [Path(each) for each in searched]
     others = runs.others_with("run-1", here.as_uri())
     assert [each.uri for each in others] == [

@@ -37,11 +37,7 @@ class RunFile(NamedTuple):
 def run_json(run: RunScore, files: Sequence[RunFile]) -> dict[str, object]:
     """A run as all traces of the workspace have it."""
     return {
-        "runId": run.run_id,
-        "label": printable(run.run_id),
-        "verdict": str(run.gate.verdict),
-        "headline": headline(run.gate),
-        "title": lens_title(run),
+        **_told(run),
         "findings": sum(each.findings for each in files),
         "files": [each._asdict() for each in files],
     }
@@ -58,11 +54,18 @@ def run_at_json(run: RunScore, said: Elsewhere | None, kind: types.MarkupKind) -
     """A run as one trace has it, with its card, and what other traces say of it."""
     card = [card_markdown(run), elsewhere_markdown(said) if said is not None else None]
     return {
+        **_told(run),
+        "elsewhere": elsewhere_short(said) if said is not None else None,
+        "card": markup("\n\n---\n\n".join(filter(None, card)), kind).value,
+    }
+
+
+def _told(run: RunScore) -> dict[str, object]:
+    """A run in words; its label is its id as it may be shown."""
+    return {
         "runId": run.run_id,
         "label": printable(run.run_id),
         "verdict": str(run.gate.verdict),
         "headline": headline(run.gate),
         "title": lens_title(run),
-        "elsewhere": elsewhere_short(said) if said is not None else None,
-        "card": markup("\n\n---\n\n".join(filter(None, card)), kind).value,
     }

@@ -75,7 +75,8 @@ class TraceFolders:
 
     def holds(self, path: Path) -> bool:
         """Whether a file of that path is, or would be, one of the traces."""
-        return is_trace(path) and any(path.is_relative_to(each) for each in self.folders)
+        is_plain = is_trace(path) and os.pardir not in path.parts
+        return is_plain and any(path.is_relative_to(each) for each in self.folders)
 
     def name_of(self, path: Path) -> str:
         """How a trace is called in what is shown: its path from its folder on, and with several

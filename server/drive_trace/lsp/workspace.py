@@ -79,11 +79,11 @@ class OpenTrace:
         """The diagnostics of this version, a list as JSON text."""
         return self._maker.as_json(self.near)
 
-    def findings_by_run(self) -> Mapping[str | None, int]:
+    def findings_by_run(self) -> Steps[Mapping[str | None, int]]:
         """See :meth:`Analysis.findings_by_run`; counted again only when findings have changed."""
         revision = self.analysis.finding_revision
         if self._counted is None or self._counted[0] != revision:
-            self._counted = revision, self.analysis.findings_by_run()
+            self._counted = revision, (yield from self.analysis.findings_by_run())
         return self._counted[1]
 
     def _replace_all(self, text: str) -> None:
@@ -100,6 +100,12 @@ class Workspace:
 
     def __init__(self) -> None:
         self._open: dict[str, OpenTrace] = {}
+        self._moves = 0
+
+    @property
+    def edits(self) -> int:
+        """Counts the changes of any trace, and what is opened and closed."""
+        return self._moves + sum(trace.edits for trace in self._open.values())
 
     def __iter__(self) -> Iterator[OpenTrace]:
         return iter(list(self._open.values()))
@@ -112,10 +118,12 @@ class Workspace:
         """Take in a trace; one that was open under the URI already is replaced."""
         self.close(trace.uri)
         self._open[trace.uri] = trace
+        self._moves += 1
 
     def close(self, uri: str) -> bool:
         """Let go of a trace; whether it was open."""
         trace = self._open.pop(uri, None)
         if trace is not None:
             trace.edits += 1
+            self._moves += trace.edits
         return trace is not None
