@@ -55,7 +55,7 @@ from drive_trace.storage.recording import new_stamp
 from drive_trace.trace.line import Line
 
 _AT_ONCE = 20
-"""So many closed traces are judged in one go; between two, a cancel is noticed."""
+"""So many closed traces are judged in one go; between two, other messages are served."""
 _FORMATS = ("html", "body")
 _NO_RUN = "there is no such run in the trace"
 
