@@ -66,6 +66,14 @@ def test_other_runs_have_their_own() -> None:
     assert open_in(scope_of(SLICE, other)) == ["D1"]
 
 
+def test_a_run_may_have_an_id_without_a_letter() -> None:
+    nameless = SLICE.replace('{"', '{"project_run_id":"","', 1)
+    analysis = Analysis(trace(nameless, DISPATCH), path="x/b/trace.jsonl")
+    lines = analysis.document.lines
+    assert open_in(scope_at(analysis.index, lines, len(lines), "")) == ["S1"]
+    assert scope_of(nameless, path="x/b/trace.jsonl").run_id == ""
+
+
 def test_the_run_is_that_of_the_nearest_line_then_that_of_the_path() -> None:
     named = '{"project_run_id":"broken",'
     assert scope_of("", "{}", path="x/projects/a/trace.jsonl").run_id == "a"

@@ -19,6 +19,7 @@ from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.events import Event, TraceLog
 from drive_trace.scorecard.lookalikes import is_lookalike
 from drive_trace.scorecard.summary import RunSummary, TraceSummary, summarize, summarize_part
+from drive_trace.steps import Steps, at_once, in_batches
 from drive_trace.text import Span
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
@@ -114,13 +115,15 @@ class Analysis:
         """How many findings there are."""
         return self._findings.total
 
-    def findings_by_run(self) -> Mapping[str | None, int]:
+    def findings_by_run(self) -> Steps[Mapping[str | None, int]]:
         """How many findings each run has on its lines. Those of lines that name no run are the
         run's where the trace has only one, else nobody's: they stand under None.
         """
         counts: Counter[str | None] = Counter()
-        for line in self._findings.lines():
-            counts[run_of(line)] += self._findings.count_of(line)
+        for lines in in_batches(self._findings.lines()):
+            for line in lines:
+                counts[run_of(line)] += self._findings.count_of(line)
+            yield
         runs = {*self.index.runs, *counts} - {None}
         if len(runs) == 1:
             counts[runs.pop()] += counts.pop(None, 0)
@@ -184,6 +187,10 @@ class Analysis:
 
     def summary(self, path: str = "") -> TraceSummary:
         """The trace, summed up for the scorecard."""
+        return at_once(self.summing_up(path))
+
+    def summing_up(self, path: str = "") -> Steps[TraceSummary]:
+        """The same in steps."""
         return summarize(self.index, self.line_number, path)
 
     def score(self, path: str = "") -> ScoreCard:
@@ -197,6 +204,10 @@ class Analysis:
 
     def part_of(self, run_id: str, path: str = "") -> RunSummary | None:
         """What one run has in this trace, rejected lines too; None where it has no line in it."""
+        return at_once(self.summing_up_run(run_id, path))
+
+    def summing_up_run(self, run_id: str, path: str = "") -> Steps[RunSummary | None]:
+        """The same in steps."""
         return summarize_part(self.index, run_id, self.line_number, path)
 
 
@@ -217,7 +228,7 @@ def summarize_text(text: str | Sequence[str], path: str = "") -> TraceSummary:
     document = Document(records, partial(read_lines, only_score=True))
     index = Index()
     index.add(document.lines)
-    return summarize(index, lambda line: document.number(line) + 1, path)
+    return at_once(summarize(index, lambda line: document.number(line) + 1, path))
 
 
 def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
@@ -231,7 +242,8 @@ def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
     index.add(document.lines)
     events = _events(document.lines, path)
     invalid = tuple(n for n, line in enumerate(document.lines, 1) if line.is_rejected)
-    return TraceLog(summarize(index, lambda line: document.number(line) + 1, path), events, invalid)
+    summary = at_once(summarize(index, lambda line: document.number(line) + 1, path))
+    return TraceLog(summary, events, invalid)
 
 
 def events_of_run(lines: Sequence[Line], run_id: str, path: str = "") -> tuple[Event, ...]:

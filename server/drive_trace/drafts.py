@@ -102,7 +102,7 @@ def draft_merged(
     if unnamed and state.rejected_since:
         return Refused((_superseded_by_rejected(state, unnamed),))
     counted = state.counted.values if state.counted is not None else {}
-    draft = Draft(feed, run_id, None, {**dict.fromkeys(names), **counted, **changes})
+    draft = Draft(feed, run_id, state.agent_id, {**dict.fromkeys(names), **counted, **changes})
     reasons = _objections(draft.record(_ANY_STAMP))
     return Refused(tuple(reasons)) if reasons else draft
 

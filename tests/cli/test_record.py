@@ -12,6 +12,7 @@ from tests.cli.support import Ran, process, run, write
 from tests.support.client_text import graded, tokens, triage
 
 GRADES = ("mechanical", "qa", "intent")
+AGENT = ("orchestrator_agent_id",)
 COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
@@ -89,6 +90,22 @@ def test_only_the_runs_own_grades_are_merged(trace: Path) -> None:
         file.write(triage())
     assert record(trace, "--intent", "pass").code == 0
     assert last(trace, GRADES) == ["pass", "pass", "pass"]
+
+
+def test_the_runs_agent_is_named_where_it_has_one(trace: Path) -> None:
+    assert record(trace, "--qa", "pass").code == 0
+    assert last(trace, AGENT) == [None]
+    with trace.open("a") as file:
+        file.write(triage(orchestrator_agent_id="agent 7"))
+        file.write(triage(run="run-2", orchestrator_agent_id="agent 8"))
+    assert record(trace, "--qa", "fail").code == 0
+    assert last(trace, AGENT) == ["agent 7"]
+    assert add_tokens(trace, "--input-tokens", "5").code == 0
+    assert last(trace, AGENT) == ["agent 7"]
+    with trace.open("a") as file:
+        file.write(triage(orchestrator_agent_id="agent 9"))
+    assert record(trace, "--qa", "pass").code == 0
+    assert last(trace, AGENT) == [None]
 
 
 def test_an_unknown_run_is_refused_but_for_new_run(trace: Path) -> None:

@@ -49,6 +49,19 @@ def test_what_is_recorded_is_repeated_and_missing_components_stand_first() -> No
     )
 
 
+def test_a_grade_names_the_agent_that_the_run_names_if_it_names_one() -> None:
+    one = """
+        EVENT{"event_type":"project-started"$0}
+        EVENT{"event_type":"project-started","project_run_id":"b","orchestrator_agent_id":"b-7"}
+        EVENT{"event_type":"slice-started","orchestrator_agent_id":"agent 🚀"}
+        EVENT{"event_type":"project-closed","orchestrator_agent_id":"agent 🚀"}
+        """
+    title = "Record qa: fail (run checkout-retry)"
+    check_appended(one, title, '"orchestrator_agent_id":"agent 🚀","mechanical":null,"qa":"fail"')
+    two = one + 'EVENT{"event_type":"retro-landed","orchestrator_agent_id":"agent-8"}'
+    check_appended(two, title, '"orchestrator_agent_id":null,"mechanical":null,"qa":"fail"')
+
+
 def test_a_grade_that_was_rejected_is_not_passed_over() -> None:
     graded = UNGRADED + 'EVENT{"event_type":"correctness-recorded","qa":"passed"}'
     (offer,) = offers_at(graded)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from drive_trace.features.options import LinkOptions
-from drive_trace.storage.linked_files import linked_file
+from drive_trace.storage.linked_files import linked_files
 from tests.support.moving import links_of
 
 OPTIONS = LinkOptions(
@@ -27,6 +30,15 @@ def test_specs_plans_and_other_files() -> None:
         ("/work/a/plan.md", "/work/a/plan.md"),
         ("projects/a/spec.md", "projects/a/spec.md"),
     ]
+
+
+def test_what_is_not_there_is_no_link() -> None:
+    fixture = """
+        EVENT{"event_type":"spec-authored","spec_path":"gone.md"}
+        EVENT{"event_type":"spec-authored","spec_path":"there.md"}
+        EVENT{"event_type":"spec-amended","spec_path":"gone.md"}
+    """
+    assert links_of(fixture, gone=["gone.md"]) == [("there.md", "there.md")]
 
 
 def test_tickets_and_pull_requests_lead_where_the_settings_say() -> None:
@@ -139,8 +151,10 @@ def workspace(tmp_path: Path) -> Path:
 
 def find(named: str, workspace: Path, folder: str = "") -> str | None:
     trace = workspace / "repository/projects/a/trace.jsonl"
-    found = linked_file(named, trace, [workspace / "not-there", workspace / folder])
-    return found.relative_to(workspace).as_posix() if found is not None else None
+    names = ["first.md", named, "last.md"]
+    found = linked_files(names, trace, [workspace / "not-there", workspace / folder])
+    assert found.keys() <= {named}
+    return found[named].relative_to(workspace).as_posix() if found else None
 
 
 SPEC = "repository/projects/a/spec.md"
@@ -156,6 +170,47 @@ def test_a_path_is_looked_for_from_the_top_and_towards_the_trace(workspace: Path
 
 def test_a_project_alone_can_be_the_workspace(workspace: Path) -> None:
     assert find("projects/a/spec.md", workspace, "repository/projects/a") == SPEC
+
+
+def test_symbolic_links_are_followed_within_the_workspace(workspace: Path) -> None:
+    project = workspace / "repository/projects/a"
+    (project / "up.md").symlink_to("../a/./spec.md")
+    (workspace / "specs").symlink_to(project)
+    (project / "folder.md").symlink_to("../../../specs/up.md")
+    (project / "loop.md").symlink_to("loop.md")
+    (project / "out").symlink_to("../../../..")
+    (project / "in-again.md").symlink_to(f"out/{workspace.name}/{SPEC}")
+    assert find("up.md", workspace) == "repository/projects/a/up.md"
+    assert find("folder.md", workspace) == "repository/projects/a/folder.md"
+    assert find("specs/spec.md", workspace) == "specs/spec.md"
+    assert [find(f"{name}.md", workspace) for name in ("loop", "out/secret", "in-again")] == [
+        None
+    ] * 3
+
+
+def test_nothing_outside_the_workspace_is_looked_at(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = workspace.parent
+    (workspace / "out").symlink_to(outside)
+    (workspace / "out.md").symlink_to("../secret.md")
+    looked_at: list[str] = []
+    for name in ("lstat", "stat", "readlink"):
+        monkeypatch.setattr(os, name, _noting(looked_at, getattr(os, name)))
+    names = ["out/secret.md", "out.md", "stolen.md", "../secret.md", str(outside / "secret.md")]
+    assert linked_files(names, workspace / "repository/projects/a/trace.jsonl", [workspace]) == {}
+    above = [str(each) for each in (workspace, *workspace.parents)]  # to find out where it is
+    found = {each for each in looked_at if each not in above}
+    assert f"{workspace}/out.md" in found
+    assert all(each.startswith(f"{workspace}/") for each in found)
+
+
+def _noting(calls: list[str], call: Callable[..., Any]) -> Callable[..., Any]:
+    def noted(path: Any, *given: Any, **named: Any) -> Any:
+        calls.append(os.fspath(path))
+        return call(path, *given, **named)
+
+    return noted
 
 
 @pytest.mark.parametrize(
@@ -175,7 +230,7 @@ def test_a_project_alone_can_be_the_workspace(workspace: Path) -> None:
 )
 def test_what_is_not_there_or_outside_is_not_found(named: str, workspace: Path) -> None:
     assert find(named, workspace) is None
-    assert linked_file(named, None, []) is None
+    assert linked_files([named], None, []) == {}
 
 
 def test_a_file_outside_is_not_found_by_its_whole_path(workspace: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drive_trace.api import summarize_text
+from drive_trace.api import read_log, summarize_text
 from drive_trace.scorecard.feeds import feed_state, has_run, runs_named
 from drive_trace.vocabulary import COST, EVENTS, GRADE
 from tests.support.client_text import event, graded, tokens, triage
@@ -22,11 +22,16 @@ TRACES = Path(__file__).parents[1] / "conformance/traces.jsonl"
 def check(text: str) -> Counter[str]:
     """Compare with the summary that the scorecard is made of; gives what there was to see."""
     data, summary = text.encode(), summarize_text(text)
+    agents: dict[str, set[str]] = {run.run_id: set() for run in summary.runs}
+    for each in read_log(text).events:
+        agents[each.run_id].add(str(each.values["orchestrator_agent_id"] or " "))
     seen: Counter[str] = Counter()
     for run in summary.runs:
         for feed, recorded in ((GRADE, run.correctness), (COST, run.tokens)):
             state = feed_state(data, EVENTS[feed], run.run_id)
             assert state.knows_run
+            named = sorted(agents[run.run_id] - {" "})
+            assert state.agent_id == (named[0] if len(named) == 1 else None)
             assert has_run(data, run.run_id)
             assert state.counted == (recorded and (recorded.values, recorded.line, recorded.ts))
             dropped = [each for each in run.rejected if each.event_name == feed]
@@ -94,6 +99,14 @@ LINES = [
     "correctness-recorded\n",
     graded("fail", "fail", "fail").replace(":", " : ").replace("\n", "\r\n"),
     graded("fail", None, None, note="undeclared"),
+    triage(orchestrator_agent_id="a 1"),
+    triage(orchestrator_agent_id="a 1").replace(":", " : "),
+    triage(run="run-2", orchestrator_agent_id="a 2"),
+    triage(orchestrator_agent_id='é "2"'),
+    escaped(triage(orchestrator_agent_id="a 1")),
+    triage(orchestrator_agent_id="a 1").replace("}", ',"orchestrator_agent_id":"a 2"}'),
+    triage(orchestrator_agent_id="a 2", verdict="rejected"),
+    triage(orchestrator_agent_id=" "),
 ]
 
 
@@ -106,8 +119,9 @@ def test_on_any_trace(lines: list[str], ended: bool) -> None:
 
 def test_a_record_that_is_no_utf8_matters_only_where_it_may_be_the_feeds() -> None:
     good = graded("pass", None, None).encode()
-    other = triage(input_ref="caf\xe9").encode("latin-1")
-    assert feed_state(good + other, EVENTS[GRADE], "run-1").counted is not None
+    other = triage(input_ref="caf\xe9", orchestrator_agent_id="a").encode("latin-1")
+    state = feed_state(good + other, EVENTS[GRADE], "run-1")
+    assert (state.counted is not None, state.agent_id) == (True, None)
     with pytest.raises(UnicodeDecodeError):
         feed_state(graded("pass", None, None, by="\xe9").encode("latin-1"), EVENTS[GRADE], "run-1")
 

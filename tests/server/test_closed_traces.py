@@ -7,17 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.api import Analysis
+from drive_trace.api import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.lsp import trace_folders
+from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
 from drive_trace.lsp.trace_folders import TraceFolders
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.rules.settings import DEFAULTS
-from drive_trace.steps import Steps
+from drive_trace.scorecard.card import score
+from drive_trace.steps import Steps, at_once
 from drive_trace.storage.more_files import MoreFiles
-from drive_trace.storage.traces import Problem
+from drive_trace.storage.traces import Problem, find_traces
 from drive_trace.text import PositionEncoding
 from tests.support.client_text import graded, triage
 
@@ -119,6 +121,33 @@ async def test_other_traces_are_asked_as_they_are_in_the_editor_or_on_disk(tmp_p
 
     said = await runs.ask_others("run-1", here.as_uri(), count_lines)
     assert said == [(edited.as_uri(), 3), (there.as_uri(), 2)]
+
+
+def test_traces_are_joined_in_the_order_in_which_a_search_finds_them(tmp_path: Path) -> None:
+    names = ("", "slices/a", "slices/a/b", "slices/a b", "slices/A", "z", "wip/drive-trace/z")
+    paths = [tmp_path / name / "trace.jsonl" for name in names]
+    paths += [tmp_path / "wip" / "drive-trace" / f"{name}.jsonl" for name in ("a", "Z", "~")]
+    for number, path in enumerate(paths):
+        write(path, graded("pass", "fail" if number % 2 else "pass", "pass"))
+    closed, traces = ClosedTraces([tmp_path]), Workspace()
+    runs = WorkspaceRuns(traces, closed)
+    look(closed)
+    here = paths[1]
+    traces.open(OpenTrace(here.as_uri(), 1, here.read_text("utf-8"), options(here)))
+    runs.note_open(here.as_uri(), here)
+    searched = [str(each) for each in find_traces([str(tmp_path)])]
+    assert len(searched) == len(paths)
+    (parts,) = at_once(runs.all_runs())
+    assert [path_of(each.uri) for each in parts] == [Path(each) for each in searched]
+    others = runs.others_with("run-1", here.as_uri())
+    assert [each.uri for each in others] == [
+        Path(each).as_uri() for each in searched if each != str(here)
+    ]
+    # All grades are of one moment.
+    said = runs.elsewhere("run-1", here.as_uri())
+    assert said is not None
+    (run,) = score([summarize_text(Path(each).read_text("utf-8"), each) for each in searched]).runs
+    assert said.run.gate == run.gate
 
 
 def test_a_trace_that_is_gone_holds_nothing(tmp_path: Path) -> None:

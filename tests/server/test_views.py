@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.server.support import refused
 from tests.server.test_live import append, opened, start, told, write
 from tests.support.client_text import apart, apply_edits, event, graded, triage
 from tests.support.editor import Document
@@ -53,6 +52,13 @@ def runs(client: RawClient) -> dict[str, Any]:
     return {each["runId"]: each for each in ask(client, "runs")["runs"]}
 
 
+def against(client: RawClient, what: str, **params: Any) -> str:
+    """What is said against a request with wrong params."""
+    error = client.response(client.start_request(f"driveTrace/{what}", params))["error"]
+    assert error["code"] == -32602
+    return str(error["message"])
+
+
 def run_at(document: Document, line: int) -> Any:
     position = {"line": line, "character": 0}
     params = {**document.identifier, "position": position}
@@ -91,10 +97,10 @@ def test_every_run_of_the_workspace_though_nothing_is_open(
     run = found["run-1"]
     assert (run["verdict"], run["headline"]) == ("incorrect", "INCORRECT — qa failed")
     assert [(each["uri"], each["line"], each["events"]) for each in run["files"]] == [
-        (part.as_uri(), 0, 1),
         (shop.as_uri(), 0, 1),
+        (part.as_uri(), 0, 1),
     ]
-    assert run["files"][1]["name"] == "projects/shop/trace.jsonl"
+    assert run["files"][0]["name"] == "projects/shop/trace.jsonl"
     # A line that names no run is its trace's only one's.
     assert run["findings"] == sum(each["findings"] for each in run["files"]) > 0
     assert found["orphan-x"]["verdict"] == "not-computable"
@@ -156,8 +162,8 @@ def test_what_a_trace_alone_says_of_the_grade(alone: RawClient, tmp_path: Path) 
     document.edit((end, end, graded("pass", "pass", "fail", ts=at(40))))
     now = {"mechanical": "pass", "qa": "pass", "intent": "fail"}
     assert ask(alone, "run", uri=document.uri, runId="run-1")["correctness"] == now
-    for params in ({"uri": document.uri, "runId": "run-9"}, {"uri": document.uri}):
-        assert refused(alone, alone.start_request("driveTrace/run", params)) == -32602
+    assert "no such run" in against(alone, "run", uri=document.uri, runId="run-9")
+    assert "expected {uri, runId}" in against(alone, "run", uri=document.uri)
 
 
 @pytest.mark.parametrize(
@@ -184,8 +190,7 @@ def test_an_open_trace_is_found_however_it_is_spelled(
 def test_another_trace_is_not_taken_for_it(client: RawClient, other: str) -> None:
     Document(client, triage(), uri="file:///work/a%3Fb/trace.jsonl")
     Document(client, triage(), uri="file:///c%3A/B/trace.jsonl")
-    params = {"uri": other, "runId": "run-1"}
-    assert refused(client, client.start_request("driveTrace/run", params)) == -32602
+    assert "no such trace" in against(client, "run", uri=other, runId="run-1")
 
 
 def test_what_other_traces_say_of_the_run_under_the_cursor(
@@ -240,16 +245,47 @@ def test_there_is_no_report_of_what_is_no_trace(alone: RawClient, tmp_path: Path
     start(alone, tmp_path)
     secret = write(tmp_path / "notes.txt", "secret")
     outside = write(tmp_path.parent / "outside" / "trace.jsonl", triage())
+    (tmp_path / "linked").symlink_to(outside.parent)
     document = opened(alone, write(tmp_path / "trace.jsonl", triage()))
-    for params in (
-        {"uri": secret.as_uri()},
-        {"uri": outside.as_uri()},
-        {"uri": document.uri, "runId": "run-9"},
-        {"uri": document.uri, "format": "pdf"},
-        {"uri": 5},
-        {},
+    for uri in (
+        secret.as_uri(),
+        outside.as_uri(),
+        f"{tmp_path.as_uri()}/../outside/trace.jsonl",
+        f"{tmp_path.as_uri()}/%2e%2e/outside/trace.jsonl",
+        f"{tmp_path.as_uri()}/linked/trace.jsonl",
+        f"{tmp_path.as_uri()}/gone/trace.jsonl",
+        "untitled:trace.jsonl",
+        "file:///\ud800/trace.jsonl",
+        "",
     ):
-        assert refused(alone, alone.start_request("driveTrace/report", params)) == -32602
+        for what in ("report", "timeline"):
+            said = against(alone, what, uri=uri, runId="run-1")
+            assert said == "there is no such trace in the workspace that can be read"
+    for what in ("report", "timeline"):
+        said = against(alone, what, uri=document.uri, runId="run-9")
+        assert said == "there is no such run in the trace"
+    said = against(alone, "report", uri=document.uri, format="pdf")
+    assert said == "the format of a report is one of html, body"
+
+
+@pytest.mark.parametrize(
+    ("what", "wrong", "members"),
+    [
+        ("runs", [], "{}"),
+        ("runs", 5, "{}"),
+        ("report", {"uri": 5}, "{uri, runId?, format?}, all strings"),
+        ("report", {}, "{uri, runId?, format?}, all strings"),
+        ("timeline", {"uri": "file:///t.jsonl"}, "{uri, runId}, all strings"),
+        ("nextEvents", ["file:///t.jsonl"], "{uri, runId?}, all strings"),
+        ("composeEvent", {"uri": "", "event": None}, "{uri, event, runId?, kind?}, all strings"),
+    ],
+)
+def test_params_of_another_shape_are_refused(
+    client: RawClient, what: str, wrong: Any, members: str
+) -> None:
+    said = client.response(client.start_request(f"driveTrace/{what}", wrong))["error"]
+    expected = f"the params are not those of driveTrace/{what}: expected {members}"
+    assert (said["code"], said["message"]) == (-32602, expected)
 
 
 def test_a_timeline(client: RawClient) -> None:
@@ -293,9 +329,10 @@ def test_a_timeline(client: RawClient) -> None:
 
 
 def test_a_timeline_counts_lines_as_the_editor_does(client: RawClient) -> None:
-    document = Document(client, apart(triage().replace(",", ",\r", 1) + dispatch_start()))
+    divided = triage().replace(",", ",\r", 2).replace("\n", "\r\n")
+    document = Document(client, apart("\r\n" + divided + "\n" + dispatch_start()))
     (lane,) = ask(client, "timeline", uri=document.uri, runId="run-1")["lanes"]
-    assert lane["startLine"] == 2
+    assert lane["startLine"] == 5
 
 
 def test_a_timeline_of_ten_thousand_events(client: RawClient) -> None:
@@ -339,9 +376,33 @@ def test_what_only_a_person_knows_is_left_to_be_filled_in(client: RawClient) -> 
     assert "byte_length" in made["blanks"]
     assert '"byte_length":${' in made["snippet"]
     assert '"spec_kind":"slice"' in made["snippet"]
-    for wrong in ({"event": "no-such"}, {"event": "spec-authored", "kind": "odd"}):
-        params = {"uri": document.uri, **wrong}
-        assert refused(client, client.start_request("driveTrace/composeEvent", params)) == -32602
+    for wrong in (
+        {"event": "no-such"},
+        {"event": "spec-authored", "kind": "odd"},
+        {"event": "round-start", "kind": "slice"},
+    ):
+        said = against(client, "composeEvent", uri=document.uri, **wrong)
+        assert said == "there is no such event, or no such kind of it"
+
+
+def test_a_slip_of_a_runs_id_does_not_make_another_run(alone: RawClient, tmp_path: Path) -> None:
+    trace = write(tmp_path / "projects" / "shop" / "trace.jsonl", "")
+    start(alone, tmp_path)
+    document = opened(alone, trace)
+    asked_for: dict[str, Any] = {"uri": document.uri, "event": "round-start"}
+    # The trace is where events of its project go, though it has none yet.
+    assert ask(alone, "nextEvents", uri=document.uri)["runId"] == "shop"
+    made = ask(alone, "composeEvent", **asked_for, runId="shop")
+    assert '"project_run_id":"shop"' in made["text"]
+    document.rewrite(apart(triage(project_run_id="") + triage()))
+    for run_id in ("", "run-1"):
+        assert ask(alone, "nextEvents", uri=document.uri, runId=run_id)["runId"] == run_id
+        made = ask(alone, "composeEvent", **asked_for, runId=run_id)
+        assert f'"project_run_id":"{run_id}"' in made["text"]
+    for params in ({"uri": document.uri}, asked_for):
+        what = "composeEvent" if "event" in params else "nextEvents"
+        said = against(alone, what, **params, runId="run1")
+        assert said == "there is no such run in the trace"
 
 
 def test_of_what_is_not_open_nothing_can_be_appended(client: RawClient) -> None:

@@ -12,7 +12,7 @@ from lsprotocol import types
 from drive_trace.api import Analysis
 from drive_trace.features.definition import definition, leading
 from drive_trace.features.document_highlight import document_highlights
-from drive_trace.features.document_link import document_links
+from drive_trace.features.document_link import document_links, find_links, paths_in
 from drive_trace.features.document_symbol import SymbolOptions, document_symbols
 from drive_trace.features.folding_range import FoldingOptions, folding_ranges
 from drive_trace.features.options import LinkOptions
@@ -246,14 +246,21 @@ def selections_of(fixture: str) -> list[str]:
 
 
 def links_of(
-    fixture: str, options: LinkOptions | None = None, folders: Sequence[str] = ("/work",)
+    fixture: str,
+    options: LinkOptions | None = None,
+    folders: Sequence[str] = ("/work",),
+    gone: Sequence[str] = (),
 ) -> list[tuple[str, str]]:
-    """The text of each link, and where it leads: an address, or the path that is looked for."""
+    """The text of each link, and where it leads: an address, or the path of a file. Every file is
+    there but for those that are gone.
+    """
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
+    links = at_once(find_links(analysis, options or LinkOptions(), folders))
+    files = {path: path for path in paths_in(links) if path not in gone}
     answers = []
     for encoding in ENCODINGS:
-        given = (analysis, URI, encoding, options or LinkOptions(), folders)
+        given = (analysis, links, files, encoding)
         found = json.loads(at_once(document_links(*given)).text)
         told = json.loads(at_once(document_links(*given, with_tooltips=True)).text)
         assert [{k: v for k, v in each.items() if k != "tooltip"} for each in told] == found
@@ -265,7 +272,4 @@ def links_of(
 
 def _linked(wanted: Fixture, link: Any, encoding: PositionEncoding) -> tuple[str, str]:
     start, end = _offsets(wanted, link["range"], encoding)
-    if "target" in link:
-        return wanted.text[start:end], link["target"]
-    assert link["data"]["uri"] == URI
-    return wanted.text[start:end], link["data"]["path"]
+    return wanted.text[start:end], link["target"]

@@ -36,7 +36,8 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
 
     Of a run's correctness-recorded events the last one counts, as a whole. So what counts in FILE
     is read, the named components are changed, and all three are appended as one new event, while
-    no other drive-trace can write. There is no way to set a component back to null.
+    no other drive-trace can write. There is no way to set a component back to null. The event has
+    the run's orchestrator_agent_id if all of its events that have one have the same.
 
     It is refused for a run that FILE has no event of (but for --new-run), and where a later grade
     of the run was rejected by readers: what that was meant to say would be lost. Naming all three

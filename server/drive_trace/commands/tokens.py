@@ -59,7 +59,8 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     result that adds up the others. Where they differ, or usage stands in several places or in
     another, nothing is counted: it is refused, and why is told.
 
-    It is refused, and other traces at PATH are compared, as by record.
+    What is refused, which agent the event has, and how other traces at PATH are compared is as by
+    record.
 
     Exit code: 0 recorded, 1 refused, 2 wrong usage, or something cannot be read or written. After
     1 and 2 the file is as it was.

@@ -1,12 +1,12 @@
 """``textDocument/documentLink``: specs, plans and other files of the workspace, tickets and pull
-requests. Which files there are is found out by ``documentLink/resolve``.
+requests. What leads nowhere is no link; which files there are is for the caller to find out.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 from urllib.parse import quote
 
@@ -32,43 +32,56 @@ class _String(NamedTuple):
     span: Span
 
 
-class _Link(NamedTuple):
+class Link(NamedTuple):
+    """A string that leads somewhere, if there is what it names."""
+
     line: Line
     span: Span
-    target: str | None
-    """A web address; None for a file, which is looked for when somebody follows the link."""
     value: str
+    target: str | None
+    """A web address; None for a file, which ``value`` is a path of."""
     tooltip: str
 
 
-def document_links(  # noqa: PLR0913 - what a client sets and can do
-    analysis: Analysis,
-    uri: str,
-    encoding: PositionEncoding,
-    options: LinkOptions,
-    folders: Sequence[str],
-    *,
-    with_tooltips: bool = False,
-) -> Steps[JsonText]:
+def find_links(
+    analysis: Analysis, options: LinkOptions, folders: Sequence[str]
+) -> Steps[list[Link]]:
     """The links of a trace, in order. Paths are links if they can be in one of the workspace's
     folders, given as absolute paths.
     """
-    number = analysis.document.number
-    found: list[_Link] = []
+    found: list[Link] = []
     for strings in in_batches(_linking(analysis)):
         links = (_link(each, options, folders) for each in strings)
         found += [link for link in links if link is not None]
         yield
+    return sorted(found, key=lambda each: (each.line.order, each.span))
+
+
+def paths_in(links: Iterable[Link]) -> list[str]:
+    """The paths among links, each once."""
+    return list(dict.fromkeys(link.value for link in links if link.target is None))
+
+
+def document_links(
+    analysis: Analysis,
+    links: Sequence[Link],
+    files: Mapping[str, str],
+    encoding: PositionEncoding,
+    *,
+    with_tooltips: bool = False,
+) -> Steps[JsonText]:
+    """The answer: links to addresses, and to those files that are there, given by their paths in
+    the trace with their own addresses.
+    """
+    number = analysis.document.number
     answer = []
-    for batch in in_batches(sorted(found, key=lambda each: (each.line.order, each.span))):
+    for batch in in_batches(links):
         for link in batch:
-            said: dict[str, object] = {
-                "range": plain_range(analysis, number(link.line), link.span, encoding)
-            }
-            if link.target is not None:
-                said["target"] = link.target
-            else:
-                said["data"] = {"uri": uri, "path": link.value}
+            target = link.target or files.get(link.value)
+            if target is None:
+                continue
+            where = plain_range(analysis, number(link.line), link.span, encoding)
+            said: dict[str, object] = {"range": where, "target": target}
             if with_tooltips:
                 said["tooltip"] = link.tooltip
             answer.append(said)
@@ -99,21 +112,21 @@ def _string(line: Line, field: FieldType, span: Span) -> Iterable[_String]:
     return (_String(line, field, value, inside(span)),)
 
 
-def _link(said: _String, options: LinkOptions, folders: Sequence[str]) -> _Link | None:
-    value, field = said.value, said.field
+def _link(said: _String, options: LinkOptions, folders: Sequence[str]) -> Link | None:
+    line, span, value, field = said.line, said.span, said.value, said.field
     if _WEB_ADDRESS.fullmatch(value):
-        return _Link(said.line, said.span, value, value, f"Open {plain(value)}")
+        return Link(line, span, value, value, f"Open {plain(value)}")
     if field.names is Entity.PATH:
         if not any(_may_be_in(folder, value) for folder in folders):
             return None
-        return _Link(said.line, said.span, None, value, "Open the file")
+        return Link(line, span, value, None, "Open the file")
     is_ticket = field.refers_to is Reference.TICKET
     template = options.ticket_url if is_ticket else options.pull_request_url
     reference = value.strip().lstrip("#!")
     if not template or not any(map(str.isalnum, reference)):
         return None
     address = template.replace("{ref}", quote(reference, safe="", errors="replace"))
-    return _Link(said.line, said.span, address, value, f"Open {field.refers_to} {plain(reference)}")
+    return Link(line, span, value, address, f"Open {field.refers_to} {plain(reference)}")
 
 
 def _may_be_in(folder: str, path: str) -> bool:

@@ -37,16 +37,24 @@ def _choices(scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
             }
 
 
+def can_append(analysis: Analysis, run_id: str) -> bool:
+    """Whether a trace names a run, or is where its events would go: a slip of an id is not to make
+    another run.
+    """
+    index = analysis.index
+    return run_id in {*index.runs, *index.rejected, _scope(analysis, None).run_id}
+
+
 def composed_at_end(
     analysis: Analysis, run_id: str | None, event: str, kind: str | None, stamp: Stamp
-) -> Composed:
-    """An event for the end of a trace, of its last run where none is named. Raises KeyError for an
-    event or a kind that there is not.
+) -> Composed | None:
+    """An event for the end of a trace, of its last run where none is named; None where there is no
+    such event, or no such kind of it.
     """
     scope = _scope(analysis, run_id)
-    of_kind = {next(iter(given.values()), None): given for given in variants(EVENTS[event], scope)}
-    given = of_kind[kind] if kind is not None else next(iter(of_kind.values()))
-    return compose(EVENTS[event], scope, stamp, given)
+    given = variants(EVENTS[event], scope) if event in EVENTS else []
+    chosen = [each for each in given if kind is None or kind in each.values()]
+    return compose(EVENTS[event], scope, stamp, chosen[0]) if chosen else None
 
 
 def composed_json(

@@ -44,16 +44,6 @@ def run_json(run: RunScore, files: Sequence[RunFile]) -> dict[str, object]:
     }
 
 
-def _told(run: RunScore) -> dict[str, object]:
-    return {
-        "runId": run.run_id,
-        "label": printable(run.run_id),
-        "verdict": str(run.gate.verdict),
-        "headline": headline(run.gate),
-        "title": lens_title(run),
-    }
-
-
 def run_near(analysis: Analysis, point: Point) -> str | None:
     """The run at a point; on a line that names none, the run that an event there would be of."""
     lines = analysis.document.lines
@@ -74,4 +64,15 @@ def run_at_json(run: RunScore, said: Elsewhere | None, kind: types.MarkupKind) -
         **_told(run),
         "elsewhere": elsewhere_short(said) if said is not None else None,
         "card": markup("\n\n---\n\n".join(filter(None, card)), kind).value,
+    }
+
+
+def _told(run: RunScore) -> dict[str, object]:
+    """A run in words; its label is its id as it may be shown."""
+    return {
+        "runId": run.run_id,
+        "label": printable(run.run_id),
+        "verdict": str(run.gate.verdict),
+        "headline": headline(run.gate),
+        "title": lens_title(run),
     }

@@ -26,6 +26,7 @@ from drive_trace.lsp.trace_folders import TraceFolders, real_path
 from drive_trace.rules import RULES
 from drive_trace.rules.settings import RuleSettings
 from drive_trace.scorecard.summary import RunSummary, TraceSummary, parts_by_run
+from drive_trace.steps import at_once
 from drive_trace.storage.following import Content, FollowedFile, More, Whole
 from drive_trace.storage.traces import Problem
 from drive_trace.trace.document import Point
@@ -224,7 +225,7 @@ class ClosedTraces:
         with trace.lock:
             if trace.counts is None or trace.counts[:2] != (trace.content, rules):
                 with self._opened(trace, rules) as analysis:
-                    counts = analysis.findings_by_run() if analysis is not None else {}
+                    counts = at_once(analysis.findings_by_run()) if analysis is not None else {}
                     trace.counts = trace.content, rules, counts
             return trace.counts[2]
 

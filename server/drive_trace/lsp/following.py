@@ -220,23 +220,28 @@ class Following:
     def _after(self) -> None:
         """Tell of what was found, and look again at what is being written when it is not."""
         self._tell()
-        is_open = self._runs.open_reals()
-        unsettled = {
+        waiting = {
             real: content
-            for real, content in self._closed.unsettled().items()
-            if real not in is_open and self._tried.get(real) != content
+            for real, content in self._unsettled().items()
+            if self._tried.get(real) != content
         }
-        if unsettled and self._settling is None:
+        if waiting and self._settling is None:
             loop = asyncio.get_running_loop()
-            self._settling = loop.call_later(QUIET, self._settle, unsettled)
+            self._settling = loop.call_later(QUIET, self._settle, waiting)
 
     def _settle(self, before: Mapping[str, object]) -> None:
         self._settling = None
-        now = self._closed.unsettled()
+        now = self._unsettled()
         quiet = {real: content for real, content in now.items() if before.get(real) == content}
         still = {real: each for real, each in self._tried.items() if now.get(real) == each}
         self._tried = still | quiet
         self._start(self._look_at(quiet, settle=True))
+
+    def _unsettled(self) -> dict[str, object]:
+        """See :meth:`ClosedTraces.unsettled`; open ones are not looked at on disk."""
+        is_open = self._runs.open_reals()
+        unsettled = self._closed.unsettled()
+        return {real: content for real, content in unsettled.items() if real not in is_open}
 
 
 async def _logged(work: Coroutine[Any, Any, None]) -> None:

@@ -5,7 +5,9 @@ They are declared to clients under ``capabilities.experimental.driveTrace``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from functools import partial
 from typing import Any
 
 import cattrs
@@ -94,7 +96,26 @@ def register(converter: cattrs.Converter) -> None:
                 each.name: override(rename=_camel(each.name)) for each in fields(params)
             }
             hook: Any = make_dict_structure_fn(params, converter, **renamed)
-            converter.register_structure_hook(params, hook)
+            converter.register_structure_hook(params, partial(_object, hook))
+
+
+def members_of(method: str) -> str | None:
+    """The members that the params of a request of ours have: ``{uri, runId?}, all strings``; None
+    for params of the protocol's.
+    """
+    params = OWN_REQUESTS.get(method)
+    if params is None or params.__module__ != __name__:
+        return None
+    names = [
+        _camel(each.name) + ("" if each.default is MISSING else "?") for each in fields(params)
+    ]
+    return f"{{{', '.join(names)}}}" + (", all strings" if names else "")
+
+
+def _object(hook: Callable[[object, type], object], value: object, kind: type) -> object:
+    if not isinstance(value, dict):
+        raise TypeError(f"not an object: {type(value).__name__}")
+    return hook(value, kind)
 
 
 def _camel(name: str) -> str:

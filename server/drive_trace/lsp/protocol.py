@@ -34,7 +34,7 @@ from pygls.protocol import LanguageServerProtocol
 
 from drive_trace.features.json_text import dumps
 from drive_trace.lsp.client import Client, read_client, without_what_is_unknown
-from drive_trace.lsp.own_messages import DECLARED, OWN_REQUESTS, OwnRequest
+from drive_trace.lsp.own_messages import DECLARED, OWN_REQUESTS, OwnRequest, members_of
 from drive_trace.lsp.wire import header
 from drive_trace.rules.base import printable
 
@@ -135,7 +135,9 @@ class TraceProtocol(LanguageServerProtocol):
         elif handler is None:
             error = JsonRpcMethodNotFound.of(printable(method))
         elif (request := self._structured(message, method)) is None:
-            error = JsonRpcInvalidParams(f"the params are not those of {method}")
+            members = members_of(method)
+            expected = f": expected {members}" if members is not None else ""
+            error = JsonRpcInvalidParams(f"the params are not those of {method}{expected}")
         else:
             self._initialized = True
             self._serve(msg_id, handler, getattr(request, "params", None))

@@ -80,6 +80,8 @@ class TraceFolders:
 
     def holds(self, path: Path) -> bool:
         """Whether a file of that path is, or would be, one of the traces."""
+        if os.pardir in path.parts:
+            return False
         inside = (each for each in self.folders if path.is_relative_to(each))
         return any(is_trace(path) or self.more.hold(path, each) for each in inside)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,7 +15,12 @@ from drive_trace import __version__
 from drive_trace.api import Analysis, events_of_run, read_log
 from drive_trace.features.elsewhere import elsewhere_short
 from drive_trace.features.json_text import JsonText, dumps
-from drive_trace.features.next_events import composed_at_end, composed_json, next_events_json
+from drive_trace.features.next_events import (
+    can_append,
+    composed_at_end,
+    composed_json,
+    next_events_json,
+)
 from drive_trace.features.runs import RunFile, graded_json, run_at_json, run_json, run_near
 from drive_trace.features.timeline import timeline_json
 from drive_trace.lsp.answers import Asked
@@ -37,25 +43,30 @@ from drive_trace.lsp.own_messages import (
     RunsParams,
 )
 from drive_trace.lsp.protocol import TraceProtocol
+from drive_trace.lsp.slices import in_slices_anew
 from drive_trace.lsp.threads import in_thread
-from drive_trace.lsp.trace_folders import real_path
+from drive_trace.lsp.turns import Turns
 from drive_trace.lsp.workspace_runs import RunPart, WorkspaceRuns
 from drive_trace.rules.settings import RuleSettings
 from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.events import TraceLog
 from drive_trace.scorecard.render import lens_title
 from drive_trace.scorecard.summary import RunSummary, TraceSummary
+from drive_trace.steps import Steps, at_once, in_batches
 from drive_trace.storage.following import FollowedFile, Whole
 from drive_trace.storage.recording import new_stamp
 from drive_trace.trace.line import Line
 
 _AT_ONCE = 20
-"""So many closed traces are judged in one go; between two, a cancel is noticed."""
+"""So many closed traces are judged in one go; between two, other messages are served."""
 _FORMATS = ("html", "body")
+_NO_RUN = "there is no such run in the trace"
 
 Made = TypeVar("Made")
 AskedOf = Callable[[str], Asked | None]
 RulesFor = Callable[[str], RuleSettings]
+_Counts = Mapping[str, Mapping[str | None, int]]
+"""Findings by a trace's address and a run."""
 
 
 class _Text(NamedTuple):
@@ -65,8 +76,17 @@ class _Text(NamedTuple):
     part: RunSummary | None
     """Of the run that was asked about; None where there is none such."""
     name: str
-    line_of: Callable[[int], int]
-    """A record's line in the protocol, from 0, by its number from 1."""
+    is_divided: bool
+    """Whether some record is several lines to the protocol."""
+
+    def line_of(self) -> Callable[[int], int]:
+        """Gives a record's line in the protocol, from 0, by its number from 1."""
+        if not self.is_divided:
+            return lambda number: number - 1
+        # In front of the record's last character, as a `\r` there ends the line with the record.
+        counts = (1 + line.text.count("\r", 0, -1) for line in self.lines)
+        starts = list(accumulate(counts, initial=0))
+        return lambda number: starts[number - 1]
 
 
 class Views:
@@ -86,6 +106,7 @@ class Views:
         self._asked = asked
         self._rules_for = rules_for
         self._is_listening = False
+        self._turns: Turns[Any] = Turns()
         self.handlers: Mapping[str, Callable[[Any], object]] = {
             RUNS: self._all_runs,
             RUN: self._run,
@@ -105,58 +126,61 @@ class Views:
 
     # Runs
 
-    async def _all_runs(self, _: RunsParams) -> dict[str, object]:
+    async def _all_runs(self, _: RunsParams) -> object:
         self._is_listening = True
-        await self._following.known()
-        runs = self._runs.all_runs()
-        closed = {part.uri for parts in runs for part in parts if part.trace is None}
-        counts = await self._count_closed(sorted(closed))
-        return {
-            "runs": [self._run_json(parts, counts) for parts in runs],
-            "unread": self._runs.closed.unread(self._runs.open_reals()),
-        }
+        return await self._turns.take(RUNS, self._runs_now)
 
-    async def _count_closed(self, uris: Sequence[str]) -> dict[str, Mapping[str | None, int]]:
-        rules = [(uri, self._rules_for(uri)) for uri in uris]
-        counts: dict[str, Mapping[str | None, int]] = {}
-        for start in range(0, len(rules), _AT_ONCE):
-            counts |= await in_thread(self._counts_of, rules[start : start + _AT_ONCE])
+    async def _runs_now(self) -> JsonText:
+        await self._following.known()
+        counts = await self._count_closed()
+        return await in_slices_anew(self._runs, lambda: self._runs_json(counts))
+
+    async def _count_closed(self) -> _Counts:
+        """The findings of traces that are not open."""
+        is_open = self._runs.open_reals()
+        parts = self._runs.closed.all_parts()
+        uris = {real: path.as_uri() for real, path, _ in parts if real not in is_open}
+        reals = list(uris)
+        counts: _Counts = {}
+        for start in range(0, len(reals), _AT_ONCE):
+            some = reals[start : start + _AT_ONCE]
+            asked = [(real, uris[real], self._rules_for(uris[real])) for real in some]
+            counts = {**counts, **await in_thread(self._counts_of, asked)}
         return counts
 
-    def _counts_of(
-        self, rules: Iterable[tuple[str, RuleSettings]]
-    ) -> dict[str, Mapping[str | None, int]]:
+    def _counts_of(self, asked: Iterable[tuple[str, str, RuleSettings]]) -> _Counts:
         count = self._runs.closed.findings_by_run
-        return {
-            uri: count(real_path(path), each)
-            for uri, each in rules
-            if (path := path_of(uri)) is not None
-        }
+        return {uri: count(real, rules) for real, uri, rules in asked}
 
-    def _run_json(
-        self, parts: Sequence[RunPart], closed: Mapping[str, Mapping[str | None, int]]
-    ) -> dict[str, object]:
-        files = []
-        for uri, part, trace in parts:
-            counts = closed.get(uri, {}) if trace is None else trace.findings_by_run()
-            document = trace.analysis.document if trace is not None else None
-            record = part.first_line - 1
-            line = document.protocol_line(record) if document is not None else record
-            findings = counts.get(part.run_id, 0)
-            grade = dict(part.correctness.values) if part.correctness is not None else None
-            files.append(RunFile(uri, part.path, line, part.event_count, findings, grade))
-        return run_json(score_run([each.part for each in parts]), files)
+    def _runs_json(self, closed: _Counts) -> Steps[JsonText]:
+        runs = yield from self._runs.all_runs()
+        counts = dict(closed)
+        opened = {part.uri: part.trace for parts in runs for part in parts}
+        for uri, trace in opened.items():
+            if trace is not None:
+                counts[uri] = yield from trace.findings_by_run()
+        found: list[bytes] = []
+        for batch in in_batches(runs):
+            found += [dumps(_run_json(parts, counts)) for parts in batch]
+            yield
+        unread = self._runs.closed.unread(self._runs.open_reals())
+        return JsonText(b'{"runs":[%b],"unread":%d}' % (b",".join(found), unread))
 
-    def _run_at(self, params: types.TextDocumentPositionParams) -> dict[str, object] | None:
+    def _run_at(self, params: types.TextDocumentPositionParams) -> object:
         self._is_listening = True
         asked = self._asked(params.text_document.uri)
         if asked is None:
             return None
         run_id = run_near(asked.analysis, asked.point(params.position))
-        part = asked.analysis.part_of(run_id) if run_id is not None else None
-        if run_id is None or part is None:
+        if run_id is None:
             return None
-        said = self._runs.elsewhere(run_id, asked.trace.uri)
+        return in_slices_anew(self._runs, lambda: self._run_at_json(asked, run_id))
+
+    def _run_at_json(self, asked: Asked, run_id: str) -> Steps[dict[str, object] | None]:
+        part = yield from asked.analysis.summing_up_run(run_id)
+        if part is None:
+            return None
+        said = yield from self._runs.looking_elsewhere(run_id, asked.trace.uri)
         return run_at_json(score_run([part]), said, asked.client.hover_format)
 
     async def _run(self, params: RunParams) -> dict[str, object]:
@@ -164,84 +188,111 @@ class Views:
 
     # Reports and timelines
 
-    async def _report(self, params: ReportParams) -> dict[str, object]:
+    async def _report(self, params: ReportParams) -> object:
         self._is_listening = True
         if params.format not in _FORMATS:
             raise JsonRpcInvalidParams(f"the format of a report is one of {', '.join(_FORMATS)}")
-        made = await self._of_trace(params.uri, params.run_id, partial(_report, params))
+        return await self._turns.take((REPORT, params), lambda: self._report_now(params))
+
+    async def _report_now(self, params: ReportParams) -> dict[str, object]:
         run_id = params.run_id
-        trace = self._runs.open_trace(params.uri)
-        uri = trace.uri if trace is not None else params.uri
-        said = self._runs.elsewhere(run_id, uri) if run_id is not None else None
+        made = await self._of_trace(params.uri, run_id, partial(_report, params))
+        said = None
+        if run_id is not None:
+            trace = self._runs.open_trace(params.uri)
+            uri = trace.uri if trace is not None else params.uri
+            look = partial(self._runs.looking_elsewhere, run_id, uri)
+            said = await in_slices_anew(self._runs, look)
         return {**made, "elsewhere": elsewhere_short(said) if said is not None else None}
 
-    async def _timeline(self, params: RunParams) -> JsonText:
+    async def _timeline(self, params: RunParams) -> object:
         self._is_listening = True
         work = partial(_timeline, params.run_id)
-        return await self._of_trace(params.uri, params.run_id, work)
+        return await self._turns.take(
+            (TIMELINE, params), lambda: self._of_trace(params.uri, params.run_id, work)
+        )
 
     async def _of_trace(
         self, uri: str, run_id: str | None, work: Callable[[_Text], Made | None]
     ) -> Made:
         """What some work says of a trace: as it is open now, else as it is on disk."""
+        text = await self._text_of(uri, run_id)
+        if text is None:
+            raise JsonRpcInvalidParams("there is no such trace in the workspace that can be read")
+        made = await in_thread(work, text)
+        if made is None:
+            raise JsonRpcInvalidParams(_NO_RUN)
+        return made
+
+    async def _text_of(self, uri: str, run_id: str | None) -> _Text | None:
         path = path_of(uri)
         name = self._runs.closed.folders.name_of(path) if path is not None else uri
         trace = self._runs.open_trace(uri)
         if trace is not None:
-            made = await in_thread(work, _text(trace.analysis, run_id, name))
-        elif path is not None and self._following.is_trace(uri):
-            made = await in_thread(
-                self._runs.closed.ask, path, lambda analysis: work(_text(analysis, run_id, name))
-            )
-        elif path is not None and self._runs.has_seen(uri):
-            analysis = await in_thread(_outside, path)
-            made = await in_thread(work, _text(analysis, run_id, name)) if analysis else None
-        else:
-            made = None
-        if made is None:
-            raise JsonRpcInvalidParams("there is no such trace in the workspace, or no such run")
-        return made
+            return await in_slices_anew(trace, lambda: _text(trace.analysis, run_id, name))
+        if path is None:
+            return None
+        if self._following.is_trace(uri):
+            return await in_thread(self._closed_text, path, run_id, name)
+        if self._runs.has_seen(uri):
+            return await in_thread(_text_outside, path, run_id, name)
+        return None
+
+    def _closed_text(self, path: Path, run_id: str | None, name: str) -> _Text | None:
+        closed = self._runs.closed
+        if not closed.has(path):  # as where a link leads out of the workspace
+            return None
+        return closed.ask(path, lambda analysis: at_once(_text(analysis, run_id, name)))
 
     # Events to append
 
     def _next_events(self, params: NextEventsParams) -> dict[str, object] | None:
-        asked = self._asked(params.uri)
+        asked = self._asked_of_run(params.uri, params.run_id)
         if asked is None:
             return None
         return next_events_json(asked.analysis, params.run_id, new_stamp())
 
     def _compose_event(self, params: ComposeEventParams) -> dict[str, object] | None:
-        asked = self._asked(params.uri)
+        asked = self._asked_of_run(params.uri, params.run_id)
         if asked is None:
             return None
         chosen = params.run_id, params.event, params.kind
-        try:
-            made = composed_at_end(asked.analysis, *chosen, new_stamp())
-        except KeyError as error:
-            raise JsonRpcInvalidParams("there is no such event, or no such kind of it") from error
+        made = composed_at_end(asked.analysis, *chosen, new_stamp())
+        if made is None:
+            raise JsonRpcInvalidParams("there is no such event, or no such kind of it")
         version = asked.trace.version
         return {"version": version, **composed_json(asked.analysis, made, asked.encoding)}
 
+    def _asked_of_run(self, uri: str, run_id: str | None) -> Asked | None:
+        asked = self._asked(uri)
+        if asked is not None and run_id is not None and not can_append(asked.analysis, run_id):
+            raise JsonRpcInvalidParams(_NO_RUN)
+        return asked
 
-def _outside(path: Path) -> Analysis | None:
+
+def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
     """A trace that is no part of the workspace, and is not kept for that reason."""
     news = FollowedFile(path, MOST_BYTES).look(anew=True)
-    return Analysis(news.records, path=str(path)) if isinstance(news, Whole) else None
+    if not isinstance(news, Whole):
+        return None
+    return at_once(_text(Analysis(news.records, path=str(path)), run_id, name))
 
 
-def _text(analysis: Analysis, run_id: str | None, name: str) -> _Text:
-    document = analysis.document
-    part = analysis.part_of(run_id, name) if run_id is not None else None
+def _run_json(parts: Sequence[RunPart], counts: _Counts) -> dict[str, object]:
+    files = []
+    for uri, part, trace in parts:
+        record = part.first_line - 1
+        line = record if trace is None else trace.analysis.document.protocol_line(record)
+        findings = counts.get(uri, {}).get(part.run_id, 0)
+        grade = dict(part.correctness.values) if part.correctness is not None else None
+        files.append(RunFile(uri, part.path, line, part.event_count, findings, grade))
+    return run_json(score_run([each.part for each in parts]), files)
+
+
+def _text(analysis: Analysis, run_id: str | None, name: str) -> Steps[_Text]:
+    part = (yield from analysis.summing_up_run(run_id, name)) if run_id is not None else None
     # Typing goes on while others work with it.
-    lines = tuple(document.lines)
-    if document.protocol_line(len(lines) - 1) == len(lines) - 1:
-        return _Text(lines, part, name, _one_less)
-    starts = [document.protocol_line(each) for each in range(len(lines))]
-    return _Text(lines, part, name, lambda number: starts[number - 1])
-
-
-def _one_less(number: int) -> int:
-    return number - 1
+    return _Text(tuple(analysis.document.lines), part, name, analysis.document.is_divided)
 
 
 def _report(params: ReportParams, text: _Text) -> dict[str, object] | None:
@@ -278,5 +329,5 @@ def _timeline(run_id: str, text: _Text) -> JsonText | None:
     if text.part is None:
         return None
     events = events_of_run(text.lines, run_id)
-    said = timeline_json(run_id, events, text.line_of)
+    said = timeline_json(run_id, events, text.line_of())
     return JsonText(dumps({**said, "title": lens_title(score_run([text.part]))}))

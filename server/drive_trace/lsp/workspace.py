@@ -83,11 +83,11 @@ class OpenTrace:
         """The diagnostics of this version, a list as JSON text."""
         return self._maker.as_json(self.near)
 
-    def findings_by_run(self) -> Mapping[str | None, int]:
+    def findings_by_run(self) -> Steps[Mapping[str | None, int]]:
         """See :meth:`Analysis.findings_by_run`; counted again only when findings have changed."""
         revision = self.analysis.finding_revision
         if self._counted is None or self._counted[0] != revision:
-            self._counted = revision, self.analysis.findings_by_run()
+            self._counted = revision, (yield from self.analysis.findings_by_run())
         return self._counted[1]
 
     def _replace_all(self, text: str) -> None:
@@ -105,6 +105,12 @@ class Workspace:
     def __init__(self) -> None:
         self._open: dict[_Key, OpenTrace] = {}
         self._seen: set[_Key] = set()
+        self._moves = 0
+
+    @property
+    def edits(self) -> int:
+        """Counts the changes of any trace, and what is opened and closed."""
+        return self._moves + sum(trace.edits for trace in self._open.values())
 
     def __iter__(self) -> Iterator[OpenTrace]:
         return iter(list(self._open.values()))
@@ -118,6 +124,7 @@ class Workspace:
         self.close(trace.uri)
         self._open[_key(trace.uri)] = trace
         self._seen.add(_key(trace.uri))
+        self._moves += 1
 
     def has_seen(self, uri: str) -> bool:
         """Whether a trace is or was open under this URI: whoever could open it may ask for it."""
@@ -128,6 +135,7 @@ class Workspace:
         trace = self._open.pop(_key(uri), None)
         if trace is not None:
             trace.edits += 1
+            self._moves += trace.edits
         return trace is not None
 
 

@@ -19,9 +19,12 @@ from drive_trace.lsp.trace_folders import real_path
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.summary import RunSummary, parts_by_run
-from drive_trace.steps import Steps, at_once
+from drive_trace.steps import Steps, at_once, in_batches
 
 Result = TypeVar("Result")
+
+_Order = tuple[tuple[bool, str], ...]
+"""The steps of a path, each with whether it is a folder."""
 
 
 class RunPart(NamedTuple):
@@ -68,7 +71,7 @@ class WorkspaceRuns:
 
     def others_with(self, run_id: str, uri: str) -> list[RunPart]:
         """The other traces of the workspace that hold a run, in the order of their paths."""
-        return [each for each in self._parts(run_id, uri) if each.uri != uri]
+        return [each for each in at_once(self._parts(run_id, uri)) if each.uri != uri]
 
     async def ask_others(
         self, run_id: str, uri: str, work: Callable[[Analysis, str], Steps[Result]]
@@ -87,56 +90,70 @@ class WorkspaceRuns:
                 said += [found] if found is not None else []
         return said
 
-    def all_runs(self) -> list[list[RunPart]]:
+    @property
+    def edits(self) -> int:
+        """Counts the changes of open traces."""
+        return self._traces.edits
+
+    def all_runs(self) -> Steps[list[list[RunPart]]]:
         """Every run that is known, part by part in the order of their paths, and the runs in the
         order of their first parts. A trace from outside the workspace is not joined with others.
         """
-        found: dict[tuple[str, str], list[tuple[str, RunPart]]] = {}
+        found: dict[tuple[str, str], list[tuple[_Order, RunPart]]] = {}
         for trace in self._traces:
-            path = path_of(trace.uri)
-            name = self.closed.folders.name_of(path) if path is not None else trace.uri
+            key, name = self._place(trace)
             own = "" if self._counts(trace) else trace.uri
-            for run_id, part in parts_by_run(trace.analysis.summary(name)).items():
-                key = _order(path or Path(trace.uri))
+            summary = yield from trace.analysis.summing_up(name)
+            for run_id, part in parts_by_run(summary).items():
                 found.setdefault((own, run_id), []).append((key, RunPart(trace.uri, part, trace)))
         is_open = self.open_reals()
-        for real, path, part in self.closed.all_parts():
-            if real not in is_open:
-                each = _order(path), RunPart(path.as_uri(), part, None)
-                found.setdefault(("", part.run_id), []).append(each)
+        for batch in in_batches(self.closed.all_parts()):
+            for real, path, part in batch:
+                if real not in is_open:
+                    each = _order(path), RunPart(path.as_uri(), part, None)
+                    found.setdefault(("", part.run_id), []).append(each)
+            yield
         runs = [sorted(parts, key=lambda pair: pair[0]) for parts in found.values()]
         runs.sort(key=lambda parts: (parts[0][0], parts[0][1].part.first_line))
         return [[part for _, part in parts] for parts in runs]
 
     def elsewhere(self, run_id: str, uri: str) -> Elsewhere | None:
         """A run as all traces of the workspace together have it, as asked of one that is open."""
-        parts = self._parts(run_id, uri)
+        return at_once(self.looking_elsewhere(run_id, uri))
+
+    def looking_elsewhere(self, run_id: str, uri: str) -> Steps[Elsewhere | None]:
+        """The same in steps."""
+        parts = yield from self._parts(run_id, uri)
         if not any(each.part.event_count for each in parts):
             return None
-        trace = self._traces.get(uri)
-        here = trace.analysis.score_run(run_id) if trace is not None else None
+        own = [each.part for each in parts if each.uri == uri and each.part.event_count]
         joined = score_run([each.part for each in parts])
         unread = self.closed.unread(self.open_reals())
-        return Elsewhere(joined, here, [each.uri for each in parts], uri, unread)
+        uris = [each.uri for each in parts]
+        return Elsewhere(joined, score_run(own) if own else None, uris, uri, unread)
 
-    def _parts(self, run_id: str, uri: str) -> list[RunPart]:
-        found = [*self._open_parts(run_id, uri), *self._closed_parts(run_id)]
-        return [each for _, each in sorted(found, key=lambda pair: pair[0])]
-
-    def _open_parts(self, run_id: str, uri: str) -> Iterator[tuple[str, RunPart]]:
+    def _parts(self, run_id: str, uri: str) -> Steps[list[RunPart]]:
+        found = list(self._closed_parts(run_id))
         for trace in self._traces:
             if trace.uri == uri or self._counts(trace):
-                path = path_of(trace.uri)
-                name = self.closed.folders.name_of(path) if path is not None else ""
-                part = trace.analysis.part_of(run_id, name)
+                key, name = self._place(trace)
+                part = yield from trace.analysis.summing_up_run(run_id, name)
                 if part is not None:
-                    yield _order(path or Path(trace.uri)), RunPart(trace.uri, part, trace)
+                    found.append((key, RunPart(trace.uri, part, trace)))
+        return [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
-    def _closed_parts(self, run_id: str) -> Iterator[tuple[str, RunPart]]:
+    def _closed_parts(self, run_id: str) -> Iterator[tuple[_Order, RunPart]]:
         is_open = self.open_reals()
         for real, path, part in self.closed.holders(run_id):
             if real not in is_open:
                 yield _order(path), RunPart(path.as_uri(), part, None)
+
+    def _place(self, trace: OpenTrace) -> tuple[_Order, str]:
+        """Where a trace stands among others, and how it is called."""
+        path = path_of(trace.uri)
+        if path is None:
+            return _order(Path(trace.uri)), trace.uri
+        return _order(path), self.closed.folders.name_of(path)
 
     def _counts(self, trace: OpenTrace) -> bool:
         path = path_of(trace.uri)
@@ -151,7 +168,10 @@ def _asked(work: Callable[[Analysis, str], Steps[Result]], uri: str, analysis: A
     return at_once(work(analysis, uri))
 
 
-def _order(path: Path) -> str:
-    """Sorts like a search: a folder's files come before those in the folders inside it."""
+def _order(path: Path) -> _Order:
+    """Sorts like a search of a folder, as `score` joins traces in that order: between two grades of
+    one moment that of the later trace counts. A folder's files come before those in the folders
+    inside it.
+    """
     *folders, name = path.parts
-    return "\\0".join([*("\\1" + each for each in folders), name])
+    return (*((True, each) for each in folders), (False, name))

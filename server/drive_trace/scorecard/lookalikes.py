@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import orjson
 
+from drive_trace.steps import Steps, in_batches
 from drive_trace.trace.line import Line, Status, name_of
 from drive_trace.trace.syntax import parse
 from drive_trace.vocabulary import EVENTS
@@ -54,9 +55,13 @@ def _alike(one: str, other: str) -> bool:
 
 def lookalikes(
     lines: Iterable[Line], number: Callable[[Line], int], path: str = ""
-) -> tuple[Lookalike, ...]:
+) -> Steps[tuple[Lookalike, ...]]:
     """Those of some lines of unknown types that look like a feed's."""
-    return tuple(_found(lines, number, path))
+    found: list[Lookalike] = []
+    for batch in in_batches(lines):
+        found += _found(batch, number, path)
+        yield
+    return tuple(found)
 
 
 def _found(lines: Iterable[Line], number: Callable[[Line], int], path: str) -> Iterator[Lookalike]:

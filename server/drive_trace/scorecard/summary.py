@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from drive_trace.scorecard.lookalikes import Lookalike, lookalikes
+from drive_trace.steps import Steps, in_batches
 from drive_trace.trace.index import Index, Run
 from drive_trace.trace.line import Line, OddLine
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
@@ -111,44 +112,48 @@ Number = Callable[[Line], int]
 """Gives a line's number from 1."""
 
 
-def summarize(index: Index, number: Number, path: str = "") -> TraceSummary:
+def summarize(index: Index, number: Number, path: str = "") -> Steps[TraceSummary]:
     """Sum a trace up; ``path`` is how it is called in what is shown."""
     known = index.runs
-    orphans = sorted(
-        rejected
-        for run_id, lines in index.rejected.items()
-        if run_id not in known
-        for rejected in _rejected(lines, number)
-    )
-    alike = lookalikes(index.unknown, number, path)
+    orphans: list[Rejected] = []
+    for run_id, lines in index.rejected.items():
+        if run_id not in known:
+            orphans += yield from _rejected(lines, number)
+    alike = yield from lookalikes(index.unknown, number, path)
     by_run: dict[str, list[Lookalike]] = {}
     for each in alike:
         by_run.setdefault(each.run_id or "", []).append(each)
-    return TraceSummary(
-        path,
-        tuple(
-            _run_summary(index, run, number, path)._replace(
-                lookalikes=tuple(by_run.get(run.run_id, ()))
-            )
-            for run in index.runs_in_order()
-        ),
-        tuple(orphans),
-        tuple(number(line) for line in index.unknown),
-        alike,
-    )
+    runs: list[RunSummary] = []
+    for batch in in_batches(index.runs_in_order()):
+        for run in batch:
+            summed = yield from _run_summary(index, run, number, path)
+            runs.append(summed._replace(lookalikes=tuple(by_run.get(run.run_id, ()))))
+        yield
+    unknown: list[int] = []
+    for strange in in_batches(index.unknown):
+        unknown += map(number, strange)
+        yield
+    return TraceSummary(path, tuple(runs), tuple(sorted(orphans)), tuple(unknown), alike)
 
 
-def summarize_run(index: Index, run: Run, number: Number, path: str = "") -> RunSummary:
-    """Sum one run up. Costs nothing that grows with the run, but for its rejected lines and the
-    trace's unknown ones.
+def summarize_part(
+    index: Index, run_id: str, number: Number, path: str = ""
+) -> Steps[RunSummary | None]:
+    """As :func:`parts_by_run`, of one run; None where the trace has no line of it. Costs nothing
+    that grows with the run, but for its rejected lines and the trace's unknown ones.
     """
-    alike = lookalikes(index.unknown, number, path)
-    return _run_summary(index, run, number, path)._replace(
-        lookalikes=tuple(each for each in alike if each.run_id == run.run_id)
-    )
+    run = index.runs.get(run_id)
+    if run is None:
+        rejected = yield from _rejected(index.rejected.get(run_id, ()), number)
+        return without_events(path, run_id, rejected) if rejected else None
+    alike = yield from lookalikes(index.unknown, number, path)
+    summed = yield from _run_summary(index, run, number, path)
+    return summed._replace(lookalikes=tuple(each for each in alike if each.run_id == run_id))
 
 
-def _run_summary(index: Index, run: Run, number: Number, path: str) -> RunSummary:
+def _run_summary(index: Index, run: Run, number: Number, path: str) -> Steps[RunSummary]:
+    rejected = yield from _rejected(index.rejected.get(run.run_id, ()), number)
+    unplaced = yield from _rejected(index.unplaced_feeds[:_NAMED], number)
     return RunSummary(
         run_id=run.run_id,
         path=path,
@@ -160,19 +165,10 @@ def _run_summary(index: Index, run: Run, number: Number, path: str) -> RunSummar
         closed=_first_ts(run, "project-closed"),
         dispatch_ms=run.dispatch_ms if run.events("dispatch-end") else None,
         rounds_per_dispatch=run.rounds_per_dispatch,
-        rejected=_rejected(index.rejected.get(run.run_id, ()), number),
-        unplaced=_rejected(index.unplaced_feeds[:_NAMED], number),
+        rejected=rejected,
+        unplaced=unplaced,
         unplaced_count=len(index.unplaced_feeds),
     )
-
-
-def summarize_part(index: Index, run_id: str, number: Number, path: str = "") -> RunSummary | None:
-    """As :func:`parts_by_run`, of one run; None where the trace has no line of it."""
-    run = index.runs.get(run_id)
-    if run is not None:
-        return summarize_run(index, run, number, path)
-    rejected = index.rejected.get(run_id)
-    return without_events(path, run_id, _rejected(rejected, number)) if rejected else None
 
 
 def _recorded(
@@ -190,6 +186,9 @@ def _first_ts(run: Run, name: str) -> str | None:
     return line.text_fact("ts") if line is not None else None
 
 
-def _rejected(lines: object, number: Number) -> tuple[Rejected, ...]:
-    odd = cast("tuple[OddLine, ...]", lines)
-    return tuple(Rejected(number(line), line.event_name, line.run_id) for line in odd)
+def _rejected(lines: Iterable[Line], number: Number) -> Steps[tuple[Rejected, ...]]:
+    found: list[Rejected] = []
+    for batch in in_batches(cast("Iterable[OddLine]", lines)):
+        found += [Rejected(number(line), line.event_name, line.run_id) for line in batch]
+        yield
+    return tuple(found)

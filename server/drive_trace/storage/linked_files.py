@@ -1,25 +1,104 @@
-"""The files that a trace names. A trace is untrusted: none is found outside the workspace."""
+"""The files that a trace names. A trace is untrusted: nothing outside the workspace is looked at.
+
+Paths are strings here: thousands may be asked for at once, and as objects they take several times
+as long.
+"""
+# ruff: noqa: PTH113, PTH115, PTH117, PTH118, PTH120, PTH206
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
+_MOST = 10_000
+"""So many names are looked for: no project has as many specs and plans."""
+_MOST_LINKS = 40
+"""A path that leads through more symbolic links leads in a circle."""
+_JUNCTION = getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", None)
+"""What marks a junction of Windows, which leads elsewhere like a symbolic link and is none."""
 
-def linked_file(named: str, trace: Path | None, folders: Sequence[Path]) -> Path | None:
-    """The file that a trace means by a path; None where there is none in the workspace's folders.
+
+def linked_files(
+    names: Iterable[str], trace: Path | None, folders: Sequence[Path]
+) -> Mapping[str, Path]:
+    """The files that a trace means by paths, by those that lead to one in the workspace's folders.
 
     A relative path is looked for from the top of each folder, then from the folders between the top
     and the trace, then from those above, as somebody may have opened one project of a repository.
-    Nothing outside is asked for on disk, and no link leads there.
+    Nothing outside is asked for on disk, and no link leads there. Never raises.
     """
-    for folder in folders:
-        for base in (folder, *_between(folder, trace), *folder.parents):
-            path = Path(os.path.normpath(base / named))
-            if path.is_relative_to(folder) and _is_file_within(path, folder):
+    roots = [_Root(folder, trace) for folder in folders]
+    files: dict[str, Path] = {}
+    for name in islice(names, _MOST):
+        found = next(filter(None, (root.file(name) for root in roots)), None)
+        if found is not None:
+            files[name] = Path(found)
+    return files
+
+
+class _Root:
+    """A folder of the workspace, as it is on disk while some names are looked for."""
+
+    def __init__(self, folder: Path, trace: Path | None) -> None:
+        self._path = str(folder)
+        self._real = os.path.realpath(folder)
+        self._bases = [str(each) for each in (folder, *_between(folder, trace), *folder.parents)]
+        self._folders: dict[str, str | None] = {}
+        """Where folders in it really are, by their paths from here."""
+
+    def file(self, name: str) -> str | None:
+        """The file that is meant by a path."""
+        if "\0" in name:
+            return None
+        for base in self._bases:
+            path = os.path.normpath(os.path.join(base, name))
+            inner = _below(path, self._path)
+            if inner and self._is_file(*os.path.split(inner)):
                 return path
-    return None
+        return None
+
+    def _is_file(self, folder: str, name: str) -> bool:
+        if folder not in self._folders:
+            self._folders[folder] = self._followed(self._real, folder)
+        at = self._folders[folder]
+        real = self._followed(at, name) if at is not None else None
+        return real is not None and os.path.isfile(real)
+
+    def _followed(self, at: str, path: str) -> str | None:
+        """Where a path from a real folder really leads; None where nothing is, or outside."""
+        steps, links = _steps(path), 0
+        while steps and links <= _MOST_LINKS:
+            found = self._step(at, steps.pop())
+            if found is None:
+                return None
+            at, more = found
+            if more:
+                links += 1
+                steps += _steps(more)
+        return at if not steps else None
+
+    def _step(self, at: str, step: str) -> tuple[str, str] | None:
+        """Where one step leads from a real folder, and the path that is to be followed from there
+        if it is a link; None where nothing is, or outside.
+        """
+        if step in {"", os.curdir}:
+            return at, ""
+        if step == os.pardir:
+            return (os.path.dirname(at), "") if at != self._real else None
+        path = os.path.join(at, step)
+        try:
+            target = _target_of(path)
+        except (OSError, ValueError):
+            return None
+        if target is None:
+            return path, ""
+        if not os.path.isabs(target):
+            return at, target
+        inner = _below(target, self._real) or _below(target, self._path)
+        return (self._real, inner) if inner else None
 
 
 def _between(folder: Path, trace: Path | None) -> Iterator[Path]:
@@ -31,9 +110,22 @@ def _between(folder: Path, trace: Path | None) -> Iterator[Path]:
             yield folder / parent
 
 
-def _is_file_within(path: Path, folder: Path) -> bool:
-    try:
-        real = Path(os.path.realpath(path, strict=True))
-        return real.is_relative_to(os.path.realpath(folder)) and real.is_file()
-    except (OSError, ValueError):
-        return False
+def _below(path: str, folder: str) -> str | None:
+    """The rest of a path that begins with a folder's."""
+    head = folder if folder.endswith(os.sep) else folder + os.sep
+    is_below = os.path.normcase(path).startswith(os.path.normcase(head))
+    return path[len(head) :] if is_below else None
+
+
+def _steps(path: str) -> list[str]:
+    """The first one last."""
+    return path.split(os.sep)[::-1]
+
+
+def _target_of(path: str) -> str | None:
+    """What a link says; None for what is none. Raises OSError or ValueError where nothing is."""
+    status = os.lstat(path)
+    is_link = stat.S_ISLNK(status.st_mode)
+    if is_link or (_JUNCTION is not None and getattr(status, "st_reparse_tag", 0) == _JUNCTION):
+        return os.readlink(path)
+    return None

@@ -137,7 +137,10 @@ def scope_at(index: Index, lines: Sequence[Line], record: int, run_id: str | Non
     nearest one below, else what the trace's path promises.
     """
     at = lines[record] if record < len(lines) else _end(lines)
-    run_id = run_id or _near_run(lines, record) or (likely_run(index.path) if index.path else None)
+    if run_id is None:
+        run_id = _near_run(lines, record)
+    if run_id is None and index.path:
+        run_id = likely_run(index.path)
     run = index.runs.get(run_id) if run_id is not None else None
     last = _last(run, EVENTS, at)
     return Scope(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     """Takes in a message of the server; gives what the client sends in turn."""
 
 PATIENCE = 10.0
+LONG = 24 * 60 * 60.0
+"""Seconds of its own clock in which a server that nobody asks anything has come to rest."""
 OWN_LOG = logging.getLogger("drive_trace")
 
 
@@ -44,11 +46,12 @@ class _Clock(selectors.SelectSelector):
     """Waits for nothing: time passes when there is nothing else to do, or the loop stops there."""
 
     now = 0.0
+    end = 0.0
     passes = True
     stop: Callable[[], None]
 
     def select(self, timeout: float | None = None) -> list[Any]:
-        if timeout is None or (timeout > 0 and not self.passes):
+        if timeout is None or (timeout > 0 and not self.passes) or self.now > self.end:
             self.stop()
         elif timeout > 0:
             self.now += timeout
@@ -150,7 +153,10 @@ class InProcess:
         return [reply for message in self._output.messages() for reply in take(message)]
 
     def _run(self) -> None:
+        self._clock.end = self._clock.now + LONG
         self._loop.run_forever()
+        if self._clock.now > self._clock.end:
+            self.defects.append("the server waits for something for ever")
 
     def _note(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None

@@ -40,7 +40,6 @@ SLOW = {
     "codeAction/resolve",
     "workspace/symbol",
     "workspaceSymbol/resolve",
-    "documentLink/resolve",
     "textDocument/definition",
     "textDocument/references",
     "textDocument/documentSymbol",

@@ -19,5 +19,4 @@ RESOLVES = (
     *reading.RESOLVES,
     *completing.RESOLVES,
     *actions.RESOLVES,
-    *moving.RESOLVES,
 )

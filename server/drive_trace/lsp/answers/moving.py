@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from lsprotocol import types
 
 from drive_trace.api import Analysis
 from drive_trace.features.definition import Targets, begins_run, definition, leading
 from drive_trace.features.document_highlight import document_highlights
-from drive_trace.features.document_link import document_links
+from drive_trace.features.document_link import document_links, find_links, paths_in
 from drive_trace.features.document_symbol import document_symbols
 from drive_trace.features.folding_range import folding_ranges
 from drive_trace.features.json_text import JsonText, joined
 from drive_trace.features.positions import range_of
 from drive_trace.features.references import references
 from drive_trace.features.selection_range import selection_range
-from drive_trace.lsp.answers.base import Answer, Asked, Resolve
-from drive_trace.lsp.client import Client, path_of
+from drive_trace.lsp.answers.base import Answer, Asked
+from drive_trace.lsp.client import path_of
 from drive_trace.lsp.slices import check_unchanged, in_slices
 from drive_trace.lsp.threads import in_thread
 from drive_trace.steps import Steps
-from drive_trace.storage.linked_files import linked_file
+from drive_trace.storage.linked_files import linked_files
 from drive_trace.trace.occurrences import named_at
 from drive_trace.vocabulary import Entity
 
@@ -109,26 +110,28 @@ def _selections(asked: Asked, params: types.SelectionRangeParams) -> list[types.
     ]
 
 
-def _links(asked: Asked, _params: types.DocumentLinkParams) -> Steps[JsonText]:
-    return document_links(
-        asked.analysis,
-        asked.trace.uri,
-        asked.encoding,
-        asked.settings.links,
-        [str(folder) for folder in asked.folders],
-        with_tooltips=asked.client.reads_link_tooltips,
+def _links(asked: Asked, _params: types.DocumentLinkParams) -> object:
+    return _links_that_lead_somewhere(asked, asked.trace.edits)
+
+
+async def _links_that_lead_somewhere(asked: Asked, edits: int) -> JsonText:
+    trace, folders = asked.trace, asked.folders
+    options = asked.settings.links
+    steps = find_links(asked.analysis, options, [str(folder) for folder in folders])
+    links = await in_slices(trace, steps)
+    paths = paths_in(links)
+    files = await in_thread(_files, paths, path_of(trace.uri), folders) if paths else {}
+    check_unchanged(trace, edits)
+    with_tooltips = asked.client.reads_link_tooltips
+    answer = document_links(
+        asked.analysis, links, files, asked.encoding, with_tooltips=with_tooltips
     )
+    return await in_slices(trace, answer)
 
 
-async def _resolve_link(
-    _client: Client, asked: Asked | None, link: types.DocumentLink
-) -> types.DocumentLink:
-    data = link.data if isinstance(link.data, dict) else {}
-    named, trace = data.get("path"), path_of(str(data.get("uri", "")))
-    if asked is not None and isinstance(named, str):
-        file = await in_thread(linked_file, named, trace, asked.folders)
-        link.target = file.as_uri() if file is not None else None
-    return link
+def _files(paths: Sequence[str], trace: Path | None, folders: Sequence[Path]) -> dict[str, str]:
+    found = linked_files(paths, trace, folders)
+    return {path: file.as_uri() for path, file in found.items()}
 
 
 ANSWERS = (
@@ -136,14 +139,7 @@ ANSWERS = (
     Answer(types.TEXT_DOCUMENT_REFERENCES, _references),
     Answer(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, _highlights),
     Answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, _symbols, of_nothing=()),
-    Answer(
-        types.TEXT_DOCUMENT_DOCUMENT_LINK,
-        _links,
-        types.DocumentLinkOptions(resolve_provider=True),
-        of_nothing=(),
-    ),
+    Answer(types.TEXT_DOCUMENT_DOCUMENT_LINK, _links, of_nothing=()),
     Answer(types.TEXT_DOCUMENT_FOLDING_RANGE, _folds, of_nothing=()),
     Answer(types.TEXT_DOCUMENT_SELECTION_RANGE, _selections, of_nothing=()),
 )
-
-RESOLVES = (Resolve(types.DOCUMENT_LINK_RESOLVE, _resolve_link),)

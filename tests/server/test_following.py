@@ -1,0 +1,99 @@
+"""The server on a clock of its own: closed traces that were written to just now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.client_text import graded, triage
+from tests.support.sessions.channels import InProcess
+
+TORN = graded("pass", "pass", "pass").rstrip("\n")[:-1]
+MISSING = "not computable — missing: external correctness signal"
+REJECTED = f"{MISSING} · 1 correctness line rejected (line 2), not counted"
+
+
+class Client:
+    """An editor with one folder. What it does next it does at once, before any time passes."""
+
+    def __init__(self, channel: InProcess, folder: Path) -> None:
+        self._channel = channel
+        self._answers = 0
+        folders = [{"uri": folder.as_uri(), "name": "here"}]
+        params = {"processId": None, "rootUri": None, "capabilities": {}}
+        self.ask("initialize", {**params, "workspaceFolders": folders})
+
+    def ask(self, method: str, params: Any, *then: tuple[str, Any]) -> Any:
+        """The answer to a request. When it is there notifications follow, and then time passes
+        until the server has come to rest; it fails where it never does.
+        """
+        answers: list[Any] = []
+
+        def take(message: Any) -> Iterator[bytes]:
+            if "id" in message and "method" not in message:
+                answers.append(message["result"])
+                yield from (_encoded({"method": name, "params": said}) for name, said in then)
+
+        self._channel.exchange(
+            [_encoded({"id": 1, "method": method, "params": params})], take, lambda: bool(answers)
+        )
+        (answer,) = answers
+        return answer
+
+    def said(self, *then: tuple[str, Any]) -> str:
+        """What all traces say of the one run that there is."""
+        (run,) = self.ask("driveTrace/runs", {}, *then)["runs"]
+        return str(run["title"])
+
+
+def _encoded(message: dict[str, Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}).encode()
+
+
+def opening(path: Path) -> tuple[str, Any]:
+    document = {"uri": path.as_uri(), "languageId": "drive-trace", "version": 1}
+    return "textDocument/didOpen", {"textDocument": {**document, "text": path.read_text("utf-8")}}
+
+
+def closing(path: Path) -> tuple[str, Any]:
+    return "textDocument/didClose", {"textDocument": {"uri": path.as_uri()}}
+
+
+@pytest.fixture
+def channel() -> Iterator[InProcess]:
+    channel = InProcess(reads_ahead=False)
+    try:
+        yield channel
+    finally:
+        channel.close()
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """A trace with a last line that somebody may still be writing."""
+    path = tmp_path / "trace.jsonl"
+    path.write_text(triage() + TORN, encoding="utf-8")
+    return path
+
+
+def test_a_torn_line_is_judged_once_the_file_is_quiet(channel: InProcess, trace: Path) -> None:
+    client = Client(channel, trace.parent)
+    assert client.said() == MISSING
+    assert client.said() == REJECTED
+
+
+def test_a_trace_that_is_open_is_not_waited_for(channel: InProcess, trace: Path) -> None:
+    client = Client(channel, trace.parent)
+    assert client.said(opening(trace)) == MISSING
+    assert client.said() == REJECTED  # a text in an editor is whole as it is
+
+
+def test_a_trace_that_was_open_meanwhile_is_waited_for(channel: InProcess, trace: Path) -> None:
+    client = Client(channel, trace.parent)
+    client.said(opening(trace))
+    assert client.said(closing(trace)) == REJECTED
+    assert client.said() == REJECTED
