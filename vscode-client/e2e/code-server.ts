@@ -2,13 +2,14 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 
-import { CannotRunHere } from "./machine";
+import { CannotRunHere, ensureRipgrep } from "./machine";
 import { Background, run } from "./processes";
 import { until } from "./until";
 
 export const codeServerVersion = "4.100.3";
 
-const marker = ".complete";
+/** Says that all of the installation is there; with another name, one that is older is made again. */
+const marker = ".complete-2";
 
 /**
  * The folder of a VS Code server, taken from the npm package `code-server`.
@@ -55,6 +56,10 @@ async function installPackages(server: string): Promise<void> {
   }
   await run("npm", ["rebuild", "@vscode/spdlog", "native-watchdog"], { cwd: server, env });
   await symlink("node_modules", path.join(server, "node_modules.asar"));
+  // Its own is fetched by a script from elsewhere; without one no file is ever found.
+  const search = path.join(server, "node_modules", "@vscode", "ripgrep", "bin");
+  await mkdir(search, { recursive: true });
+  await symlink(await ensureRipgrep(), path.join(search, "rg"));
 }
 
 /** Without what an npm that started us tells its scripts about its own folder. */

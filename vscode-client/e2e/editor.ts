@@ -48,6 +48,14 @@ export class Editor {
     return opened;
   }
 
+  /** Opens another folder in the window. */
+  async openFolder(folder: string): Promise<void> {
+    const url = new URL(this.page.url());
+    url.searchParams.set("folder", folder);
+    await this.page.goto(url.href);
+    await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
+  }
+
   /** Loads the window again, with everything in it. */
   async reload(): Promise<void> {
     await this.page.reload();

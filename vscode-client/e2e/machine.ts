@@ -26,10 +26,18 @@ async function installChromium(): Promise<string> {
 }
 
 /** The program that makes pictures small, installed through apt where that is possible. */
-export async function ensurePngquant(): Promise<string> {
-  const program = "/usr/bin/pngquant";
+export function ensurePngquant(): Promise<string> {
+  return ensureProgram("/usr/bin/pngquant", "pngquant");
+}
+
+/** The program by which VS Code finds files. */
+export function ensureRipgrep(): Promise<string> {
+  return ensureProgram("/usr/bin/rg", "ripgrep");
+}
+
+async function ensureProgram(program: string, name: string): Promise<string> {
   if (!existsSync(program)) {
-    await install("pngquant", ["pngquant"]);
+    await install(name, [name]);
   }
   return program;
 }

@@ -91,7 +91,7 @@ export async function playReturns(editor: Editor, sandbox: Sandbox): Promise<voi
     await sandbox.changeSettings({ "driveTrace.server.command": "/nowhere/drive-trace" });
     await notice.filter({ hasText: "server is not running" }).waitFor();
     await headline.waitFor();
-    await editor.screenshot("12-server-gone");
+    await editor.screenshot("server-gone");
     await sandbox.changeSettings({});
     await notice.waitFor({ state: "hidden" });
     await editor.run("Notifications: Clear All Notifications");

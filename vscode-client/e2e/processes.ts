@@ -96,6 +96,27 @@ export async function processesWith(mark: string): Promise<RunningProcess[]> {
   return found.flat();
 }
 
+/** Waits until all of them together have had hardly any work for a second. */
+export async function settled(mark: string): Promise<void> {
+  let [before, since] = [await ticks(mark), Date.now()];
+  await until("little work", async () => {
+    const now = await ticks(mark);
+    if (now - before > 5) {
+      [before, since] = [now, Date.now()];
+    }
+    return Date.now() - since > 1_000;
+  });
+}
+
+/** Hundredths of a second that they have worked. */
+async function ticks(mark: string): Promise<number> {
+  const worked = await Promise.all((await processesWith(mark)).map(async ({ pid }) => {
+    const fields = (await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")).split(") ")[1]?.split(" ") ?? [];
+    return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+  }));
+  return worked.reduce((sum, each) => sum + each, 0);
+}
+
 /** Whether it is a server, and not the tap beside one, which ends with it. */
 export function isDriveTrace({ command }: RunningProcess): boolean {
   return /\/(drive-trace|launch\.py) serve$/.test(command) && !command.includes("tap.py");

@@ -30,7 +30,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.verdict.filter({ hasText: /^\W*CORRECT$/ }).waitFor();
     await editor.verdict.hover();
     await editor.hover.filter({ hasText: "Tier 1, correctness" }).first().waitFor();
-    await editor.screenshot("9-status-bar");
+    await editor.screenshot("status-bar");
     await editor.leaveHover();
   });
 
@@ -42,7 +42,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await row(editor, /^round 1 · satisfied/).click();
     await editor.cursor.filter({ hasText: "Ln 6," }).waitFor();
     await editor.preview.locator(".row.round.here").waitFor();
-    await editor.screenshot("10-timeline");
+    await editor.screenshot("timeline");
   });
 
   await step("the timeline follows what is appended on disk, and is walked by keys", async () => {
@@ -62,7 +62,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.runAsking("Drive Trace: Record Verdict…", "What has been judged?");
     await editor.choices.filter({ hasText: "intent" }).filter({ hasText: "pass" }).waitFor();
     await editor.inputTitle.filter({ hasText: "demo · projects/demo/trace.jsonl" }).waitFor();
-    await editor.screenshot("11-record");
+    await editor.screenshot("record");
     await editor.choices.filter({ hasText: "intent" }).click();
     await editor.choices.filter({ hasText: "fail" }).click();
     await editor.verdict.filter({ hasText: "INCORRECT — intent failed" }).waitFor();
@@ -89,7 +89,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     assert.ok(await seen.evaluate((heading) => heading.isConnected), "what has not changed is not replaced");
     assert.equal(await editor.preview.locator("details[open]").count(), 1, "what was unfolded stays so");
     await editor.preview.evaluate(() => { window.scrollTo({ top: 0 }); });
-    await editor.screenshot("12-live-report");
+    await editor.screenshot("live-report");
   });
 
   await playReturns(editor, sandbox);
@@ -97,7 +97,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
   await step("an event is appended with its fields filled in", async () => {
     await editor.selectTab("trace.jsonl");
     await editor.runAsking("Drive Trace: Append Event…", "Which event of demo");
-    await editor.screenshot("13-append");
+    await editor.screenshot("append");
     await editor.input.fill("dispatch-end");
     await editor.choices.filter({ hasText: "dispatch-end" }).first().click();
     await editor.cursor.filter({ hasText: "Ln 17," }).waitFor();
@@ -131,7 +131,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.run("Focus on Runs View");
     await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
     await editor.saidOf("other").filter({ hasText: /^not computable — missing/ }).waitFor();
-    await editor.screenshot("14-runs");
+    await editor.screenshot("runs");
     await editor.rowOf("other").click();
     await editor.verdict.filter({ hasText: "not computable" }).waitFor();
     await editor.cursor.filter({ hasText: "Ln 1, Col 1" }).waitFor();
@@ -146,7 +146,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.press("Control+K");
     await editor.press("g");
     await editor.inputTitle.filter({ hasText: "other · projects/other/trace.jsonl" }).waitFor();
-    await editor.screenshot("19-record-from-report");
+    await editor.screenshot("record-from-report");
     await editor.choices.filter({ hasText: "qa" }).click();
     await editor.choices.filter({ hasText: "fail" }).click();
     await editor.saidOf("other").filter({ hasText: /^not computable — missing: mechanical, intent/ }).waitFor();
@@ -170,11 +170,11 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.run("Drive Trace: Record Verdict…");
     await editor.toast.filter({ hasText: "the server is not running, so nothing was done" }).waitFor();
     await (await editor.languageStatus()).filter({ hasText: "The server is not running: nothing is checked" }).waitFor();
-    await editor.screenshot("20-no-server");
+    await editor.screenshot("no-server");
     await sandbox.changeSettings({});
     await editor.aboveRows.filter({ hasText: "The server is not running" }).waitFor({ state: "hidden" });
     await (await editor.languageStatus()).filter({ hasText: /The server is running.*drive-trace serve/ }).waitFor();
-    await editor.screenshot("21-server");
+    await editor.screenshot("server");
     await editor.run("Notifications: Clear All Notifications");
   });
 
@@ -202,7 +202,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.preview.locator(".row.chosen").and(row(editor, /^round 5000 /)).waitFor();
     await editor.press("Enter");
     await editor.cursor.filter({ hasText: "Ln 10000," }).waitFor();
-    await editor.screenshot("15-long-timeline");
+    await editor.screenshot("long-timeline");
     await editor.run("View: Close Editor");
   });
 
@@ -213,14 +213,14 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.lightTheme.waitFor();
     await editor.selectTab("trace.jsonl");
     await editor.verdict.filter({ hasText: "missing: qa" }).waitFor();
-    await editor.screenshot("16-light-runs");
+    await editor.screenshot("light-runs");
     await editor.closeSideBar();
     await editor.run("Drive Trace: Open Report");
     await editor.preview.locator(".headline").waitFor();
-    await editor.screenshot("17-light-report");
+    await editor.screenshot("light-report");
     await editor.run("Drive Trace: Open Timeline");
     await editor.preview.locator(".rows").waitFor();
-    await editor.screenshot("18-light-timeline");
+    await editor.screenshot("light-timeline");
   });
 }
 

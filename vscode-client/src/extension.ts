@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 import { openExample } from "./example";
-import { onTrace, watchLanguage } from "./language";
+import { onTrace, watchLanguage, workspaceHasTrace } from "./language";
 import { link } from "./link";
 import { Server } from "./server";
 import { serverSettings } from "./settings";
@@ -30,11 +30,19 @@ export function activate(context: vscode.ExtensionContext): void {
       }
     }),
   );
-  registerViews(context, () => started.start());
+  registerViews(context, need);
+  void startWhereTracesAre(started);
 }
 
 export function deactivate(): Promise<void> | undefined {
   return server?.stop();
+}
+
+/** Python takes half a second or more to start: nobody who opens a trace is to wait for that. */
+async function startWhereTracesAre(started: Server): Promise<void> {
+  if ((await workspaceHasTrace()) && (await started.startEarly())) {
+    await link.follow(started.start());
+  }
 }
 
 function createServer(

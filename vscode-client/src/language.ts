@@ -48,6 +48,12 @@ export function watchLanguage(): vscode.Disposable {
   );
 }
 
+/** Whether a folder of the workspace has a trace, by the names that traces usually have. */
+export async function workspaceHasTrace(): Promise<boolean> {
+  const names = "{**/trace.jsonl,**/wip/drive-trace/*.jsonl}";
+  return (await vscode.workspace.findFiles(names, "**/node_modules/**", 1)).length > 0;
+}
+
 /** Calls `found` once there is an open trace. */
 export function onTrace(found: () => void): vscode.Disposable {
   const opened = vscode.workspace.onDidOpenTextDocument((document) => { look(document); });

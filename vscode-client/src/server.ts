@@ -55,7 +55,27 @@ export class Server {
 
   /** Starts it, if nobody has yet. */
   start(): Promise<void> {
-    return this.wanted ? this.turn : this.restart();
+    if (this.wanted) {
+      return this.turn;
+    }
+    this.wanted = true;
+    return this.inTurn(async () => {
+      if (this.client === undefined) {
+        await this.startClient(await this.choose());
+      }
+    });
+  }
+
+  /** Starts it before anybody needs it; where there is none to start, that is told when one does. */
+  async startEarly(): Promise<boolean> {
+    await this.inTurn(async () => {
+      const choice = await this.choose();
+      if (choice.found && this.client === undefined) {
+        this.wanted = true;
+        await this.startClient(choice);
+      }
+    });
+    return this.client !== undefined;
   }
 
   restart(): Promise<void> {
