@@ -9,8 +9,8 @@ const style = `
 :root{--bg:var(--vscode-editor-background);--ink:var(--vscode-editor-foreground);
 --soft:var(--vscode-descriptionForeground);--panel:var(--vscode-textBlockQuote-background);
 --line:color-mix(in srgb,var(--ink) 20%,var(--bg));
---correct:var(--vscode-testing-iconPassed);--correct-bg:color-mix(in srgb,var(--correct) 12%,var(--bg));
---incorrect:var(--vscode-testing-iconFailed);--incorrect-bg:color-mix(in srgb,var(--incorrect) 12%,var(--bg));
+--correct:var(--vscode-charts-green);--correct-bg:color-mix(in srgb,var(--correct) 12%,var(--bg));
+--incorrect:var(--vscode-charts-red);--incorrect-bg:color-mix(in srgb,var(--incorrect) 12%,var(--bg));
 --unknown:var(--ink);--unknown-bg:color-mix(in srgb,var(--ink) 9%,var(--bg));
 --warn:var(--ink);--warn-bg:color-mix(in srgb,var(--vscode-editorWarning-foreground) 22%,var(--bg));
 --clock:var(--vscode-charts-blue);--clock-2:color-mix(in srgb,var(--clock) 60%,var(--bg));

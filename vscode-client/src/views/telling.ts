@@ -7,8 +7,8 @@ export interface Look {
 }
 
 export const looks: Readonly<Record<Verdict, Look>> = {
-  correct: { icon: "pass", color: "testing.iconPassed" },
-  incorrect: { icon: "error", color: "testing.iconFailed" },
+  correct: { icon: "pass", color: "charts.green" },
+  incorrect: { icon: "error", color: "charts.red" },
   "not-computable": { icon: "question" },
 };
 
