@@ -30,6 +30,6 @@ export class ServerStatus {
     this.server.text = texts[health];
     this.server.busy = health === "starting";
     this.server.severity = health === "absent" ? Error : Information;
-    this.server.detail = health === "running" ? joined(link.version, endOf(link.program, 28)) : "";
+    this.server.detail = health === "running" ? joined(link.version, endOf(link.program, 18)) : "";
   }
 }
