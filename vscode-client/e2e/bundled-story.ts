@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import * as path from "node:path";
 
 import type { Editor } from "./editor";
-import { isDriveTrace, kill, processesWith, settled } from "./processes";
+import { isDriveTrace, kill, processesWith, type RunningProcess, settled } from "./processes";
 import type { Sandbox } from "./sandbox";
 import { exists, openTrace, runningServer, step } from "./steps";
 import { until } from "./until";
@@ -14,7 +14,11 @@ export async function playBundledStory(editor: Editor, sandbox: Sandbox): Promis
     await editor.openFolder(path.join(sandbox.workspace, "logs"));
     await editor.run("Drive Trace: Show Log");
     await editor.panel.waitFor();
-    assert.deepEqual((await processesWith(sandbox.mark)).filter(isDriveTrace), []);
+    const servers = async (): Promise<RunningProcess[]> => (await processesWith(sandbox.mark)).filter(isDriveTrace);
+    // The window before had a trace.
+    await until("no server", async () => (await servers()).length === 0);
+    await settled(sandbox.mark);
+    assert.deepEqual(await servers(), []);
   });
 
   await step("where there is one, the server inside the .vsix is started", async () => {
@@ -39,8 +43,9 @@ export async function playBundledStory(editor: Editor, sandbox: Sandbox): Promis
 
   await step("again, in a window that is loaded later", async () => {
     await editor.run("View: Close All Editors");
+    const before = await runningServer(sandbox);
     await editor.reload();
-    await runningServer(sandbox);
+    await runningServer(sandbox, before);
     await settled(sandbox.mark);
     times.set("in a window loaded later", await openTrace(editor));
   });

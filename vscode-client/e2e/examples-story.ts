@@ -27,13 +27,16 @@ export async function playExamples(chromium: string, screenshots: string): Promi
     await editor.runAsking("Welcome: Open Walkthrough...", "Select a walkthrough");
     await editor.choices.filter({ hasText: "Get started with Drive Trace" }).first().click();
     await editor.walkthrough.filter({ hasText: "Write events that readers accept" }).waitFor();
+    await until("its picture", () => editor.walkthrough.locator("img").evaluateAll(
+      (images) => images.some((image) => (image as HTMLImageElement).naturalWidth > 0),
+    ));
     await editor.screenshot("walkthrough");
     await editor.walkthrough.getByText("Open Example Trace").click();
     await editor.activeTab.filter({ hasText: "Untitled-1" }).waitFor();
     await editor.verdict.filter({ hasText: "not computable" }).waitFor();
     await editor.screenshot("example");
     vscode.interrupt();
-    await vscode.end();
+    await until("it to end", () => vscode.ended);
     const workspace = new URL(address).searchParams.get("folder") ?? "";
     assert.match(workspace, /workspace$/);
     assert.ok(!existsSync(workspace), "the copy is removed");

@@ -126,6 +126,8 @@ export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void>
     assert.deepEqual({ event_type, project_run_id }, { event_type: "tokens-recorded", project_run_id: "demo" });
     assert.ok(!Number.isNaN(Date.parse(String(ts))), `a time: ${String(ts)}`);
     await writeFile(sandbox.trace, text.replace(token, `"${repaired}"`));
+    await until("the file as it was", async () =>
+      (await editor.lines.filter({ hasText: '"tokens-recorded"' }).count()) === 1);
     await editor.scrollToTop();
     await editor.lenses.filter({ hasText: /^CORRECT · / }).first().waitFor();
   });
@@ -137,6 +139,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void>
     assert.match(await toast.innerText(), /or leave it empty for the server that comes with the extension/);
     await toast.getByText("Open Setting").waitFor();
     assert.equal(await editor.toast.count(), 1, "number of notifications");
+    await until("no lens", async () => (await editor.lenses.count()) === 0);
     await editor.screenshot("missing-server");
   });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 
 import type { Locator } from "playwright-core";
@@ -13,8 +13,6 @@ import { until } from "./until";
 
 /** What a person sees who watches and grades a run, with the views beside the file. */
 export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void> {
-  // What is put into a folder that has only just been made may escape VS Code's watcher.
-  await mkdir(path.dirname(sandbox.longTrace), { recursive: true });
   await step("the view Runs shows every run, though no trace is open", async () => {
     // VS Code may pass by a file that is put into a folder at the moment when that is made.
     await mkdir(path.dirname(sandbox.longTrace), { recursive: true });
@@ -97,6 +95,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
   await step("an event is appended with its fields filled in", async () => {
     await editor.selectTab("trace.jsonl");
     await editor.runAsking("Drive Trace: Append Event…", "Which event of demo");
+    await editor.choices.filter({ hasText: "tokens-recorded" }).first().waitFor();
     await editor.screenshot("append");
     await editor.input.fill("dispatch-end");
     await editor.choices.filter({ hasText: "dispatch-end" }).first().click();
@@ -190,7 +189,9 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
   });
 
   await step("a timeline of 10,000 events draws what is in view, and is walked to its end", async () => {
-    await writeFile(sandbox.longTrace, longTrace());
+    await writeFile(`${sandbox.longTrace}.part`, longTrace());
+    await rename(`${sandbox.longTrace}.part`, sandbox.longTrace);
+    await editor.saidOf("orphan-long").filter({ hasText: /^not computable\b/ }).waitFor();
     await editor.runs.filter({ hasText: "orphan-long" }).click();
     await editor.activeTab.filter({ hasText: "orphan-long" }).waitFor();
     await editor.verdict.filter({ hasText: "external correctness signal" }).waitFor();
@@ -219,7 +220,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.preview.locator(".headline").waitFor();
     await editor.screenshot("light-report");
     await editor.run("Drive Trace: Open Timeline");
-    await editor.preview.locator(".rows").waitFor();
+    await row(editor, /^implement-parser/).waitFor();
     await editor.screenshot("light-timeline");
   });
 }

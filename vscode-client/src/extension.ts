@@ -2,7 +2,6 @@ import * as vscode from "vscode";
 
 import { openExample } from "./example";
 import { onTrace, watchLanguage, workspaceHasTrace } from "./language";
-import { link } from "./link";
 import { Server } from "./server";
 import { serverSettings } from "./settings";
 import { WorkspacePython } from "./starting/workspace-python";
@@ -14,13 +13,12 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Drive Trace");
   const workspacePython = new WorkspacePython(() => void started.startOtherwise());
   const started = (server = createServer(context, log, workspacePython));
-  const need = (): Promise<void> => link.follow(started.start());
   context.subscriptions.push(
     log,
     workspacePython,
     watchLanguage(),
-    onTrace(() => { void need(); }),
-    vscode.commands.registerCommand("driveTrace.restartServer", () => link.follow(started.restart())),
+    onTrace(() => { void started.start(); }),
+    vscode.commands.registerCommand("driveTrace.restartServer", () => started.restart()),
     vscode.commands.registerCommand("driveTrace.openExample", () => openExample(context.extensionUri)),
     vscode.commands.registerCommand("driveTrace.showServerLog", () => { log.show(); }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => started.startOtherwise()),
@@ -30,7 +28,7 @@ export function activate(context: vscode.ExtensionContext): void {
       }
     }),
   );
-  registerViews(context, need);
+  registerViews(context, () => started.start());
   void startWhereTracesAre(started);
 }
 
@@ -40,8 +38,8 @@ export function deactivate(): Promise<void> | undefined {
 
 /** Python takes half a second or more to start: nobody who opens a trace is to wait for that. */
 async function startWhereTracesAre(started: Server): Promise<void> {
-  if ((await workspaceHasTrace()) && (await started.startEarly())) {
-    await link.follow(started.start());
+  if (await workspaceHasTrace()) {
+    await started.startEarly();
   }
 }
 

@@ -51,7 +51,12 @@ export function watchLanguage(): vscode.Disposable {
 /** Whether a folder of the workspace has a trace, by the names that traces usually have. */
 export async function workspaceHasTrace(): Promise<boolean> {
   const names = "{**/trace.jsonl,**/wip/drive-trace/*.jsonl}";
-  return (await vscode.workspace.findFiles(names, "**/node_modules/**", 1)).length > 0;
+  const elsewhere = "{**/node_modules/**,**/.venv/**,**/venv/**}";
+  try {
+    return (await vscode.workspace.findFiles(names, elsewhere, 1)).length > 0;
+  } catch {
+    return false; // then it is started when a trace is opened
+  }
 }
 
 /** Calls `found` once there is an open trace. */

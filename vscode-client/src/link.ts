@@ -18,6 +18,7 @@ class Link {
   private client: LanguageClient | undefined;
   private beginnings = 0;
   private isNeeded = false;
+  private told: Health = "not needed";
   private readonly changes = new vscode.EventEmitter<Changed>();
   private readonly turns = new vscode.EventEmitter<Health>();
 
@@ -40,7 +41,7 @@ class Link {
       if (this.client !== client) {
         return;
       }
-      this.turns.fire(this.health);
+      this.tell();
       if (newState !== State.Starting) {
         this.changes.fire({ uri: null });
       }
@@ -70,12 +71,20 @@ class Link {
   async follow(start: Promise<void>): Promise<void> {
     this.isNeeded = true;
     this.beginnings += 1;
-    this.turns.fire(this.health);
+    this.tell();
     try {
       await start;
     } finally {
       this.beginnings -= 1;
-      this.turns.fire(this.health);
+      this.tell();
+    }
+  }
+
+  private tell(): void {
+    const { health } = this;
+    if (health !== this.told) {
+      this.told = health;
+      this.turns.fire(health);
     }
   }
 

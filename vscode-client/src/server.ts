@@ -8,6 +8,7 @@ import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 
 import { createClient } from "./client";
+import { link } from "./link";
 import { readSettings } from "./settings";
 import { pauseAfter, recent } from "./starting/back-off";
 import { readBundle } from "./starting/bundle";
@@ -42,8 +43,10 @@ export class Server {
   private process: ChildProcess | undefined;
   private command: Command | undefined;
   private turn: Promise<void> = Promise.resolve();
-  /** Whether somebody has needed it: until then settings and trust may change as they like. */
+  /** Whether somebody has needed it, or it was started early. */
   private wanted = false;
+  /** Whether it was to be started early: until then settings and trust may change as they like. */
+  private begun = false;
   private ends: number[] = [];
   private recovery: NodeJS.Timeout | undefined;
 
@@ -59,23 +62,21 @@ export class Server {
       return this.turn;
     }
     this.wanted = true;
-    return this.inTurn(async () => {
+    return link.follow(this.inTurn(async () => {
       if (this.client === undefined) {
         await this.startClient(await this.choose());
       }
-    });
+    }));
   }
 
   /** Starts it before anybody needs it; where there is none to start, that is told when one does. */
-  async startEarly(): Promise<boolean> {
-    await this.inTurn(async () => {
-      const choice = await this.choose();
-      if (choice.found && this.client === undefined) {
-        this.wanted = true;
-        await this.startClient(choice);
+  startEarly(): Promise<void> {
+    this.begun = true;
+    return this.inTurn(async () => {
+      if (!this.wanted) {
+        await this.startIfFound(await this.choose());
       }
     });
-    return this.client !== undefined;
   }
 
   restart(): Promise<void> {
@@ -85,20 +86,36 @@ export class Server {
 
   /** Restarts it where something has changed and another one would be started now, or none runs. */
   async startOtherwise(): Promise<void> {
-    if (!this.wanted) {
+    if (this.wanted) {
+      await link.follow(this.inTurn(() => this.changeServer()));
+    } else if (this.begun) {
+      await this.startEarly();
+    }
+  }
+
+  private async changeServer(): Promise<void> {
+    const choice = await this.choose();
+    if (choice.found && this.answered !== undefined && this.isRunning(choice.command)) {
+      this.log.appendLine("What has changed asks for no other server.");
       return;
     }
-    await this.inTurn(async () => {
-      const choice = await this.choose();
-      if (choice.found && this.answered !== undefined && isDeepStrictEqual(choice.command, this.command)) {
-        this.log.appendLine("What has changed asks for no other server.");
-        return;
-      }
-      this.ends = [];
-      clearTimeout(this.recovery);
-      await this.stopClient();
-      await this.startClient(choice);
-    });
+    this.ends = [];
+    clearTimeout(this.recovery);
+    await this.stopClient();
+    await this.startClient(choice);
+  }
+
+  private async startIfFound(choice: Choice): Promise<void> {
+    if (choice.found && this.client === undefined) {
+      this.wanted = true;
+      await link.follow(this.startClient(choice));
+    }
+  }
+
+  /** The extension's own server is the same on any Python, if none is asked for. */
+  private isRunning(command: Command): boolean {
+    const isOwn = command.isOwn && this.command?.isOwn === true && readSettings().python === "";
+    return isOwn || isDeepStrictEqual(command, this.command);
   }
 
   stop(): Promise<void> {
@@ -109,10 +126,10 @@ export class Server {
   private startAgain(): Promise<void> {
     this.wanted = true;
     clearTimeout(this.recovery);
-    return this.inTurn(async () => {
+    return link.follow(this.inTurn(async () => {
       await this.stopClient();
       await this.startClient(await this.choose());
-    });
+    }));
   }
 
   /** A step that fails is told, and keeps none of those after it from being taken. */

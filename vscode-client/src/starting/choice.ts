@@ -32,6 +32,8 @@ export interface Machine {
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
+  /** Whether it is the server that the extension carries. */
+  readonly isOwn: boolean;
 }
 
 /** Why there is no server to start: `wording.ts` says it to people. */
@@ -106,7 +108,7 @@ async function bundledServer(wishes: Wishes, machine: Machine): Promise<Choice> 
   for (const [name = "", ...args] of interpreters(wishes, bundle, machine.platform)) {
     const interpreter = await interpreterOf(name, args, machine);
     if (interpreter !== undefined && fits(interpreter, bundle)) {
-      return choice(interpreter.file, launchArguments(bundle, cache));
+      return choice(interpreter.file, launchArguments(bundle, cache), true);
     }
     if (interpreter !== undefined) {
       machine.note(`${interpreter.file} cannot run it: ${interpreter.version}, ${interpreter.suffix}`);
@@ -160,6 +162,6 @@ async function find(name: string, machine: Machine): Promise<string | undefined>
   return undefined;
 }
 
-function choice(file: string, args: readonly string[]): Choice {
-  return { found: true, command: { file, args: [...args, "serve"] } };
+function choice(file: string, args: readonly string[], isOwn = false): Choice {
+  return { found: true, command: { file, args: [...args, "serve"], isOwn } };
 }

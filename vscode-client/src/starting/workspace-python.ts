@@ -45,6 +45,7 @@ export class WorkspacePython implements vscode.Disposable {
     const python = (this.extension ??= await this.activate());
     this.known = python === undefined ? [] : await activeInterpreters(python);
     if (this.given !== undefined && this.given.join("\n") !== this.known.join("\n")) {
+      this.given = this.known;
       this.changed();
     }
   }

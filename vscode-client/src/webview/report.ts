@@ -18,9 +18,13 @@ document.body.append(notice, elsewhere, report);
 let isFirst = true;
 
 listen((message: Message<ReportBody>) => {
+  const wasHidden = report.hidden;
   tellLack(notice, message, [report]);
   if (message.content !== undefined) {
     show(message.content);
+    if (wasHidden && !report.hidden) {
+      window.scrollTo({ top: kept<State>().top ?? 0, behavior: "instant" });
+    }
   }
 });
 

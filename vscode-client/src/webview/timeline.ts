@@ -44,6 +44,8 @@ let whole: Range = { from: 0, to: 1000 };
 let view = whole;
 let chosen = 0;
 let chosenMark = -1;
+/** Whether the foot is about the chosen row, and not about a mark or the keys. */
+let isRowTold = false;
 let cursor: number | null = null;
 let here = -1;
 let names = kept<State>().names;
@@ -113,11 +115,28 @@ function hear(): void {
   new ResizeObserver(draw).observe(rows);
 }
 
+/** What is drawn anew between press and release is still picked, unlike by a click. */
 function onPick(list: HTMLElement, selector: string, pick: (index: number) => void): void {
-  list.addEventListener("click", ({ target }) => {
-    const picked = (target as Element).closest<HTMLElement>(selector);
-    if (picked !== null) {
-      pick(Number(picked.dataset.index));
+  let pressed: number | undefined;
+  const indexOf = ({ target }: Event): number | undefined => {
+    const index = (target as Element).closest<HTMLElement>(selector)?.dataset.index;
+    return index === undefined ? undefined : Number(index);
+  };
+  list.addEventListener("pointerdown", (event) => {
+    pressed = event.button === 0 ? indexOf(event) : undefined;
+  });
+  list.addEventListener("pointerup", (event) => {
+    const picked = pressed;
+    pressed = undefined;
+    if (picked !== undefined && picked === indexOf(event)) {
+      pick(picked);
+    }
+  });
+  // A screen reader clicks without a pointer.
+  list.addEventListener("click", (event) => {
+    const picked = event.detail === 0 ? indexOf(event) : undefined;
+    if (picked !== undefined) {
+      pick(picked);
     }
   });
 }
@@ -128,11 +147,16 @@ function take(content: Timeline): void {
   timeline = content;
   all = rowsOf(content, { round: word("round"), unnamed: word("unnamed") });
   whole = wholeRange(content);
+  const markLine = marks[chosenMark]?.line;
   marks = placed(content.marks, whole);
   view = before.view ? shifted(before.view, whole, 0) : whole;
   const known = before.line == null ? -1 : all.findIndex((row) => lineOf(row) === before.line);
   chosen = known >= 0 ? known : Math.min(chosen, Math.max(0, all.length - 1));
-  chosenMark = Math.min(chosenMark, marks.length - 1);
+  chosenMark = markLine === undefined ? -1 : marks.findIndex(({ line }) => line === markLine);
+  const told = all[chosen];
+  if (isRowTold && told !== undefined) {
+    details.textContent = about(told);
+  }
   title.textContent = content.title;
   empty.hidden = all.length > 0;
   fill.style.height = `${all.length * rowHeight}px`;
@@ -179,6 +203,7 @@ function choose(index: number): void {
   if (row !== undefined) {
     reveal(chosen);
     details.textContent = about(row);
+    isRowTold = true;
   }
   draw();
 }
@@ -188,6 +213,7 @@ function chooseMark(index: number): void {
   const mark = marks[chosenMark];
   if (mark !== undefined) {
     view = showing(view, whole, mark.at);
+    isRowTold = false;
     details.textContent = `${mark.type} · ${momentFormat(whole, whole).format(mark.at)} UTC`;
   }
   draw();
