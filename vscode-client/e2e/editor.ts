@@ -336,6 +336,12 @@ export class Editor {
     await this.page.keyboard.type(text);
   }
 
+  /** Saves the file in front, and waits until it is written: VS Code does not write it in one go. */
+  async save(): Promise<void> {
+    await this.press("Control+S");
+    await this.page.locator(".editor-group-container.active .tab.active:not(.dirty)").waitFor();
+  }
+
   async press(keys: string): Promise<void> {
     await this.page.keyboard.press(keys);
   }

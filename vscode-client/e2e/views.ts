@@ -9,7 +9,6 @@ import type { Sandbox } from "./sandbox";
 import { playColumns, playReturns, playTimeline, row } from "./panels";
 import { step } from "./steps";
 import { appended, longTrace, otherTrace } from "./trace";
-import { until } from "./until";
 
 /** What a person sees who watches and grades a run, with the views beside the file. */
 export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void> {
@@ -64,12 +63,10 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.choices.filter({ hasText: "intent" }).click();
     await editor.choices.filter({ hasText: "fail" }).click();
     await editor.verdict.filter({ hasText: "INCORRECT — intent failed" }).waitFor();
-    await editor.press("Control+S");
-    const last = await until("a line on disk", async () => {
-      const lines = (await readFile(sandbox.trace, "utf8")).trimEnd().split("\n");
-      return lines.length === 15 ? lines.at(-1) : undefined;
-    });
-    const { mechanical, qa, intent } = JSON.parse(last) as Record<string, unknown>;
+    await editor.save();
+    const lines = (await readFile(sandbox.trace, "utf8")).trimEnd().split("\n");
+    assert.equal(lines.length, 15, "lines on disk");
+    const { mechanical, qa, intent } = JSON.parse(lines.at(-1) ?? "") as Record<string, unknown>;
     assert.deepEqual({ mechanical, qa, intent }, { mechanical: "pass", qa: "pass", intent: "fail" });
   });
 
