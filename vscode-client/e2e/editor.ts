@@ -347,10 +347,7 @@ export class Editor {
   }
 
   async screenshot(name: string): Promise<void> {
-    await this.savePicture(path.join(this.screenshots, `${name}.png`));
-  }
-
-  async savePicture(file: string): Promise<void> {
+    const file = path.join(this.screenshots, `${name}.png`);
     await this.page.screenshot({ path: file, animations: "disabled", caret: "hide" });
   }
 }

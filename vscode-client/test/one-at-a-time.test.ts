@@ -8,6 +8,7 @@ class Slow {
   began = 0;
   private readonly ends: (() => void)[] = [];
   readonly turns = new OneAtATime(() => {
+    assert.equal(this.ends.length, 0, "never two at the same time");
     this.began += 1;
     return new Promise<void>((resolve) => { this.ends.push(resolve); });
   });
@@ -58,6 +59,16 @@ test("it rests as long as it took, unless it is urgent", async ({ mock }) => {
   void slow.turns.request(true);
   await settled();
   assert.equal(slow.began, 3);
+});
+
+test("a request that is done at once ends with what it began", async ({ mock }) => {
+  mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  const slow = new Slow();
+  const request = slow.turns.request(true);
+  await slow.end();
+  mock.timers.tick(1);
+  await request;
+  assert.equal(slow.began, 1);
 });
 
 test("it begins at once when it has rested", async ({ mock }) => {

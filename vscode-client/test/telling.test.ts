@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { mock, test } from "node:test";
 
 import type { Run } from "../src/protocol";
-import { endOf, InTurn, isAppended, joined, looks, matching, Soon } from "../src/views/telling";
+import { endOf, isAppended, joined, looks, matching, Soon } from "../src/views/telling";
 
 function run(runId: string, headline: string, ...names: string[]): Run {
   const files = names.map((name) => ({ uri: `file:///${name}`, name, line: 0, events: 1, findings: 0, correctness: null }));
@@ -72,30 +72,6 @@ test("what adds to the end of a trace is told from what is typed above it", () =
   assert.ok(isAppended(lines(9, 9), 10, true), "typed at the end");
   assert.ok(!isAppended(lines(4, 4), 10, true), "typed in the middle");
   assert.ok(!isAppended(lines(0, 9), 10, true), "all of it replaced by a command");
-});
-
-test("what is asked for while something is done is done once more, and never at the same time", async () => {
-  const ends: (() => void)[] = [];
-  let doing = 0;
-  const inTurn = new InTurn(async () => {
-    doing += 1;
-    assert.equal(doing, 1);
-    await new Promise<void>((resolve) => { ends.push(resolve); });
-    doing -= 1;
-  });
-  const first = inTurn.request();
-  const others = [inTurn.request(), inTurn.request()];
-  assert.equal(ends.length, 1);
-  ends[0]?.();
-  await new Promise(setImmediate);
-  assert.equal(ends.length, 2);
-  ends[1]?.();
-  await Promise.all([first, ...others]);
-  assert.equal(ends.length, 2);
-  const later = inTurn.request();
-  ends[2]?.();
-  await later;
-  assert.equal(ends.length, 3);
 });
 
 test("every text that the manifest names is there, and none is left over", async () => {

@@ -2,15 +2,16 @@ import * as vscode from "vscode";
 
 import { link } from "../link";
 import type { Run, Runs } from "../protocol";
+import { OneAtATime } from "./one-at-a-time";
 import { type FileNode, type RunNode, showLine } from "./places";
-import { InTurn, joined, looks, matching, Soon } from "./telling";
+import { joined, looks, matching, Soon } from "./telling";
 
 type Node = RunNode | FileNode;
 
 /** Every run of the workspace, with its verdict. */
 export class RunsTree implements vscode.TreeDataProvider<Node> {
   private readonly changes = new vscode.EventEmitter<Node[] | undefined>();
-  private readonly refreshing = new InTurn(() => this.refresh());
+  private readonly refreshing = new OneAtATime(() => this.refresh());
   private readonly soon = new Soon(() => this.refreshing.request(), 200);
   private readonly view: vscode.TreeView<Node>;
   /** What was said last; undefined where nothing was said yet. */
@@ -40,7 +41,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
       link.onDidChangeHealth(() => { this.tell(); }),
       this.view.onDidChangeVisibility(({ visible }) => {
         if (visible) {
-          void this.refreshing.request();
+          void this.refreshing.request(true);
         }
       }),
     );
@@ -58,7 +59,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
     if (link.health === "absent") {
       await vscode.commands.executeCommand("driveTrace.restartServer");
     }
-    await this.refreshing.request();
+    await this.refreshing.request(true);
   }
 
   /** What was said last stays while there is nobody to ask. */

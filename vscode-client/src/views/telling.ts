@@ -45,30 +45,6 @@ export function isAppended({ start, end }: Changed, lines: number, isTyped: bool
   return end.line >= lines - 1 && (!isTyped || start.line >= lines - 1);
 }
 
-/** Does something once at a time, and once more if it was asked for meanwhile. */
-export class InTurn {
-  private isAsked = false;
-  private doing: Promise<void> | undefined;
-
-  constructor(private readonly act: () => Promise<void>) {}
-
-  request(): Promise<void> {
-    this.isAsked = true;
-    return (this.doing ??= this.run());
-  }
-
-  private async run(): Promise<void> {
-    try {
-      while (this.isAsked) {
-        this.isAsked = false;
-        await this.act();
-      }
-    } finally {
-      this.doing = undefined;
-    }
-  }
-}
-
 /** Waits until nothing has been asked for so many milliseconds, then acts once. */
 export class Soon {
   private timer: ReturnType<typeof setTimeout> | undefined;
