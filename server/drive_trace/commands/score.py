@@ -62,8 +62,4 @@ def score(paths: tuple[str, ...], output_format: str | None, require_correct: bo
         click.echo(_RENDER[chosen](card))
     if reading.failed:
         sys.exit(2)
-    sys.exit(1 if require_correct and not _all_correct(card) else 0)
-
-
-def _all_correct(card: ScoreCard) -> bool:
-    return bool(card.runs) and len(card.correct) == len(card.runs)
+    sys.exit(1 if require_correct and not card.all_earned else 0)

@@ -12,7 +12,6 @@ from drive_trace.api import Analysis
 from drive_trace.features.options import LensOptions
 from drive_trace.features.positions import range_of
 from drive_trace.scorecard.render import lens_title
-from drive_trace.scorecard.verdict import headline
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.line import Line, OddLine, run_of
 from drive_trace.vocabulary import GRADE
@@ -90,7 +89,7 @@ def _title(analysis: Analysis, data: dict[str, object], run_id: str) -> str | No
     following = feed.after(line)
     if following is not None:
         return f"superseded by line {analysis.line_number(following)}"
-    return f"decides: {headline(run.gate)}"
+    return f"decides: {run.headline}"
 
 
 def _lens(

@@ -11,7 +11,6 @@ from urllib.parse import quote
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import code, rejections, unplaced
 from drive_trace.scorecard.summary import RunSummary
-from drive_trace.scorecard.verdict import headline
 
 _MOST = 8
 """Traces that are named; a hover is small."""
@@ -40,7 +39,7 @@ def elsewhere_markdown(said: Elsewhere) -> str | None:
         return _not_read(said.unread)
     count = len(others)
     lines = [
-        f"**{headline(said.run.gate)}** · with the {count} other trace{'s' * (count > 1)} of the "
+        f"**{said.run.headline}** · with the {count} other trace{'s' * (count > 1)} of the "
         f"workspace that hold{'s' * (count == 1)} this run{_decided_by(said)}"
     ]
     lines += [f"\n⚠ {each}." for each in (*rejections(said.run, code), *unplaced(said.run))]
@@ -57,7 +56,7 @@ def elsewhere_short(said: Elsewhere) -> str | None:
     others = sum(_is_other(each, said) for each in zip(said.run.parts, said.uris, strict=True))
     if not others or said.unread or (said.here is not None and said.here.gate == said.run.gate):
         return None
-    return f"with {others} other trace{'s' * (others > 1)}: {headline(said.run.gate)}"
+    return f"with {others} other trace{'s' * (others > 1)}: {said.run.headline}"
 
 
 def _is_other(part: tuple[RunSummary, str], said: Elsewhere) -> bool:

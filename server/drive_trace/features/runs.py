@@ -14,7 +14,6 @@ from drive_trace.rules.base import printable
 from drive_trace.scorecard.card import RunScore, score_run
 from drive_trace.scorecard.render import card_markdown, lens_title
 from drive_trace.scorecard.summary import RunSummary
-from drive_trace.scorecard.verdict import headline
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import run_id_of
 from drive_trace.trace.scope import scope_at
@@ -73,6 +72,6 @@ def _told(run: RunScore) -> dict[str, object]:
         "runId": run.run_id,
         "label": printable(run.run_id),
         "verdict": str(run.gate.verdict),
-        "headline": headline(run.gate),
+        "headline": run.headline,
         "title": lens_title(run),
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple, cast
 
+from drive_trace.scorecard.caveats import Caveat, Unread, caveats_of_unread
 from drive_trace.scorecard.efficiency import (
     Efficiency,
     Tokens,
@@ -23,7 +24,7 @@ from drive_trace.scorecard.summary import (
     TraceSummary,
     without_events,
 )
-from drive_trace.scorecard.verdict import Gate, Verdict, judge, what_would_change_it
+from drive_trace.scorecard.verdict import Gate, Verdict, headline, judge, what_would_change_it
 from drive_trace.vocabulary import TOKEN_FIELDS
 
 NO_RUN_SIGNAL = "no correctness signal was recorded"
@@ -41,6 +42,26 @@ class RunScore(NamedTuple):
     gate: Gate
     measured: Efficiency
     """What the run cost, whatever its verdict; see :attr:`efficiency`."""
+    caveats: tuple[Caveat, ...] = ()
+    """Why the verdict or its figures may be worth less than they seem."""
+
+    @property
+    def qualifying(self) -> tuple[Caveat, ...]:
+        """The caveats that could overturn the verdict."""
+        return tuple(each for each in self.caveats if each.qualifies)
+
+    @property
+    def is_earned(self) -> bool:
+        """Whether the run is CORRECT, and no caveat qualifies that: only then may it be green."""
+        return self.gate.verdict is Verdict.CORRECT and not self.qualifying
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a few words; a CORRECT is followed by what qualifies it."""
+        said = headline(self.gate)
+        if self.gate.verdict is Verdict.CORRECT and self.qualifying:
+            return f"{said}, but {'; '.join(each.short for each in self.qualifying)}"
+        return said
 
     @property
     def efficiency(self) -> Efficiency | None:
@@ -63,6 +84,18 @@ class ScoreCard(NamedTuple):
 
     runs: tuple[RunScore, ...]
     traces: tuple[TraceSummary, ...]
+    unread: tuple[Unread, ...] = ()
+    """What could not be read."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every input was read."""
+        return not self.unread
+
+    @property
+    def all_earned(self) -> bool:
+        """Whether there are runs, and each is CORRECT without a caveat that qualifies it."""
+        return self.complete and bool(self.runs) and all(run.is_earned for run in self.runs)
 
     @property
     def correct(self) -> tuple[RunScore, ...]:
@@ -107,8 +140,10 @@ class ScoreCard(NamedTuple):
         return total_tokens(tokens_of(run.tokens) for run in self.correct)
 
 
-def score(traces: Sequence[TraceSummary]) -> ScoreCard:
-    """Join the traces' runs by id, in first-seen order, and judge them."""
+def score(traces: Sequence[TraceSummary], unread: Sequence[Unread] = ()) -> ScoreCard:
+    """Join the traces' runs by id, in first-seen order, and judge them. ``unread`` are the inputs
+    that could not be read: each run may have had something in them.
+    """
     parts: dict[str, list[RunSummary]] = {run.run_id: [] for each in traces for run in each.runs}
     joined = []
     for trace in traces:
@@ -131,10 +166,11 @@ def score(traces: Sequence[TraceSummary]) -> ScoreCard:
         for run in (*trace.runs, *others):
             parts[run.run_id].append(run)
         joined.append(trace._replace(orphans=tuple(orphans)))
-    return ScoreCard(tuple(map(score_run, parts.values())), tuple(joined))
+    runs = tuple(score_run(each, unread) for each in parts.values())
+    return ScoreCard(runs, tuple(joined), tuple(unread))
 
 
-def score_run(parts: Sequence[RunSummary]) -> RunScore:
+def score_run(parts: Sequence[RunSummary], unread: Sequence[Unread] = ()) -> RunScore:
     """Judge one run by all its parts."""
     correctness = _latest(part.correctness for part in parts)
     tokens = _latest(part.tokens for part in parts)
@@ -156,6 +192,7 @@ def score_run(parts: Sequence[RunSummary]) -> RunScore:
             ),
             mean_rounds(part.rounds_per_dispatch for part in parts),
         ),
+        caveats=tuple(caveats_of_unread(unread)),
     )
 
 
@@ -179,6 +216,8 @@ def to_json(card: ScoreCard) -> dict[str, object]:
         "correct_run_ids": [run.run_id for run in card.correct],
         "correct_tokens": _numbers(card.correct_tokens),
         "has_any_correctness_signal": card.has_any_correctness_signal,
+        "complete": card.complete,
+        "unread": [each._asdict() for each in card.unread],
         "efficiency": None if efficiency is None else _efficiency_json(efficiency),
         "efficiency_hidden": card.hidden_reason,
         "files": [
@@ -214,6 +253,15 @@ def _run_json(run: RunScore) -> dict[str, object]:
         "efficiency": None if efficiency is None else _efficiency_json(efficiency),
         "decided_by": None if deciding is None else {"path": deciding.path, "line": deciding.line},
         "what_would_change_it": what_would_change_it(run.gate),
+        "caveats": [
+            {
+                "code": str(each.code),
+                "message": each.message,
+                "qualifies": each.qualifies,
+                "lines": [place._asdict() for place in each.lines],
+            }
+            for each in run.caveats
+        ],
         "rejected_lines": [rejected.line for rejected in run.rejected],
         "files": [
             {

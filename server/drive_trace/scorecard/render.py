@@ -14,7 +14,7 @@ from itertools import chain
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard, rejected_phrase
 from drive_trace.scorecard.efficiency import Efficiency
 from drive_trace.scorecard.lookalikes import Lookalike, lookalike_phrase
-from drive_trace.scorecard.verdict import headline, listed, what_would_change_it
+from drive_trace.scorecard.verdict import listed, what_would_change_it
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 NO_SIGNAL = "n/a (no signal)"
@@ -30,7 +30,7 @@ TOKEN_LABELS = {
 
 def lens_title(run: RunScore) -> str:
     """The verdict first, then efficiency in short for a CORRECT run, then what was rejected."""
-    parts = [headline(run.gate)]
+    parts = [run.headline]
     if run.efficiency is not None:
         parts.append(brief(run.efficiency))
     parts += [rejected_phrase(run.rejected) or "", *unplaced(run)]
@@ -55,7 +55,7 @@ def brief(efficiency: Efficiency) -> str:
 
 def card_markdown(run: RunScore) -> str:
     """The whole two-tier card of a run; small, as editors give a hover little room."""
-    return "\n".join([f"**{headline(run.gate)}** · run {code(run.run_id)}", *_body(run)])
+    return "\n".join([f"**{run.headline}** · run {code(run.run_id)}", *_body(run)])
 
 
 def _body(run: RunScore) -> list[str]:
@@ -87,7 +87,7 @@ def unplaced(run: RunScore) -> Iterator[str]:
 
 def run_page(run: RunScore) -> str:
     """The head of a run's page: the card, and where the run stands."""
-    lines = [f"# {headline(run.gate)}", "", f"Run {code(run.run_id)}", *_body(run)]
+    lines = [f"# {run.headline}", "", f"Run {code(run.run_id)}", *_body(run)]
     lines += ["", "## Where it stands", ""]
     for part in run.parts:
         where = f"{code(part.path)}, " if part.path else ""
@@ -127,7 +127,7 @@ def markdown(card: ScoreCard, level: int = 1, most: int | None = None) -> str:
     mark = "#" * level
     lines = [f"{mark} Scorecard", ""]
     for run in card.runs[:most]:
-        lines += [f"{mark}# {code(run.run_id)}", "", f"**{headline(run.gate)}**", *_body(run), ""]
+        lines += [f"{mark}# {code(run.run_id)}", "", f"**{run.headline}**", *_body(run), ""]
         files = [code(part.path) for part in run.parts if part.path]
         lines += [f"Files: {', '.join(files)}", ""] if files else []
     lines += [f"{mark}# All runs", "", *(f"- {line}" for line in totals(card, code))]
@@ -138,7 +138,7 @@ def text(card: ScoreCard) -> str:
     """The whole scorecard for a terminal, at most 80 columns where names allow."""
     lines: list[str] = []
     for run in card.runs:
-        lines += [plain(run.run_id), f"  {headline(run.gate)}"]
+        lines += [plain(run.run_id), f"  {run.headline}"]
         lines += map(_wrapped, chain(rejections(run, plain), uncounted(run, plain)))
         if run.correctness is not None:
             values = run.correctness.values

@@ -26,7 +26,6 @@ from drive_trace.scorecard.shown import (
     dispatch_rows,
     view,
 )
-from drive_trace.scorecard.verdict import headline
 
 MOST_RUNS = 100
 MOST_ROWS = 50
@@ -55,7 +54,7 @@ def _verdicts(report: Report) -> Iterator[str]:
     runs = report.card.runs
     if len(runs) == 1:
         (run,) = runs
-        yield f"**{headline(run.gate)}** · run {code(run.run_id)}"
+        yield f"**{run.headline}** · run {code(run.run_id)}"
         for doubt in doubts(run, code):
             yield from ("", f"⚠ {doubt}.")
     else:

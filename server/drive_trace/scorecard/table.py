@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.efficiency import Efficiency
 from drive_trace.scorecard.render import compact, doubts, duration, plain, totals
-from drive_trace.scorecard.verdict import headline
 from drive_trace.text import terminal_columns
 
 Paint = Callable[[str, str], str]
@@ -45,7 +44,7 @@ def table(card: ScoreCard, columns: int, paint: Paint) -> str:
 
 
 def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
-    word, _, cause = headline(run.gate).partition(" — ")
+    word, _, cause = run.headline.partition(" — ")
     name = plain(run.run_id)
     if terminal_columns(name) > width - _REST:
         yield name

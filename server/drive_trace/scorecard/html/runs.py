@@ -27,7 +27,7 @@ from drive_trace.scorecard.shown import (
     dispatch_rows,
 )
 from drive_trace.scorecard.timeline import DispatchSpan
-from drive_trace.scorecard.verdict import Verdict, cause, headline, what_would_change_it
+from drive_trace.scorecard.verdict import Verdict, cause, what_would_change_it
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 _MOST_LISTED = 300
@@ -41,7 +41,7 @@ def headline_of(report: Report) -> Html:
     if len(card.runs) == 1:
         run = card.runs[0]
         kind = _kind(run)
-        said = [tag("strong", headline(run.gate).partition(" — ")[0])]
+        said = [tag("strong", run.headline.partition(" — ")[0])]
         said += [tag("p", cause(run.gate)), tag("p", "Run ", untrusted(run.run_id))]
         said += [tag("p", f"⚠ {each}.") for each in doubts(run, plain)]
     else:
@@ -77,7 +77,7 @@ def scorecard(report: Report) -> Html:
 
 
 def _row(run: RunScore) -> list[Content]:
-    word = headline(run.gate).partition(" — ")[0]
+    word = run.headline.partition(" — ")[0]
     chip = tag("span", word, class_=f"chip {_kind(run)}")
     files = [tag("div", untrusted(part.path)) for part in run.parts[:5] if part.path]
     if len(run.parts) > 5:
@@ -108,7 +108,7 @@ def _card(run: RunScore, number: int) -> Html:
 
 
 def _chip(run: RunScore) -> Html:
-    word = headline(run.gate).partition(" — ")[0]
+    word = run.headline.partition(" — ")[0]
     return join(
         [tag("span", word, class_=f"chip {_kind(run)}"), tag("span", f" — {cause(run.gate)}")]
     )
