@@ -12,13 +12,14 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-import stat
 import time
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
+from drive_trace.storage.regular_files import open_regular
 from drive_trace.storage.traces import Problem, not_utf8, why
 
 QUIET = 5.0
@@ -105,10 +106,8 @@ class FollowedFile:
         is_quiet = (settle and is_same) or abs(age) >= QUIET
         if is_same and not anew and (self._is_settled or not is_quiet):
             return None
-        with open(self.path, "rb", buffering=0, opener=_open) as file:
+        with open_regular(self.path) as file:  # a pipe may have taken its place meanwhile
             status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                return self._lost(Problem(f"{self.path}: is no file"))
             if status.st_size > self._most:
                 return self._lost(
                     Problem(f"{self.path}: has {status.st_size} bytes and is left out")
@@ -123,7 +122,7 @@ class FollowedFile:
             self._is_settled = is_quiet
             return self._release() if is_quiet else None
 
-    def _is_continued(self, file: BinaryIO, before: _Stamp, now: _Stamp) -> bool:
+    def _is_continued(self, file: FileIO, before: _Stamp, now: _Stamp) -> bool:
         """Whether the file begins with what was read of it."""
         if (now.device, now.file) != (before.device, before.file) or now.size < self.size:
             return False
@@ -134,7 +133,7 @@ class FollowedFile:
             return file.read(len(self._tail)) == self._tail
         return _digest_of(file) == self._digest.digest()
 
-    def _read_whole(self, file: BinaryIO, *, is_quiet: bool) -> Whole | Problem:
+    def _read_whole(self, file: FileIO, *, is_quiet: bool) -> Whole | Problem:
         file.seek(0)
         data = file.read()
         self._digest = hashlib.blake2b(data)
@@ -150,7 +149,7 @@ class FollowedFile:
         self._is_kept = True
         return Whole(records)
 
-    def _read_more(self, file: BinaryIO) -> More | Problem | None:
+    def _read_more(self, file: FileIO) -> More | Problem | None:
         file.seek(self.size)
         data = file.read()
         self._digest.update(data)
@@ -177,11 +176,6 @@ class FollowedFile:
         return problem
 
 
-def _open(path: str, flags: int) -> int:
-    """Open without waiting: a pipe may have taken the file's place meanwhile."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
 def _stamp_of(status: os.stat_result) -> tuple[_Stamp, float]:
     """A file's stamp, and how many seconds ago it was written."""
     stamp = _Stamp(
@@ -190,7 +184,7 @@ def _stamp_of(status: os.stat_result) -> tuple[_Stamp, float]:
     return stamp, time.time() - status.st_mtime
 
 
-def _digest_of(file: BinaryIO) -> bytes:
+def _digest_of(file: FileIO) -> bytes:
     """The digest of a whole file, read in pieces."""
     digest = hashlib.blake2b()
     file.seek(0)
