@@ -51,6 +51,7 @@ def test_a_score_in_json(tmp_path: Path) -> None:
                 "decided_by": {"path": str(path), "line": 3},
                 "what_would_change_it": "A later correctness-recorded with a fail or a null in it "
                 "would change the verdict.",
+                "caveats": [],
                 "rejected_lines": [4],
                 "files": [{"path": str(path), "first_line": 1, "events": 3, "rejected_lines": [4]}],
             },
@@ -64,6 +65,7 @@ def test_a_score_in_json(tmp_path: Path) -> None:
                 "decided_by": None,
                 "what_would_change_it": "Record mechanical, qa and intent: the run is CORRECT when "
                 "all three pass.",
+                "caveats": [],
                 "rejected_lines": [],
                 "files": [{"path": str(path), "first_line": 5, "events": 1, "rejected_lines": []}],
             },
@@ -71,6 +73,8 @@ def test_a_score_in_json(tmp_path: Path) -> None:
         "correct_run_ids": ["run-1"],
         "correct_tokens": figures,
         "has_any_correctness_signal": True,
+        "complete": True,
+        "unread": [],
         "efficiency": efficiency,
         "efficiency_hidden": None,
         "files": [
