@@ -134,6 +134,12 @@ client: $(NODE_STAMP) ## The VS Code extension: lint, types, build, unit tests
 	$(call heading,client)
 	cd $(CLIENT) && npm run --silent lint && npm run --silent typecheck && npm run --silent build && npm test --silent
 
+# `make pytest` draws the same each time; this looks further.
+.PHONY: fuzz
+fuzz: venv ## Explore with the property tests, drawing anew each time (MINUTES=10)
+	$(call heading,fuzz)
+	$(BIN)/python tools/fuzz.py $(or $(MINUTES),10)
+
 # Exit code 3 of the script means that this machine cannot run it; the script says why.
 # With DRIVE_TRACE_E2E=required (as .ci/run sets it) that is a failure.
 .PHONY: e2e

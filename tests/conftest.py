@@ -3,6 +3,7 @@
 from collections.abc import Generator
 
 import pytest
+from hypothesis import settings
 
 from tests.support.snapshots import Snapshots
 
@@ -10,6 +11,12 @@ from tests.support.snapshots import Snapshots
 pytest.register_assert_rewrite(
     *(f"tests.{folder}.support" for folder in ("cli", "scorecard", "server", "syntax"))
 )
+
+# What everybody runs draws the same on every machine, and nothing is too slow for a busy one.
+# `make fuzz` draws anew each time (tools/fuzz.py).
+settings.register_profile("same", derandomize=True, deadline=None, database=None)
+settings.register_profile("fuzz", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile("same")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

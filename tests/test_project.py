@@ -9,6 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from hypothesis import settings
+
 from drive_trace.vocabulary import EVENTS
 
 ROOT = Path(__file__).parent.parent
@@ -86,3 +89,12 @@ def test_every_command_module_is_a_command() -> None:
     }
     modules = {path.stem for path in (ROOT / "server/drive_trace/commands").glob("*.py")}
     assert set(cli.commands) == modules - support
+
+
+def test_property_tests_draw_the_same_each_time_and_no_busy_machine_breaks_them(
+    request: pytest.FixtureRequest,
+) -> None:
+    drawn = settings.get_profile("same")
+    assert (drawn.derandomize, drawn.deadline, drawn.database) == (True, None, None)
+    if request.config.getoption("--hypothesis-profile") is None:
+        assert settings().derandomize

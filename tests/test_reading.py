@@ -55,7 +55,7 @@ def said(line: Line) -> object:
     return line.status, event, line.facts, line.remarks, (name, run) if event is None else None
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(lines())
 @example("")
 @example("\r")
@@ -64,7 +64,7 @@ def test_the_fast_path_says_what_the_exact_path_says(text: str) -> None:
     assert said(fast) == said(read_exactly(text))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(lines())
 def test_reading_for_the_score_alone_judges_the_same(text: str) -> None:
     (score,), (full,) = read_lines([text], only_score=True), read_lines([text])
@@ -72,7 +72,7 @@ def test_reading_for_the_score_alone_judges_the_same(text: str) -> None:
     assert score.facts[:3] == full.facts[:3]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(lines())
 def test_a_line_is_rejected_for_its_remarks_alone(text: str) -> None:
     line = read_exactly(text)
@@ -198,7 +198,7 @@ def test_white_space_between_tokens(text: str, compact: str, first: tuple[int, i
     assert first_space(text) == first
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(lines())
 def test_without_the_white_space_a_line_says_the_same(text: str) -> None:
     line = read_exactly(text)

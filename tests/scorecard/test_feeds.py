@@ -110,7 +110,7 @@ LINES = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.sampled_from(LINES), max_size=12), st.booleans())
 def test_on_any_trace(lines: list[str], ended: bool) -> None:
     text = "".join(lines)

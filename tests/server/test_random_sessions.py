@@ -12,18 +12,19 @@ from itertools import cycle
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from drive_trace.lsp import server as server_module
 from drive_trace.lsp import slices
-from tests.support.client_text import ENCODINGS
+from tests.support.client_text import ENCODINGS, event
 from tests.support.command import SERVE
+from tests.support.sessions.asking import Ask
 from tests.support.sessions.channels import Channel, InProcess, Pipes
 from tests.support.sessions.conversation import Conversation
 from tests.support.sessions.model import ALL_MEMBERS, Client, World, folder_of, write_disk
 from tests.support.sessions.pulling import PullAll
-from tests.support.sessions.steps import OPEN, RIGHT, SETTLE, weighted
+from tests.support.sessions.steps import OPEN, RIGHT, SETTLE, Open, weighted
 from tests.support.sessions.texts import DISK
 from tests.support.sessions.wrong import WRONG
 
@@ -108,6 +109,18 @@ SESSION = st.builds(
 )
 
 
+_DISPATCH = event("dispatch-start", run=["alpha"], dispatch_id="d1")
+ID_OF_A_DISPATCH = Session(
+    Client(),
+    has_folder=True,
+    early=[],
+    opened=[Open(0, _DISPATCH, 1)],
+    steps=[Ask("textDocument/completion", 0, (_DISPATCH.index('"d1"') + 2, 0), None)],
+    late=None,
+)
+"""A dispatch that starts is offered a fresh id."""
+
+
 @pytest.fixture(scope="module")
 def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session, Channel], None]]:
     """Plays a session, with traces on disk, and a folder for what a server writes."""
@@ -131,10 +144,10 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
 
 @settings(
     max_examples=SESSIONS,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(session=SESSION, reads_ahead=st.booleans())
+@example(session=ID_OF_A_DISPATCH, reads_ahead=False).via("the oracle knew no id for a dispatch")
 def test_random_sessions(
     play: Callable[[Session, Channel], None], session: Session, reads_ahead: bool
 ) -> None:
@@ -189,7 +202,6 @@ FRAMING = st.builds(
 @pytest.mark.end_to_end
 @settings(
     max_examples=OVER_PIPES,
-    deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a process a session: too slow to shrink
     suppress_health_check=list(HealthCheck),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from drive_trace.storage.globs import glob_matches, glob_problem
@@ -55,7 +53,6 @@ def test_what_is_no_glob(glob: str, said: str) -> None:
 
 
 def test_no_glob_takes_long() -> None:
-    start = time.perf_counter()
+    # Either would take longer than the test may, if every way to match were tried.
     assert not glob_matches("**/" * 200 + "x", "a/" * 200 + "b")
     assert not glob_matches("*a" * 200 + "x", "a" * 2000)
-    assert time.perf_counter() - start < 5

@@ -125,7 +125,7 @@ def documents(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(documents())
 def test_any_document(text: str) -> None:
     check(text)

@@ -24,7 +24,7 @@ _EVENT_ID = re.compile(r'(?<="event_id":")[0-9a-f-]{36}')
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def event(event_type: str, run: str = "run-1", **payload: Any) -> str:
+def event(event_type: str, run: object = "run-1", **payload: Any) -> str:
     """A line of a trace, with its newline; a payload field may also replace an envelope field."""
     fields = {
         "event_id": "0b9c2a4e-6f1d-4c3b-8a57-1d2e3f405162",
