@@ -59,7 +59,7 @@ def under_a_file(tmp_path: Path) -> tuple[Path, str]:
 
 
 def long_name(tmp_path: Path) -> tuple[Path, str]:
-    return tmp_path / ("a" * 300), "cannot be read: File name too long"
+    return tmp_path / ("a" * 300), "File name too long"
 
 
 def in_a_locked_folder(tmp_path: Path) -> tuple[Path, str]:
@@ -120,7 +120,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(make: Any, tmp_path: P
     [
         ("os.walk", "cannot be searched: Input/output error"),
         ("pathlib.Path.glob", "cannot be searched: Input/output error"),
-        ("pathlib.Path.read_bytes", "cannot be read: Input/output error"),
+        ("pathlib.Path.read_bytes", "Input/output error"),
     ],
 )
 def test_a_disk_that_fails_is_no_output_that_fails(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.storage.locks import lock
+from drive_trace.storage.traces import Problem, why
 
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -24,6 +25,10 @@ _ATTEMPTS = 1000
 
 class AppendError(Exception):
     """Nothing was appended; the message says why in one sentence."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.problem = Problem(path, reason)
+        super().__init__(self.problem.message)
 
 
 class OpenLine(NamedTuple):
@@ -64,7 +69,7 @@ class LockedTrace:
         assert "\n" not in record
         size = os.fstat(self._handle).st_size
         if self._bytes(0, 2) in _UTF16:
-            raise AppendError(f"{self.path}: is UTF-16, to which no UTF-8 may be appended")
+            raise AppendError(self.path, "is UTF-16, to which no UTF-8 may be appended")
         data = (b"" if self._is_ended(size) else b"\n") + record.encode() + b"\n"
         try:
             rest = memoryview(data)
@@ -72,13 +77,13 @@ class LockedTrace:
                 rest = rest[os.write(self._handle, rest) :]
             os.fsync(self._handle)
         except OSError as error:
-            raise AppendError(self._failed(error, size, data)) from error
+            raise AppendError(self.path, self._failed(error, size, data)) from error
         except BaseException:  # somebody pressed Ctrl-C, and will be told that this failed
             self._take_back(size, data)
             raise
 
     def _failed(self, error: OSError, size: int, data: bytes) -> str:
-        said = f"{self.path}: cannot be written: {error.strerror}"
+        said = f"cannot be written: {error.strerror}"
         if self._take_back(size, data):
             return f"{said}; it was left as it was"
         return f"{said}; the event stands in it in part, as a line that readers reject"
@@ -111,7 +116,7 @@ def locked_trace(path: str, *, create: bool = True) -> Iterator[LockedTrace]:
     try:
         yield LockedTrace(path, handle)
     except OSError as error:
-        raise AppendError(_why_not(path, error)) from error
+        raise _why_not(path, error) from error
     finally:
         with suppress(OSError):
             # Still locked: whoever waits for it sees that it is gone, and makes another.
@@ -129,8 +134,8 @@ def _open_locked(path: str, create: bool) -> tuple[int, bool]:
                 return handle, is_new
             os.close(handle)
     except (OSError, ValueError) as error:
-        raise AppendError(_why_not(path, error)) from error
-    raise AppendError(f"{path}: cannot be written: it is replaced again and again")
+        raise _why_not(path, error) from error
+    raise AppendError(path, "cannot be written: it is replaced again and again")
 
 
 def _take_lock(path: str, handle: int) -> bool:
@@ -148,7 +153,7 @@ def _take_lock(path: str, handle: int) -> bool:
 
 def _refuse_devices(path: str, handle: int) -> None:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
-        raise AppendError(f"{path}: cannot be written: it is no regular file")
+        raise AppendError(path, "cannot be written: it is no regular file")
 
 
 def _open(path: str, create: bool) -> tuple[int, bool]:
@@ -162,17 +167,15 @@ def _open(path: str, create: bool) -> tuple[int, bool]:
     return os.open(path, _FLAGS | os.O_CREAT, 0o666), True
 
 
-def _why_not(path: str, error: OSError | ValueError) -> str:
+def _why_not(path: str, error: OSError | ValueError) -> AppendError:
     match error:
         case FileNotFoundError() if not path:
-            return "the empty path names no file"
+            return AppendError("", "the empty path names no file")
         case FileNotFoundError():
-            return f"{path}: no such file or folder"
+            return AppendError(path, "no such file or folder")
         case IsADirectoryError():
-            return f"{path}: is a folder, not a trace"
+            return AppendError(path, "is a folder, not a trace")
         case PermissionError():
-            return f"{path}: cannot be written: permission denied"
-        case OSError():
-            return f"{path}: cannot be written: {error.strerror}"
+            return AppendError(path, "cannot be written: permission denied")
         case _:
-            return f"{path}: cannot be written: {error}"
+            return AppendError(path, f"cannot be written: {why(error)}")

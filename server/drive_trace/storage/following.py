@@ -96,9 +96,9 @@ class FollowedFile:
         try:
             return self._look(anew=anew, settle=settle)
         except FileNotFoundError:
-            return self._lost(Problem(f"{self.path}: no such file or folder"))
+            return self._lost(Problem(str(self.path), "no such file or folder"))
         except (OSError, ValueError) as error:
-            return self._lost(Problem(f"{self.path}: cannot be read: {why(error)}"))
+            return self._lost(Problem(str(self.path), why(error)))
 
     def _look(self, *, anew: bool, settle: bool) -> Whole | More | Problem | None:
         stamp, age = _stamp_of(self.path.stat())
@@ -109,9 +109,8 @@ class FollowedFile:
         with open_regular(self.path) as file:  # a pipe may have taken its place meanwhile
             status = os.fstat(file.fileno())
             if status.st_size > self._most:
-                return self._lost(
-                    Problem(f"{self.path}: has {status.st_size} bytes and is left out")
-                )
+                reason = f"has {status.st_size} bytes and is left out"
+                return self._lost(Problem(str(self.path), reason))
             before, (self._stamp, _) = self._stamp, _stamp_of(status)
             if anew or before is None or not self._is_continued(file, before, self._stamp):
                 return self._read_whole(file, is_quiet=is_quiet)
@@ -169,7 +168,7 @@ class FollowedFile:
             return More(given.decode()) if given else None
         except UnicodeDecodeError:
             self._is_kept = False
-            return Problem(f"{self.path}: is not UTF-8 any more; save it as UTF-8")
+            return Problem(str(self.path), "is not UTF-8 any more; save it as UTF-8")
 
     def _lost(self, problem: Problem) -> Problem:
         self._stamp, self._is_kept, self._is_settled = None, False, True

@@ -120,7 +120,7 @@ def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
         text = write_baseline(Baseline(there).with_files(files))
         write_whole(path, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        return Problem(f"{shown_path(path)}: cannot be written: {why(error)}")
+        return Problem(shown_path(path), f"cannot be written: {why(error)}")
     return None
 
 
@@ -132,7 +132,7 @@ def _configuration_in(text: str, shown_path: str) -> Configuration | tuple[Probl
     if isinstance(read, Configuration):
         return read
     return tuple(
-        Problem(f"{shown_path}:{spot.record + 1}:{spot.span.start + 1}: {message}")
+        Problem(f"{shown_path}:{spot.record + 1}:{spot.span.start + 1}", message)
         for spot, message in read
     )
 
@@ -141,8 +141,8 @@ def _baseline_in(text: str, shown_path: str) -> Baseline | tuple[Problem, ...]:
     try:
         return read_baseline(text)
     except BaselineError as error:
-        said = f"{shown_path}: is no baseline: {error}; write it again with --write-baseline"
-        return (Problem(said),)
+        said = f"is no baseline: {error}; write it again with --write-baseline"
+        return (Problem(shown_path, said),)
 
 
 class _Files(Generic[Content]):
@@ -167,9 +167,9 @@ class _Files(Generic[Content]):
                 content, said = (content, read) if isinstance(read, tuple) else (read, ())
         except UnicodeDecodeError as error:
             found = f"byte 0x{error.object[error.start]:02x}"
-            said = (Problem(f"{shown_path(path)}: is not UTF-8 ({found}); save it as UTF-8"),)
+            said = (Problem(shown_path(path), f"is not UTF-8 ({found}); save it as UTF-8"),)
         except OSError as error:
-            said = (Problem(f"{shown_path(path)}: cannot be read: {why(error)}"),)
+            said = (Problem(shown_path(path), f"cannot be read: {why(error)}"),)
         self._known[path] = (version, content, said)
         problems += said
         return content

@@ -65,7 +65,7 @@ def append_event(path: str, draft: Draft) -> Written | Refused | Problem:
                 return notes
             return _append(trace, draft, new_stamp(), notes)
     except AppendError as error:
-        return Problem(str(error))
+        return error.problem
 
 
 def preview_event(path: str, draft: Draft) -> Written | Refused | Problem:
@@ -75,7 +75,7 @@ def preview_event(path: str, draft: Draft) -> Written | Refused | Problem:
     except FileNotFoundError:
         data = b""
     except (OSError, ValueError) as error:
-        return Problem(f"{path}: cannot be read: {why(error)}")
+        return Problem(path, f"cannot be read: {why(error)}")
     notes = _about_trace(draft, path, data)
     if isinstance(notes, Refused | Problem):
         return notes
@@ -136,7 +136,7 @@ def record_feed(
             written = _append(trace, draft, stamp, _unreadable(data))
             return Merged(written, state, draft.payload, stamp.ts, _next_line(data))
     except AppendError as error:
-        return Problem(str(error))
+        return error.problem
 
 
 def _state(path: str, data: bytes, feed: EventType, run_id: str) -> FeedState | Problem:

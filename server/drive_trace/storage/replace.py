@@ -36,23 +36,23 @@ def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
     try:
         status = real.stat()
         if not stat.S_ISREG(status.st_mode):
-            return Problem(f"{path}: is not fixed: it is no regular file")
+            return Problem(path, "is not fixed: it is no regular file")
         if not os.access(real, os.W_OK):
-            return Problem(f"{path}: is not fixed: permission denied")
+            return Problem(path, "is not fixed: permission denied")
         # Who appends by the rules waits meanwhile, and then appends to the new file.
         with _kept_by_us(real), _beside(real, after) as temporary:
             _liken(temporary, status)
             # As late as can be: what others append from here on would be lost.
             if real.read_bytes() != before or _version(real.stat()) != _version(status):
-                return Problem(f"{path}: is not fixed: it changed in the meantime; try again")
+                return Problem(path, "is not fixed: it changed in the meantime; try again")
             temporary.replace(real)
         _sync_folder(real.parent)
     except OSError as error:
-        return Problem(f"{path}: is not fixed: {why(error)}")
+        return Problem(path, f"is not fixed: {why(error)}")
     except AppendError as error:
         cause = error.__cause__
-        said = why(cause) if isinstance(cause, OSError) else str(error)
-        return Problem(f"{path}: is not fixed: {said}")
+        said = why(cause) if isinstance(cause, OSError) else error.problem.reason
+        return Problem(path, f"is not fixed: {said}")
     return None
 
 

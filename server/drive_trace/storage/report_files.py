@@ -22,16 +22,16 @@ def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | Non
     try:
         real = Path(os.path.realpath(path))
         if _is_trace(path, real, traces):
-            return Problem(f"{path}: is not written: a report must not take the place of a trace")
+            return Problem(path, "is not written: a report must not take the place of a trace")
         if real.is_dir():
-            return Problem(f"{path}: is not written: it is a folder")
+            return Problem(path, "is not written: it is a folder")
         if Path(path).exists() and not Path(path).is_file():
             # By its own name: what a name such as /dev/stdout leads to may have none.
             Path(path).write_bytes(data)
         else:
             write_whole(real, data)
     except (OSError, ValueError) as error:
-        return Problem(f"{path}: is not written: {why(error)}")
+        return Problem(path, f"is not written: {why(error)}")
     return None
 
 

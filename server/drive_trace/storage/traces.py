@@ -20,9 +20,17 @@ _SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__
 
 
 class Problem(NamedTuple):
-    """Why something could not be read, as one sentence for the person who asked for it."""
+    """Why something could not be read, written or used."""
 
-    message: str
+    path: str
+    """As it was given or found; a configuration's with the line and column that are wrong."""
+    reason: str
+    """In a few words, as ``permission denied``; without the path."""
+
+    @property
+    def message(self) -> str:
+        """One sentence for the person who asked for it."""
+        return f"{self.path}: {self.reason}" if self.path else self.reason
 
 
 class Trace(NamedTuple):
@@ -52,17 +60,17 @@ def find_traces(paths: Sequence[str], more: MoreFiles = NO_MORE) -> Iterator[str
 def read_trace(path: str) -> Trace | Problem:
     """Read one trace whole."""
     if path == STDIN and sys.stdin is None:
-        return Problem("-: standard input is closed")
+        return Problem(STDIN, "standard input is closed")
     try:
         data = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except FileNotFoundError:
-        return Problem(f"{path}: no such file or folder")
+        return Problem(path, "no such file or folder")
     except IsADirectoryError:
-        return Problem(f"{path}: is a folder, not a trace")
+        return Problem(path, "is a folder, not a trace")
     except PermissionError:
-        return Problem(f"{path}: cannot be read: permission denied")
+        return Problem(path, "permission denied")
     except (OSError, ValueError) as error:
-        return Problem(f"{path}: cannot be read: {why(error)}")
+        return Problem(path, why(error))
     try:
         return Trace(path, _records(data))
     except UnicodeDecodeError as error:
@@ -82,8 +90,9 @@ def not_utf8(path: str, data: bytes, error: UnicodeDecodeError) -> Problem:
     """Where a trace is no UTF-8, given the error that one of its records raised."""
     line = data.split(b"\n").index(error.object) + 1
     return Problem(
-        f"{path}: is not UTF-8 (byte 0x{error.object[error.start]:02x} in line {line}); "
-        "save it as UTF-8 and try again"
+        path,
+        f"is not UTF-8 (byte 0x{error.object[error.start]:02x} in line {line}); "
+        "save it as UTF-8 and try again",
     )
 
 
@@ -97,7 +106,7 @@ def _identity(path: str) -> str:
 
 def _expand(path: str, more: MoreFiles) -> Iterator[str | Problem]:
     if not path:
-        yield Problem("the empty path names no file or folder")
+        yield Problem("", "the empty path names no file or folder")
     # Not Path.is_dir, which raises for names that the system refuses.
     elif path == STDIN or not os.path.isdir(path):  # noqa: PTH112
         yield path
@@ -119,8 +128,8 @@ def _in_folder(path: str, more: MoreFiles) -> Iterator[str | Problem]:
         others = sum(1 for _ in Path(path).glob("*.jsonl"))
         hint = f"; name its {others} other .jsonl files to read them" if others else ""
         yield Problem(
-            f"{path}: holds no trace "
-            f"(looked for trace.jsonl and wip/drive-trace/*.jsonl in it){hint}"
+            path,
+            f"holds no trace (looked for trace.jsonl and wip/drive-trace/*.jsonl in it){hint}",
         )
 
 
@@ -156,7 +165,7 @@ def _may_be_read(path: Path) -> bool:
 
 
 def _not_searched(path: str, error: OSError) -> Problem:
-    return Problem(f"{path}: cannot be searched: {why(error)}")
+    return Problem(path, f"cannot be searched: {why(error)}")
 
 
 def why(error: OSError | ValueError) -> str:
