@@ -177,14 +177,17 @@ def test_what_the_configuration_hides_is_not_recorded(folder: Path) -> None:
     assert list(only) == ["undeclared-field"]
 
 
-def test_a_damaged_one_fails_until_it_is_written_again(folder: Path) -> None:
+def test_a_damaged_one_fails_until_it_is_removed_and_written_again(folder: Path) -> None:
     write(folder, NAME, "<<<<<<< ours\n")
     write(folder, "trace.jsonl", REJECTED)
     ran = check()
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"drive-trace: {NAME}: is no baseline: it is not JSON")
+    assert ran.err.startswith(f"drive-trace: {NAME}:1:1: is no baseline: it is not JSON")
     assert ran.err.count("\n") == 1
     assert check("--no-baseline").code == 1
+    refused = check("--write-baseline")
+    assert (refused.code, refused.err) == (2, ran.err[:-1] + " (it is not replaced)\n")
+    (folder / NAME).unlink()
     assert check("--write-baseline").code == 0
     assert check().code == 0
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -182,3 +184,31 @@ def test_a_baseline_hides_what_is_known_until_its_line_changes(
     baseline.unlink()
     told(alone, baseline)
     assert severities(document) == BOTH
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
+def test_what_cannot_be_read_is_told_and_waited_for_by_nobody(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    alone.initialize(WATCHES, **root(tmp_path))
+    configuration, baseline = (
+        tmp_path / "drive-trace.toml",
+        tmp_path / "drive-trace-baseline.json",
+    )
+    os.mkfifo(configuration)
+    baseline.symlink_to("/dev/zero")
+    document = open_trace(alone, tmp_path)
+    assert severities(document) == BOTH
+    for path in (configuration, baseline):
+        (finding,) = alone.diagnostics(path.as_uri())
+        assert finding["message"] == "cannot be read: it is no regular file"
+        assert finding["range"]["end"] == {"line": 0, "character": 0}
+    alone.forget()
+    configuration.unlink()
+    baseline.unlink()
+    baseline.write_text('{\n  "version": 2,\n  "files": ["🚀", NaN]}', encoding="utf-8")
+    told(alone, configuration)
+    assert alone.diagnostics(configuration.as_uri()) == []
+    (finding,) = alone.diagnostics(baseline.as_uri())
+    assert finding["range"]["start"] == {"line": 2, "character": 18}
+    assert finding["message"].startswith("is no baseline: it is not JSON: NaN; ")

@@ -178,17 +178,32 @@ def test_a_problem_stands_on_its_token(text: str, token: str, said: str) -> None
         ("a = 1\r\nb = \r\n", (1, 4), "is not TOML: "),
         ("a = [\n", (1, 0), "is not TOML: "),
         ("a = 1\na = 2", (1, 5), "is not TOML: "),
-        ("a = " + "[" * 100_000, (0, 0), "nested too deeply"),
-        ("a = " + "9" * 5000, None, "is not TOML: "),
+        ("a = " + "[" * 100_000, (0, 36), "nested too deeply"),
+        ("\na = " + "[" * 326 + "]" * 326, (1, 36), "nested too deeply"),
+        ("[rules]\na" + ".a" * 20_000 + " = 1", (1, 65), "nested too deeply"),
+        ("[" + "a." * 40 + "a]", (0, 64), "nested too deeply"),
+        ("a = " + "9" * 5000, (0, 4), "a number or key of more than 1000 characters"),
+        ("\n a = 0x" + "f" * 5000, (1, 5), "a number or key of more than 1000 characters"),
+        ("[[overrides]]\n" * 1001, (0, 2), "`overrides` has more than 1000 items"),
     ],
 )
-def test_what_is_no_toml(text: str, place: tuple[int, int] | None, said: str) -> None:
+def test_what_is_no_toml(text: str, place: tuple[int, int], said: str) -> None:
     found = read_configuration(text)
     assert isinstance(found, tuple)
     ((spot, message),) = found
     assert said in message
-    if place is not None:
-        assert (spot.record, spot.span.start) == place
+    assert (spot.record, spot.span.start) == place
+
+
+def test_strings_and_comments_may_say_anything() -> None:
+    inside = "[" * 50 + "{" * 50 + "." * 50 + "9" * 2000
+    text = f'# {inside}\n[rules]\n\'{inside}\' = """\n{inside}"""\n'
+    assert [said for _, said in problems(text)] == [f"`{inside[:59]}…` is no rule"]
+
+
+def test_of_many_problems_the_first_are_told() -> None:
+    text = "".join(f"a{number} = 1\n" for number in range(1000))
+    assert [place for place, _ in problems(text)] == [f"a{number}" for number in range(100)]
 
 
 def test_all_problems_are_told_in_their_order() -> None:

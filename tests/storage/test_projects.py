@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from drive_trace.rules import RULES
 from drive_trace.rules.base import Severity
@@ -124,7 +127,7 @@ def test_what_was_right_last_holds_while_it_is_broken(tmp_path: Path) -> None:
     path.write_text("[rules]\nunknow-value = 'off'\n")
     for _ in range(2):
         project = projects.of(trace)
-        assert [each.message for each in project.problems] == [
+        assert [each.problem.message for each in project.problems] == [
             f"{path}:2:1: `unknow-value` is no rule — did you mean `unknown-value`?"
         ]
         assert project.settings_for(trace).severity(RULES[CODE]) is Severity.HINT
@@ -138,7 +141,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     def problem() -> str:
         (only,) = Projects(".").of(str(tmp_path / "trace.jsonl")).problems
-        return only.message.removeprefix(f"{path}: ")
+        return only.problem.message.removeprefix(f"{path}: ")
 
     assert problem() == "cannot be read: No such file or directory"
     path.unlink()
@@ -146,7 +149,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert problem() == "is not UTF-8 (byte 0xe9); save it as UTF-8"
     monkeypatch.chdir(tmp_path)
     (only,) = Projects(".").of("trace.jsonl").problems
-    assert only.message.startswith("drive-trace.toml: ")
+    assert only.problem.message.startswith("drive-trace.toml: ")
 
 
 # Baselines
@@ -184,34 +187,49 @@ def test_the_first_one_goes_where_it_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "place", "said"),
     [
-        ("", "it is not JSON"),
-        ("<<<<<<< HEAD", "it is not JSON"),
-        ("[" * 100_000, "nested too deeply"),
-        ("9" * 5000, "it is not JSON"),
-        ("[]", '"version": 2'),
-        ('{"files": {}}', '"version": 2'),
-        ('{"version": 3, "files": {}}', '"version": 2'),
-        ('{"version": 1}', '"files"'),
-        ('{"version": 1, "files": []}', '"files"'),
-        ('{"version": 1, "files": {"a": []}}', '"files"'),
-        ('{"version": 1, "files": {"a": {"b": "c"}}}', '"files"'),
-        ('{"version": 1, "files": {"a": {"b": ["c"]}}}', '"files"'),
-        (f'{{"version": 1, "files": {{"a": {{"b": {{"{ONE}": 1}}}}}}}}', '"files"'),
-        (f'{{"version": 2, "files": {{"a": {{"b": ["{ONE}"]}}}}}}', '"files"'),
-        (f'{{"version": 2, "files": {{"a": {{"b": {{"{ONE}": 0}}}}}}}}', '"files"'),
-        (f'{{"version": 2, "files": {{"a": {{"b": {{"{ONE}": true}}}}}}}}', '"files"'),
-        ('{"version": 2, "files": {"a": {"b": {"c": 1}}}}', '"files"'),
+        ("", "1:1", "it is not JSON"),
+        ("<<<<<<< HEAD", "1:1", "it is not JSON"),
+        ('{\n  "version": 2,,\n}', "2:16", "it is not JSON"),
+        ("\n" + "[" * 100_000, "2:5", "nested too deeply"),
+        ('{"version": 2, "files": {"a": ' + "[" * 5000 + "]" * 5000 + "}}", "1:33", "too deeply"),
+        ("9" * 5000, "1:1", '"version": 2'),
+        ("[]", "1:1", '"version": 2'),
+        ('{"files": {}}', "1:1", '"version": 2'),
+        ('{"version": 3, "files": {}}', "1:13", '"version": 2'),
+        ('{"version": true, "files": {}}', "1:13", '"version": 2'),
+        ('{"version": [2], "files": {}}', "1:13", '"version": 2'),
+        ('{"version": 1}', "1:1", '"files" is missing'),
+        ('{"version": 1, "files": []}', "1:25", '"files" must hold an object'),
+        ('{"version": 1, "files": null}', "1:25", '"files" must hold an object'),
+        ('{"version": 1, "files": {"a": []}}', "1:31", "must hold an object of rules"),
+        ('{"version": 1, "files": {"a": {"b": "c"}}}', "1:37", "an array of fingerprints"),
+        ('{"version": 1, "files": {"a": {"b": ["c"]}}}', "1:38", "32 hexadecimal digits"),
+        (f'{{"version": 1, "files": {{"a": {{"b": {{"{ONE}": 1}}}}}}}}', "1:37", "an array of"),
+        (f'{{"version": 2, "files": {{"a": {{"b": ["{ONE}"]}}}}}}', "1:37", "an object of"),
+        (f'{{"version": 2, "files": {{"a": {{"b": {{"{ONE}": 0}}}}}}}}', "1:72", "number of lines"),
+        (f'{{"version": 2, "files": {{"a": {{"b": {{"{ONE}": 1.0}}}}}}}}', "1:72", "number of"),
+        (f'{{"version": 2, "files": {{"a": {{"b": {{"{ONE}": true}}}}}}}}', "1:72", "number of"),
+        (f'{{"version": 2, "files": {{"a": {{"b": {{"{ONE}": NaN}}}}}}}}', "1:74", "JSON: NaN"),
+        ('{"version": 2, "files": {"a": {"b": {"c": 1}}}}', "1:38", "32 hexadecimal digits"),
+        ('{"version": 2, "files": {"é": {},\n"\\u00e9": {}}}', "2:1", '"é" stands in it twice'),
+        ('{"version": 1, "version": 2, "files": {}}', "1:16", '"version" stands in it twice'),
+        ('{"version": 2, "x": ' + "9" * 5000 + ', "files": {}}', "1:1", "too large"),
     ],
 )
-def test_a_damaged_baseline_is_told(text: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(BaselineError, match=said):
-        read_baseline(text)
+def test_a_damaged_baseline_is_told(text: str, place: str, said: str, tmp_path: Path) -> None:
     path = write(tmp_path, "drive-trace-baseline.json", text)
     (problem,) = Projects(str(tmp_path)).of(str(tmp_path / "trace.jsonl")).problems
-    assert problem.message.startswith(f"{path}: is no baseline: ")
-    assert problem.message.endswith("; write it again with --write-baseline")
+    assert problem.problem.message.startswith(f"{path}:{place}: is no baseline: ")
+    assert said in problem.problem.message
+    assert problem.problem.message.endswith("; remove it, and write it again with --write-baseline")
+
+
+@given(st.text() | st.text('{}[]:,"files version 12aN', max_size=40))
+def test_any_text_is_a_baseline_or_said_to_be_none(text: str) -> None:
+    with suppress(BaselineError):
+        assert isinstance(read_baseline(text), Baseline)
 
 
 def test_a_baseline_is_written_sorted_and_read_back() -> None:
@@ -254,11 +272,51 @@ def test_what_is_written_keeps_other_files_that_are_still_there(tmp_path: Path) 
     )
 
 
-def test_a_damaged_baseline_is_written_anew(tmp_path: Path) -> None:
-    path = write(tmp_path, "drive-trace-baseline.json", "{")
+@pytest.mark.parametrize("text", ["{", "", "{}", '{"name": "somebody else\'s"}'])
+def test_what_is_no_baseline_is_not_replaced(text: str, tmp_path: Path) -> None:
+    path = write(tmp_path, "drive-trace-baseline.json", text)
+    project = Projects(str(tmp_path)).of(str(tmp_path / "a.jsonl"))
+    problem = write_known(project, {"a.jsonl": {CODE: {ONE: 1}}})
+    assert problem is not None
+    assert "is no baseline: " in problem.message
+    assert problem.message.endswith("(it is not replaced)")
+    assert path.read_text() == text
+
+
+def test_a_link_out_of_the_folder_is_not_written_through(tmp_path: Path) -> None:
+    there, here = tmp_path / "there", tmp_path / "here"
+    theirs = baseline(there, {"x": [ONE]})
+    before = theirs.read_bytes()
+    here.mkdir()
+    link = here / "drive-trace-baseline.json"
+    project = Projects(str(here)).of(str(here / "a.jsonl"))
+    for target in (theirs, Path("../there/drive-trace-baseline.json"), there / "new"):
+        link.symlink_to(target)
+        problem = write_known(project, {"a.jsonl": {CODE: {ONE: 1}}})
+        assert problem is not None, target
+        assert "cannot be " in problem.message
+        assert link.is_symlink()
+        link.unlink()
+    assert theirs.read_bytes() == before
+    assert not (there / "new").exists()
+
+
+def test_a_link_within_the_folder_stays_one(tmp_path: Path) -> None:
+    real = baseline(tmp_path / "kept", {})
+    (tmp_path / "drive-trace-baseline.json").symlink_to("kept/drive-trace-baseline.json")
     project = Projects(str(tmp_path)).of(str(tmp_path / "a.jsonl"))
     assert write_known(project, {"a.jsonl": {CODE: {ONE: 1}}}) is None
-    assert read_baseline(path.read_text()).known("a.jsonl") == {ONE: 1}
+    assert (tmp_path / "drive-trace-baseline.json").is_symlink()
+    assert read_baseline(real.read_text()).known("a.jsonl") == {ONE: 1}
+
+
+def test_a_baseline_that_nobody_could_read_is_not_written(tmp_path: Path) -> None:
+    many = {f"{number:032x}": 1 for number in range(25_000)}
+    project = Projects(str(tmp_path)).of(str(tmp_path / "a.jsonl"))
+    problem = write_known(project, {"a.jsonl": {CODE: many}})
+    assert problem is not None
+    assert problem.message.endswith("more bytes than are read of one")
+    assert not project.baseline_path.exists()
 
 
 def test_a_name_that_is_no_text_is_written_and_found(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drive_trace.storage.toml_places import Steps, toml_places
+from drive_trace.storage.toml_places import Steps, excess, toml_places
 
 DOCUMENT = '''# comment
 a = 1
@@ -45,10 +45,11 @@ def at(data: Any, steps: Steps) -> Any:
 
 
 def check(text: str) -> None:
-    """Every value of the document has a place, and what stands there says the same."""
+    """It is not too much, and where a value of it stands, the text says the same."""
+    assert excess(text) is None
     data = tomllib.loads(text)
-    places = toml_places(text)
     wanted = dict(walk(data))
+    places = toml_places(text, wanted)
     assert set(places) == set(wanted)
     for steps, place in places.items():
         key, value = text[slice(*place.key)], text[slice(*place.value)]
@@ -73,7 +74,7 @@ def test_a_document_with_everything() -> None:
 
 
 def test_of_a_repeated_array_of_tables_each_header_is_its_own_place() -> None:
-    places = toml_places(DOCUMENT)
+    places = toml_places(DOCUMENT, [("overrides", 0), ("overrides", 1)])
     lines = [DOCUMENT[: places["overrides", each].key.start].count("\n") for each in (0, 1)]
     assert [DOCUMENT.split("\n")[line] for line in lines] == ["[[overrides]]"] * 2
     assert lines[0] < lines[1]

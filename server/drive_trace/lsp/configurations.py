@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from drive_trace.api import Spot
 from drive_trace.features.diagnostics import SOURCE
 from drive_trace.features.json_text import dumps
 from drive_trace.lsp.client import path_of
 from drive_trace.rules.base import Severity
 from drive_trace.rules.settings import RuleSettings
-from drive_trace.storage.configuration import Configuration
-from drive_trace.storage.projects import Projects
-from drive_trace.text import PositionEncoding, units_before
+from drive_trace.storage.projects import FileProblem, Projects
+from drive_trace.text import PositionEncoding, Span, units_before
 
 CONFIGURATION_GLOBS = ("**/drive-trace.toml", "**/drive-trace-baseline.json")
 _PERIOD = 1.0
@@ -25,7 +26,10 @@ class Configurations:
 
     def __init__(self, base: str) -> None:
         self._projects = Projects(base)
-        self._broken: set[Path] = set()
+        self._problems: dict[Path, tuple[FileProblem, ...]] = {}
+        """What is wrong with the files that hold for a trace, by the trace's path."""
+        self._told: set[Path] = set()
+        """The files that something has been wrong with."""
         self._look_again = 0.0
 
     def rules_for(self, uri: str, over: RuleSettings) -> RuleSettings:
@@ -34,8 +38,9 @@ class Configurations:
         if path is None:
             return over
         project = self._projects.of(str(path))
-        if project.problems and project.configuration_path is not None:
-            self._broken.add(project.configuration_path)
+        self._problems.pop(path, None)
+        if project.problems:
+            self._problems[path] = project.problems
         return project.settings_for(str(path)).under(over)
 
     def is_due(self) -> bool:
@@ -47,34 +52,26 @@ class Configurations:
         return True
 
     def diagnostics(self, encoding: PositionEncoding) -> dict[str, bytes]:
-        """What is wrong with configurations: by URI, lists as JSON text, empty once mended."""
-        return {path.as_uri(): dumps(_diagnostics(path, encoding)) for path in self._broken}
+        """What is wrong with configurations and baselines: by URI, lists as JSON text, empty once
+        mended.
+        """
+        found = dict.fromkeys(chain.from_iterable(self._problems.values()))
+        by_file: dict[Path, list[dict[str, Any]]] = {path: [] for path in self._told}
+        for problem in found:
+            by_file.setdefault(problem.file, []).append(_diagnostic(problem, encoding))
+        self._told |= by_file.keys()
+        return {path.as_uri(): dumps(items) for path, items in by_file.items()}
 
 
-def _diagnostics(path: Path, encoding: PositionEncoding) -> list[dict[str, Any]]:
-    from drive_trace.storage.configuration_text import read_configuration  # noqa: PLC0415 - seldom
-
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, ValueError):
-        return []
-    problems = read_configuration(text)
-    if isinstance(problems, Configuration):
-        return []
-    lines = text.split("\n")
-    found = []
-    for spot, message in problems:
-        line = lines[spot.record]
-        start, end = (units_before(line, each, encoding) for each in spot.span)
-        found.append(
-            {
-                "range": {
-                    "start": {"line": spot.record, "character": start},
-                    "end": {"line": spot.record, "character": end},
-                },
-                "severity": int(Severity.ERROR),
-                "source": SOURCE,
-                "message": message,
-            }
-        )
-    return found
+def _diagnostic(problem: FileProblem, encoding: PositionEncoding) -> dict[str, Any]:
+    record, span = problem.spot or Spot(0, Span(0, 0))
+    start, end = (units_before(problem.line, each, encoding) for each in span)
+    return {
+        "range": {
+            "start": {"line": record, "character": start},
+            "end": {"line": record, "character": end},
+        },
+        "severity": int(Severity.ERROR),
+        "source": SOURCE,
+        "message": problem.reason,
+    }

@@ -8,19 +8,21 @@ of that text have it is known, too: one more is new.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
 
+from drive_trace.storage.baseline_faults import (
+    FINGERPRINT,
+    UNCOUNTED_VERSION,
+    VERSION,
+    Fault,
+    first_fault,
+)
+
 BASELINE_NAME = "drive-trace-baseline.json"
-_VERSION = 2
-_UNCOUNTED_VERSION = 1
-"""It held lists of fingerprints, each of which hid any number of lines."""
-_FINGERPRINT = re.compile(r"[0-9a-f]{32}")
-_WRONG_FILES = '"files" must hold numbers of lines by file, rule and fingerprint'
 
 ANY_NUMBER = sys.maxsize
 """How many lines an uncounted fingerprint hides; null in the file."""
@@ -29,8 +31,16 @@ Known = Mapping[str, Mapping[str, int]]
 """The findings in one file by the code of their rule: on how many lines, by fingerprint."""
 
 
-class BaselineError(ValueError):
-    """A text is no baseline; says why."""
+class BaselineError(Exception):
+    """A text is no baseline; says why, and where in it."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.at = fault.at
+
+
+class _NoBaselineError(Exception):
+    """A text is no baseline; why, is looked for then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +61,11 @@ class Baseline:
 def read_baseline(text: str) -> Baseline:
     """Read a baseline. Raises BaselineError for anything else."""
     try:
-        data = json.loads(text)
-    except RecursionError:
-        raise BaselineError("it is nested too deeply") from None
-    except ValueError as error:
-        raise BaselineError(f"it is not JSON: {error}") from None
-    version = data.get("version") if isinstance(data, dict) else None
-    if version not in (_VERSION, _UNCOUNTED_VERSION):
-        raise BaselineError(f'it must be an object with "version": {_VERSION}')
-    read = _counted if version == _VERSION else _uncounted
-    files = data.get("files")
-    if not isinstance(files, dict) or not all(isinstance(each, dict) for each in files.values()):
-        raise BaselineError(_WRONG_FILES)
-    return Baseline(
-        {
-            path: {code: read(found) for code, found in known.items()}
-            for path, known in files.items()
-        }
-    )
+        return _read(json.loads(text, object_pairs_hook=_once))
+    except json.JSONDecodeError as error:
+        raise BaselineError(Fault(error.pos, f"it is not JSON: {error.msg}")) from None
+    except (_NoBaselineError, RecursionError, ValueError):
+        raise BaselineError(first_fault(text)) from None
 
 
 def write_baseline(baseline: Baseline) -> str:
@@ -83,12 +80,39 @@ def write_baseline(baseline: Baseline) -> str:
         }
         for path, known in sorted(baseline.files.items())
     }
-    return json.dumps({"version": _VERSION, "files": files}, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps({"version": VERSION, "files": files}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object. Of two members with one name readers take one; which, nobody should guess."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _NoBaselineError
+    return members
+
+
+def _read(data: object) -> Baseline:
+    version = _object(data).get("version")
+    if type(version) is not int or version not in (VERSION, UNCOUNTED_VERSION):
+        raise _NoBaselineError
+    read = _counted if version == VERSION else _uncounted
+    return Baseline(
+        {
+            path: {code: read(found) for code, found in _object(known).items()}
+            for path, known in _object(_object(data).get("files")).items()
+        }
+    )
+
+
+def _object(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise _NoBaselineError
+    return value
 
 
 def _counted(found: object) -> Mapping[str, int]:
     if not isinstance(found, dict) or not all(map(_is_counted, found.items())):
-        raise BaselineError(_WRONG_FILES)
+        raise _NoBaselineError
     return {each: ANY_NUMBER if count is None else count for each, count in found.items()}
 
 
@@ -100,9 +124,9 @@ def _is_counted(pair: tuple[object, object]) -> bool:
 
 def _uncounted(found: object) -> Mapping[str, int]:
     if not isinstance(found, list) or not all(map(_is_fingerprint, found)):
-        raise BaselineError(_WRONG_FILES)
+        raise _NoBaselineError
     return dict.fromkeys(found, ANY_NUMBER)
 
 
 def _is_fingerprint(value: object) -> bool:
-    return isinstance(value, str) and _FINGERPRINT.fullmatch(value) is not None
+    return isinstance(value, str) and FINGERPRINT.fullmatch(value) is not None

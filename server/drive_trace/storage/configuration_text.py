@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
@@ -28,7 +30,7 @@ from drive_trace.storage.configuration import (
     Override,
 )
 from drive_trace.storage.globs import glob_problem
-from drive_trace.storage.toml_places import Steps, toml_places
+from drive_trace.storage.toml_places import Steps, excess, toml_places
 from drive_trace.text import Span
 
 _SLIPS = {
@@ -39,27 +41,30 @@ _SLIPS = {
     "none": "off",
     "false": "off",
 }
+_MOST_PROBLEMS = 100
+"""Nobody reads more of one file at once."""
+_MOST_ITEMS = 1000
+"""Each override is asked of each trace, and each item that is wrong is a problem."""
 _END_OF_MESSAGE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def read_configuration(text: str) -> Configuration | tuple[ConfigurationProblem, ...]:
-    """What the text of a ``drive-trace.toml`` says, or all that is wrong with it."""
+    """What the text of a ``drive-trace.toml`` says, or what is wrong with it: the first
+    problems, in their order.
+    """
     text = text.replace("\r\n", "\n")
+    too_much = excess(text)
+    if too_much is not None:
+        span, said = too_much
+        return (ConfigurationProblem(_Spots(text).of(span), said),)
     try:
         data = tomllib.loads(text.removeprefix("\ufeff"))
-    except RecursionError:
-        return (ConfigurationProblem(Spot(0, Span(0, 0)), "it is nested too deeply"),)
     except ValueError as error:
         return (_not_toml(text, error),)
     try:
         valid = _validator().validate_python(data)
     except ValidationError as error:
-        places = toml_places(text)
-        problems = [
-            ConfigurationProblem(_spot(text, _span(places, each)), _words(each))
-            for each in error.errors(include_url=False)
-        ]
-        return tuple(sorted(problems))
+        return _problems(text, error.errors(include_url=False))
     overrides = tuple(
         Override(tuple(each["paths"]), _settings(each["rules"]))
         for each in valid.get("overrides", ())
@@ -110,9 +115,9 @@ def _validator() -> SchemaValidator:
     rules = _table({code: _rule(rule) for code, rule in RULES.items()})
     text = core_schema.str_schema(strict=True)
     glob = core_schema.no_info_after_validator_function(_glob, text)
-    globs = core_schema.list_schema(glob, min_length=1, strict=True)
+    globs = core_schema.list_schema(glob, min_length=1, max_length=_MOST_ITEMS, strict=True)
     override = _table({"paths": globs, "rules": rules}, required=True)
-    overrides = core_schema.list_schema(override, strict=True)
+    overrides = core_schema.list_schema(override, max_length=_MOST_ITEMS, strict=True)
     return SchemaValidator(_table({"rules": rules, "overrides": overrides}))
 
 
@@ -157,6 +162,15 @@ def _glob(glob: str) -> str:
 # What is wrong with it
 
 
+def _problems(text: str, errors: Sequence[Any]) -> tuple[ConfigurationProblem, ...]:
+    places = toml_places(text, (each["loc"] for each in errors))
+    spans = [_span(places, each) for each in errors]
+    first = sorted(range(len(errors)), key=spans.__getitem__)[:_MOST_PROBLEMS]
+    spots = _Spots(text)
+    problems = [ConfigurationProblem(spots.of(spans[at]), _words(errors[at])) for at in first]
+    return tuple(sorted(problems))
+
+
 def _not_toml(text: str, error: ValueError) -> ConfigurationProblem:
     message = str(error)
     said = _END_OF_MESSAGE.search(message)
@@ -181,12 +195,17 @@ def _span(places: Mapping[Steps, Any], error: Any) -> Span:
     return span
 
 
-def _spot(text: str, span: Span) -> Spot:
-    start_of_line = text.rfind("\n", 0, span.start) + 1
-    end_of_line = text.find("\n", span.start)
-    end = min(span.end, end_of_line if end_of_line >= 0 else len(text))
-    record = text.count("\n", 0, span.start)
-    return Spot(record, Span(span.start - start_of_line, end - start_of_line))
+class _Spots:
+    """Finds the lines of a text, which it looks through once."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = list(accumulate((len(each) + 1 for each in text.split("\n")), initial=0))
+
+    def of(self, span: Span) -> Spot:
+        """Where something stands; what goes on for several lines, on the first of them."""
+        record = bisect_right(self._starts, span.start) - 1
+        start, end_of_line = self._starts[record], self._starts[record + 1] - 1
+        return Spot(record, Span(span.start - start, min(span.end, end_of_line) - start))
 
 
 def _words(error: Any) -> str:
@@ -198,6 +217,8 @@ def _words(error: Any) -> str:
         return f"`{name}` is missing in this override: expected {_expected(loc)}"
     if error["type"] == "extra_forbidden":
         return _unknown_key(loc, name)
+    if error["type"] == "too_long":
+        return f"`{name}` has more than {_MOST_ITEMS} items"
     found, entry = error["input"], loc
     if loc[-1] == "severity":
         entry = loc[:-1]  # the entry may be short for a table

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
+from drive_trace.api import Spot
 from drive_trace.rules.settings import RuleSettings
 from drive_trace.storage.baseline import (
     BASELINE_NAME,
@@ -18,10 +19,33 @@ from drive_trace.storage.baseline import (
     write_baseline,
 )
 from drive_trace.storage.configuration import CONFIGURATION_NAME, Configuration
-from drive_trace.storage.replace import write_whole
+from drive_trace.storage.regular_files import SMALL, read_regular
+from drive_trace.storage.replace import inside, write_whole
 from drive_trace.storage.traces import STDIN, Problem, why
+from drive_trace.text import Span
 
 Content = TypeVar("Content")
+_Said = tuple[tuple[Spot, str], ...]
+"""Why a text cannot be used: places in it, and sentences."""
+
+
+class FileProblem(NamedTuple):
+    """Why a configuration or a baseline cannot be used."""
+
+    file: Path
+    reason: str
+    spot: Spot | None = None
+    """None where it is the file that cannot be read, and not what stands in it."""
+    line: str = ""
+    """The text of the line that the spot is in."""
+
+    @property
+    def problem(self) -> Problem:
+        """The same for the person who asked for what the file holds for."""
+        place = shown_path(self.file)
+        if self.spot is not None:
+            place += f":{self.spot.record + 1}:{self.spot.span.start + 1}"
+        return Problem(place, self.reason)
 
 
 class Project(NamedTuple):
@@ -31,7 +55,7 @@ class Project(NamedTuple):
     """What the paths of globs and of the baseline start from."""
     configuration: Configuration
     baseline: Baseline
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
     """Why the configuration or the baseline cannot be used; the one that could be read last
     stands in its place, if there was one.
     """
@@ -86,7 +110,7 @@ class Projects:
         above = self._base / STDIN if path == STDIN else Path(_absolute(path))
         found = self._given or _nearest(above, CONFIGURATION_NAME)
         folder = found.parent if found is not None else self._unconfigured(above)
-        problems: list[Problem] = []
+        problems: list[FileProblem] = []
         configuration = Configuration()
         if found is not None:
             configuration = self._configurations.read(found, problems)
@@ -108,54 +132,56 @@ class Projects:
 def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
     """Write a project's baseline with what is known of some files, given by
     :meth:`Project.path_of`, beside what it knows of others that are still there.
+
+    Only a baseline is replaced, and only one in the project's folder.
     """
-    path = Path(os.path.realpath(project.baseline_path))
+    path, shown = project.baseline_path, shown_path(project.baseline_path)
+    before: list[FileProblem] = []
+    known = Baseline()
+    if os.path.lexists(path):
+        known = _Files(_baseline_in, known).read(path, before)
+    if before:
+        place, reason = before[0].problem
+        return Problem(place, f"{reason} (it is not replaced)")
+    there = {name: known for name, known in known.files.items() if (path.parent / name).exists()}
+    # What is no text in a file's name becomes its escape in JSON.
+    text = write_baseline(Baseline(there).with_files(files))
+    data = text.encode("utf-8", "backslashreplace")
+    if len(data) > SMALL:
+        return Problem(shown, "is not written: it would have more bytes than are read of one")
     try:
-        before = read_baseline(path.read_text("utf-8")) if path.exists() else Baseline()
-    except (OSError, ValueError):  # as for one that is damaged, and is written again for that
-        before = Baseline()
-    there = {name: known for name, known in before.files.items() if (path.parent / name).exists()}
-    try:
-        # What is no text in a file's name becomes its escape in JSON.
-        text = write_baseline(Baseline(there).with_files(files))
-        write_whole(path, text.encode("utf-8", "backslashreplace"))
+        write_whole(inside(path, project.folder), data)
     except OSError as error:
-        return Problem(shown_path(path), f"cannot be written: {why(error)}")
+        return Problem(shown, f"cannot be written: {why(error)}")
     return None
 
 
-def _configuration_in(text: str, shown_path: str) -> Configuration | tuple[Problem, ...]:
+def _configuration_in(text: str) -> Configuration | _Said:
     # Most traces have none, and a small check should not wait for what reads one.
     from drive_trace.storage.configuration_text import read_configuration  # noqa: PLC0415
 
-    read = read_configuration(text)
-    if isinstance(read, Configuration):
-        return read
-    return tuple(
-        Problem(f"{shown_path}:{spot.record + 1}:{spot.span.start + 1}", message)
-        for spot, message in read
-    )
+    return read_configuration(text)
 
 
-def _baseline_in(text: str, shown_path: str) -> Baseline | tuple[Problem, ...]:
+def _baseline_in(text: str) -> Baseline | _Said:
     try:
         return read_baseline(text)
     except BaselineError as error:
-        said = f"is no baseline: {error}; write it again with --write-baseline"
-        return (Problem(shown_path, said),)
+        record, start = text.count("\n", 0, error.at), text.rfind("\n", 0, error.at) + 1
+        spot = Spot(record, Span(error.at - start, error.at - start))
+        said = f"is no baseline: {error}; remove it, and write it again with --write-baseline"
+        return ((spot, said),)
 
 
 class _Files(Generic[Content]):
     """Reads files of one kind, each again only when it changed."""
 
-    def __init__(
-        self, parse: Callable[[str, str], Content | tuple[Problem, ...]], default: Content
-    ) -> None:
+    def __init__(self, parse: Callable[[str], Content | _Said], default: Content) -> None:
         self._parse = parse
-        self._known: dict[Path, tuple[tuple[int, ...], Content, tuple[Problem, ...]]] = {}
+        self._known: dict[Path, tuple[tuple[int, ...], Content, tuple[FileProblem, ...]]] = {}
         self._default = default
 
-    def read(self, path: Path, problems: list[Problem]) -> Content:
+    def read(self, path: Path, problems: list[FileProblem]) -> Content:
         """The content of a file; what is wrong with it is added to ``problems``."""
         before, content, said = self._known.get(path, ((), self._default, ()))
         version: tuple[int, ...] = ()
@@ -163,16 +189,25 @@ class _Files(Generic[Content]):
             status = path.stat()
             version = (status.st_ino, status.st_size, status.st_mtime_ns)
             if version != before:
-                read = self._parse(path.read_bytes().decode("utf-8-sig"), shown_path(path))
-                content, said = (content, read) if isinstance(read, tuple) else (read, ())
+                text = read_regular(path).decode("utf-8-sig")
+                read = self._parse(text)
+                content, said = (
+                    (content, _told(path, text, read)) if isinstance(read, tuple) else (read, ())
+                )
         except UnicodeDecodeError as error:
             found = f"byte 0x{error.object[error.start]:02x}"
-            said = (Problem(shown_path(path), f"is not UTF-8 ({found}); save it as UTF-8"),)
+            said = (FileProblem(path, f"is not UTF-8 ({found}); save it as UTF-8"),)
         except OSError as error:
-            said = (Problem(shown_path(path), f"cannot be read: {why(error)}"),)
+            version = ()  # what kept it from being read may be gone next time
+            said = (FileProblem(path, f"cannot be read: {why(error)}"),)
         self._known[path] = (version, content, said)
         problems += said
         return content
+
+
+def _told(path: Path, text: str, read: _Said) -> tuple[FileProblem, ...]:
+    lines = text.split("\n")
+    return tuple(FileProblem(path, said, spot, lines[spot.record]) for spot, said in read)
 
 
 def shown_path(path: Path) -> str:

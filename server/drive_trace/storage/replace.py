@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -24,6 +25,14 @@ def write_whole(path: Path, data: bytes) -> None:
             temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     _sync_folder(path.parent)
+
+
+def inside(path: Path, folder: Path) -> Path:
+    """Where a file really is, whose links lead nowhere but into ``folder``. Raises OSError."""
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(folder)):
+        raise OSError(errno.EPERM, f"it is a link that leads out of its folder, to {real}")
+    return real
 
 
 def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:

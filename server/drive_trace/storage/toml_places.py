@@ -1,13 +1,14 @@
 """Where the keys and values of a TOML document stand, which ``tomllib`` does not tell.
 
-Only for documents that ``tomllib`` has read: what it says of any other is void.
+Time and memory grow with the length of a document only: what makes ``tomllib`` slow is found
+first (:func:`excess`), and places are kept of those keys and values only that somebody asks for.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from drive_trace.text import Span
@@ -15,13 +16,24 @@ from drive_trace.text import Span
 Steps = tuple[str | int, ...]
 """Keys and indices from the document down to a value."""
 
+DEEPEST = 32
+"""So deep may tables, arrays and dotted keys be nested; a configuration needs six levels."""
+LONGEST_WORD = 1000
+"""In characters; no number and no bare key is that long."""
+
 _SPACE = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
 # Atomic groups: Python 3.11.0 to 3.11.4 match possessive ones wrongly.
+# A string that nothing closes goes to the end, so that no part is searched again and again.
 _STRING = re.compile(
-    r'"""(?>(?:[^"\\]|\\.|"{1,2}(?!"))*)"{3,5}'
-    r"|'''(?>(?:[^']|'{1,2}(?!'))*)'{3,5}"
-    r'|"(?>(?:[^"\\\n]|\\.)*)"'
-    r"|'[^'\n]*'",
+    r'"""(?>(?:[^"\\]+|\\.|"{1,2}(?!"))*)(?:"{3,5}|\Z|\\)'
+    r"|'''(?>(?:[^']+|'{1,2}(?!'))*)(?:'{3,5}|\Z)"
+    r'|"(?>(?:[^"\\\n]+|\\.)*)(?:"|(?=\n)|\Z|\\)'
+    r"|'[^'\n]*(?:'|(?=\n)|\Z)",
+    re.DOTALL,
+)
+_TOKEN = re.compile(
+    rf"#[^\n]*|(?:{_STRING.pattern})"
+    r"|(?P<opening>[\[{])|(?P<closing>[\]}])|(?P<dot>\.)|(?P<end>[=,\n])|(?P<word>[\w-]+)",
     re.DOTALL,
 )
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -37,16 +49,44 @@ class TomlPlace(NamedTuple):
     value: Span
 
 
-def toml_places(text: str) -> Mapping[Steps, TomlPlace]:
-    """The places of all keys and values. Lines must end with ``\\n``."""
-    scan = _Scan(text)
+def excess(text: str) -> tuple[Span, str] | None:
+    """What of a text no configuration needs and would take long to read, if there is any: where
+    it is, and words for it. The text need not be TOML.
+    """
+    depth = dots = 0
+    for token in _TOKEN.finditer(text):
+        match token.lastgroup:
+            case "opening":
+                depth, dots = depth + 1, 0
+            case "closing":
+                depth, dots = depth - 1, 0
+            case "dot":
+                dots += 1
+            case "end":
+                dots = 0
+            case "word" if len(token[0]) > LONGEST_WORD:
+                said = f"a number or key of more than {LONGEST_WORD} characters"
+                return Span(*token.span()), said
+        if depth + dots > DEEPEST:
+            return Span(*token.span()), f"it is nested too deeply, in more than {DEEPEST} levels"
+    return None
+
+
+def toml_places(text: str, wanted: Iterable[Steps]) -> Mapping[Steps, TomlPlace]:
+    """The places of the ``wanted`` keys and values, and of what they are in. Lines must end with
+    ``\\n``.
+
+    Only for documents that ``tomllib`` has read, and without :func:`excess`.
+    """
+    scan = _Scan(text, {each[:count] for each in wanted for count in range(1, len(each) + 1)})
     scan.document()
     return scan.found
 
 
 class _Scan:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, wanted: set[Steps]) -> None:
         self.found: dict[Steps, TomlPlace] = {}
+        self._wanted = wanted
         self._text = text
         self._at = 0
         self._last_of: dict[Steps, int] = {}
@@ -61,6 +101,10 @@ class _Scan:
             else:
                 self._pair(table)
             self._skip()
+
+    def _note(self, steps: Steps, key: Span, value: Span) -> None:
+        if steps in self._wanted:
+            self.found.setdefault(steps, TomlPlace(key, value))
 
     def _skip(self, count: int = 0) -> None:
         """Go on by ``count`` characters, and then over space, line ends and comments."""
@@ -78,10 +122,10 @@ class _Scan:
             steps = (*steps, name)
             if brackets == 2 and place == len(keys) - 1:
                 self._last_of[steps] = self._last_of.get(steps, -1) + 1
-            self.found.setdefault(steps, TomlPlace(span, span))
+            self._note(steps, span, span)
             if steps in self._last_of:
                 steps = (*steps, self._last_of[steps])
-                self.found.setdefault(steps, TomlPlace(span, span))
+                self._note(steps, span, span)
         self._skip(brackets)
         return steps
 
@@ -91,8 +135,8 @@ class _Scan:
         steps = (*table, *(name for name, _ in keys))
         span = self._value(steps)
         for place, (_, key) in enumerate(keys[:-1], start=1):
-            self.found.setdefault(steps[: len(table) + place], TomlPlace(key, key))
-        self.found[steps] = TomlPlace(keys[-1][1], span)
+            self._note(steps[: len(table) + place], key, key)
+        self._note(steps, keys[-1][1], span)
 
     def _keys(self) -> list[tuple[str, Span]]:
         """The names of a dotted key; what follows it comes next."""
@@ -131,7 +175,7 @@ class _Scan:
                 continue
             item = (*steps, count)
             span = self._value(item)
-            self.found[item] = TomlPlace(span, span)
+            self._note(item, span, span)
             count += 1
             self._skip()
         self._at += len("]")

@@ -41,7 +41,7 @@ class Run:
         for trace in traces:
             project = self._projects.of(trace.path) if self._projects is not None else None
             if project is not None and project.problems:
-                self.tell(project.problems)
+                self.tell(each.problem for each in project.problems)
                 continue
             self.checked[trace.path] = project
             settings = project.settings_for(trace.path) if project is not None else DEFAULTS

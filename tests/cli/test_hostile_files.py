@@ -1,0 +1,70 @@
+"""The command line among files that are not what their names say."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import REJECTED, process, run, write
+
+NAMES = ("drive-trace.toml", "drive-trace-baseline.json")
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="there are no such files on Windows"
+)
+
+
+@pytest.mark.end_to_end
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pipe_or_a_device_is_neither_waited_for_nor_read(name: str, tmp_path: Path) -> None:
+    write(tmp_path, "trace.jsonl", REJECTED)
+    expected = f"drive-trace: {name}: cannot be read: it is no regular file\n"
+    os.mkfifo(tmp_path / name)
+    assert process("check", cwd=tmp_path) == (2, "", expected)
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/dev/zero")
+    assert process("check", cwd=tmp_path) == (2, "", expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_of_any_size_costs_little(name: str, tmp_path: Path) -> None:
+    write(tmp_path, "trace.jsonl", REJECTED)
+    os.truncate(write(tmp_path, name, ""), 1 << 40)
+    ran = run("check", tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"drive-trace: {tmp_path / name}: cannot be read: it has more than 1 MB\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a = " + "[" * 326 + "]" * 326, ":1:37: it is nested too deeply, in more than 32 levels"),
+        ("a" + ".a" * 20_000 + " = 1", ":1:66: it is nested too deeply, in more than 32 levels"),
+        ("x = 0x" + "f" * 5000, ":1:5: a number or key of more than 1000 characters"),
+    ],
+)
+def test_a_configuration_that_no_reader_can_take_is_one_sentence(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    write(tmp_path, "trace.jsonl", REJECTED)
+    path = write(tmp_path, "drive-trace.toml", text)
+    assert run("check", tmp_path) == (2, "", f"drive-trace: {path}{said}\n")
+
+
+def test_the_baseline_is_not_written_over_somebodys_file(tmp_path: Path) -> None:
+    theirs = write(tmp_path, "home/notes.json", '{"dear": "diary"}')
+    write(tmp_path, "tree/trace.jsonl", REJECTED)
+    link = tmp_path / "tree/drive-trace-baseline.json"
+    link.symlink_to("../home/notes.json")
+    write(tmp_path, "tree/drive-trace.toml", "")
+    ran = run("check", "--write-baseline", tmp_path / "tree")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "is no baseline: " in ran.err
+    theirs.write_text('{"version": 2, "files": {}}')  # even if it is one
+    ran = run("check", "--write-baseline", tmp_path / "tree")
+    assert ran.code == 2
+    assert "cannot be written: it is a link that leads out of its folder" in ran.err
+    assert theirs.read_text() == '{"version": 2, "files": {}}'
