@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from drive_trace.commands import cli
 from drive_trace.rules import RULES, documentation, examples
 from drive_trace.rules.base import Rule, Severity
+from drive_trace.text import encode_exactly
 from drive_trace.vocabulary import ENVELOPE, EVENTS, Family, FieldType, OneOfShape
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,7 +96,7 @@ def example_output(rule: Rule[Any]) -> str:
     with TemporaryDirectory() as folder, chdir(folder):
         for name, text in files.items():
             Path(name).parent.mkdir(parents=True, exist_ok=True)
-            Path(name).write_text(read_fixture(text).text, encoding="utf-8", newline="")
+            Path(name).write_bytes(encode_exactly(read_fixture(text).text))
         output = CliRunner().invoke(cli, ["check", *files]).output
     shown = next(part for part in output.split("\n\n") if f"[{rule.code}]" in part)
     return "\n".join(line.rstrip() for line in shown.splitlines())

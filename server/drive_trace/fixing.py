@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from drive_trace.api import Analysis
+from drive_trace.rules.base import Edit
 from drive_trace.scorecard.verdict import Verdict
+from drive_trace.text import BrokenText
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, run_of
 
@@ -51,8 +53,9 @@ def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None =
 
     Safe fixes alone, unless ``suggestions`` are wanted too; of these only such that remove their
     finding, as a placeholder still to be filled in does not. No fix is made that would leave more
-    findings than before, nor one after which a run is CORRECT that was not. Fixing again changes
-    nothing more, unless ``most`` lines were fixed: then it ends there.
+    findings than before, nor one after which a run is CORRECT that was not, nor one of a line with
+    bytes that are not UTF-8. Fixing again changes nothing more, unless ``most`` lines were fixed:
+    then it ends there.
     """
     fixed = lines_fixed = 0
     for _ in range(_MOST_PASSES):
@@ -98,6 +101,13 @@ def fixable(analysis: Analysis) -> Fixable:
     return Fixable(fix_all(trial, suggestions=True), _with_fixes(trial))
 
 
+def withheld(analysis: Analysis) -> int:
+    """How many findings have a fix that is not made as their line has bytes which are not UTF-8."""
+    broken = (line for line in analysis.document.lines if isinstance(line.text, BrokenText))
+    findings = (finding for line in broken for finding in analysis.findings_of(line))
+    return sum(bool(analysis.fixes(finding)) for finding in findings)
+
+
 def _with_fixes(analysis: Analysis) -> int:
     return sum(bool(analysis.fixes(finding)) for finding in analysis.findings())
 
@@ -127,10 +137,25 @@ def _changes(analysis: Analysis, record: int, *, suggestions: bool) -> Iterator[
         if fix is None and suggestions and fixes:
             fix = fixes[0]
         if fix is not None:
+            if any(_loses_bytes(analysis, edit) for edit in fix.edits):
+                continue
             edits = (_Edit(number(line), *span, text) for line, span, text in fix.edits)
             code = finding.rule.code
             key = (code, finding.place, fix.title)
             yield _Change(code, key, fix.safe, tuple(sorted(edits)))
+
+
+def _loses_bytes(analysis: Analysis, edit: Edit) -> bool:
+    """Whether an edit would rewrite a record that has bytes which are not UTF-8: what was meant by
+    them would be lost for good.
+    """
+    line, (start, end), text = edit
+    if isinstance(line.text, BrokenText):
+        return True
+    takes_next = end > len(line.text) and (start > 0 or text) and not text.endswith("\n")
+    after = analysis.line_number(line)
+    lines = analysis.document.lines
+    return bool(takes_next and after < len(lines) and isinstance(lines[after].text, BrokenText))
 
 
 def _apart(changes: Iterable[_Change], record: int) -> Sequence[_Change]:

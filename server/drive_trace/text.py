@@ -11,7 +11,9 @@ Documents"). U+2028, U+2029, U+0085 and the other characters that
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -20,6 +22,8 @@ JS_WHITESPACE = (
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
 """What JavaScript's ``String.prototype.trim`` removes (ECMA-262, WhiteSpace and LineTerminator)."""
+
+_BROKEN_BYTES = re.compile("[\udc80-\udcff]+")
 
 
 class Span(NamedTuple):
@@ -35,6 +39,51 @@ class PositionEncoding(StrEnum):
     UTF8 = "utf-8"
     UTF16 = "utf-16"
     UTF32 = "utf-32"
+
+
+class BrokenText(str):
+    """The text of a record whose bytes are not all UTF-8, each broken sequence as U+FFFD.
+
+    The bytes go with the text, so that they can be pointed at, and written again as they were:
+    what is cut out of it, or put together with other text, is an ordinary string.
+    """
+
+    __slots__ = ("exact",)
+
+    exact: str
+    """Each broken byte as a lone surrogate, as the ``surrogateescape`` of Python has it."""
+
+    def broken(self) -> Iterator[tuple[Span, bytes]]:
+        """Where sequences that are not UTF-8 stand next to each other, and their bytes."""
+        shift = 0
+        for found in _BROKEN_BYTES.finditer(self.exact):
+            data = found[0].encode("utf-8", "surrogateescape")
+            start = found.start() - shift
+            size = len(data.decode("utf-8", "replace"))
+            yield Span(start, start + size), data
+            shift += len(found[0]) - size
+
+
+def decode(record: bytes) -> str:
+    """The text of a record's bytes as the reference's runtime reads them: each sequence that is
+    not UTF-8 (a maximal subpart, as the Unicode Standard calls it) is one U+FFFD.
+    """
+    try:
+        return record.decode()
+    except UnicodeDecodeError:
+        text = BrokenText(record.decode("utf-8", "replace"))
+        text.exact = record.decode("utf-8", "surrogateescape")
+        return text
+
+
+def exact(text: str) -> str:
+    """A record's text as :func:`encode_exactly` takes it: with the very bytes that it has."""
+    return text.exact if isinstance(text, BrokenText) else text
+
+
+def encode_exactly(text: str) -> bytes:
+    """The bytes of text that was made of what :func:`exact` gives."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def is_blank(text: str) -> bool:

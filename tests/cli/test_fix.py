@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, process, run, write
 from tests.support.client_text import apart, graded, triage
+from tests.support.command import COMMAND
 
 COMMA = CLEAN.replace("}", ",}")
 SPACED = CLEAN.replace(",", ", ")
@@ -144,11 +145,39 @@ def test_a_file_that_changes_meanwhile_is_left_and_reported_as_it_was(
     assert ran.out.endswith("1 finding was fixed\n")
 
 
-def test_what_is_no_utf8_is_not_touched(tmp_path: Path) -> None:
-    data = COMMA.encode() + b'{"a":"\xe9"}\n'
-    path = write(tmp_path, "trace.jsonl", data)
-    assert fix(path).code == 2
-    assert path.read_bytes() == data
+BROKEN = triage(input_ref="caf\xe9").encode("latin-1")
+
+
+def test_broken_bytes_stay_while_other_lines_are_fixed(tmp_path: Path) -> None:
+    kept = BROKEN.replace(b",", b", ") + b"\xe2\x82"
+    path = write(tmp_path, "trace.jsonl", COMMA.encode() + b"\n" + kept)
+    ran = fix(path)
+    assert path.read_bytes() == CLEAN.encode() + kept
+    assert "not-compact" in ran.out
+    assert "lines with bytes that are not UTF-8 stay as they are (2 findings)" in ran.out
+
+
+def test_broken_bytes_of_standard_input_stay() -> None:
+    command = [COMMAND, "check", "--fix", "-"]
+    ended = subprocess.run(command, input=COMMA.encode() + BROKEN, capture_output=True, check=False)
+    assert ended.stdout == CLEAN.encode() + BROKEN
+
+
+def test_a_diff_around_broken_bytes_applies(tmp_path: Path) -> None:
+    kept = BROKEN.replace(b",", b", ")
+    path = write(tmp_path, "trace.jsonl", COMMA.encode() + kept)
+    diff = subprocess.run(
+        [COMMAND, "check", "--diff", path.name], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert b" " + kept in diff.stdout
+    assert b"\xef\xbf\xbd" not in diff.stdout
+    assert path.read_bytes() == COMMA.encode() + kept
+
+
+def test_the_line_below_broken_bytes_may_go(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", b"\n" + BROKEN + b"\n" + BROKEN)
+    fix(path)
+    assert path.read_bytes() == BROKEN + BROKEN
 
 
 # Standard input

@@ -194,12 +194,31 @@ def test_a_path_that_cannot_be_read_has_nothing_recorded(trace: Path, tmp_path: 
     assert trace.read_text() == before
 
 
-def test_a_grade_that_is_no_utf8(trace: Path) -> None:
+def test_a_grade_with_a_broken_byte_is_merged_as_readers_have_it(trace: Path) -> None:
     before = triage().encode() + graded("pass", None, None, by="\xe9").encode("latin-1")
     trace.write_bytes(before)
     ran = record(trace, "--qa", "pass")
-    assert (ran.code, ran.out) == (2, "")
-    assert "is not UTF-8 (byte 0xe9 in line 2)" in ran.err
+    assert (ran.code, ran.err) == (0, "")
+    assert "recorded: qa pass (line 3)" in ran.out
+    assert "kept: mechanical pass (line 2)" in ran.out
+    assert trace.read_bytes().startswith(before)
+
+
+def test_a_run_whose_id_has_a_broken_byte_is_named_as_readers_have_it(trace: Path) -> None:
+    trace.write_bytes(graded("pass", "pass", None, run="caf\xe9").encode("latin-1"))
+    ran = run(
+        *("record", "--trace-file", trace, "--project-run-id", "caf\ufffd", "--intent", "pass")
+    )
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "caf\ufffd: CORRECT")
+
+
+def test_nothing_is_recorded_in_utf16(trace: Path) -> None:
+    before = triage().encode("utf-16")
+    trace.write_bytes(before)
+    for new in ([], ["--new-run"]):
+        ran = record(trace, "--qa", "pass", *new)
+        assert (ran.code, ran.out) == (2, "")
+        assert f"{trace}: is UTF-16; save it as UTF-8\n" in ran.err
     assert trace.read_bytes() == before
 
 

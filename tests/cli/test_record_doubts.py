@@ -101,18 +101,6 @@ def test_rejected_grades_of_other_files_are_told(tmp_path: Path) -> None:
     )
 
 
-def test_a_verdict_of_a_file_that_other_commands_cannot_read_says_so(tmp_path: Path) -> None:
-    broken = triage(input_ref="caf\xe9").encode("latin-1")
-    path = write(tmp_path, "trace.jsonl", GRADED.encode() + broken)
-    ran = run(*record(path, "--intent", "pass"))
-    assert (ran.code, ran.out.splitlines()[0]) == (0, "run-1: CORRECT")
-    assert ran.err == (
-        f"drive-trace: {path}: byte 0xe9 in line 2 is not UTF-8: score, check and report refuse "
-        "the whole file until it is saved as UTF-8\n"
-    )
-    assert "byte 0xe9 in line 2" in run("score", path).err
-
-
 LOOKALIKES = [
     "correctness-record",
     "correctness_recorded",

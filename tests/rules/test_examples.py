@@ -31,6 +31,7 @@ from tests.support.fixtures import (
     check_marks,
     findings_of,
     read,
+    records,
     text_edits,
 )
 
@@ -63,7 +64,7 @@ def fixture_of(code: str, example: Example) -> Fixture:
 
 
 def analysis_of(example: Example) -> Analysis:
-    return Analysis(read(example.before).text, path=example.path)
+    return Analysis(records(read(example.before).text), path=example.path)
 
 
 def findings_by(analysis: Analysis, code: str) -> list[Finding]:

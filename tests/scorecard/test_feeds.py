@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -117,13 +116,12 @@ def test_on_any_trace(lines: list[str], ended: bool) -> None:
     check(text if ended else text.rstrip("\n"))
 
 
-def test_a_record_that_is_no_utf8_matters_only_where_it_may_be_the_feeds() -> None:
-    good = graded("pass", None, None).encode()
+def test_a_byte_that_is_no_utf8_is_read_as_readers_do() -> None:
     other = triage(input_ref="caf\xe9", orchestrator_agent_id="a").encode("latin-1")
-    state = feed_state(good + other, EVENTS[GRADE], "run-1")
-    assert (state.counted is not None, state.agent_id) == (True, None)
-    with pytest.raises(UnicodeDecodeError):
-        feed_state(graded("pass", None, None, by="\xe9").encode("latin-1"), EVENTS[GRADE], "run-1")
+    grade = graded("pass", None, None, by="\xe9").encode("latin-1")
+    state = feed_state(other + grade, EVENTS[GRADE], "run-1")
+    assert state.counted is not None
+    assert (state.counted.line, state.agent_id) == (2, "a")
 
 
 def test_runs_for_suggestions() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from drive_trace.storage.following import QUIET, FollowedFile, More, Whole
 from drive_trace.storage.traces import Problem
+from drive_trace.text import BrokenText
 
 _MOST = 1 << 20
 ROCKET = "🚀".encode()
@@ -116,12 +117,30 @@ def test_a_whole_object_does_not_wait_for_its_newline(trace: Trace) -> None:
 @pytest.mark.parametrize("cut", range(1, 4))
 def test_a_character_that_is_torn(cut: int, trace: Trace) -> None:
     assert trace.append(b"two " + ROCKET[:cut]) is None
-    assert trace.file.look(settle=True) is None
     assert trace.append(ROCKET[cut:] + b"\n") == More("two 🚀\n")
 
 
-def test_bytes_that_no_text_has_are_not_waited_for(tmp_path: Path) -> None:
-    assert isinstance(Trace(tmp_path / "trace.jsonl", b"one\n\xff\xfe").file.look(), Problem)
+@pytest.mark.parametrize("cut", range(1, 4))
+def test_a_character_that_is_torn_and_mended_late(cut: int, trace: Trace) -> None:
+    assert trace.append(b"two " + ROCKET[:cut]) is None
+    assert trace.file.look(settle=True) == Whole(["one", "two \ufffd"])
+    assert trace.append(ROCKET[cut:] + b"\n") == Whole(["one", "two 🚀", ""])
+    assert trace.append(b"three\n") == More("three\n")
+
+
+def test_broken_bytes_cost_their_line_alone(trace: Trace) -> None:
+    news = trace.append(b"tw\xe9\nthree\n")
+    assert news == Whole(["one", "tw\ufffd", "three", ""])
+    assert [type(record) is BrokenText for record in news.records] == [False, True, False, False]
+    assert trace.append(b"four\n") == More("four\n")
+
+
+def test_utf16_is_not_read(trace: Trace) -> None:
+    for encoding in ("utf-16-le", "utf-16-be"):
+        data = "\ufeff{}\n{".encode(encoding)
+        assert trace.write(data) == Problem(str(trace.path), "is UTF-16; save it as UTF-8")
+        assert trace.file.look(settle=True) is None
+        assert trace.write(b"one\n") == Whole(["one", ""])
 
 
 def test_what_is_torn_when_the_file_is_first_seen(tmp_path: Path) -> None:
@@ -185,8 +204,6 @@ def test_links(trace: Trace, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read(trace: Trace, tmp_path: Path) -> None:
-    assert isinstance(trace.append(b"\xff\n"), Problem)
-    assert trace.write(b"one\n") == Whole(["one", ""])
     for path in (tmp_path, tmp_path / "loop", tmp_path / "pipe"):
         if path.name == "loop":
             path.symlink_to("loop")

@@ -53,7 +53,8 @@ from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.hover import hover
 from drive_trace.features.positions import point_at
 from drive_trace.rules.base import Fix
-from drive_trace.text import PositionEncoding, Span
+from drive_trace.storage.traces import records_of
+from drive_trace.text import PositionEncoding, Span, encode_exactly
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE
@@ -120,6 +121,11 @@ def read(fixture: str) -> Fixture:
     text = "\n".join(line.text for line in lines)
     text = text.removesuffix(_EOF) if text.endswith(_EOF) else text + "\n"
     return Fixture(text, cursors[0] if cursors else None, tuple(marks))
+
+
+def records(text: str) -> list[str]:
+    """A fixture's text as it is read from a file: a lone surrogate is a byte that is not UTF-8."""
+    return records_of(encode_exactly(text))
 
 
 def event_id(number: int) -> str:

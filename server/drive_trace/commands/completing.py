@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 from click.shell_completion import CompletionItem
 
 from drive_trace.scorecard.feeds import runs_named
+from drive_trace.storage.traces import read_bytes
 from drive_trace.vocabulary import EVENTS
 
 
@@ -27,8 +26,6 @@ def complete_events(_: click.Context, __: click.Parameter, incomplete: str) -> l
 
 def complete_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The runs in the trace that stands before on the command line."""
-    try:
-        data = Path(ctx.params.get("trace_file") or "").read_bytes()
-    except OSError:
-        return []
-    return [CompletionItem(run) for run in runs_named(data) if run.startswith(incomplete)]
+    data = read_bytes(ctx.params.get("trace_file") or "")
+    runs = runs_named(data) if isinstance(data, bytes) else []
+    return [CompletionItem(run) for run in runs if run.startswith(incomplete)]

@@ -11,7 +11,7 @@ import click
 from drive_trace.commands.completing import complete_files, complete_runs
 from drive_trace.drafts import Refused
 from drive_trace.rules.base import printable
-from drive_trace.storage.traces import STDIN, Problem, read_trace
+from drive_trace.storage.traces import STDIN, Problem, read_bytes
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Outcome = TypeVar("Outcome")
@@ -78,7 +78,14 @@ def new_run_option(command: Command) -> Command:
 
 def read_text(source: str) -> str:
     """A file, or standard input for ``-``; ends the command where it cannot be read."""
-    return "\n".join(done(read_trace(source), source).records)
+    data = done(read_bytes(source), source)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = f"byte 0x{data[error.start]:02x} in line {line}"
+        say(f"{source}: is not UTF-8 ({found}); save it as UTF-8 and try again")
+        sys.exit(EXIT_UNUSABLE)
 
 
 def done(outcome: Outcome | Refused | Problem, path: str) -> Outcome:

@@ -69,9 +69,7 @@ class FeedState(NamedTuple):
 
 
 def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
-    """Find what counts for a run. Raises UnicodeDecodeError where a record that may matter is no
-    UTF-8.
-    """
+    """Find what counts for a run. What is not UTF-8 is read as readers do, as U+FFFD."""
     counted: tuple[int, Line] | None = None
     rejected: list[tuple[int, OddLine]] = []
     hidden: list[tuple[int, OddLine]] = []
@@ -112,7 +110,7 @@ def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
 
 
 def has_run(data: bytes, run_id: str) -> bool:
-    """Whether a trace has a valid event of a run. Raises UnicodeDecodeError."""
+    """Whether a trace has a valid event of a run."""
     literal = b'"%b"' % run_id.encode("utf-8", "replace")
     lines = _read_backwards(data, literal, b"\\")
     return any(line.event is not None and line.run == run_id for _, line in lines)
@@ -145,11 +143,8 @@ def _agent_of(data: bytes, run_id: str) -> str | None:
 
 
 def _agent_in(record: bytes, run_id: str) -> str | None:
-    """A blank name is nobody's, and what is no UTF-8 names nobody."""
-    try:
-        (line,) = read_lines([record.decode()])
-    except UnicodeDecodeError:
-        return None
+    """A blank name is nobody's."""
+    (line,) = read_lines([record.decode("utf-8", "replace")])
     if line.event is None or line.run != run_id:
         return None
     agent = values_of(line)[_AGENT]
@@ -202,7 +197,8 @@ def _read_backwards(data: bytes, *signs: bytes) -> Iterator[tuple[int, Line]]:
     while (at := max(found)) >= 0:
         start = data.rfind(b"\n", 0, at) + 1
         end = data.find(b"\n", at)
-        (line,) = read_lines([data[start : end if end >= 0 else len(data)].decode()])
+        record = data[start : end if end >= 0 else len(data)]
+        (line,) = read_lines([record.decode("utf-8", "replace")])
         yield start, line
         found = [
             place if place < start else data.rfind(sign, 0, start)

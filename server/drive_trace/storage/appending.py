@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.storage.locks import lock
-from drive_trace.storage.traces import Problem, why
+from drive_trace.storage.traces import UTF16, Problem, is_utf16, why
 
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _ATTEMPTS = 1000
 """So often may a file be replaced while we wait for its lock."""
 
@@ -55,6 +54,11 @@ class LockedTrace:
             return file.readall()
 
     @property
+    def is_utf16(self) -> bool:
+        """Whether it is UTF-16, of which no reader makes anything."""
+        return is_utf16(self._bytes(0, 2))
+
+    @property
     def open_line(self) -> OpenLine | None:
         """The last line, if no newline ends it: the next event is put on a line of its own."""
         if self._is_ended(os.fstat(self._handle).st_size):
@@ -68,8 +72,6 @@ class LockedTrace:
         """
         assert "\n" not in record
         size = os.fstat(self._handle).st_size
-        if self._bytes(0, 2) in _UTF16:
-            raise AppendError(self.path, "is UTF-16, to which no UTF-8 may be appended")
         data = (b"" if self._is_ended(size) else b"\n") + record.encode() + b"\n"
         try:
             rest = memoryview(data)
@@ -114,7 +116,10 @@ def locked_trace(path: str, *, create: bool = True) -> Iterator[LockedTrace]:
     """
     handle, is_new = _open_locked(path, create)
     try:
-        yield LockedTrace(path, handle)
+        trace = LockedTrace(path, handle)
+        if trace.is_utf16:
+            raise AppendError(path, UTF16)
+        yield trace
     except OSError as error:
         raise _why_not(path, error) from error
     finally:

@@ -9,7 +9,6 @@ newline and is no whole object yet waits until then, too: somebody is writing it
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import os
 import time
@@ -20,7 +19,8 @@ from typing import NamedTuple
 import orjson
 
 from drive_trace.storage.regular_files import open_regular
-from drive_trace.storage.traces import Problem, not_utf8, why
+from drive_trace.storage.traces import UTF16, Problem, is_utf16, records_of, why_not_read
+from drive_trace.text import BrokenText
 
 QUIET = 5.0
 """Seconds without a change after which nobody is writing any more."""
@@ -95,10 +95,8 @@ class FollowedFile:
         """
         try:
             return self._look(anew=anew, settle=settle)
-        except FileNotFoundError:
-            return self._lost(Problem(str(self.path), "no such file or folder"))
         except (OSError, ValueError) as error:
-            return self._lost(Problem(str(self.path), why(error)))
+            return self._lost(Problem(str(self.path), why_not_read(error)))
 
     def _look(self, *, anew: bool, settle: bool) -> Whole | More | Problem | None:
         stamp, age = _stamp_of(self.path.stat())
@@ -119,7 +117,7 @@ class FollowedFile:
             if is_quiet and self._waiting and not self._is_kept:
                 return self._read_whole(file, is_quiet=True)
             self._is_settled = is_quiet
-            return self._release() if is_quiet else None
+            return self._give(file, self._waiting, is_quiet=True) if is_quiet else None
 
     def _is_continued(self, file: FileIO, before: _Stamp, now: _Stamp) -> bool:
         """Whether the file begins with what was read of it."""
@@ -138,37 +136,32 @@ class FollowedFile:
         self._digest = hashlib.blake2b(data)
         self.size, self._tail = len(data), data[-_TAIL:]
         self._is_settled = is_quiet
+        if is_utf16(data):
+            self._is_kept, self._waiting = False, b""
+            return Problem(str(self.path), UTF16)
         given, self._waiting = _split(data, is_quiet=is_quiet)
-        try:
-            # Record by record: one emoji would make each character of the text four bytes.
-            records = [record.decode() for record in given.split(b"\n")]
-        except UnicodeDecodeError as error:
-            self._is_kept = False
-            return not_utf8(str(self.path), given, error)
-        self._is_kept = True
+        records = records_of(given)
+        # What is appended to a line with broken bytes may mend a character that was cut off.
+        self._is_kept = not isinstance(records[-1], BrokenText)
         return Whole(records)
 
-    def _read_more(self, file: FileIO) -> More | Problem | None:
+    def _read_more(self, file: FileIO) -> Whole | More | Problem | None:
         file.seek(self.size)
         data = file.read()
         self._digest.update(data)
         self.size += len(data)
         self._tail = (self._tail + data)[-_TAIL:]
         self._is_settled = False
-        given, self._waiting = _split(self._waiting + data, is_quiet=False)
-        return self._more(given)
+        return self._give(file, self._waiting + data, is_quiet=False)
 
-    def _release(self) -> More | Problem | None:
-        """Wait no longer for the rest of the last line."""
-        given, self._waiting = _split(self._waiting, is_quiet=True)
-        return self._more(given)
-
-    def _more(self, given: bytes) -> More | Problem | None:
+    def _give(self, file: FileIO, data: bytes, *, is_quiet: bool) -> Whole | More | Problem | None:
+        given, waiting = _split(data, is_quiet=is_quiet)
         try:
-            return More(given.decode()) if given else None
-        except UnicodeDecodeError:
-            self._is_kept = False
-            return Problem(str(self.path), "is not UTF-8 any more; save it as UTF-8")
+            text = given.decode()
+        except UnicodeDecodeError:  # only whole records know their broken bytes
+            return self._read_whole(file, is_quiet=is_quiet)
+        self._waiting = waiting
+        return More(text) if text else None
 
     def _lost(self, problem: Problem) -> Problem:
         self._stamp, self._is_kept, self._is_settled = None, False, True
@@ -193,15 +186,10 @@ def _digest_of(file: FileIO) -> bytes:
 
 
 def _split(data: bytes, *, is_quiet: bool) -> tuple[bytes, bytes]:
-    """What can be judged, and what waits behind it: a piece of a line, or of a character."""
+    """What can be judged, and the piece of a line that waits behind it."""
     end = data.rfind(b"\n") + 1
     rest = data[end:]
-    try:
-        _, whole = codecs.utf_8_decode(rest, "strict", False)
-    except UnicodeDecodeError:
-        return data, b""  # nothing that follows makes that text
-    waits = whole < len(rest) if is_quiet else bool(rest) and not _is_object(rest)
-    return (data[:end], rest) if waits else (data, b"")
+    return (data, b"") if is_quiet or _is_object(rest) else (data[:end], rest)
 
 
 def _is_object(data: bytes) -> bool:

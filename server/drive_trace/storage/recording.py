@@ -6,10 +6,10 @@ between two writers of one run's grade none is lost.
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.drafts import Draft, Refused, Stamp, cautions, draft_merged, erasures
@@ -19,9 +19,9 @@ from drive_trace.scorecard.feeds import FeedState, feed_state
 from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_trace
 from drive_trace.storage.run_names import nearest_run, run_meant
-from drive_trace.storage.traces import Problem, not_utf8, why
+from drive_trace.storage.traces import UTF16, Problem, is_utf16, read_bytes
 from drive_trace.trace.reading import read_exactly
-from drive_trace.vocabulary import EVENTS, EventType
+from drive_trace.vocabulary import EVENTS
 
 
 class Written(NamedTuple):
@@ -60,8 +60,8 @@ def append_event(path: str, draft: Draft) -> Written | Refused | Problem:
     """
     try:
         with locked_trace(path) as trace:
-            notes = _about_trace(draft, path, trace.read())
-            if isinstance(notes, Refused | Problem):
+            notes = _about_trace(draft, trace.read())
+            if isinstance(notes, Refused):
                 return notes
             return _append(trace, draft, new_stamp(), notes)
     except AppendError as error:
@@ -70,21 +70,24 @@ def append_event(path: str, draft: Draft) -> Written | Refused | Problem:
 
 def preview_event(path: str, draft: Draft) -> Written | Refused | Problem:
     """What :func:`append_event` would append, or why it would not. Never raises."""
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        data = b""
-    except (OSError, ValueError) as error:
-        return Problem(path, f"cannot be read: {why(error)}")
-    notes = _about_trace(draft, path, data)
-    if isinstance(notes, Refused | Problem):
+    data = b""
+    if os.path.lexists(path):
+        read = read_bytes(path)
+        if isinstance(read, Problem):
+            return read
+        if is_utf16(read):
+            return Problem(path, UTF16)
+        data = read
+    notes = _about_trace(draft, data)
+    if isinstance(notes, Refused):
         return notes
     record = draft.record(new_stamp())
     return Written(record, (*notes, *cautions(record)))
 
 
-def _about_trace(draft: Draft, path: str, data: bytes) -> tuple[str, ...] | Refused | Problem:
+def _about_trace(draft: Draft, data: bytes) -> tuple[str, ...] | Refused:
     """What a writer of one whole event should know of what the trace holds; why not to write it."""
+    data = _as_read(data)
     slip = run_meant(draft.run_id, data)
     notes = (
         ()
@@ -93,9 +96,7 @@ def _about_trace(draft: Draft, path: str, data: bytes) -> tuple[str, ...] | Refu
     )
     if not draft.event.is_feed:
         return notes
-    state = _state(path, data, draft.event, draft.run_id)
-    if isinstance(state, Problem):
-        return state
+    state = feed_state(data, draft.event, draft.run_id)
     return erasures(draft, state) or (*notes, *_passed_over(state))
 
 
@@ -125,38 +126,25 @@ def record_feed(
     feed = EVENTS[feed_name]
     try:
         with locked_trace(path, create=new_run) as trace:
-            data = trace.read()
-            state = _state(path, data, feed, run_id)
-            if isinstance(state, Problem):
-                return state
+            data = _as_read(trace.read())
+            state = feed_state(data, feed, run_id)
             draft = draft_merged(feed, run_id, state, changes, new_run=new_run)
             if isinstance(draft, Refused):
                 return _with_guess(draft, run_id, data) if draft.for_unknown_run else draft
             stamp = new_stamp()
-            written = _append(trace, draft, stamp, _unreadable(data))
+            written = _append(trace, draft, stamp, ())
             return Merged(written, state, draft.payload, stamp.ts, _next_line(data))
     except AppendError as error:
         return error.problem
 
 
-def _state(path: str, data: bytes, feed: EventType, run_id: str) -> FeedState | Problem:
-    try:
-        return feed_state(data, feed, run_id)
-    except UnicodeDecodeError as error:
-        return not_utf8(path, data, error)
-
-
-def _unreadable(data: bytes) -> tuple[str, ...]:
-    """That what was recorded cannot be read back by whoever asks for UTF-8."""
+def _as_read(data: bytes) -> bytes:
+    """A trace in UTF-8, as readers see it that replace what is none; with the same lines."""
     try:
         data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return (
-            f"byte 0x{data[error.start]:02x} in line {line} is not UTF-8: score, check and report "
-            "refuse the whole file until it is saved as UTF-8",
-        )
-    return ()
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace").encode()
+    return data
 
 
 def _append(trace: LockedTrace, draft: Draft, stamp: Stamp, notes: tuple[str, ...]) -> Written:

@@ -30,7 +30,7 @@ def run_meant(run_id: str, data: bytes) -> str | None:
     if run_id in names:
         return None
     guess = _nearest(run_id, [name for name in names if _DIGITS.findall(name) == numbers])
-    return guess if guess is not None and not _is_there(run_id, data) else None
+    return guess if guess is not None and not has_run(data, run_id) else None
 
 
 def _nearest(run_id: str, names: Sequence[str]) -> str | None:
@@ -41,10 +41,3 @@ def _nearest(run_id: str, names: Sequence[str]) -> str | None:
 
 def _plain(name: str) -> str:
     return _SEPARATORS.sub("-", name.strip().casefold())
-
-
-def _is_there(run_id: str, data: bytes) -> bool:
-    try:
-        return has_run(data, run_id)
-    except UnicodeDecodeError:
-        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,9 +12,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.storage.more_files import MoreFiles
+from drive_trace.storage.regular_files import open_regular
+from drive_trace.text import decode
 
 NO_MORE = MoreFiles()
 STDIN = "-"
+UTF16 = "is UTF-16; save it as UTF-8"
+"""Why a file that :func:`is_utf16` is not read."""
+_OPEN_ALREADY = re.compile(r"/dev/(fd/\d+|stdin)|/proc/self/fd/\d+")
+"""Paths of what this process was started with, as ``<(git show …)`` in a shell: like standard
+input it is read to its end, even if it is a pipe.
+"""
 TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
 """What a search of a folder finds."""
 _SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"}
@@ -61,39 +70,41 @@ def read_trace(path: str) -> Trace | Problem:
     """Read one trace whole."""
     if path == STDIN and sys.stdin is None:
         return Problem(STDIN, "standard input is closed")
+    data = read_bytes(path)
+    if isinstance(data, Problem):
+        return data
+    return Problem(path, UTF16) if is_utf16(data) else Trace(path, records_of(data))
+
+
+def read_bytes(path: str) -> bytes | Problem:
+    """Read a file whole; ``-`` is standard input. Never waits for anybody to write to a pipe."""
     try:
-        data = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
-    except FileNotFoundError:
-        return Problem(path, "no such file or folder")
-    except IsADirectoryError:
-        return Problem(path, "is a folder, not a trace")
-    except PermissionError:
-        return Problem(path, "permission denied")
+        if path == STDIN:
+            return sys.stdin.buffer.read()
+        if _OPEN_ALREADY.fullmatch(path):
+            return Path(path).read_bytes()
+        with io.BufferedReader(open_regular(path)) as file:
+            return file.read()
     except (OSError, ValueError) as error:
-        return Problem(path, why(error))
-    try:
-        return Trace(path, _records(data))
-    except UnicodeDecodeError as error:
-        return not_utf8(path, data, error)
+        return Problem(path, why_not_read(error))
 
 
-def _records(data: bytes) -> list[str]:
+def records_of(data: bytes) -> list[str]:
+    """The records of a trace, split at each ``\\n``, as readers decode them."""
     # Record by record: one emoji would make each character of the whole text four bytes, and
     # all at once would need each record's bytes and text in memory at the same time.
-    records = [record.rstrip(b"\n").decode() for record in io.BytesIO(data)]
+    try:
+        records = [record.rstrip(b"\n").decode() for record in io.BytesIO(data)]
+    except UnicodeDecodeError:
+        records = [decode(record.rstrip(b"\n")) for record in io.BytesIO(data)]
     if not data or data.endswith(b"\n"):
         records.append("")
     return records
 
 
-def not_utf8(path: str, data: bytes, error: UnicodeDecodeError) -> Problem:
-    """Where a trace is no UTF-8, given the error that one of its records raised."""
-    line = data.split(b"\n").index(error.object) + 1
-    return Problem(
-        path,
-        f"is not UTF-8 (byte 0x{error.object[error.start]:02x} in line {line}); "
-        "save it as UTF-8 and try again",
-    )
+def is_utf16(data: bytes) -> bool:
+    """Whether the first bytes of a file are the byte order mark of UTF-16, in either order."""
+    return data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def _identity(path: str) -> str:
@@ -166,6 +177,19 @@ def _may_be_read(path: Path) -> bool:
 
 def _not_searched(path: str, error: OSError) -> Problem:
     return Problem(path, f"cannot be searched: {why(error)}")
+
+
+def why_not_read(error: OSError | ValueError) -> str:
+    """Why a file cannot be read, in a few words."""
+    match error:
+        case FileNotFoundError():
+            return "no such file or folder"
+        case IsADirectoryError():
+            return "is a folder, not a trace"
+        case PermissionError():
+            return "permission denied"
+        case _:
+            return why(error)
 
 
 def why(error: OSError | ValueError) -> str:

@@ -7,6 +7,7 @@ from enum import Enum, StrEnum
 from operator import attrgetter
 from typing import NamedTuple, cast
 
+from drive_trace.text import Span
 from drive_trace.trace.syntax import SyntaxProblem
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, EventType, FieldType
 
@@ -50,6 +51,7 @@ class Concern(StrEnum):
     ZERO_TOKENS = "zero-tokens"
     NOT_COMPACT = "not-compact"
     BLANK_LINE = "blank-line"
+    INVALID_UTF8 = "invalid-utf8"
 
 
 RUN_POSITION = ALWAYS_KEPT.index("project_run_id")
@@ -81,6 +83,8 @@ class Remark(NamedTuple):
     occurrence: int = -1
     """Which of several equal keys is meant; the last is the one that counts."""
     problem: SyntaxProblem | None = None
+    broken: tuple[Span, bytes] | None = None
+    """Bytes that are not UTF-8, and what of the text stands for them."""
 
 
 class Line:

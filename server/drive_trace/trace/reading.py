@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import orjson
 
-from drive_trace.text import is_blank
+from drive_trace.text import BrokenText, is_blank
 from drive_trace.trace.exact import remarks_of_object, whole_number
 from drive_trace.trace.line import REJECTING, Concern, Line, OddLine, Remark, Status
 from drive_trace.trace.spacing import space_count
@@ -70,7 +70,7 @@ def _read_some(texts: Iterable[str], known: Reader) -> tuple[list[Line], dict[in
     for place, text in enumerate(texts):
         try:
             event = decode(text)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, TypeError):  # the last one for a BrokenText
             append(read_exactly(text))
             continue
         kind, facts, agrees = kinds[event.__class__]
@@ -119,7 +119,7 @@ def read_exactly(text: str) -> Line:
     syntax: Syntax | None = None
     try:
         data = orjson.loads(text)
-    except ValueError:
+    except ValueError:  # it takes no BrokenText either
         syntax = parse(text)
         if syntax.problems:
             return _broken(text, syntax)
@@ -137,6 +137,8 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
         remarks += tuple(_duplicates((syntax or parse(text)).root))
     if space > text.endswith("\r"):
         remarks += (Remark(Concern.NOT_COMPACT),)
+    if isinstance(text, BrokenText):
+        remarks += tuple(Remark(Concern.INVALID_UTF8, broken=each) for each in text.broken())
     name = data.get("event_type")
     event = EVENTS.get(name) if isinstance(name, str) else None
     if any(remark.concern in REJECTING for remark in remarks):

@@ -9,11 +9,12 @@ import click
 
 from drive_trace.api import Analysis
 from drive_trace.commands.formats.diff import unified_diff
-from drive_trace.fixing import Fixable, fix_all, fixable
+from drive_trace.fixing import Fixable, fix_all, fixable, withheld
 from drive_trace.rules.base import printable
 from drive_trace.scorecard.verdict import Verdict
 from drive_trace.storage.replace import replace_content
 from drive_trace.storage.traces import STDIN, Problem, Trace
+from drive_trace.text import encode_exactly, exact
 
 _NAMED = 3
 """So many runs are named at the most."""
@@ -27,6 +28,7 @@ class Repairs:
         self._only_show = only_show
         self._fixed = 0
         self._left: list[Fixable] = []
+        self._withheld = 0
         self._regraded: list[str] = []
 
     def fix(self, trace: Trace, analysis: Analysis) -> Problem | None:
@@ -40,14 +42,16 @@ class Repairs:
         if self._only_show:
             _show(unified_diff(printable(trace.path, 4096), before, analysis.document.lines))
         elif trace.path == STDIN:
-            _write_exactly([analysis.document.text])
+            _write_exactly([_as_recorded(line.text for line in analysis.document.lines)])
         elif fixed:
-            old = "\n".join(trace.records).encode()
-            problem = replace_content(trace.path, old, analysis.document.text.encode())
+            old = encode_exactly(_as_recorded(trace.records))
+            new = encode_exactly(_as_recorded(line.text for line in analysis.document.lines))
+            problem = replace_content(trace.path, old, new)
             if problem is not None:
                 return problem
         self._fixed += fixed
         self._left.append(fixable(analysis))
+        self._withheld += withheld(analysis)
         if self._suggestions:
             after, none = _verdicts(analysis), Verdict.NOT_COMPUTABLE
             self._regraded += [
@@ -63,6 +67,11 @@ class Repairs:
         were = "would be" if self._only_show else "was" if one else "were"
         said = f"{self._fixed} finding{'s' * (not one)} {were} fixed"
         said += self._more()
+        if self._withheld:
+            said += (
+                f"; lines with bytes that are not UTF-8 stay as they are "
+                f"({self._withheld} finding{'s' * (self._withheld > 1)})"
+            )
         if self._regraded:
             named = ", ".join(printable(run) for run in self._regraded[:_NAMED])
             more = len(self._regraded) - _NAMED
@@ -84,6 +93,10 @@ def _verdicts(analysis: Analysis) -> Mapping[str, Verdict]:
     return {run.run_id: run.gate.verdict for run in analysis.score().runs}
 
 
+def _as_recorded(texts: Iterable[str]) -> str:
+    return "\n".join(map(exact, texts))
+
+
 def _show(diff: Iterable[str]) -> None:
     """Print a diff: for a terminal without what could speak to it, else to the last byte."""
     if not sys.stdout.isatty():
@@ -96,8 +109,10 @@ def _show(diff: Iterable[str]) -> None:
 
 
 def _write_exactly(texts: Iterable[str]) -> None:
-    """Write text to standard output as UTF-8 and with its own line ends, whatever the locale."""
+    """Write text to standard output as UTF-8 and with its own line ends, whatever the locale, and
+    bytes that are not UTF-8 as they are.
+    """
     sys.stdout.flush()
     for text in texts:
-        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.write(encode_exactly(text))
     sys.stdout.buffer.flush()

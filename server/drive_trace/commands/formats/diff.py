@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from drive_trace.text import exact
 from drive_trace.trace.line import Line
 
 _CONTEXT = 3
@@ -21,7 +22,7 @@ class _Change(NamedTuple):
 
 
 def unified_diff(path: str, before: Sequence[Line], after: Sequence[Line]) -> Iterator[str]:
-    """The diff's lines, each with its newline.
+    """The diff's lines, each with its newline, as :func:`encode_exactly` takes them.
 
     What stayed is known by its :class:`Line`, so that nothing has to be compared with everything.
     """
@@ -47,7 +48,7 @@ def unified_diff(path: str, before: Sequence[Line], after: Sequence[Line]) -> It
 
 
 def _texts(lines: Sequence[Line]) -> list[str]:
-    *whole, last = (line.text for line in lines)
+    *whole, last = (exact(line.text) for line in lines)
     return [f"{text}\n" for text in whole] + ([last] if last else [])
 
 
