@@ -21,7 +21,7 @@ from drive_trace.api import Analysis
 from drive_trace.drafts import Stamp
 from drive_trace.features.appending import appended, appending_offers
 from drive_trace.features.document_highlight import document_highlights
-from drive_trace.features.elsewhere import Elsewhere, elsewhere_markdown
+from drive_trace.features.joined import JoinedRun
 from drive_trace.features.filling import Contents, fill_offers, filled
 from drive_trace.features.filling_in import filled_in, known_offers
 from drive_trace.features.hovering.pointed import HoverOptions
@@ -195,13 +195,14 @@ def symbols(fixture: str, query: str) -> list[str]:
 
 
 def joined(here: str, there: str) -> list[str]:
-    """What the hover of a run says below its card, where another trace has the run, too."""
+    """The card of a run over all its files, as the hover and the lens show it."""
     texts = {"trace.jsonl": read(here).text, "slices/01/trace.jsonl": read(there).text}
     parts = [Analysis(text).part_of(_RUN, name) for name, text in texts.items()]
     run = score_run([part for part in parts if part is not None])
     own = Analysis(read(here).text).score_run(_RUN)
-    text = elsewhere_markdown(Elsewhere(run, own, tuple(texts), "trace.jsonl")) or ""
-    return [f"> {line}".rstrip() for line in _LINK.sub(r"\1", text).split("\n")]
+    said = JoinedRun(run, own, tuple(texts), "trace.jsonl")
+    card = [f"> {line}".rstrip() for line in _LINK.sub(r"\1", said.markdown).split("\n")]
+    return [*code(said.title), "", "and the hover of its id:", "", *card]
 
 
 def renamed(fixture: str, name: str) -> list[str]:

@@ -289,8 +289,9 @@ def _live() -> list[str]:
         "",
         *captures.lenses(correct),
         "",
-        "Where another trace of the workspace holds the run, too, the hover of its id goes on with "
-        "what all of them say together:",
+        "Where other traces of that folder of the workspace hold the run, too, its verdict is that "
+        "of all of them together. It comes first, then what this file alone says where that "
+        "differs, and which file decides; *so far* stands behind it until all are read. The lens:",
         "",
         *captures.joined(_ENDED, _GRADED),
         "",

@@ -12,11 +12,13 @@ from drive_trace.api import Analysis
 from drive_trace.features.hover import hover
 from drive_trace.features.hovering.lengths import exact, size
 from drive_trace.features.hovering.pointed import HoverOptions
+from drive_trace.features.joined import JoinedRun
+from drive_trace.scorecard.card import score_run
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS, EventType
 from tests.support.aids import hover_text
-from tests.support.fixtures import URI, dumps
+from tests.support.fixtures import URI, dumps, trace
 
 HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 BRIEFS = """
@@ -350,15 +352,19 @@ def test_links_lead_to_the_trace_where_it_can_be_opened(uri: str, link: str) -> 
     assert f"started on {link}" in text
 
 
-def test_what_is_known_of_the_run_elsewhere_stands_below_its_card() -> None:
-    text = hover_text(
-        'EVENT{"event_type":"project-started","project_run_id":"$0a"}',
-        HoverOptions(elsewhere="Two more traces hold this run."),
-    )
+def test_a_grade_that_another_file_supersedes_says_so_below_the_card_of_all_files() -> None:
+    here = 'EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2026-05-28T15:00:00.000Z"}'
+    there = here.replace("T15", "T16").replace("pass", "fail")
+    texts = {"a.jsonl": here, "b.jsonl": there}
+    parts = [Analysis(trace(text)).part_of("checkout-retry", name) for name, text in texts.items()]
+    found = [part for part in parts if part is not None]
+    uris = [f"file:///{name}" for name in texts]
+    joined = JoinedRun(score_run(found), score_run(found[:1]), uris, uris[0])
+    text = hover_text(here.replace('"qa"', '"q$0a"'), HoverOptions(joined=joined))
     assert text is not None
     card, _, _ = text.partition("\n\n---\n\n")
-    assert card.startswith("**not computable")
-    assert card.endswith("\n\nTwo more traces hold this run.")
+    assert card.startswith("**INCORRECT — qa failed** · run")
+    assert card.endswith("\n\nThis event counts no more: `line 1 of b.jsonl` supersedes it.")
 
 
 def test_a_broken_line_and_one_of_another_run_are_explained_too() -> None:

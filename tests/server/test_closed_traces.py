@@ -137,14 +137,14 @@ def test_traces_are_joined_in_the_order_in_which_a_search_finds_them(tmp_path: P
     runs.note_open(here.as_uri(), here)
     searched = [str(each) for each in find_traces([str(tmp_path)])]
     assert len(searched) == len(paths)
-    (parts,) = at_once(runs.all_runs())
+    ((_, parts),) = at_once(runs.all_runs())
     assert [path_of(each.uri) for each in parts] == [Path(each) for each in searched]
     others = runs.others_with("run-1", here.as_uri())
     assert [each.uri for each in others] == [
         Path(each).as_uri() for each in searched if each != str(here)
     ]
     # All grades are of one moment.
-    said = runs.elsewhere("run-1", here.as_uri())
+    said = runs.joined("run-1", here.as_uri())
     assert said is not None
     (run,) = score([summarize_text(Path(each).read_text("utf-8"), each) for each in searched]).runs
     assert said.run.gate == run.gate
@@ -154,7 +154,7 @@ def test_a_trace_that_is_gone_holds_nothing(tmp_path: Path) -> None:
     path = write(tmp_path / "trace.jsonl", triage())
     closed = ClosedTraces([tmp_path])
     assert look(closed) == {"run-1"}
-    assert closed.unread(frozenset()) == 0
+    assert closed.waiting(frozenset()) == []
     path.unlink()
     closed.folders.expire()
     assert look(closed) == {"run-1"}

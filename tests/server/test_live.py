@@ -31,6 +31,7 @@ WATCHES: dict[str, Any] = {
 }
 LENSES, DIAGNOSTICS = "workspace/codeLens/refresh", "workspace/diagnostic/refresh"
 MISSING = "not computable — missing: external correctness signal"
+ELSEWHERE = "this file alone: not graded · decided by a/trace.jsonl"
 STARTED = triage(note="🚀")
 RUN = '"run-1"'
 
@@ -86,10 +87,15 @@ def opened(client: RawClient, path: Path, text: str | None = None) -> Document:
     return Document(client, text, uri=path.as_uri())
 
 
-def elsewhere(document: Document) -> str | None:
-    """What a hover over the run's id says of other traces: its first line."""
+def verdict(document: Document) -> str:
+    """What a hover over the run's id leads with."""
+    return document.hover_text(RUN).partition("\n")[0].partition(" · ")[0]
+
+
+def files(document: Document) -> list[str]:
+    """The files that a hover over the run's id names."""
     card = document.hover_text(RUN).partition("\n\n---")[0]
-    return next((line for line in card.split("\n") if "other trace" in line), None)
+    return [line for line in card.split("\n") if line.startswith("- ")]
 
 
 @pytest.fixture
@@ -108,10 +114,8 @@ def test_a_run_that_another_trace_holds(alone: RawClient, two: tuple[Document, P
     card = document.hover_text(RUN)
     assert card.startswith(f"**{MISSING}** · run `run-1`")
     name = "projects/shop/slices/a/trace.jsonl"
-    assert (
-        f"**{MISSING}** · with the 1 other trace of the workspace that holds this run\n\n"
-        f"- [`{name}`]({there.as_uri()}#L1): 1 event, not graded"
-    ) in card
+    assert "*Joined over 2 files of the workspace folder.*" in card
+    assert f"- [`{name}`]({there.as_uri()}#L1): 1 event, not graded" in card
     assert document.lenses() == [(0, MISSING)]
 
 
@@ -123,13 +127,10 @@ def test_the_verdict_moves_when_an_agent_appends(
     told(alone, there)
     asked_for(alone, LENSES)
     assert document.lenses() == [
-        (0, f"{MISSING} · with 1 other trace: INCORRECT — qa failed"),
+        (0, f"INCORRECT — qa failed · {ELSEWHERE}"),
     ]
-    where = f"[line 2 of `projects/shop/slices/a/trace.jsonl`]({there.as_uri()}#L2)"
-    assert elsewhere(document) == (
-        "**INCORRECT — qa failed** · with the 1 other trace of the workspace that holds this run, "
-        f"decided by {where}"
-    )
+    assert verdict(document) == "**INCORRECT — qa failed**"
+    assert files(document)[0].endswith(f", decides on [line 2]({there.as_uri()}#L2)")
     # What was rejected there is named here.
     append(there, graded("pass", "passed", "pass"))
     told(alone, there)
@@ -148,7 +149,7 @@ def test_a_torn_line_is_neither_valid_nor_invalid(
     append(there, line[60:])
     told(alone, there)
     asked_for(alone, LENSES)
-    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+    assert document.lenses() == [(0, f"CORRECT · {ELSEWHERE}")]
 
 
 def test_diagnostics_follow(alone: RawClient, tmp_path: Path) -> None:
@@ -180,11 +181,11 @@ def test_a_trace_that_goes_and_comes_back(alone: RawClient, two: tuple[Document,
     there.unlink()
     told(alone, there, 3)
     asked_for(alone, LENSES)
-    assert elsewhere(document) is None
+    assert files(document) == []
     write(there, graded("pass", "pass", "pass"))
     told(alone, there, 1)
     asked_for(alone, LENSES)
-    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+    assert document.lenses() == [(0, f"CORRECT · {ELSEWHERE}")]
     # In its place comes another, which holds another run.
     other = write(there.with_name("other"), triage(run="run-2"))
     other.rename(there)
@@ -199,33 +200,33 @@ def test_the_editors_text_counts_not_the_disks(
     document, there = two
     grade = graded("pass", "pass", "pass")
     other = opened(alone, there, STARTED + grade)
-    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+    assert document.lenses() == [(0, f"CORRECT · {ELSEWHERE}")]
     # It grows on disk while it is open: that is for the editor to take in.
     append(there, graded("pass", "fail", "pass"))
     told(alone, there)
     assert "disk" not in other.hover_text('"correctness-recorded"')
-    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+    assert document.lenses() == [(0, f"CORRECT · {ELSEWHERE}")]
     alone.forget()
     alone.notify("textDocument/didClose", other.identifier)
     asked_for(alone, LENSES)
-    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: INCORRECT — qa failed")]
+    assert document.lenses() == [(0, f"INCORRECT — qa failed · {ELSEWHERE}")]
 
 
 def test_both_are_open(alone: RawClient, two: tuple[Document, Path]) -> None:
     document, there = two
     other = opened(alone, there)
-    assert elsewhere(other) == (
-        f"**{MISSING}** · with the 1 other trace of the workspace that holds this run"
-    )
+    assert (verdict(other), len(files(other))) == (f"**{MISSING}**", 2)
     alone.forget()
     document.edit((len(document.text), len(document.text), graded("pass", "pass", "pass")))
     asked_for(alone, LENSES)
-    assert other.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+    where = ELSEWHERE.replace("a/trace", "shop/trace")
+    assert other.lenses() == [(0, f"CORRECT · {where}")]
 
 
-def test_several_roots_and_links(alone: RawClient, tmp_path: Path) -> None:
+def test_runs_of_one_name_in_two_folders_are_two_runs(alone: RawClient, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     here = write(one / "trace.jsonl", STARTED)
+    write(one / "a" / "trace.jsonl", graded("pass", "fail", "pass"))
     write(two / "trace.jsonl", graded("pass", "pass", "pass"))
     (two / "again").mkdir()
     (two / "again" / "trace.jsonl").symlink_to("../trace.jsonl")
@@ -234,14 +235,35 @@ def test_several_roots_and_links(alone: RawClient, tmp_path: Path) -> None:
     start(alone, one, two)
     document = opened(alone, here)
     asked_for(alone, LENSES)
-    assert "- [`two/trace.jsonl`]" in document.hover_text(RUN)
-    assert document.lenses() == [(0, f"{MISSING} · with 1 other trace: CORRECT")]
+    assert document.lenses() == [(0, f"INCORRECT — qa failed · {ELSEWHERE}")]
+    assert [line.partition("]")[0] for line in files(document)] == [
+        "- [`one/a/trace.jsonl`",
+        "- [`one/trace.jsonl`",
+    ]
+    told_of = alone.request("driveTrace/runs", {})["runs"]
+    assert [(run["folder"], run["verdict"], len(run["files"])) for run in told_of] == [
+        ("one", "incorrect", 2),
+        ("two", "correct", 1),
+    ]
     # A folder leaves the workspace.
-    removed = [{"uri": two.as_uri(), "name": "two"}]
+    alone.forget()
+    removed = [{"uri": one.as_uri(), "name": "one"}]
     event = {"event": {"added": [], "removed": removed}}
     alone.notify("workspace/didChangeWorkspaceFolders", event)
     asked_for(alone, LENSES)
-    assert elsewhere(document) is None
+    assert files(document) == []
+    assert document.lenses() == [(0, MISSING)]
+
+
+def test_a_trace_in_nested_folders_is_of_the_innermost(alone: RawClient, tmp_path: Path) -> None:
+    here = write(tmp_path / "trace.jsonl", STARTED)
+    inner = write(tmp_path / "inner" / "trace.jsonl", graded("pass", "pass", "pass"))
+    start(alone, tmp_path, inner.parent)
+    document = opened(alone, here)
+    alone.request("driveTrace/runs", {})
+    assert (verdict(document), files(document)) == (f"**{MISSING}**", [])
+    other = opened(alone, inner)
+    assert (verdict(other), files(other)) == ("**CORRECT**", [])
 
 
 def test_without_news_the_disk_is_looked_at_when_something_is_asked(
@@ -252,11 +274,11 @@ def test_without_news_the_disk_is_looked_at_when_something_is_asked(
     start(alone, tmp_path, declared={})
     document = opened(alone, here)
 
-    assert eventually(lambda: MISSING in (elsewhere(document) or ""))
+    assert eventually(lambda: len(files(document)) == 2)
     append(there, graded("pass", "pass", "pass"))
-    assert eventually(lambda: "**CORRECT**" in (elsewhere(document) or ""))
+    assert eventually(lambda: verdict(document) == "**CORRECT**")
     there.unlink()
-    assert eventually(lambda: elsewhere(document) is None)
+    assert eventually(lambda: files(document) == [])
 
 
 def test_names_from_a_trace_are_escaped(alone: RawClient, tmp_path: Path) -> None:
@@ -282,8 +304,8 @@ def test_a_large_workspace_shows_its_progress(alone: RawClient, tmp_path: Path) 
     assert kinds[0]["token"] == kinds[1]["token"]
     assert kinds[0]["value"]["cancellable"] is True
     asked_for(alone, LENSES)
-    assert "with the 200 other traces" in document.hover_text(RUN)
-    assert "- and 192 more" in document.hover_text(RUN)
+    assert "Joined over 201 files" in document.hover_text(RUN)
+    assert "- and 193 more" in document.hover_text(RUN)
 
 
 def test_a_first_reading_that_is_cancelled(alone: RawClient, tmp_path: Path) -> None:
@@ -296,9 +318,10 @@ def test_a_first_reading_that_is_cancelled(alone: RawClient, tmp_path: Path) -> 
     alone.notify("window/workDoneProgress/cancel", {"token": "nobody's"})
     alone.notify("window/workDoneProgress/cancel", {"token": begun["token"]})
     alone.notification("$/progress", lambda said: said["value"]["kind"] == "end")
-    # What is not known is said, and the lens promises nothing.
-    assert "of the workspace are not read yet" in document.hover_text(RUN)
-    assert document.lenses() == [(0, MISSING)]
+    # What is not known is said.
+    assert " not read yet.*" in document.hover_text(RUN)
+    ((_, said),) = document.lenses()
+    assert said.startswith(f"{MISSING} so far · ")
 
 
 def test_no_progress_for_who_cannot_show_it(alone: RawClient, tmp_path: Path) -> None:
@@ -317,7 +340,7 @@ def test_a_pipe_holds_nobody_up(alone: RawClient, two: tuple[Document, Path]) ->
     os.mkfifo(there)
     told(alone, there, 1)
     asked_for(alone, LENSES)
-    assert elsewhere(document) is None
+    assert files(document) == []
 
 
 def located(found: Any) -> list[tuple[str, int]]:

@@ -56,7 +56,7 @@ def test_what_is_said_of_a_trace_pauses_every_few_lines(lines: str) -> None:
     runs, trace = opened(triage() + lines)
     for steps in (
         runs.all_runs(),
-        runs.looking_elsewhere("run-1", trace.uri),
+        runs.joining("run-1", trace.uri),
         trace.analysis.summing_up_run("run-1"),
         trace.findings_by_run(),
     ):
@@ -77,7 +77,7 @@ async def test_the_runs_are_those_of_the_text_as_it_is_in_the_end(
     told = asyncio.ensure_future(in_slices(runs, runs.all_runs()))
     await a_while()
     type_in(trace, triage() + graded("pass", "pass", "pass"))
-    ((run,),) = await asked
+    ((_, (run,)),) = await asked
     assert (run.part.event_count, run.part.first_line) == (3, 1)
     with pytest.raises(JsonRpcContentModified):
         await told

@@ -148,15 +148,15 @@ def test_the_run_under_the_cursor(client: RawClient) -> None:
     assert run_at(Document(client, '{"project_run_id":"new"}'), 0)["runId"] == "new"
 
 
-def test_what_a_trace_alone_says_of_the_grade(alone: RawClient, tmp_path: Path) -> None:
-    graded_here = {"mechanical": "pass", "qa": None, "intent": None}
+def test_the_grade_that_counts_over_all_files(alone: RawClient, tmp_path: Path) -> None:
+    counts = {"mechanical": "pass", "qa": "fail", "intent": "pass"}
     here = write(tmp_path / "a" / "trace.jsonl", graded("pass", None, None))
     there = write(tmp_path / "b" / "trace.jsonl", triage())
     write(tmp_path / "c" / "trace.jsonl", graded("pass", "fail", "pass"))
     start(alone, tmp_path)
     on_disk = ask(alone, "run", uri=here.as_uri(), runId="run-1")
-    assert (on_disk["correctness"], on_disk["verdict"]) == (graded_here, "not-computable")
-    assert ask(alone, "run", uri=there.as_uri(), runId="run-1")["correctness"] is None
+    assert (on_disk["correctness"], on_disk["verdict"]) == (counts, "incorrect")
+    assert ask(alone, "run", uri=there.as_uri(), runId="run-1")["correctness"] == counts
     document = opened(alone, here)
     end = len(document.text)
     document.edit((end, end, graded("pass", "pass", "fail", ts=at(40))))
@@ -193,7 +193,7 @@ def test_another_trace_is_not_taken_for_it(client: RawClient, other: str) -> Non
     assert "no such trace" in against(client, "run", uri=other, runId="run-1")
 
 
-def test_what_other_traces_say_of_the_run_under_the_cursor(
+def test_the_run_under_the_cursor_is_the_one_of_all_its_files(
     alone: RawClient, tmp_path: Path
 ) -> None:
     here = write(tmp_path / "projects" / "shop" / "trace.jsonl", triage())
@@ -205,11 +205,13 @@ def test_what_other_traces_say_of_the_run_under_the_cursor(
     document = opened(alone, here)
     runs(alone)
     run = run_at(document, 0)
-    assert run["headline"] == MISSING
-    assert run["elsewhere"] == "with 1 other trace: CORRECT"
-    assert "with the 1 other trace of the workspace" in run["card"]
+    assert (run["headline"], run["alone"]) == ("CORRECT", "this file alone: not graded")
+    assert run["card"].startswith("**CORRECT** · run `run-1`")
+    assert "*Joined over 2 files of the workspace folder" in run["card"]
     report = ask(alone, "report", uri=document.uri, runId="run-1", format="body")
-    assert report["elsewhere"] == "with 1 other trace: CORRECT"
+    assert report["title"].startswith("CORRECT · this file alone: not graded · decided by a/trace")
+    assert "2 valid events" in report["body"]
+    assert ask(alone, "timeline", uri=document.uri, runId="run-1")["title"] == report["title"]
 
 
 def test_a_report_is_of_the_text_as_it_is_open(alone: RawClient, tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ export interface Told {
   runId: string;
   label: string;
   verdict: Verdict;
+  /** CORRECT over all files, and nothing qualifies that: only then is it green. */
+  earned: boolean;
   headline: string;
   title: string;
 }
@@ -25,6 +27,8 @@ export interface RunFile {
 }
 
 export interface Run extends Told {
+  /** Of the workspace, where that has several. */
+  folder: string | null;
   findings: number;
   files: RunFile[];
 }
@@ -34,13 +38,14 @@ export interface Runs {
   unread: number;
 }
 
-/** A run as one trace has it. */
+/** A run with the grade that counts over all its files. */
 export interface GradedRun extends Told {
   correctness: Correctness | null;
 }
 
 export interface RunAt extends Told {
-  elsewhere: string | null;
+  /** What this file alone says, where that differs. */
+  alone: string | null;
   card: string;
 }
 
@@ -48,13 +53,11 @@ export interface ReportBody {
   title: string;
   body: string;
   style: string;
-  elsewhere: string | null;
 }
 
 export interface ReportPage {
   title: string;
   html: string;
-  elsewhere: string | null;
 }
 
 /** Moments in milliseconds since 1970, lengths in milliseconds, lines from 0. */

@@ -3,11 +3,13 @@ import { readFile } from "node:fs/promises";
 import { mock, test } from "node:test";
 
 import type { Run } from "../src/protocol";
-import { endOf, isAppended, joined, looks, matching, Soon } from "../src/views/telling";
+import { endOf, isAppended, joined, lookOf, matching, Soon } from "../src/views/telling";
 
 function run(runId: string, headline: string, ...names: string[]): Run {
   const files = names.map((name) => ({ uri: `file:///${name}`, name, line: 0, events: 1, findings: 0, correctness: null }));
-  return { runId, label: runId, verdict: "not-computable", headline, title: headline, findings: 0, files };
+  return {
+    runId, label: runId, verdict: "not-computable", earned: false, headline, title: headline, folder: null, findings: 0, files,
+  };
 }
 
 const runs = [
@@ -26,9 +28,11 @@ test("a run is found by words of its id, verdict and files, in any order and cas
   assert.deepEqual(found("retry qa"), []);
 });
 
-test("no verdict but CORRECT has the colour of success", () => {
-  const green = Object.entries(looks).filter(([, { color }]) => color?.includes("green"));
-  assert.deepEqual(green.map(([verdict]) => verdict), ["correct"]);
+test("no verdict but a CORRECT that is earned has the colour of success", () => {
+  const verdicts = ["correct", "incorrect", "not-computable"] as const;
+  const all = verdicts.flatMap((verdict) => [true, false].map((earned) => ({ ...run("a", ""), verdict, earned })));
+  const green = all.filter((each) => lookOf(each).color?.includes("green"));
+  assert.deepEqual(green.map(({ verdict, earned }) => [verdict, earned]), [["correct", true]]);
 });
 
 test("what is not there leaves no dot behind", () => {

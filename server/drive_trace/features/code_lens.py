@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from itertools import chain, islice
 
 from lsprotocol import types
 
 from drive_trace.api import Analysis
+from drive_trace.features.joined import Joined, nothing_joined, of_one_file
 from drive_trace.features.options import LensOptions
 from drive_trace.features.positions import range_of
-from drive_trace.scorecard.render import lens_title
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.line import Line, OddLine, run_of
 from drive_trace.vocabulary import GRADE
@@ -52,16 +51,14 @@ def code_lenses(
 def resolve_lens(
     analysis: Analysis | None,
     lens: types.CodeLens,
-    elsewhere: Callable[[str], str | None] = lambda _: None,
+    joined: Joined = nothing_joined,
 ) -> types.CodeLens:
-    """Say what a lens says now; one whose line has changed meanwhile says so. ``elsewhere`` gives
-    what is to be said of a run because of other traces.
+    """Say what a lens says now; one whose line has changed meanwhile says so. ``joined`` gives a
+    run over all its files, where more than this one are known.
     """
     data = lens.data if isinstance(lens.data, dict) else {}
     run_id, uri = str(data.get("runId", "")), str(data.get("uri", ""))
-    title = _title(analysis, data, run_id) if analysis is not None else None
-    if title is not None and data.get("kind") == _RUN:
-        title = " · ".join(filter(None, (title, elsewhere(run_id))))
+    title = _title(analysis, data, run_id, joined) if analysis is not None else None
     can_show = analysis is not None and title is not None and run_id in analysis.index.runs
     lens.command = types.Command(
         title=title or "the trace has changed",
@@ -71,16 +68,22 @@ def resolve_lens(
     return lens
 
 
-def _title(analysis: Analysis, data: dict[str, object], run_id: str) -> str | None:
-    run = analysis.score_run(run_id)
+def _title(
+    analysis: Analysis,
+    data: dict[str, object],
+    run_id: str,
+    joined: Joined,
+) -> str | None:
+    here = analysis.score_run(run_id)
+    said = (joined(run_id) or of_one_file(here)) if here is not None else None
     if data.get("kind") == _RUN:
-        return lens_title(run) if run is not None else None
+        return said.title if said is not None else None
     order = data.get("order")
     if not isinstance(order, str) or not _ORDER.fullmatch(order):
         return None
     if analysis.index.rejected_feeds.with_order(int(order)) is not None:
         return "rejected, not counted"
-    if run is None:
+    if said is None:
         return None
     feed = analysis.index.runs[run_id].events(GRADE)
     line = feed.with_order(int(order))
@@ -89,7 +92,9 @@ def _title(analysis: Analysis, data: dict[str, object], run_id: str) -> str | No
     following = feed.after(line)
     if following is not None:
         return f"superseded by line {analysis.line_number(following)}"
-    return f"decides: {run.headline}"
+    if said.supersedes is not None:
+        return f"superseded by {said.supersedes}"
+    return f"decides: {said.headline}"
 
 
 def _lens(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from lsprotocol.types import SymbolKind
 
 from drive_trace.api import Analysis
+from drive_trace.features.joined import Joined, nothing_joined
 from drive_trace.features.json_text import JsonText
 from drive_trace.features.labels import Label, facts_shown, label_of, label_of_line
 from drive_trace.features.line_ranges import LineRanges
@@ -34,12 +35,14 @@ _KINDS = {
 
 
 class SymbolOptions(NamedTuple):
-    """What the client can show."""
+    """What the client can show, and what is known beside the trace."""
 
     is_tree: bool = False
     kinds: frozenset[int] = FIRST_KINDS
     has_tags: bool = False
     """Whether what no longer counts can be struck out."""
+    joined: Joined = nothing_joined
+    """Of the runs that are called by their verdicts."""
 
 
 def document_symbols(
@@ -65,6 +68,7 @@ class _Writer:
         self, analysis: Analysis, uri: str, encoding: PositionEncoding, options: SymbolOptions
     ) -> None:
         self._analysis = analysis
+        self._joined = options.joined
         self._ranges = LineRanges(analysis, encoding)
         self._uri = _text(uri)
         self._known: dict[tuple[object, ...], str] = {}
@@ -117,11 +121,11 @@ class _Writer:
             if len(parts) % _STEP == 0:
                 yield
             if isinstance(child, Node):
-                name = _text(label_of(self._analysis, child).name)
+                name = _text(label_of(self._analysis, child, self._joined).name)
                 yield from self._add_within(parts, child.children, f',"containerName":{name}')
 
     def _about(self, node: Node) -> str:
-        return self._said(label_of(self._analysis, node), _KINDS[node.entity])
+        return self._said(label_of(self._analysis, node, self._joined), _KINDS[node.entity])
 
     def _said_of(self, line: Line) -> str:
         if line.event is None:

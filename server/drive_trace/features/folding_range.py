@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from drive_trace.api import Analysis
+from drive_trace.features.joined import Joined, nothing_joined
 from drive_trace.features.json_text import JsonText, dumps
 from drive_trace.features.labels import label_of
 from drive_trace.features.outline import Node, Outline, containers
@@ -19,6 +20,8 @@ class FoldingOptions(NamedTuple):
     most: int | None = None
     has_text: bool = False
     """Whether it shows a text of ours in place of what is folded."""
+    joined: Joined = nothing_joined
+    """Of the runs that are called by their verdicts."""
 
 
 class _Fold(NamedTuple):
@@ -48,7 +51,7 @@ def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) 
                 "kind": "region",
             }
             if options.has_text:
-                said["collapsedText"] = label_of(analysis, fold.node).name
+                said["collapsedText"] = label_of(analysis, fold.node, options.joined).name
             answer.append(said)
         yield
     return JsonText(dumps(answer))

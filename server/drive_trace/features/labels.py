@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple, cast
 
 from drive_trace.api import Analysis
-from drive_trace.features.outline import Leaf, Node, containers, outline
+from drive_trace.features.joined import Joined, of_one_file
+from drive_trace.features.outline import Leaf, Node
 from drive_trace.scorecard.render import compact, duration, plain
 from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict
-from drive_trace.steps import at_once
 from drive_trace.trace.line import REJECTING, Line, OddLine, Status
 from drive_trace.trace.mentions import strings_named
 from drive_trace.trace.times import milliseconds_between
@@ -38,17 +37,12 @@ class Label(NamedTuple):
     detail: str = ""
 
 
-def symbols_of(analysis: Analysis) -> Iterator[tuple[Node, Label]]:
-    """The runs, slices and dispatches of a trace, and what they are called."""
-    for node in containers(at_once(outline(analysis))):
-        if node.entity is not Entity.ROUND:
-            yield node, label_of(analysis, node)
-
-
-def label_of(analysis: Analysis, node: Node) -> Label:
-    """What a run, slice, dispatch or round is called, and how it ended."""
+def label_of(analysis: Analysis, node: Node, joined: Joined) -> Label:
+    """What a run, slice, dispatch or round is called, and how it ended; a run by its verdict over
+    all its files.
+    """
     if node.entity is Entity.RUN:
-        return _label_of_run(analysis, node)
+        return _label_of_run(analysis, node, joined)
     name, closer = _name_of(node), node.closer
     if closer is None or closer.event is None:
         name += " · not ended" if closer is None else " · its end is rejected"
@@ -59,13 +53,16 @@ def label_of(analysis: Analysis, node: Node) -> Label:
     return Label(name, _detail_of(node))
 
 
-def _label_of_run(analysis: Analysis, node: Node) -> Label:
+def _label_of_run(analysis: Analysis, node: Node, joined: Joined) -> Label:
     run_id, score = plain(node.value, _MOST).strip() or _NAMELESS, analysis.score_run(node.value)
     if score is None:
         return Label(f"no valid event · {run_id}")
-    gate = score.gate
-    words = {Verdict.CORRECT: "CORRECT", Verdict.INCORRECT: "INCORRECT"}
-    verdict = words.get(gate.verdict, "not computable")
+    said = joined(node.value) or of_one_file(score)
+    gate = said.run.gate
+    # What qualifies a CORRECT is said in the same breath; why it is none stands beside the name.
+    is_correct = gate.verdict is Verdict.CORRECT
+    verdict = said.headline if is_correct else said.headline.partition(" — ")[0]
+    verdict += " so far" if said.waiting != 0 and not is_correct else ""
     reasons = {
         Verdict.INCORRECT: f"{', '.join(gate.failed)} failed",
         Verdict.NOT_COMPUTABLE: f"missing: {', '.join(gate.missing)}",

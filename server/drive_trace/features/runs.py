@@ -8,12 +8,9 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.api import Analysis
-from drive_trace.features.elsewhere import Elsewhere, elsewhere_markdown, elsewhere_short
+from drive_trace.features.joined import JoinedRun
 from drive_trace.features.markup import markup
 from drive_trace.rules.base import printable
-from drive_trace.scorecard.card import RunScore, score_run
-from drive_trace.scorecard.render import card_markdown, lens_title
-from drive_trace.scorecard.summary import RunSummary
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import run_id_of
 from drive_trace.trace.scope import scope_at
@@ -34,10 +31,11 @@ class RunFile(NamedTuple):
     """What the trace alone says of it, by component."""
 
 
-def run_json(run: RunScore, files: Sequence[RunFile]) -> dict[str, object]:
-    """A run as all traces of the workspace have it."""
+def run_json(said: JoinedRun, folder: str | None, files: Sequence[RunFile]) -> dict[str, object]:
+    """A run over all its files; its folder is named where the workspace has several."""
     return {
-        **_told(run),
+        **_told(said),
+        "folder": folder,
         "findings": sum(each.findings for each in files),
         "files": [each._asdict() for each in files],
     }
@@ -50,28 +48,24 @@ def run_near(analysis: Analysis, point: Point) -> str | None:
     return known or scope_at(analysis.index, lines, point.record).run_id
 
 
-def graded_json(part: RunSummary) -> dict[str, object]:
-    """A run as one trace has it, with what the trace says of its correctness."""
-    grade = dict(part.correctness.values) if part.correctness is not None else None
-    return {**_told(score_run([part])), "correctness": grade}
+def graded_json(said: JoinedRun) -> dict[str, object]:
+    """A run with what counts of its grades."""
+    recorded = said.run.correctness
+    return {**_told(said), "correctness": dict(recorded.values) if recorded is not None else None}
 
 
-def run_at_json(run: RunScore, said: Elsewhere | None, kind: types.MarkupKind) -> dict[str, object]:
-    """A run as one trace has it, with its card, and what other traces say of it."""
-    card = [card_markdown(run), elsewhere_markdown(said) if said is not None else None]
-    return {
-        **_told(run),
-        "elsewhere": elsewhere_short(said) if said is not None else None,
-        "card": markup("\n\n---\n\n".join(filter(None, card)), kind).value,
-    }
+def run_at_json(said: JoinedRun, kind: types.MarkupKind) -> dict[str, object]:
+    """A run with its card, as asked of one of its files."""
+    return {**_told(said), "alone": said.alone, "card": markup(said.markdown, kind).value}
 
 
-def _told(run: RunScore) -> dict[str, object]:
+def _told(said: JoinedRun) -> dict[str, object]:
     """A run in words; its label is its id as it may be shown."""
     return {
-        "runId": run.run_id,
-        "label": printable(run.run_id),
-        "verdict": str(run.gate.verdict),
-        "headline": run.headline,
-        "title": lens_title(run),
+        "runId": said.run.run_id,
+        "label": printable(said.run.run_id),
+        "verdict": str(said.run.gate.verdict),
+        "earned": said.run.is_earned and said.waiting == 0,
+        "headline": said.headline,
+        "title": said.title,
     }

@@ -92,6 +92,7 @@ class ClosedTraces:
         """Those whose analysis is kept, the one that was used last at the end."""
         self._changed: set[str] = set()
         self._has_new_text = False
+        self._is_searched = False
 
     # What there is
 
@@ -111,6 +112,7 @@ class ClosedTraces:
             for real, path in paths.items():
                 if real not in self._traces:
                     self._traces[real] = _Trace(real, path)
+            self._is_searched = True
         for trace in gone:
             with trace.lock:
                 self._lose(trace)
@@ -143,13 +145,18 @@ class ClosedTraces:
                 if each.content is not None and not each.file.is_settled
             }
 
-    def unread(self, apart_from: Set[str]) -> int:
-        """How many traces have been found, but not read yet; some real paths do not count."""
+    def waiting(self, apart_from: Set[str]) -> Sequence[Path] | None:
+        """The traces that have been found, but not read yet; some real paths do not count. None
+        where they have not even been searched for.
+        """
         with self._lock:
-            return sum(
-                each.content is None and each.problem is None and real not in apart_from
+            if not self._is_searched:
+                return None
+            return [
+                each.path
                 for real, each in self._traces.items()
-            )
+                if each.content is None and each.problem is None and real not in apart_from
+            ]
 
     def take_changed_runs(self) -> set[str]:
         """The ids of the runs whose parts have changed since this was last asked."""

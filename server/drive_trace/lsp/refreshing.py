@@ -56,9 +56,12 @@ class Refreshing:
         """Closed traces were looked at: what of them shows in the editor may be out of date."""
         runs = self._runs.closed.take_changed_runs()
         has_new_text = self._runs.closed.take_new_text()
-        if runs or has_new_text:
+        is_settled = self._runs.take_said_so_far()
+        if runs or has_new_text or is_settled:
             self._changed_on_disk()
-        if any(not runs.isdisjoint(trace.analysis.index.runs) for trace in self._traces):
+        if is_settled or any(
+            not runs.isdisjoint(trace.analysis.index.runs) for trace in self._traces
+        ):
             self._soon.request(types.WORKSPACE_CODE_LENS_REFRESH)
         if has_new_text and self._protocol.client.pulls_diagnostics:
             self._soon.request(types.WORKSPACE_DIAGNOSTIC_REFRESH)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
@@ -16,15 +15,14 @@ from drive_trace.features.markup import markup
 from drive_trace.lsp.answers.picking import RECORD_GRADE, made_when_picked
 from drive_trace.lsp.asking import ask
 from drive_trace.lsp.threads import in_thread
-from drive_trace.scorecard.render import card_markdown, lens_title
 from drive_trace.storage.run_pages import write_run_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from drive_trace.features.joined import JoinedRun
     from drive_trace.lsp.server import TraceServer
-    from drive_trace.scorecard.card import RunScore
     from drive_trace.trace.line import Line
 
 
@@ -38,22 +36,24 @@ class ServerCommands:
         """Show a run's page; gives its card, for clients that cannot show documents."""
         uri, run_id = _strings(SHOW_RUN, argument, "uri", "runId")
         trace = self._server.traces.get(uri)
-        run = trace.analysis.score_run(run_id, _name_of(uri)) if trace is not None else None
-        if trace is None or run is None:
+        if trace is None or run_id not in trace.analysis.index.runs:
             raise JsonRpcInvalidParams(f"{uri} is not open, or has no valid event of that run")
+        asked = self._server.answering.asked(uri)
+        said = asked.joined(run_id) if asked is not None else None
+        assert said is not None
         client = self._server.protocol.client
-        card = markup(card_markdown(run), client.hover_format).value
+        card = markup(said.markdown, client.hover_format).value
         if not client.shows_documents:
-            self._tell(lens_title(run))
+            self._tell(said.title)
             return card
         try:
             lines = tuple(trace.analysis.document.lines)  # as they are now; typing goes on
-            page = await in_thread(_write_page, uri, run, lines)
+            page = await in_thread(_write_page, uri, said, lines)
         except OSError as error:
-            self._tell(f"{lens_title(run)} (its page could not be written: {error.strerror})")
+            self._tell(f"{said.title} (its page could not be written: {error.strerror})")
             return card
         if not await self._show_document(page.as_uri()):
-            self._tell(lens_title(run))
+            self._tell(said.title)
         return card
 
     async def apply_fix(self, argument: Any = None) -> bool:
@@ -100,13 +100,16 @@ class ServerCommands:
         self._server.window_show_message(params)
 
 
-def _write_page(uri: str, run: RunScore, lines: Sequence[Line]) -> Path:
-    """Write the page of a run with its report; takes as long as its events are many."""
+def _write_page(uri: str, said: JoinedRun, lines: Sequence[Line]) -> Path:
+    """Write the page of a run: its card over all files, and the report on the events of this one;
+    takes as long as these are many.
+    """
     from drive_trace.scorecard.report_markdown import (  # noqa: PLC0415 - nothing else needs it
         run_report_markdown,
     )
 
-    text = run_report_markdown(run, events_of_run(lines, run.run_id))
+    run = said.run
+    text = run_report_markdown(run, events_of_run(lines, run.run_id), said.headline)
     return write_run_page(uri, run.run_id, text)
 
 
@@ -125,9 +128,3 @@ def _strings(command: str, argument: object, *names: str) -> list[str]:
         wanted = ", ".join(names)
         raise JsonRpcInvalidParams(f"{command} takes one argument: {{{wanted}}}, all strings")
     return strings
-
-
-def _name_of(uri: str) -> str:
-    """The last two steps of a document's path: enough to tell traces apart."""
-    path = uri.partition(":")[2].partition("?")[0].partition("#")[0]
-    return "/".join(unquote(path).split("/")[-2:])

@@ -89,11 +89,16 @@ class TraceFolders:
         """How a trace is called in what is shown: its path from its folder on, and with several
         folders that one's name before it.
         """
-        for folder in self.folders:
-            if path.is_relative_to(folder):
-                inner = path.relative_to(folder).as_posix()
-                return inner if len(self.folders) == 1 else f"{folder.name}/{inner}"
-        return "/".join(path.parts[-2:])
+        folder = self.folder_of(path)
+        if folder is None:
+            return "/".join(path.parts[-2:])
+        inner = path.relative_to(folder).as_posix()
+        return inner if len(self.folders) == 1 else f"{folder.name}/{inner}"
+
+    def folder_of(self, path: Path) -> Path | None:
+        """The innermost of the folders that a file stands in."""
+        inside = (each for each in self.folders if path.is_relative_to(each))
+        return max(inside, key=lambda each: len(each.parts), default=None)
 
 
 def real_path(path: Path) -> str:

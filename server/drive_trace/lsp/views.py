@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace import __version__
 from drive_trace.api import Analysis, events_of_run, read_log
-from drive_trace.features.elsewhere import elsewhere_short
+from drive_trace.features.joined import JoinedRun, of_one_file
 from drive_trace.features.json_text import JsonText, dumps
 from drive_trace.features.next_events import (
     can_append,
@@ -50,7 +50,6 @@ from drive_trace.lsp.workspace_runs import RunPart, WorkspaceRuns
 from drive_trace.rules.settings import RuleSettings
 from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.events import TraceLog
-from drive_trace.scorecard.render import lens_title
 from drive_trace.scorecard.summary import RunSummary, TraceSummary
 from drive_trace.steps import Steps, at_once, in_batches
 from drive_trace.storage.following import FollowedFile, Whole
@@ -155,15 +154,22 @@ class Views:
     def _runs_json(self, closed: _Counts) -> Steps[JsonText]:
         runs = yield from self._runs.all_runs()
         counts = dict(closed)
-        opened = {part.uri: part.trace for parts in runs for part in parts}
+        opened = {part.uri: part.trace for run in runs for part in run.parts}
         for uri, trace in opened.items():
             if trace is not None:
                 counts[uri] = yield from trace.findings_by_run()
         found: list[bytes] = []
+        folders = self._runs.closed.folders.folders
+        waiting = {each: self._runs.waiting(each) for each in (*folders, None)}
         for batch in in_batches(runs):
-            found += [dumps(_run_json(parts, counts)) for parts in batch]
+            for folder, parts in batch:
+                run = score_run([each.part for each in parts])
+                uris = [each.uri for each in parts]
+                said = JoinedRun(run, None, uris, "", waiting.get(folder, 0))
+                name = folder.name if folder is not None and len(folders) > 1 else None
+                found.append(dumps(run_json(said, name, _files(parts, counts))))
             yield
-        unread = self._runs.closed.unread(self._runs.open_reals())
+        unread = sum(count or 0 for count in waiting.values())
         return JsonText(b'{"runs":[%b],"unread":%d}' % (b",".join(found), unread))
 
     def _run_at(self, params: types.TextDocumentPositionParams) -> object:
@@ -180,11 +186,28 @@ class Views:
         part = yield from asked.analysis.summing_up_run(run_id)
         if part is None:
             return None
-        said = yield from self._runs.looking_elsewhere(run_id, asked.trace.uri)
-        return run_at_json(score_run([part]), said, asked.client.hover_format)
+        joined = yield from self._runs.joining(run_id, asked.trace.uri)
+        said = joined or of_one_file(score_run([part]), asked.trace.uri)
+        return run_at_json(said, asked.client.hover_format)
 
     async def _run(self, params: RunParams) -> dict[str, object]:
-        return await self._of_trace(params.uri, params.run_id, _graded)
+        return graded_json((await self._joined(params.uri, params.run_id))[1])
+
+    async def _joined(self, uri: str, run_id: str) -> tuple[_Text, JoinedRun]:
+        """The text of a trace, and a run of it over all its files, once these are known."""
+        await self._following.known()
+        text = await self._text_of(uri, run_id)
+        part = text.part
+        if part is None:
+            raise JsonRpcInvalidParams(_NO_RUN)
+        trace, path = self._runs.open_trace(uri), path_of(uri)
+        if trace is not None:
+            uri = trace.uri
+        elif path is not None:
+            uri = path.as_uri()
+        look = partial(self._runs.joining, part.run_id, uri)
+        said = await in_slices_anew(self._runs, look)
+        return text, said or of_one_file(score_run([part]), uri)
 
     # Reports and timelines
 
@@ -196,35 +219,31 @@ class Views:
 
     async def _report_now(self, params: ReportParams) -> dict[str, object]:
         run_id = params.run_id
-        made = await self._of_trace(params.uri, run_id, partial(_report, params))
-        said = None
-        if run_id is not None:
-            trace = self._runs.open_trace(params.uri)
-            uri = trace.uri if trace is not None else params.uri
-            look = partial(self._runs.looking_elsewhere, run_id, uri)
-            said = await in_slices_anew(self._runs, look)
-        return {**made, "elsewhere": elsewhere_short(said) if said is not None else None}
+        if run_id is None:
+            text = await self._text_of(params.uri, None)
+            log = partial(read_log, [line.text for line in text.lines], text.name)
+            return await in_thread(lambda: _report(params, [log()], None))
+        text, said = await self._joined(params.uri, run_id)
+        texts = [
+            text if uri == said.own_uri else await self._text_of(uri, run_id) for uri in said.uris
+        ]
+        return await in_thread(lambda: _report(params, [_log(each) for each in texts], said))
 
     async def _timeline(self, params: RunParams) -> object:
         self._is_listening = True
-        work = partial(_timeline, params.run_id)
-        return await self._turns.take(
-            (TIMELINE, params), lambda: self._of_trace(params.uri, params.run_id, work)
-        )
+        return await self._turns.take((TIMELINE, params), lambda: self._timeline_now(params))
 
-    async def _of_trace(
-        self, uri: str, run_id: str | None, work: Callable[[_Text], Made | None]
-    ) -> Made:
-        """What some work says of a trace: as it is open now, else as it is on disk."""
-        text = await self._text_of(uri, run_id)
+    async def _timeline_now(self, params: RunParams) -> JsonText:
+        return await in_thread(_timeline, *await self._joined(params.uri, params.run_id))
+
+    async def _text_of(self, uri: str, run_id: str | None) -> _Text:
+        """A trace as it is open now, else as it is on disk."""
+        text = await self._text_if_there(uri, run_id)
         if text is None:
             raise JsonRpcInvalidParams("there is no such trace in the workspace that can be read")
-        made = await in_thread(work, text)
-        if made is None:
-            raise JsonRpcInvalidParams(_NO_RUN)
-        return made
+        return text
 
-    async def _text_of(self, uri: str, run_id: str | None) -> _Text | None:
+    async def _text_if_there(self, uri: str, run_id: str | None) -> _Text | None:
         path = path_of(uri)
         name = self._runs.closed.folders.name_of(path) if path is not None else uri
         trace = self._runs.open_trace(uri)
@@ -278,7 +297,7 @@ def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
     return at_once(_text(Analysis(news.records, path=str(path)), run_id, name))
 
 
-def _run_json(parts: Sequence[RunPart], counts: _Counts) -> dict[str, object]:
+def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:
     files = []
     for uri, part, trace in parts:
         record = part.first_line - 1
@@ -286,7 +305,7 @@ def _run_json(parts: Sequence[RunPart], counts: _Counts) -> dict[str, object]:
         findings = counts.get(uri, {}).get(part.run_id, 0)
         grade = dict(part.correctness.values) if part.correctness is not None else None
         files.append(RunFile(uri, part.path, line, part.event_count, findings, grade))
-    return run_json(score_run([each.part for each in parts]), files)
+    return files
 
 
 def _text(analysis: Analysis, run_id: str | None, name: str) -> Steps[_Text]:
@@ -295,39 +314,33 @@ def _text(analysis: Analysis, run_id: str | None, name: str) -> Steps[_Text]:
     return _Text(tuple(analysis.document.lines), part, name, analysis.document.is_divided)
 
 
-def _report(params: ReportParams, text: _Text) -> dict[str, object] | None:
+def _report(
+    params: ReportParams, logs: Sequence[TraceLog], said: JoinedRun | None
+) -> dict[str, object]:
     # Nothing else needs these; they take a moment to load.
     from drive_trace.scorecard.html.page import report_body, report_html  # noqa: PLC0415
     from drive_trace.scorecard.html.style import STYLE  # noqa: PLC0415
     from drive_trace.scorecard.report import report_on  # noqa: PLC0415
 
-    log = _log(text, params.run_id)
-    if log is None:
-        return None
-    report = report_on([log])
-    title = lens_title(report.card.runs[0]) if len(report.card.runs) == 1 else ""
+    report = report_on(logs)
+    if said is not None:
+        report = report._replace(card=report.card._replace(runs=(said.run,)))
+    title = said.title if said is not None else ""
     if params.format == "html":
         return {"title": title, "html": report_html(report, f"drive-trace {__version__}")}
     return {"title": title, "body": report_body(report), "style": STYLE}
 
 
-def _graded(text: _Text) -> dict[str, object] | None:
-    return graded_json(text.part) if text.part is not None else None
-
-
-def _log(text: _Text, run_id: str | None) -> TraceLog | None:
-    if run_id is None:
-        return read_log([line.text for line in text.lines], text.name)
+def _log(text: _Text) -> TraceLog:
+    """The events of the run that was asked about; none where they are gone meanwhile."""
     if text.part is None:
-        return None
-    events = events_of_run(text.lines, run_id, text.name)
+        return TraceLog(TraceSummary(text.name, (), (), ()), (), ())
+    events = events_of_run(text.lines, text.part.run_id, text.name)
     rejected = tuple(each.line for each in text.part.rejected)
     return TraceLog(TraceSummary(text.name, (text.part,), (), ()), events, rejected)
 
 
-def _timeline(run_id: str, text: _Text) -> JsonText | None:
-    if text.part is None:
-        return None
-    events = events_of_run(text.lines, run_id)
-    said = timeline_json(run_id, events, text.line_of())
-    return JsonText(dumps({**said, "title": lens_title(score_run([text.part]))}))
+def _timeline(text: _Text, said: JoinedRun) -> JsonText:
+    run_id = said.run.run_id
+    lanes = timeline_json(run_id, events_of_run(text.lines, run_id), text.line_of())
+    return JsonText(dumps({**lanes, "title": said.title}))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from drive_trace.api import Analysis
-from drive_trace.features.elsewhere import Elsewhere
+from drive_trace.features.joined import JoinedRun
 from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
 from drive_trace.lsp.slices import in_slices
@@ -36,14 +36,26 @@ class RunPart(NamedTuple):
     """The trace where it is open."""
 
 
+class WorkspaceRun(NamedTuple):
+    """A run over all its files in one folder of the workspace."""
+
+    folder: Path | None
+    """None for a trace outside the workspace, which is joined with no other."""
+    parts: list[RunPart]
+    """In the order of their paths."""
+
+
 class WorkspaceRuns:
-    """Joins what open and closed traces say of a run."""
+    """Joins what open and closed traces say of a run, folder by folder: runs of one name in two
+    folders of the workspace are two runs.
+    """
 
     def __init__(self, traces: Workspace, closed: ClosedTraces) -> None:
         self._traces = traces
         self.closed = closed
         self._reals: dict[str, str] = {}
         """The real paths of open traces, by URI."""
+        self._said_so_far = False
 
     def note_open(self, uri: str, path: Path) -> None:
         """Learn which file an open trace is, looking at the disk: to be called from a thread."""
@@ -67,10 +79,10 @@ class WorkspaceRuns:
 
     def open_traces(self) -> list[OpenTrace]:
         """The open traces that are of the workspace."""
-        return [trace for trace in self._traces if self._counts(trace)]
+        return [trace for trace in self._traces if self.folder_of(trace.uri) is not None]
 
     def others_with(self, run_id: str, uri: str) -> list[RunPart]:
-        """The other traces of the workspace that hold a run, in the order of their paths."""
+        """The other traces of the folder that hold a run, in the order of their paths."""
         return [each for each in at_once(self._parts(run_id, uri)) if each.uri != uri]
 
     async def ask_others(
@@ -95,14 +107,12 @@ class WorkspaceRuns:
         """Counts the changes of open traces."""
         return self._traces.edits
 
-    def all_runs(self) -> Steps[list[list[RunPart]]]:
-        """Every run that is known, part by part in the order of their paths, and the runs in the
-        order of their first parts. A trace from outside the workspace is not joined with others.
-        """
-        found: dict[tuple[str, str], list[tuple[_Order, RunPart]]] = {}
+    def all_runs(self) -> Steps[list[WorkspaceRun]]:
+        """Every run that is known, in the order of their first parts."""
+        found: dict[tuple[Path | str, str], list[tuple[_Order, RunPart]]] = {}
         for trace in self._traces:
             key, name = self._place(trace)
-            own = "" if self._counts(trace) else trace.uri
+            own = self.folder_of(trace.uri) or trace.uri
             summary = yield from trace.analysis.summing_up(name)
             for run_id, part in parts_by_run(summary).items():
                 found.setdefault((own, run_id), []).append((key, RunPart(trace.uri, part, trace)))
@@ -111,41 +121,71 @@ class WorkspaceRuns:
             for real, path, part in batch:
                 if real not in is_open:
                     each = _order(path), RunPart(path.as_uri(), part, None)
-                    found.setdefault(("", part.run_id), []).append(each)
+                    folder = self.closed.folders.folder_of(path)
+                    found.setdefault((folder or "", part.run_id), []).append(each)
             yield
-        runs = [sorted(parts, key=lambda pair: pair[0]) for parts in found.values()]
-        runs.sort(key=lambda parts: (parts[0][0], parts[0][1].part.first_line))
-        return [[part for _, part in parts] for parts in runs]
+        runs = [(own, sorted(parts, key=lambda pair: pair[0])) for (own, _), parts in found.items()]
+        runs.sort(key=lambda run: (run[1][0][0], run[1][0][1].part.first_line))
+        return [
+            WorkspaceRun(own if isinstance(own, Path) else None, [part for _, part in parts])
+            for own, parts in runs
+        ]
 
-    def elsewhere(self, run_id: str, uri: str) -> Elsewhere | None:
-        """A run as all traces of the workspace together have it, as asked of one that is open."""
-        return at_once(self.looking_elsewhere(run_id, uri))
+    def joined(self, run_id: str, uri: str) -> JoinedRun | None:
+        """A run over all its files in the folder of one that holds it."""
+        return at_once(self.joining(run_id, uri))
 
-    def looking_elsewhere(self, run_id: str, uri: str) -> Steps[Elsewhere | None]:
+    def joining(self, run_id: str, uri: str) -> Steps[JoinedRun | None]:
         """The same in steps."""
         parts = yield from self._parts(run_id, uri)
         if not any(each.part.event_count for each in parts):
             return None
         own = [each.part for each in parts if each.uri == uri and each.part.event_count]
-        joined = score_run([each.part for each in parts])
-        unread = self.closed.unread(self.open_reals())
+        run = score_run([each.part for each in parts])
         uris = [each.uri for each in parts]
-        return Elsewhere(joined, score_run(own) if own else None, uris, uri, unread)
+        waiting = self.waiting(self.folder_of(uri))
+        return JoinedRun(run, score_run(own) if own else None, uris, uri, waiting)
+
+    def waiting(self, folder: Path | None) -> int | None:
+        """How many traces of a folder are not read yet; None where it has not been searched."""
+        if folder is None:
+            return 0
+        found = self.closed.waiting(self.open_reals())
+        folder_of = self.closed.folders.folder_of
+        count = None if found is None else sum(folder_of(path) == folder for path in found)
+        self._said_so_far |= count != 0
+        return count
+
+    def take_said_so_far(self) -> bool:
+        """Whether verdicts were given as those of the traces that were known so far, and none has
+        to be any more.
+        """
+        if not self._said_so_far or self.closed.waiting(self.open_reals()) != []:
+            return False
+        self._said_so_far = False
+        return True
+
+    def folder_of(self, uri: str) -> Path | None:
+        """The folder of the workspace whose runs a trace is joined with; None for one outside."""
+        path = path_of(uri)
+        folders = self.closed.folders
+        return folders.folder_of(path) if path is not None and folders.holds(path) else None
 
     def _parts(self, run_id: str, uri: str) -> Steps[list[RunPart]]:
-        found = list(self._closed_parts(run_id))
+        folder = self.folder_of(uri)
+        found = list(self._closed_parts(run_id, folder)) if folder is not None else []
         for trace in self._traces:
-            if trace.uri == uri or self._counts(trace):
+            if trace.uri == uri or (folder is not None and self.folder_of(trace.uri) == folder):
                 key, name = self._place(trace)
                 part = yield from trace.analysis.summing_up_run(run_id, name)
                 if part is not None:
                     found.append((key, RunPart(trace.uri, part, trace)))
         return [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
-    def _closed_parts(self, run_id: str) -> Iterator[tuple[_Order, RunPart]]:
+    def _closed_parts(self, run_id: str, folder: Path) -> Iterator[tuple[_Order, RunPart]]:
         is_open = self.open_reals()
         for real, path, part in self.closed.holders(run_id):
-            if real not in is_open:
+            if real not in is_open and self.closed.folders.folder_of(path) == folder:
                 yield _order(path), RunPart(path.as_uri(), part, None)
 
     def _place(self, trace: OpenTrace) -> tuple[_Order, str]:
@@ -154,10 +194,6 @@ class WorkspaceRuns:
         if path is None:
             return _order(Path(trace.uri)), trace.uri
         return _order(path), self.closed.folders.name_of(path)
-
-    def _counts(self, trace: OpenTrace) -> bool:
-        path = path_of(trace.uri)
-        return path is not None and self.closed.folders.holds(path)
 
     def _real(self, trace: OpenTrace) -> str | None:
         path = path_of(trace.uri)

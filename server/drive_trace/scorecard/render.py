@@ -28,9 +28,11 @@ TOKEN_LABELS = {
 }
 
 
-def lens_title(run: RunScore) -> str:
-    """The verdict first, then efficiency in short for a CORRECT run, then what was rejected."""
-    parts = [run.headline]
+def lens_title(run: RunScore, verdict: str | None = None) -> str:
+    """The verdict first, then efficiency in short for a CORRECT run, then what was rejected.
+    ``verdict`` says it in other words than the run's headline.
+    """
+    parts = [verdict or run.headline]
     if run.efficiency is not None:
         parts.append(brief(run.efficiency))
     parts += [rejected_phrase(run.rejected) or "", *unplaced(run)]
@@ -53,9 +55,11 @@ def brief(efficiency: Efficiency) -> str:
     return " · ".join(parts)
 
 
-def card_markdown(run: RunScore) -> str:
-    """The whole two-tier card of a run; small, as editors give a hover little room."""
-    return "\n".join([f"**{run.headline}** · run {code(run.run_id)}", *_body(run)])
+def card_markdown(run: RunScore, verdict: str | None = None) -> str:
+    """The whole two-tier card of a run; small, as editors give a hover little room. ``verdict``
+    says it in other words than the run's headline.
+    """
+    return "\n".join([f"**{verdict or run.headline}** · run {code(run.run_id)}", *_body(run)])
 
 
 def _body(run: RunScore) -> list[str]:
@@ -85,9 +89,9 @@ def unplaced(run: RunScore) -> Iterator[str]:
         yield f"of an unreadable run: {rejected}" + (f", nor {more:,} more lines" if more else "")
 
 
-def run_page(run: RunScore) -> str:
+def run_page(run: RunScore, verdict: str | None = None) -> str:
     """The head of a run's page: the card, and where the run stands."""
-    lines = [f"# {run.headline}", "", f"Run {code(run.run_id)}", *_body(run)]
+    lines = [f"# {verdict or run.headline}", "", f"Run {code(run.run_id)}", *_body(run)]
     lines += ["", "## Where it stands", ""]
     for part in run.parts:
         where = f"{code(part.path)}, " if part.path else ""

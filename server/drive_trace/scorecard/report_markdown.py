@@ -43,10 +43,12 @@ def report_markdown(report: Report) -> str:
     return "\n".join(lines).rstrip("\n")
 
 
-def run_report_markdown(run: RunScore, events: Sequence[Event]) -> str:
-    """A page of its own for a run: its card, and below it the report on its events."""
+def run_report_markdown(run: RunScore, events: Sequence[Event], verdict: str | None = None) -> str:
+    """A page of its own for a run: its card, and below it the report on its events. ``verdict``
+    says it in other words than the run's headline.
+    """
     report = report_on_run(run, events)
-    lines = [run_page(run), *_metrics(report, RUN_FACTS), *_timelines(report)]
+    lines = [run_page(run, verdict), *_metrics(report, RUN_FACTS), *_timelines(report)]
     return "\n".join([*lines, *_assertions(report), *_provenance(*PROVENANCE)])
 
 

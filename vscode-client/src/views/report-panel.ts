@@ -16,7 +16,6 @@ const style = `
 --clock:var(--vscode-charts-blue);--clock-2:color-mix(in srgb,var(--clock) 60%,var(--bg));
 --claimed:var(--vscode-charts-purple);--focus:var(--vscode-textLink-foreground)}
 body{padding:0;font:var(--vscode-font-size)/1.5 var(--vscode-font-family)}
-.elsewhere{margin:1rem auto;max-width:62rem;padding:.4rem 1.25rem}
 .lack{position:sticky;top:0;z-index:1;margin:0;padding:.4rem 1.25rem}
 [hidden]{display:none}
 `;
@@ -26,9 +25,7 @@ class ReportView implements ViewKind {
   readonly type = "driveTrace.report";
   readonly script = "report.js";
   readonly style = style;
-  readonly words = {
-    elsewhere: vscode.l10n.t("This is the run in this trace alone."),
-  };
+  readonly words = {};
 
   title({ runId }: Place): string {
     return vscode.l10n.t("Report: {0}", shown(runId));

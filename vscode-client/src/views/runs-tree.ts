@@ -4,7 +4,7 @@ import { link } from "../link";
 import type { Run, Runs } from "../protocol";
 import { OneAtATime } from "./one-at-a-time";
 import { type FileNode, type RunNode, showLine } from "./places";
-import { joined, looks, matching, Soon } from "./telling";
+import { joined, lookOf, matching, Soon } from "./telling";
 
 type Node = RunNode | FileNode;
 
@@ -167,9 +167,9 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
 function runItem(run: Run): vscode.TreeItem {
   const { None, Collapsed } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(run.label, run.files.length > 1 ? Collapsed : None);
-  const { icon, color } = looks[run.verdict];
+  const { icon, color } = lookOf(run);
   item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
-  item.description = joined(run.headline, findings(run.findings));
+  item.description = joined(run.headline, findings(run.findings), run.folder);
   item.tooltip = [run.label, run.title, findings(run.findings), ...run.files.map(({ name }) => name)]
     .filter((line) => line !== "").join("\n");
   item.contextValue = "driveTrace.run";

@@ -4,7 +4,7 @@ import { link } from "../link";
 import type { RunAt } from "../protocol";
 import { current, isTrace } from "./current";
 import { pointOf } from "./places";
-import { joined, looks, Soon } from "./telling";
+import { joined, lookOf, Soon } from "./telling";
 
 /** The verdict of the run under the cursor, in the status bar. */
 export class StatusBar {
@@ -40,8 +40,8 @@ export class StatusBar {
   }
 
   private show(run: RunAt): void {
-    const { icon, color } = looks[run.verdict];
-    this.item.text = `$(${icon}) ${joined(run.headline, run.elsewhere)}`;
+    const { icon, color } = lookOf(run);
+    this.item.text = `$(${icon}) ${joined(run.headline, run.alone)}`;
     this.item.color = color === undefined ? undefined : new vscode.ThemeColor(color);
     // Not trusted, as it holds text of the trace: it may link, and not run commands.
     this.item.tooltip = new vscode.MarkdownString(run.card);

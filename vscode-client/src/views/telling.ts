@@ -1,4 +1,4 @@
-import type { Run, Verdict } from "../protocol";
+import type { Run, Told, Verdict } from "../protocol";
 
 /** Icon and colour of a verdict, as VS Code names them: green is for CORRECT and nothing else. */
 export interface Look {
@@ -6,17 +6,22 @@ export interface Look {
   readonly color?: string;
 }
 
-export const looks: Readonly<Record<Verdict, Look>> = {
+const looks: Readonly<Record<Verdict, Look>> = {
   correct: { icon: "pass", color: "charts.green" },
   incorrect: { icon: "error", color: "charts.red" },
   "not-computable": { icon: "question" },
 };
 
+/** A CORRECT that is not earned looks like one that nobody knows. */
+export function lookOf({ verdict, earned }: Told): Look {
+  return looks[verdict === "correct" && !earned ? "not-computable" : verdict];
+}
+
 /** The runs whose id, verdict or files hold every word that is looked for. */
 export function matching(runs: readonly Run[], sought: string): Run[] {
   const words = sought.toLowerCase().split(/\s+/).filter((word) => word !== "");
   return runs.filter((run) => {
-    const text = [run.runId, run.headline, ...run.files.map(({ name }) => name)].join("\n").toLowerCase();
+    const text = [run.runId, run.headline, run.folder ?? "", ...run.files.map(({ name }) => name)].join("\n").toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }

@@ -1,5 +1,5 @@
 import type { ReportBody } from "../protocol";
-import { element, keep, kept, listen, type Message, tellLack, word } from "./host";
+import { element, keep, kept, listen, type Message, tellLack } from "./host";
 import { nameOf, patch } from "./patch";
 
 /** What of the page is kept while it is out of view. */
@@ -10,11 +10,10 @@ interface State {
 }
 
 const notice = element("p", "lack warn");
-const elsewhere = element("p", "elsewhere warn");
 const report = element("div", "report");
 notice.setAttribute("role", "status");
-notice.hidden = elsewhere.hidden = true;
-document.body.append(notice, elsewhere, report);
+notice.hidden = true;
+document.body.append(notice, report);
 let isFirst = true;
 
 listen((message: Message<ReportBody>) => {
@@ -40,15 +39,10 @@ function keepState(): void {
 }
 
 /** Only what differs is replaced, so that focus, selection and what is unfolded stay. */
-function show({ body, style, elsewhere: other }: ReportBody): void {
+function show({ body, style }: ReportBody): void {
   const sheet = document.getElementById("sheet");
   if (sheet !== null && sheet.textContent !== style) {
     sheet.textContent = style;
-  }
-  const said = other === null ? "" : `${word("elsewhere")} ${other}`;
-  if (elsewhere.textContent !== said) {
-    elsewhere.hidden = other === null;
-    elsewhere.textContent = said;
   }
   const made = document.createElement("template");
   // The server has escaped whatever comes from a trace, and the page's policy runs nothing.

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from drive_trace.api import Analysis
+from drive_trace.features.joined import JoinedRun
 from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
@@ -29,8 +30,8 @@ class HoverOptions(NamedTuple):
     """Where the reader is; None is where this machine is."""
     url_of: Callable[[str], str | None] = lambda _: None
     """Gives the address of a rule's page by the rule's code."""
-    elsewhere: str | None = None
-    """What is to be said below the card of a run, in Markdown: which traces hold it, too."""
+    joined: JoinedRun | None = None
+    """The run of the line over all its files, where more than this one are known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from drive_trace.api import Analysis
-from drive_trace.features.elsewhere import elsewhere_markdown, elsewhere_short
+from drive_trace.features.joined import JoinedRun
 from drive_trace.features.positions import point_at
 from drive_trace.lsp.client import Client
 from drive_trace.lsp.settings import Settings
@@ -49,15 +49,9 @@ class Asked(NamedTuple):
         """The workspace's folders, as they are now."""
         return self.runs.closed.folders.folders
 
-    def elsewhere(self, run_id: str) -> str | None:
-        """What all traces of the workspace say of a run, in Markdown, where others hold it."""
-        said = self.runs.elsewhere(run_id, self.trace.uri)
-        return elsewhere_markdown(said) if said is not None else None
-
-    def elsewhere_short(self, run_id: str) -> str | None:
-        """The same in a few words, where the others make a difference."""
-        said = self.runs.elsewhere(run_id, self.trace.uri)
-        return elsewhere_short(said) if said is not None else None
+    def joined(self, run_id: str) -> JoinedRun | None:
+        """A run over all its files in the workspace folder."""
+        return self.runs.joined(run_id, self.trace.uri)
 
     def point(self, position: types.Position) -> Point:
         """Where a position of the client is."""

@@ -93,14 +93,15 @@ def _highlights(
 
 
 def _symbols(asked: Asked, _params: types.DocumentSymbolParams) -> Steps[JsonText]:
-    trace, options = asked.trace, asked.client.symbols
+    trace, options = asked.trace, asked.client.symbols._replace(joined=asked.joined)
     roots = yield from trace.outline()
     return (yield from document_symbols(asked.analysis, roots, trace.uri, asked.encoding, options))
 
 
 def _folds(asked: Asked, _params: types.FoldingRangeParams) -> Steps[JsonText]:
+    options = asked.client.folding._replace(joined=asked.joined)
     roots = yield from asked.trace.outline()
-    return (yield from folding_ranges(asked.analysis, roots, asked.client.folding))
+    return (yield from folding_ranges(asked.analysis, roots, options))
 
 
 def _selections(asked: Asked, params: types.SelectionRangeParams) -> list[types.SelectionRange]:

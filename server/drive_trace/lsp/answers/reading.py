@@ -23,7 +23,7 @@ def _hover(asked: Asked, params: types.HoverParams) -> types.Hover | None:
         uri=asked.trace.uri,
         now=datetime.now(UTC),
         url_of=asked.trace.options.url_of,
-        elsewhere=asked.elsewhere(run_id) if run_id is not None else None,
+        joined=asked.joined(run_id) if run_id is not None else None,
     )
     return hover(asked.analysis, point, asked.encoding, asked.client.hover_format, options)
 
@@ -35,7 +35,7 @@ def _code_lens(asked: Asked, _params: types.CodeLensParams) -> list[types.CodeLe
 def _resolve_lens(_client: Client, asked: Asked | None, lens: types.CodeLens) -> types.CodeLens:
     if asked is None:
         return resolve_lens(None, lens)
-    return resolve_lens(asked.analysis, lens, asked.elsewhere_short)
+    return resolve_lens(asked.analysis, lens, asked.joined)
 
 
 def _inlay_hint(asked: Asked, params: types.InlayHintParams) -> list[types.InlayHint]:

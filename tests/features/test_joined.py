@@ -1,0 +1,136 @@
+"""A run over all its files in a folder of the workspace."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+
+from drive_trace.api import Analysis
+from drive_trace.features.joined import JoinedRun
+from drive_trace.scorecard.card import score_run
+from drive_trace.trace.occurrences import run_id_of
+from tests.support.fixtures import read, trace
+
+RUN = "shop"
+MISSING = "not computable — missing: external correctness signal"
+WORK = trace(f'EVENT{{"event_type":"slice-started","project_run_id":"{RUN}"}}')
+
+
+def grade(ts: str, qa: str) -> str:
+    return trace(
+        f'EVENT{{"event_type":"correctness-recorded","project_run_id":"{RUN}","ts":"{ts}",'
+        f'"mechanical":"pass","qa":{qa},"intent":"pass"}}'
+    )
+
+
+FAILED = grade("2026-05-28T15:00:00.000Z", '"fail"')
+PASSED = grade("2026-05-28T16:00:00.000Z", '"pass"')
+
+
+def joined(waiting: int | None = 0, **texts: str) -> JoinedRun:
+    """The first trace is the one that is looked at."""
+    found = {name: Analysis(text).part_of(RUN, name) for name, text in texts.items()}
+    parts = {name: part for name, part in found.items() if part is not None}
+    here, *_ = texts
+    uris = [f"file:///{name}" for name in parts]
+    run = score_run([*parts.values()])
+    own = Analysis(texts[here]).score_run(RUN)
+    return JoinedRun(run, own, uris, f"file:///{here}", waiting)
+
+
+def check_joined(said: JoinedRun, title: str, expected: str | None = None) -> None:
+    """What the lens says, and the hover above and below the card of both tiers."""
+    assert said.title == title
+    head, *_ = said.markdown.split("\n", 1)
+    assert head == f"**{said.headline}** · run `{RUN}`"
+    _, _, files = said.markdown.partition("*Joined over ")
+    assert files == re.sub(r"(?<=\S) +", " ", dedent(expected or "").strip("\n"))
+
+
+def test_no_other_trace_holds_the_run() -> None:
+    check_joined(joined(here=WORK), MISSING)
+
+
+def test_another_file_decides() -> None:
+    check_joined(
+        joined(here=WORK, there=WORK + PASSED),
+        "CORRECT · this file alone: not graded · decided by there",
+        """
+        2 files of the workspace folder; this file alone: not graded.*
+
+        - [`there`](file:///there#L1): 2 events, mechanical pass, qa pass, intent pass, decides on \
+        [line 2](file:///there#L2)
+        - [`here`](file:///here#L1) (this file): 1 event, not graded
+        """,
+    )
+
+
+def test_a_failure_in_another_file_stands_first_and_hides_efficiency() -> None:
+    said = joined(here=PASSED, b=grade("2026-05-28T17:00:00.000Z", '"fail"'), c=WORK)
+    check_joined(
+        said,
+        "INCORRECT — qa failed · this file alone: CORRECT · decided by b",
+        """
+        3 files of the workspace folder; this file alone: CORRECT.*
+
+        - [`b`](file:///b#L1): 1 event, mechanical pass, qa fail, intent pass, decides on \
+        [line 1](file:///b#L1)
+        - [`here`](file:///here#L1) (this file): 1 event, mechanical pass, qa pass, intent pass
+        - [`c`](file:///c#L1): 1 event, not graded
+        """,
+    )
+    assert "*Tier 2, efficiency:* hidden: not graded CORRECT (qa failed)." in said.markdown
+
+
+def test_where_this_file_decides_nothing_more_is_said_of_it() -> None:
+    said = joined(here=PASSED, b=FAILED)
+    assert said.title == "CORRECT"
+    assert "(this file): 1 event, mechanical pass, qa pass, intent pass, decides" in said.markdown
+
+
+def test_a_broken_grade_elsewhere_is_not_silent() -> None:
+    broken = grade("2026-05-28T17:00:00.000Z", '"failed"')
+    said = joined(here=PASSED, b=broken)
+    assert "1 correctness line rejected (line 1), not counted" in said.title
+    assert "`b`: 1 correctness line rejected (line 1), not counted" in said.markdown
+
+
+def test_a_verdict_before_all_is_read_is_that_of_so_far() -> None:
+    said = joined(here=WORK, there=PASSED, waiting=12)
+    assert said.title.startswith("CORRECT so far · 12 traces not read yet · ")
+    assert "\n\n*12 traces not read yet.*" in said.markdown
+    check_joined(joined(here=PASSED, waiting=1), "CORRECT so far · 1 trace not read yet")
+    unsearched = joined(here=PASSED, waiting=None)
+    check_joined(unsearched, "CORRECT so far · the workspace is not read yet")
+
+
+def test_a_grade_that_counts_no_more_says_which_file_has_the_one_that_does() -> None:
+    said = joined(here=FAILED, there=WORK + PASSED)
+    assert said.supersedes == "line 2 of there"
+    assert joined(here=PASSED, there=FAILED).supersedes is None
+
+
+def test_a_name_is_no_icon_and_no_wall() -> None:
+    said = joined(**{"here": WORK, "deep/deep/$(check)/t.jsonl": PASSED})
+    assert said.title.endswith("decided by $ (check)/t.jsonl")
+
+
+def check_run_at(fixture: str, expected: str | None) -> None:
+    """Which run a hover at the cursor is about."""
+    given = read(fixture)
+    assert given.cursor is not None
+    assert run_id_of(Analysis(given.text).document.lines[given.cursor.record]) == expected
+
+
+def test_the_run_that_is_pointed_at() -> None:
+    check_run_at('EVENT{"event_type":"slice-started","project_run_id":"shop$0"}', "shop")
+    check_run_at('EVENT{"event_type":"slice-started","project_run_id":"🚀","x":1$0}', "🚀")
+    check_run_at('{"event_type":"slice-started","project_run_id":"shop$0",', "shop")
+    check_run_at("$0<eof>", None)
+    check_run_at(
+        """
+        EVENT{"event_type":"slice-started","project_run_id":"one"}
+        EVENT{"event_type":"slice-started","project_run_id":"two$0"}
+        """,
+        "two",
+    )
