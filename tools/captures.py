@@ -21,11 +21,11 @@ from drive_trace.api import Analysis
 from drive_trace.drafts import Stamp
 from drive_trace.features.appending import appended, appending_offers
 from drive_trace.features.document_highlight import document_highlights
-from drive_trace.features.joined import JoinedRun
 from drive_trace.features.filling import Contents, fill_offers, filled
 from drive_trace.features.filling_in import filled_in, known_offers
 from drive_trace.features.hovering.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints
+from drive_trace.features.joined import JoinedRun
 from drive_trace.features.offers import CannotMake
 from drive_trace.features.positions import point_at
 from drive_trace.features.rename import CannotRename, rename
