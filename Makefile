@@ -123,7 +123,7 @@ pytest: venv ## All Python tests but clients, also that what is generated is fre
 # The tests say what is missing when they are skipped.
 # With DRIVE_TRACE_E2E=required (as .ci/run sets it) that is a failure.
 .PHONY: clients
-clients: venv ## Scripted sessions in Neovim and Emacs, headless
+clients: venv ## Scripted sessions in Neovim, Emacs and shells, headless
 	$(call heading,clients)
 	@$(BIN)/python -m tests.clients.install
 	@rm -rf $(DRIVE_TRACE_MESSAGES)

