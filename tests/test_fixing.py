@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drive_trace.api import Analysis
-from drive_trace.fixing import fix_all, fixable
+from drive_trace.fixing import fix_all, with_fixes
 from drive_trace.rules.settings import RuleSettings, fingerprint
 from tests.rules.test_examples import NUMBERED
 from tests.support.fixtures import read, trace
@@ -41,15 +41,19 @@ def fixed(text: str, *, suggestions: bool = False) -> tuple[int, str]:
 
 @fixing
 @given(ANY, st.booleans())
-def test_fixing_leaves_no_more_findings_and_an_analysis_like_a_fresh_one(
+def test_fixing_leaves_no_more_findings_or_fewer_lost_lines_and_an_analysis_like_a_fresh_one(
     text: str, suggestions: bool
 ) -> None:
     analysis = Analysis(text)
-    before = analysis.finding_count
+    before, lost = analysis.finding_count, rejected(analysis)
     count = fix_all(analysis, suggestions=suggestions)
-    assert analysis.finding_count <= before
+    assert analysis.finding_count <= before or rejected(analysis) < lost
     assert everything(analysis) == everything(Analysis(analysis.document.text))
     assert (count == 0) == (analysis.document.text == text)
+
+
+def rejected(analysis: Analysis) -> int:
+    return sum(line.is_rejected for line in analysis.document.lines)
 
 
 @fixing
@@ -57,17 +61,6 @@ def test_fixing_leaves_no_more_findings_and_an_analysis_like_a_fresh_one(
 def test_fixing_twice_changes_nothing_more(text: str, suggestions: bool) -> None:
     _, once = fixed(text, suggestions=suggestions)
     assert fixed(once, suggestions=suggestions) == (0, once)
-
-
-@fixing
-@given(ANY)
-def test_what_is_said_to_be_fixable_is_fixed(text: str) -> None:
-    analysis = Analysis(text)
-    fix_all(analysis)
-    left, findings = fixable(analysis), analysis.finding_count
-    assert analysis.finding_count == findings, "it is tried apart"
-    assert fix_all(analysis, suggestions=True) == left.by_suggestions
-    assert fixable(analysis)[:2] == (0, left.by_hand)
 
 
 @fixing
@@ -112,12 +105,14 @@ def test_lines_without_a_fix_stay_as_they_are(text: str) -> None:
 # What is made, and what is not
 
 
-def test_a_repair_that_would_reveal_more_than_it_mends_is_left_to_a_person() -> None:
+def test_a_safe_fix_that_saves_a_line_is_made_whatever_it_reveals() -> None:
     broken = 'EVENT{"event_type":"slice-started","a":1,"b":2,}'
-    assert fixed(trace(broken)) == (0, trace(broken))
-    # As much as before is no more.
-    broken = 'EVENT{"event_type":"slice-started","a":1,}'
     assert fixed(trace(broken)) == (1, trace(broken.replace(",}", "}")))
+
+
+def test_a_repair_that_saves_nothing_and_reveals_more_is_left_to_a_person() -> None:
+    broken = 'EVENT{"event_type":"slice-started","slice_index":0,"a":1,"b":2,}'
+    assert fixed(trace(broken)) == (0, trace(broken))
 
 
 def test_a_placeholder_that_keeps_an_error_is_not_put_in() -> None:
@@ -128,13 +123,13 @@ def test_a_placeholder_that_keeps_an_error_is_not_put_in() -> None:
     assert "slice_index" not in after
     analysis = Analysis(after)
     assert [each.rule.code for each in analysis.findings()] == ["missing-field"]
-    assert fixable(analysis)[:2] == (0, 1)
+    assert with_fixes(analysis) == 1
 
 
 def test_the_fixes_of_one_line_are_made_together() -> None:
-    text = trace('EVENT{"event_type":"slice-started","slice_index":0,"slice_index":1, "x": 1}')
-    count, after = fixed(text, suggestions=True)
-    assert (count, after) == (3, trace('EVENT{"event_type":"slice-started","slice_index":1}'))
+    text = trace('EVENT{"event_type":"slice-started","slice_index":1,"slice_index":1, "x": 1}')
+    count, after = fixed(text)
+    assert (count, after) == (2, trace('EVENT{"event_type":"slice-started","slice_index":1,"x":1}'))
 
 
 def test_a_fix_may_take_a_line_away_or_make_two_of_one() -> None:
@@ -174,14 +169,8 @@ OPEN = LINE.rstrip("}\n")
 GROWING: dict[str, tuple[Callable[[int], str], int]] = {
     "many lines": (lambda count: many(LINE.replace("}", ",}"), count), 0),
     "many blank lines": (lambda count: "\n" * count + many(LINE, 1), 0),
-    "keys": (
-        lambda count: many(OPEN + "".join(f',"k":{n}' for n in range(count)) + "}\n", 1),
-        0,
-    ),
-    "spaces": (
-        lambda count: many(OPEN + "".join(f', "k{n}": 1' for n in range(count)) + "}\n", 1),
-        1,
-    ),
+    "keys": (lambda count: many(OPEN + ',"k":1' * count + "}\n", 1), -1),
+    "spaces": (lambda count: many(OPEN + ', "k": 1' * count + "}\n", 1), 0),
 }
 """Texts with so many things to fix, and how many beside."""
 

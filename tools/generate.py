@@ -18,9 +18,10 @@ from typing import Any
 import click
 from click.testing import CliRunner
 
+from drive_trace.api import Analysis
 from drive_trace.commands import cli
 from drive_trace.rules import RULES, documentation, examples
-from drive_trace.rules.base import Rule, Severity
+from drive_trace.rules.base import Level, Rule, Severity
 from drive_trace.text import encode_exactly
 from drive_trace.vocabulary import ENVELOPE, EVENTS, Family, FieldType, OneOfShape
 
@@ -125,13 +126,38 @@ def _options(rule: Rule[Any]) -> list[str]:
 
 
 def rules_reference() -> str:
-    """A list of all rules, each with a link to its page."""
-    rows = [
-        f"| [`{rule.code}`](rules/{rule.code}.md) | {rule.severity.label} | {rule.summary} |"
-        for rule in RULES.values()
-    ]
-    head = ["# Rules", "", _notice(), "", "| rule | severity | finds |", "| --- | --- | --- |"]
-    return "\n".join([*head, *rows, ""])
+    """A list of all rules, each with a link to its page, and how its fixes are made."""
+    rows = []
+    for rule in RULES.values():
+        levels = fix_levels(rule)
+        made = "".join(f" {'yes' if level in levels else ''} |" for level in Level)
+        link = f"[`{rule.code}`](rules/{rule.code}.md)"
+        rows.append(f"| {link} | {rule.severity.label} | {rule.summary} |{made}")
+    return "\n".join(["# Rules", "", _notice(), "", *_FIXES, *rows, ""])
+
+
+_FIXES = (
+    "The last three columns say how the fixes of a rule are made. `drive-trace check --fix` and",
+    "fix-all in editors make what is *safe*; `--unsafe-fixes` also makes what can be made *in bulk",
+    "on request*; the rest is for a person in an editor, *one at a time*. No fix that is made in",
+    "bulk deletes what somebody wrote, changes an id, an outcome or a number that its field takes,",
+    "or changes what a line says of a grade or of tokens.",
+    "",
+    "| rule | severity | finds | safe | in bulk on request | one at a time |",
+    "| --- | --- | --- | --- | --- | --- |",
+)
+
+
+def fix_levels(rule: Rule[Any]) -> set[Level]:
+    """How the fixes of a rule are made, as its examples show it."""
+    return {
+        fix.level
+        for example in examples(rule)
+        for analysis in [Analysis(read_fixture(example.before).text, path=example.path)]
+        for finding in analysis.findings()
+        if finding.rule is rule
+        for fix in analysis.fixes(finding)
+    }
 
 
 def events_reference() -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.findings import FindingStore, Selection
 from drive_trace.rules.base import LINES_BELOW, Finding, Fix, Related, Rule, Severity, Words
+from drive_trace.rules.edits import capped
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.events import Event, TraceLog
@@ -80,11 +81,6 @@ class Analysis:
         """Judge by other settings from now on."""
         self._settings = settings
         self._judge_all(self._findings.revision + 1)
-
-    def again(self) -> Analysis:
-        """The same trace, read and judged by itself: for edits that are to leave this one alone."""
-        records = [line.text for line in self.document.lines]
-        return Analysis(records, self._settings, self.index.path)
 
     def expect_edits(self) -> None:
         """Build now what the first edit would else have to build."""
@@ -177,7 +173,7 @@ class Analysis:
             number = self.line_number(finding.line)
             below = self.document.lines[number : number + LINES_BELOW]
             fixes += rule.fixes_below(finding, number, below)
-        return fixes
+        return [capped(fix) for fix in fixes]
 
     def line_number(self, line: Line) -> int:
         """A line's number from 1, counted in records."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from drive_trace.api import Analysis
-from drive_trace.rules.base import Edit
+from drive_trace.rules.base import Edit, Level
 from drive_trace.scorecard.verdict import Verdict
 from drive_trace.text import BrokenText
 from drive_trace.trace.document import Point
@@ -22,9 +22,6 @@ _MOST_PASSES = 10
 """A second pass takes what the first one made fixable elsewhere; more are hardly ever needed."""
 _MOST_ROUNDS = 100
 """How often a line is fixed again in one pass."""
-
-_MOST_TRIED = 2000
-"""Findings of one trace that are fixed on trial."""
 
 _Key = tuple[object, ...]
 
@@ -51,11 +48,11 @@ class _Change(NamedTuple):
 def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None = None) -> int:
     """Mend what is wrong with a trace, and say how many findings were mended.
 
-    Safe fixes alone, unless ``suggestions`` are wanted too; of these only such that remove their
-    finding, as a placeholder still to be filled in does not. No fix is made that would leave more
-    findings than before, nor one after which a run is CORRECT that was not, nor one of a line with
-    bytes that are not UTF-8. Fixing again changes nothing more, unless ``most`` lines were fixed:
-    then it ends there.
+    Safe fixes alone, unless ``suggestions`` are wanted too: those that can be made in bulk, and
+    that remove their finding. No fix is made that would leave more findings than before, unless
+    readers take the line for it, nor one after which a run is CORRECT that was not, nor
+    one of a line with bytes that are not UTF-8. Fixing again changes nothing more, unless ``most``
+    lines were fixed: then it ends there.
     """
     fixed = lines_fixed = 0
     for _ in range(_MOST_PASSES):
@@ -73,34 +70,6 @@ def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None =
     return fixed
 
 
-class Fixable(NamedTuple):
-    """What can still be mended of a trace."""
-
-    by_suggestions: int
-    """How many findings :func:`fix_all` would mend if it made suggestions too."""
-    by_hand: int
-    """How many findings have a fix then that it does not make: as one that leaves a gap to be
-    filled in, one that would bring up more than it mends, and one that would grade a run.
-    """
-    is_exact: bool = True
-    """Whether it was tried; else some of these can be mended by suggestions, and none is counted
-    as one for a person.
-    """
-
-
-def fixable(analysis: Analysis) -> Fixable:
-    """What making suggestions too would mend, and what is left to a person then.
-
-    It is tried, as whether a fix keeps what fixes promise shows in what it leads to; but not where
-    so many findings have a fix that it would take long.
-    """
-    count = _with_fixes(analysis)
-    if not count or count > _MOST_TRIED:
-        return Fixable(count, 0, is_exact=not count)
-    trial = analysis.again()
-    return Fixable(fix_all(trial, suggestions=True), _with_fixes(trial))
-
-
 def withheld(analysis: Analysis) -> int:
     """How many findings have a fix that is not made as their line has bytes which are not UTF-8."""
     broken = (line for line in analysis.document.lines if isinstance(line.text, BrokenText))
@@ -108,7 +77,8 @@ def withheld(analysis: Analysis) -> int:
     return sum(bool(analysis.fixes(finding)) for finding in findings)
 
 
-def _with_fixes(analysis: Analysis) -> int:
+def with_fixes(analysis: Analysis) -> int:
+    """How many findings have a fix, be it one for a person."""
     return sum(bool(analysis.fixes(finding)) for finding in analysis.findings())
 
 
@@ -135,7 +105,7 @@ def _changes(analysis: Analysis, record: int, *, suggestions: bool) -> Iterator[
         fixes = analysis.fixes(finding)
         fix = next((fix for fix in fixes if fix.safe), None)
         if fix is None and suggestions and fixes:
-            fix = fixes[0]
+            fix = next((fix for fix in fixes if fix.level is Level.IN_BULK), None)
         if fix is not None:
             if any(_loses_bytes(analysis, edit) for edit in fix.edits):
                 continue
@@ -241,7 +211,7 @@ def _is_progress(batch: Sequence[_Change], gain: int, before: _Seen, after: _See
     if not after.correct <= before.correct:
         return False  # no tool grades a run CORRECT: a person does
     if all(change.safe for change in batch):
-        return gain >= 0
+        return gain >= 0 or after.rejected < before.rejected
     if len(batch) == 1:
         return gain > 0 or (gain == 0 and after.rejected < before.rejected)
     own = Counter(change.code for change in batch)

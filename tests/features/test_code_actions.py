@@ -163,8 +163,8 @@ def test_only_a_safe_fix_is_preferred_as_an_editor_may_apply_it_unseen() -> None
     ]
     assert {each.kind for each in actions} == {types.CodeActionKind.QuickFix}
     dead = read('EVENT{"event_type":"slice-started","linear_ref":null}').text
-    (action,) = actions_in(dead.replace('{"', '{"slice_slug":"old","', 1), EVERYTHING)
-    assert (action.title, action.is_preferred) == ("Delete the dead `slice_slug`", True)
+    (action,) = actions_in(dead.replace('{"', '{"linear_ref":null,"', 1), EVERYTHING)
+    assert (action.title, action.is_preferred) == ("Delete the dead `linear_ref`", True)
 
 
 def test_an_action_names_the_diagnostic_that_it_mends() -> None:

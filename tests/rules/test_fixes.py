@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 
 import pytest
+from tools.generate import fix_levels
 
 from drive_trace.api import Analysis
 from drive_trace.fixing import fix_all
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS
+from drive_trace.rules import RULES
+from drive_trace.rules.base import Level
+from drive_trace.rules.edits import values_of
+from drive_trace.trace.line import event_of
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, FieldType
 from tests.support.fixtures import apply_fix, check_fix, trace
+from tests.test_fixing import RAW
 
 # What the examples do not show
 
@@ -54,17 +62,33 @@ def test_to_repair_another_event_is_safe() -> None:
     assert [fix.safe for fix in analysis.fixes(finding)] == [True]
 
 
+@pytest.mark.parametrize("wrapper", ["payload", "data", "body", "fields", "details"])
 @pytest.mark.parametrize(
-    ("event", "is_safe"), [("slice-completed", True), ("correctness-recorded", False)]
+    ("event", "level"),
+    [("slice-completed", Level.SAFE), ("correctness-recorded", Level.BY_HAND)],
 )
-def test_to_flatten_a_feed_event_is_no_safe_fix(event: str, is_safe: bool) -> None:
+def test_a_wrapper_of_any_name_is_flattened_but_on_a_feed_by_a_person(
+    event: str, level: Level, wrapper: str
+) -> None:
     field = list(EVENTS[event].fields)[-1]
-    line = f'EVENT{{"event_type":"{event}","{field}":<absent>,"payload":{{"{field}":null}}}}'
-    analysis = Analysis(trace(line))
+    text = trace(
+        f'EVENT{{"event_type":"{event}","{field}":<absent>,"{wrapper}":{{"{field}":null,"x":1}}}}'
+    )
+    analysis = Analysis(text)
     (finding,) = analysis.findings()
     (fix,) = analysis.fixes(finding)
-    assert fix.title == "Flatten `payload`"
-    assert fix.safe is is_safe
+    assert (fix.title, fix.level) == (f"Flatten `{wrapper}`", level)
+    for suggestions in (False, True):
+        fix_all(analysis, suggestions=suggestions)
+    flat = f'"{field}":null,"x":1}}\n'
+    assert analysis.document.text.endswith(flat) is (level is Level.SAFE)
+    assert apply_fix(text, fix, Analysis(text)).endswith(flat)
+
+
+def test_an_object_without_a_missing_field_is_no_wrapper() -> None:
+    analysis = Analysis(trace('EVENT{"event_type":"slice-completed","data":{"result":"merged"}}'))
+    finding = next(each for each in analysis.findings() if each.rule.code == "undeclared-field")
+    assert [fix.level for fix in analysis.fixes(finding)] == [Level.BY_HAND]
 
 
 def test_a_payload_that_would_repeat_a_field_is_not_flattened_unasked() -> None:
@@ -146,6 +170,40 @@ def test_every_field_of_every_event_can_be_put_in() -> None:
         assert json.loads(fixed.document.lines[0].text).keys() == event.fields.keys()
         assert not fixed.index.runs, "a fix must not make up an event"
         assert {each.rule.code for each in fixed.findings()} <= {"wrong-type", "unknown-value"}
+
+
+def test_the_rules_page_names_how_every_fix_is_made() -> None:
+    shown = {code: fix_levels(rule) for code, rule in RULES.items()}
+    for text in RAW:
+        analysis = Analysis(f"{text}\n")
+        for finding in analysis.findings():
+            levels = {fix.level for fix in analysis.fixes(finding)}
+            assert levels <= shown[finding.rule.code], (finding.rule.code, text)
+
+
+def test_suggestions_in_bulk_take_nothing_away() -> None:
+    """No field that somebody wrote, no outcome, and no number that its field takes."""
+    for text in RAW:
+        analysis = Analysis(f"{text}\n")
+        must_stay = [pair for field, *pair in pairs_of(analysis) if is_kept(field, pair[1])]
+        fix_all(analysis, suggestions=True)
+        left = [pair for _, *pair in pairs_of(analysis)]
+        assert all(pair in left for pair in must_stay), text
+
+
+def is_kept(field: FieldType | None, value: object) -> bool:
+    is_number = isinstance(value, int) and field is not None and "integer" in field.describe()
+    return field is None or field.is_outcome or is_number
+
+
+def pairs_of(analysis: Analysis) -> Iterator[tuple[FieldType | None, str, object]]:
+    """The pairs of each event, also of one in a wrapper; keys without their case and separators."""
+    for line in analysis.document.lines:
+        event = event_of(line)
+        for pairs in (values_of(line), *values_of(line).values()) if event is not None else ():
+            for key, value in pairs.items() if isinstance(pairs, dict) else ():
+                if event is not None and not isinstance(value, dict):
+                    yield event.fields.get(key), re.sub("[^a-z]", "", key.lower()), value
 
 
 PRETTY = json.dumps(EVENTS["plan-authored"].example, indent=2)

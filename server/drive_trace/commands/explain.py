@@ -13,8 +13,8 @@ from click.shell_completion import CompletionItem
 
 from drive_trace.rules import RULES
 from drive_trace.rules.base import Rule, printable
-from drive_trace.rules.edits import nearest
 from drive_trace.storage.pages import rule_page
+from drive_trace.vocabulary.slips import nearest
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*|^#+ (.+)$", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<![*\w])\*([^*\n]+)\*(?!\*)")

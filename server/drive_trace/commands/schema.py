@@ -9,9 +9,9 @@ import click
 from drive_trace.commands.completing import complete_events
 from drive_trace.commands.writing import EXIT_UNUSABLE, say
 from drive_trace.rules.base import shown
-from drive_trace.rules.edits import nearest
 from drive_trace.storage.schemas import event_schema
 from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary.slips import event_meant
 
 
 @click.command(short_help="Print the JSON Schema of an event.")
@@ -29,7 +29,7 @@ def schema(event: str | None) -> None:
       drive-trace schema dispatch-start
     """
     if event is not None and event not in EVENTS:
-        guess = nearest(event, EVENTS)
+        guess = event_meant(event)
         hint = f"did you mean {shown(guess)}?" if guess else f"there are {', '.join(EVENTS)}"
         say(f"no event is called {shown(event)}; {hint}")
         sys.exit(EXIT_UNUSABLE)

@@ -27,7 +27,6 @@ from drive_trace.composing import (
 from drive_trace.drafts import Stamp
 from drive_trace.features.completion_items import Abilities, Offer, Target, items
 from drive_trace.features.completion_text import END, Piece, Stop, json_text, pair, pairs, value
-from drive_trace.rules.edits import nearest
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.cursor import Cursor, Where, cursor_at
 from drive_trace.trace.document import Point
@@ -45,6 +44,7 @@ from drive_trace.vocabulary import (
     OneOfShape,
     StringShape,
 )
+from drive_trace.vocabulary.slips import event_meant
 
 _Kind = types.CompletionItemKind
 
@@ -121,7 +121,7 @@ def _event(cursor: Cursor) -> EventType | None:
     name = cursor.given.get("event_type")
     if not isinstance(name, str):
         return None
-    return EVENTS.get(name) or EVENTS.get(nearest(name, EVENTS) or "")
+    return EVENTS.get(name) or EVENTS.get(event_meant(name) or "")
 
 
 # Whole events

@@ -12,9 +12,9 @@ from drive_trace.api import Analysis
 from drive_trace.features.completion_text import Piece, render
 from drive_trace.features.positions import range_of
 from drive_trace.rules.base import printable
-from drive_trace.rules.edits import nearest
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.cursor import Cursor
+from drive_trace.vocabulary.slips import nearest
 
 _Kind = types.CompletionItemKind
 _OLD_KINDS = {

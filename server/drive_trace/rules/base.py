@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import Any, Concatenate, Generic, NamedTuple, TypeVar
 
 from drive_trace.text import Span
@@ -45,13 +45,30 @@ class Edit(NamedTuple):
     text: str
 
 
+class Level(StrEnum):
+    """How a fix may be made."""
+
+    SAFE = "safe"
+    """Unasked, with all others: it repairs form alone and cannot change what the event says."""
+    IN_BULK = "in bulk on request"
+    """With all others, where somebody asks for suggestions too: it hardly can be wrong, deletes
+    nothing that somebody wrote, and changes no id, no outcome and no number.
+    """
+    BY_HAND = "one at a time"
+    """By a person who has looked at it."""
+
+
 class Fix(NamedTuple):
     """A way to mend a finding."""
 
     title: str
-    safe: bool
-    """Whether it repairs form alone and cannot change what the event says."""
+    level: Level
     edits: tuple[Edit, ...]
+
+    @property
+    def safe(self) -> bool:
+        """Whether it may be made unasked."""
+        return self.level is Level.SAFE
 
 
 Words = tuple[str | Line, ...]

@@ -8,7 +8,7 @@ The end of the file is no blank line: a newline ends the last event.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Edit, Example, Finding, Fix, Remarked, Rule, Severity
+from drive_trace.rules.base import Edit, Example, Finding, Fix, Level, Remarked, Rule, Severity
 from drive_trace.text import Span
 
 
@@ -20,7 +20,7 @@ def _check(subject: Remarked) -> Iterable[Finding]:
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     whole = Span(0, len(finding.line.text) + 1)  # with the newline that ends it
-    yield Fix("Remove the line", safe=True, edits=(Edit(finding.line, whole, ""),))
+    yield Fix("Remove the line", Level.SAFE, (Edit(finding.line, whole, ""),))
 
 
 RULE = Rule(

@@ -11,7 +11,17 @@ more than 100 briefs.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Related, Rule, Severity, Words, shown
+from drive_trace.rules.base import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Related,
+    Rule,
+    Severity,
+    Words,
+    shown,
+)
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.rules.subjects import Brief
 from drive_trace.trace.places import Part, Place
@@ -40,7 +50,7 @@ def _check(subject: Brief) -> Iterable[Finding]:
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     edit = replace_value(finding.line, ("brief_disposition",), as_json(finding.expected))
-    yield Fix(f"Replace with {shown(finding.expected)}", safe=False, edits=(edit,))
+    yield Fix(f"Replace with {shown(finding.expected)}", Level.BY_HAND, (edit,))
 
 
 RULE = Rule(

@@ -37,6 +37,15 @@ EXAMPLES = (
         """,
         fix="Remove the byte-order mark",
     ),
+    Example(
+        """
+        \ufeff{"event_type":"correctness-recorded"
+        ^
+        """,
+        """
+        {"event_type":"correctness-recorded"
+        """,
+    ),
     # Inside a string it is a character like any other.
     Example(
         """

@@ -11,7 +11,7 @@ that names the path stands between them.
 from collections.abc import Iterable
 from typing import cast
 
-from drive_trace.rules.base import Example, Finding, Fix, Related, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.rules.subjects import Amendment
 from drive_trace.trace.places import Part, Place
@@ -44,7 +44,7 @@ def _check(subject: Amendment) -> Iterable[Finding]:
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     edit = replace_value(finding.line, ("bytes_delta",), as_json(finding.expected))
-    yield Fix(f"Replace with {shown(finding.expected)}", safe=False, edits=(edit,))
+    yield Fix(f"Replace with {shown(finding.expected)}", Level.BY_HAND, (edit,))
 
 
 RULE = Rule(

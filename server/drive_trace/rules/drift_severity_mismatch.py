@@ -7,7 +7,17 @@ knows.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Related, Remarked, Rule, Severity, shown
+from drive_trace.rules.base import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Related,
+    Remarked,
+    Rule,
+    Severity,
+    shown,
+)
 from drive_trace.rules.edits import replace_value, values_of
 from drive_trace.trace.places import Part, Place
 
@@ -36,7 +46,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     assert finding.remark is not None
     if finding.remark.found != "none":
         edit = replace_value(finding.line, finding.remark.path, '"none"')
-        yield Fix('Replace with "none"', safe=False, edits=(edit,))
+        yield Fix('Replace with "none"', Level.BY_HAND, (edit,))
 
 
 RULE = Rule(

@@ -8,7 +8,7 @@ be deleted instead.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Related, Rule, Severity
+from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Rule, Severity
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.rules.subjects import SharedId
 from drive_trace.trace.places import Part, Place
@@ -35,7 +35,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     digest = hashlib.sha256(finding.line.text.encode("utf-8", "surrogatepass")).digest()
     new = str(UUID(bytes=digest[:16], version=4))
     edit = replace_value(finding.line, ("event_id",), as_json(new))
-    yield Fix("Give this event an id of its own", safe=False, edits=(edit,))
+    yield Fix("Give this event an id of its own", Level.BY_HAND, (edit,))
 
 
 RULE = Rule(

@@ -1,7 +1,8 @@
 """A key stands twice in one object. The last one counts; the earlier value is dead, and whoever
 reads the line by eye may take it for the real one.
 
-**Fix.** The dead pair is deleted. That is safe, as no reader ever saw it.
+**Fix.** The dead pair is deleted. That is safe where it says what the other one says; another value
+may be the one that was meant.
 """
 
 from collections.abc import Iterable
@@ -10,6 +11,7 @@ from drive_trace.rules.base import (
     Example,
     Finding,
     Fix,
+    Level,
     Related,
     Remarked,
     Rule,
@@ -17,7 +19,8 @@ from drive_trace.rules.base import (
     printable,
 )
 from drive_trace.rules.edits import delete_member
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.line import Line, Remark
+from drive_trace.trace.places import Part, Place, pair_at
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:
@@ -39,7 +42,15 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     edit = delete_member(finding.line, finding.remark.path, finding.remark.occurrence)
     if edit is not None:
         name = printable(str(finding.remark.path[-1]))
-        yield Fix(f"Delete the dead `{name}`", safe=True, edits=(edit,))
+        yield Fix(f"Delete the dead `{name}`", _level(finding.line, finding.remark), (edit,))
+
+
+def _level(line: Line, remark: Remark) -> Level:
+    """Safe where the pair that counts says the same; another value somebody may look for."""
+    dead = pair_at(line.text, remark.path, remark.occurrence)
+    live = pair_at(line.text, remark.path)
+    texts = {line.text[slice(*pair.value)] for pair in (dead, live) if pair and pair.value}
+    return Level.SAFE if len(texts) == 1 else Level.BY_HAND
 
 
 RULE = Rule(
@@ -62,6 +73,15 @@ EXAMPLES = (
         EVENT{"event_type":"dispatch-end","result":"completed"}
         """,
         fix="Delete the dead `result`",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","result":"failed","result":"failed"}
+                                          ^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-end","result":"failed"}
+        """,
     ),
     Example(
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, cast
 
-from drive_trace.rules.base import Finding, Fix, Option, Related, Rule, Words
+from drive_trace.rules.base import Finding, Fix, Level, Option, Related, Rule, Words
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.rules.subjects import Step
 from drive_trace.trace.line import Line
@@ -77,4 +77,4 @@ def finding_on(rule: Rule[Any], found: Measured, words: Words) -> Finding:
 def replace_with_measured(finding: Finding) -> Iterable[Fix]:
     """Suggests the time between the timestamps."""
     edit = replace_value(finding.line, ("wall_clock_ms",), as_json(finding.expected))
-    yield Fix(f"Replace with {finding.expected}, as the timestamps say", False, (edit,))
+    yield Fix(f"Replace with {finding.expected}, as the timestamps say", Level.BY_HAND, (edit,))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -11,14 +10,17 @@ from typing import Any
 
 import orjson
 
-from drive_trace.rules.base import Edit, Finding, Fix
+from drive_trace.rules.base import Edit, Finding, Fix, Level
 from drive_trace.text import Span
 from drive_trace.trace.line import Line, Path
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
+from drive_trace.trace.syntax import ProblemKind
 from drive_trace.vocabulary import EVENTS, FieldType, ObjectShape, OneOfShape
 
 _SPACE = " \t\r\n"
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_DELETING = {ProblemKind.COMMENT, ProblemKind.TEXT_AFTER}
+"""Mistakes whose repair deletes what somebody wrote."""
 _COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
 
 
@@ -79,13 +81,26 @@ def repairs(finding: Finding) -> Iterable[Fix]:
     a feed: there it can change a verdict or a figure.
     """
     assert finding.remark is not None
-    assert finding.remark.problem is not None
-    for repair in finding.remark.problem.repairs:
+    problem = finding.remark.problem
+    assert problem is not None
+    for repair in problem.repairs:
         edits = tuple(Edit(finding.line, span, text) for span, text in repair.edits)
-        yield Fix(repair.title, repair.safe and not _names_a_feed(finding.line.text), edits)
+        level = Level.SAFE if repair.safe else Level.IN_BULK
+        if problem.kind in _DELETING or names_a_feed(finding.line.text):
+            level = Level.BY_HAND
+        yield Fix(repair.title, level, edits)
 
 
-def _names_a_feed(text: str) -> bool:
+def capped(fix: Fix) -> Fix:
+    """The fix as it may be made: in bulk, nothing is changed that says something of a feed."""
+    if fix.level is not Level.IN_BULK:
+        return fix
+    lines = dict.fromkeys(edit.line for edit in fix.edits)
+    said = "".join(line.text for line in lines)
+    return fix._replace(level=Level.BY_HAND) if names_a_feed(said) else fix
+
+
+def names_a_feed(text: str) -> bool:
     """Whether the name of a feed stands anywhere on a line, be it in escapes: of a broken line
     it cannot be told for sure which event it was meant to be.
     """
@@ -123,15 +138,3 @@ def as_json(value: object) -> str:
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":"))
     return text
-
-
-def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that ``word`` is most likely a slip of, if any is near enough."""
-    return _nearest(word[:80], tuple(choices))
-
-
-@lru_cache(maxsize=1024)
-def _nearest(word: str, choices: tuple[str, ...]) -> str | None:
-    by_lower = {choice.lower(): choice for choice in choices}
-    found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
-    return by_lower[found[0]] if found else None

@@ -13,7 +13,7 @@ meant: a verdict can be withdrawn. To repair a trace without changing what was w
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Related, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.rules.subjects import FeedEvent
 from drive_trace.trace.line import Line
@@ -47,7 +47,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     path = finding.place.path
     recorded = finding.related[0].line.fact(str(path[0]))
     edit = replace_value(finding.line, path, as_json(recorded))
-    yield Fix(f"Carry over {shown(recorded)}", safe=False, edits=(edit,))
+    yield Fix(f"Carry over {shown(recorded)}", Level.BY_HAND, (edit,))
 
 
 RULE = Rule(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from drive_trace.rules import subjects
-from drive_trace.rules.base import Finding, Fix, shown
-from drive_trace.rules.edits import as_json, nearest, replace_value
+from drive_trace.rules.base import Finding, Fix, Level, shown
+from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.rules.subjects import Step
 from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import LIFETIMES, Entity, Lifetime
+from drive_trace.vocabulary.slips import nearest
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 _LATEST = 24
@@ -57,4 +58,4 @@ def replace_id(finding: Finding, of: Lifetime, field: str) -> Iterable[Fix]:
     found = nearest_started(finding.run, of, line, line.text_fact(field))
     if found is not None:
         edit = replace_value(line, (field,), as_json(found))
-        yield Fix(f"Replace with {shown(found)}", safe=False, edits=(edit,))
+        yield Fix(f"Replace with {shown(found)}", Level.BY_HAND, (edit,))

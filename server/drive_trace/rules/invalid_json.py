@@ -5,11 +5,11 @@ verdict.
 The message says what broke and where: a trailing comma, single quotes, a comment, two objects
 on a line, an object spread over lines, `NaN`, `1,900` for a number, a line that ends too early.
 
-**Fix.** Where the repair is certain (a trailing comma, quotes, a comment, a missing line
-break) it is offered and safe; where it would have to guess at a value it is a suggestion. So it
-is on a line that names one of the two feeds, as its repair can change a verdict. For an object that
-is spread over several lines (pretty-printed JSON), its first line has a suggestion that joins them,
-up to 200.
+**Fix.** Where the repair is certain (a trailing comma, quotes, a missing line break) it is offered
+and safe; where it would have to guess at a value it is a suggestion. A comment, and text behind the
+object, are deleted one at a time; so is what is wrong with a line that names one of the two feeds,
+as its repair can change a verdict. For an object that is spread over several lines (pretty-printed
+JSON), its first line has a suggestion that joins them, up to 200.
 """
 
 from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from drive_trace.rules.base import LINES_BELOW, Edit, Fix
+from drive_trace.rules.base import LINES_BELOW, Edit, Fix, Level
 from drive_trace.text import Span
 from drive_trace.trace.line import Line
 from drive_trace.trace.spacing import compacted
@@ -33,7 +33,7 @@ def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:
         has_newline = place < len(below)
         edits.append(Edit(line, Span(0, len(line.text) + has_newline), ""))
     title = f"Join lines {number:,}–{number + count - 1:,} into one"
-    return Fix(title, safe=False, edits=tuple(edits))
+    return Fix(title, Level.IN_BULK, tuple(edits))
 
 
 def _line_count(first: Line, below: Sequence[Line]) -> int:

@@ -14,6 +14,7 @@ from drive_trace.rules.base import (
     Example,
     Finding,
     Fix,
+    Level,
     Related,
     Remarked,
     Rule,
@@ -54,9 +55,9 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     if _fits_the_other(kind_field, values):
         other = as_json("project" if values[kind_field] == "slice" else "slice")
         edit = replace_value(line, (kind_field,), other)
-        yield Fix(f"Change `{kind_field}` to {other}", safe=False, edits=(edit,))
+        yield Fix(f"Change `{kind_field}` to {other}", Level.BY_HAND, (edit,))
     if finding.remark.found is not None:
-        yield Fix("Replace with null", safe=False, edits=(replace_value(line, path, "null"),))
+        yield Fix("Replace with null", Level.BY_HAND, (replace_value(line, path, "null"),))
 
 
 def _kind_field(name: str) -> str:

@@ -9,7 +9,7 @@ suggested. Otherwise only the writer can work the hash out.
 import re
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, malformed
+from drive_trace.rules.base import Example, Finding, Fix, Level, Remarked, Rule, Severity, malformed
 from drive_trace.rules.edits import as_json, replace_value
 
 _LABELLED = re.compile(r"(?:sha-?256[:= -]|0x)?\s*([0-9a-f]{64})", re.IGNORECASE)
@@ -24,7 +24,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     found = _LABELLED.fullmatch(str(finding.remark.found).strip())
     if found is not None:
         edit = replace_value(finding.line, finding.remark.path, as_json(found[1]))
-        yield Fix("Keep the bare digits", safe=False, edits=(edit,))
+        yield Fix("Keep the bare digits", Level.IN_BULK, (edit,))
 
 
 RULE = Rule(

@@ -9,7 +9,7 @@ same moment in UTC is suggested. A time without a zone, or a day that does not e
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, malformed
+from drive_trace.rules.base import Example, Finding, Fix, Level, Remarked, Rule, Severity, malformed
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.vocabulary import Form
 
@@ -24,7 +24,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     if moment is not None:
         text = as_json(moment)
         edit = replace_value(finding.line, finding.remark.path, text)
-        yield Fix(f"Replace with {text}", safe=False, edits=(edit,))
+        yield Fix(f"Replace with {text}", Level.IN_BULK, (edit,))
 
 
 def _moment(found: str) -> str | None:

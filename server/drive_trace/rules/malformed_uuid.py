@@ -12,7 +12,7 @@ suggested in the usual one. The id of a dispatch or a round has no fix, as other
 import re
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, malformed
+from drive_trace.rules.base import Example, Finding, Fix, Level, Remarked, Rule, Severity, malformed
 from drive_trace.rules.edits import as_json, replace_value
 
 _DIGITS = re.compile(r"(?:urn:uuid:)?\{?([0-9a-f-]*)\}?", re.IGNORECASE)
@@ -31,7 +31,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
         parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
         text = as_json("-".join(parts))
         edit = replace_value(finding.line, path, text)
-        yield Fix(f"Replace with {text}", safe=False, edits=(edit,))
+        yield Fix(f"Replace with {text}", Level.BY_HAND, (edit,))
 
 
 RULE = Rule(

@@ -7,7 +7,17 @@ be the final one, the trigger class that goes with it.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Related, Remarked, Rule, Severity, shown
+from drive_trace.rules.base import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Related,
+    Remarked,
+    Rule,
+    Severity,
+    shown,
+)
 from drive_trace.rules.edits import as_json, replace_value, values_of
 from drive_trace.trace.places import Part, Place
 
@@ -30,10 +40,10 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     line, path, found = finding.line, finding.remark.path, finding.remark.found
     expected = as_json(not found)
     edit = replace_value(line, path, expected)
-    yield Fix(f"Replace with {expected}", safe=False, edits=(edit,))
+    yield Fix(f"Replace with {expected}", Level.BY_HAND, (edit,))
     if found:
         edit = replace_value(line, _CLASS, as_json(_FINAL))
-        yield Fix(f'Change `trigger_class` to "{_FINAL}"', safe=False, edits=(edit,))
+        yield Fix(f'Change `trigger_class` to "{_FINAL}"', Level.BY_HAND, (edit,))
 
 
 RULE = Rule(

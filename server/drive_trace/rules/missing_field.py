@@ -1,29 +1,40 @@
 """Every field of an event is required; a value that is not known is `null` where the field
 allows it, and the key still stands. Readers reject an event with a field missing.
 
-A payload nested under a `payload` key is the usual cause: events are flat, and the payload's
-fields stand beside the envelope's.
+A payload nested under a key of its own (`payload`, `data`, `body`) is the usual cause: events are
+flat, and the payload's fields stand beside the envelope's.
 
 **Fix.** The field is inserted: `null` where that is allowed, else a gap (`null` or `""`) that stays
-an error until somebody fills it in. A nested `payload` is flattened, which is safe but for the two
-feeds.
+an error until somebody fills it in. A nested payload is flattened, which is safe but for the two
+feeds, and where a key would then stand twice.
 """
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Edit, Example, Finding, Fix, Remarked, Rule, Severity
-from drive_trace.rules.edits import insert_fields, is_gap, placeholder
+from drive_trace.rules.base import (
+    Edit,
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Remarked,
+    Rule,
+    Severity,
+    printable,
+)
+from drive_trace.rules.edits import insert_fields, is_gap, names_a_feed, placeholder
 from drive_trace.text import Span
-from drive_trace.trace.line import Concern
+from drive_trace.trace.line import Concern, Line, event_of
 from drive_trace.trace.places import Part, Place, member_at, syntax_of
-from drive_trace.vocabulary import EVENTS, FieldType
+from drive_trace.vocabulary import FieldType
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:
     remark = subject.remark
     if isinstance(remark.found, tuple):
         names = ", ".join(f"`{name}`" for name in remark.found)
-        words = f"events are flat: {names} must stand beside the envelope, not inside `payload`"
+        wrapper = printable(str(remark.path[0]))
+        words = f"events are flat: {names} must stand beside the envelope, not inside `{wrapper}`"
         yield Finding(RULE, subject.line, Place(Part.KEY, remark.path), (words,), remark=remark)
         return
     assert remark.field is not None
@@ -36,13 +47,14 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     remark = finding.remark
     assert remark is not None
     if isinstance(remark.found, tuple):
-        yield from _flatten(finding)
+        yield from _flatten(finding.line, str(remark.path[0]))
         return
     assert remark.field is not None
     name, path = str(remark.path[-1]), remark.path[:-1]
     edit = insert_fields(finding.line, path, [(name, placeholder(remark.field))])
     if edit is not None:
-        yield Fix(f"Insert `{name}`{_what_stands_there(remark.field)}", safe=False, edits=(edit,))
+        level = Level.BY_HAND if is_gap(remark.field) else Level.IN_BULK
+        yield Fix(f"Insert `{name}`{_what_stands_there(remark.field)}", level, (edit,))
     missing = [
         each.field
         for each in finding.line.remarks
@@ -56,30 +68,29 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
         gaps = sum(map(is_gap, missing))
         left = f", {gaps} of them to be filled in" if gaps else " as null"
         all_of = "both" if len(missing) == 2 else f"all {len(missing)}"
-        yield Fix(f"Insert {all_of} missing fields{left}", safe=False, edits=(edit,))
+        level = Level.BY_HAND if gaps else Level.IN_BULK
+        yield Fix(f"Insert {all_of} missing fields{left}", level, (edit,))
 
 
 def _what_stands_there(field: FieldType) -> str:
     return ", to be filled in" if is_gap(field) else f": {placeholder(field)}"
 
 
-def _flatten(finding: Finding) -> Iterable[Fix]:
-    line = finding.line
+def _flatten(line: Line, wrapper: str) -> Iterable[Fix]:
     root = syntax_of(line.text).root
-    member = member_at(root, ("payload",))
+    member = member_at(root, (wrapper,))
     if member is None or member.value is None or not member.value.members:
         return
     inner = member.value.members
     last = inner[-1].value
     if last is None:
         return
-    name = member_at(root, ("event_type",))
-    event = EVENTS.get(str(name.value.value)) if name and name.value else None
     repeated = {each.key for each in inner} & {each.key for each in root.members} if root else set()
+    is_certain = event_of(line) is not None and not repeated and not names_a_feed(line.text)
     yield Fix(
-        "Flatten `payload`",
-        safe=event is not None and not event.is_feed and not repeated,
-        edits=(
+        f"Flatten `{printable(wrapper)}`",
+        Level.SAFE if is_certain else Level.BY_HAND,
+        (
             Edit(line, Span(member.key_span.start, inner[0].key_span.start), ""),
             Edit(line, Span(last.span.end, member.value.span.end), ""),
         ),
@@ -146,6 +157,16 @@ EXAMPLES = (
         EVENT{"event_type":"slice-completed","pr_ref":null}
         """,
         fix="Flatten `payload`",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"round-end","wall_clock_ms":<absent>,"data":{"wall_clock_ms":9,"note":1}}
+        … not inside `data`                                     ^^^^^^
+        """,
+        """
+        EVENT{"event_type":"round-end","wall_clock_ms":9,"note":1}
+        """,
+        fix="Flatten `data`",
     ),
     # Null is a value: the key stands.
     Example(

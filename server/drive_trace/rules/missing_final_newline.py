@@ -7,7 +7,7 @@ line is not JSON: somebody may still be writing it, and that it is broken is sai
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Edit, Example, Finding, Fix, Rule, Severity
+from drive_trace.rules.base import Edit, Example, Finding, Fix, Level, Rule, Severity
 from drive_trace.rules.subjects import FileEnd
 from drive_trace.text import Span, is_blank
 from drive_trace.trace.line import Concern
@@ -24,7 +24,7 @@ def _check(subject: FileEnd) -> Iterable[Finding]:
 def _fixes(finding: Finding) -> Iterable[Fix]:
     end = len(finding.line.text)
     edit = Edit(finding.line, Span(end, end), "\n")
-    yield Fix("Add a final newline", safe=True, edits=(edit,))
+    yield Fix("Add a final newline", Level.SAFE, (edit,))
 
 
 RULE = Rule(

@@ -7,7 +7,7 @@ were written by hand stand out in a diff for no reason.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Edit, Example, Finding, Fix, Remarked, Rule, Severity
+from drive_trace.rules.base import Edit, Example, Finding, Fix, Level, Remarked, Rule, Severity
 from drive_trace.text import Span
 from drive_trace.trace.line import Line
 from drive_trace.trace.spacing import compacted, first_space, space_count
@@ -27,7 +27,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     start, text = finding.place.start, _without_line_break(finding.line)
     # One edit: a line can have dozens of spaces, and a trace can have them on every line.
     edit = Edit(finding.line, Span(start, len(text)), compacted(text)[start:])
-    yield Fix("Remove the white space", safe=True, edits=(edit,))
+    yield Fix("Remove the white space", Level.SAFE, (edit,))
 
 
 def _without_line_break(line: Line) -> str:

@@ -10,7 +10,7 @@ where a round is started again (`repeated-start`).
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Related, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.rules.subjects import RoundStart
 from drive_trace.trace.line import Line
@@ -49,7 +49,7 @@ def _check(subject: RoundStart) -> Iterable[Finding]:
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     edit = replace_value(finding.line, ("round_number",), as_json(finding.expected))
-    yield Fix(f"Replace with {shown(finding.expected)}", safe=False, edits=(edit,))
+    yield Fix(f"Replace with {shown(finding.expected)}", Level.BY_HAND, (edit,))
 
 
 RULE = Rule(

@@ -11,7 +11,7 @@ Traces that lie anywhere else promise nothing.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Level, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.rules.subjects import RunStart
 from drive_trace.trace.paths import promised_run
@@ -29,7 +29,7 @@ def _check(subject: RunStart) -> Iterable[Finding]:
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     edit = replace_value(finding.line, ("project_run_id",), as_json(finding.expected))
-    yield Fix(f"Replace with {shown(finding.expected)}", safe=False, edits=(edit,))
+    yield Fix(f"Replace with {shown(finding.expected)}", Level.BY_HAND, (edit,))
 
 
 RULE = Rule(

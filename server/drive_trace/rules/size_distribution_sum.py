@@ -6,7 +6,17 @@ up to the count; where they do not, one of the two was not kept up to date.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Related, Remarked, Rule, Severity, shown
+from drive_trace.rules.base import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Related,
+    Remarked,
+    Rule,
+    Severity,
+    shown,
+)
 from drive_trace.rules.edits import replace_value, values_of
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Part, Place
@@ -32,7 +42,7 @@ def _check(subject: Remarked) -> Iterable[Finding]:
 def _fixes(finding: Finding) -> Iterable[Fix]:
     total = str(_sum(finding.line))
     edit = replace_value(finding.line, _COUNT, total)
-    yield Fix(f"Change `dispatch_count` to {total}", safe=False, edits=(edit,))
+    yield Fix(f"Change `dispatch_count` to {total}", Level.BY_HAND, (edit,))
 
 
 def _sum(line: Line) -> int:

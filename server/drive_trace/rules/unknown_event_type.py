@@ -2,20 +2,22 @@
 they are no error, but they count for nothing. A slip in the name of a real event therefore
 loses the event without a word.
 
-**Fix.** The nearest event type is suggested, where one is near.
+**Fix.** The event that was meant is suggested where hardly anything else can be: the name differs
+in case or separators, in a letter or two of a long word, or is a known slip (`project-complete` →
+`project-closed`). It is made one at a time, as it decides what counts.
 """
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, shown
-from drive_trace.rules.edits import as_json, nearest, replace_value
+from drive_trace.rules.base import Example, Finding, Fix, Level, Remarked, Rule, Severity, shown
+from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.trace.places import Part, Place
-from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary.slips import event_meant
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:
     remark = subject.remark
-    guess = nearest(str(remark.found), EVENTS)
+    guess = event_meant(str(remark.found))
     hint = f" — did you mean {shown(guess)}?" if guess else ""
     words = f"{shown(remark.found)} is not an event of the vocabulary: readers keep it apart{hint}"
     yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
@@ -23,10 +25,10 @@ def _check(subject: Remarked) -> Iterable[Finding]:
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     assert finding.remark is not None
-    guess = nearest(str(finding.remark.found), EVENTS)
+    guess = event_meant(str(finding.remark.found))
     if guess is not None:
         edit = replace_value(finding.line, ("event_type",), as_json(guess))
-        yield Fix(f"Replace with {shown(guess)}", safe=False, edits=(edit,))
+        yield Fix(f"Replace with {shown(guess)}", Level.BY_HAND, (edit,))
 
 
 RULE = Rule(
@@ -48,6 +50,13 @@ EXAMPLES = (
         EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged","pr_ref":null}
         """,
         fix='Replace with "slice-completed"',
+    ),
+    # Another word in the name makes it another event.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-aborted"}
+                           ^^^^^^^^^^^^^^^^^^ … readers keep it apart
+        """
     ),
     Example(
         """

@@ -13,7 +13,7 @@ another dispatch, the id of that dispatch.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Related, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.rules.ids import id_place, replace_id, start_elsewhere
 from drive_trace.rules.subjects import Step
@@ -51,7 +51,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     if finding.expected is None:
         return replace_id(finding, _ROUND, _ROUND.field)
     edit = replace_value(finding.line, (_DISPATCH,), as_json(finding.expected))
-    return (Fix(f"Replace `{_DISPATCH}` with {shown(finding.expected)}", False, (edit,)),)
+    return (Fix(f"Replace `{_DISPATCH}` with {shown(finding.expected)}", Level.BY_HAND, (edit,)),)
 
 
 RULE = Rule(

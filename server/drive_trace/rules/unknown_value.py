@@ -3,66 +3,49 @@
 
 **Fix.** The word that was most likely meant is suggested: a known slip (`passed` → `pass`,
 `another-round` → `another-round-needed`, `re-scoped` → `amended`, `none` → `null`) or the
-nearest one. Where nothing is near (`pr-opened` for a slice's result), the allowed words are listed.
+nearest one. Of an outcome, such as a verdict or a result, it is a known slip, or differs in case,
+separators, or a letter or two of a long word; and it is made one at a time. No word is taken for
+what it negates (`unmerged`). Where nothing is near (`pr-opened`), the allowed words are listed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, wrong_value
-from drive_trace.rules.edits import as_json, nearest, replace_value
-from drive_trace.vocabulary import FieldType, ListShape, OneOfShape
-
-SLIPS: Mapping[str, tuple[str, ...]] = {
-    "pass": ("passed", "passing", "ok", "success", "succeeded", "green", "true", "yes"),
-    "fail": ("failed", "failing", "failure", "error", "red", "false", "no"),
-    "completed": ("complete", "done", "success", "succeeded", "finished", "ok"),
-    "failed": ("fail", "failure", "error"),
-    "aborted": ("abort", "cancelled", "canceled", "stopped"),
-    "satisfied": ("accepted", "approved", "pass", "passed", "done"),
-    "another-round-needed": ("another-round", "needs-another-round"),
-    "escalating-to-user": ("escalate", "escalated", "escalated-to-user"),
-    "stop-condition": ("stop", "stopped"),
-    "amended": ("re-scoped", "rescoped", "changed", "revised", "updated"),
-    "reissue": ("re-issue", "reissued", "repeat"),
-    "merged": ("merge",),
-    "abandoned": ("cancelled", "canceled", "dropped"),
-    "project-context-readme": ("readme",),
-}
-"""Words that people write for an allowed one, seen in real traces or in the neighbouring tools."""
-
-_NULLS = ("null", "none", "n/a", "")
-"""Words that people write for null."""
+from drive_trace.rules.base import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Remarked,
+    Rule,
+    Severity,
+    wrong_value,
+)
+from drive_trace.rules.edits import as_json, replace_value
+from drive_trace.trace.line import Remark
+from drive_trace.vocabulary.slips import value_meant
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:
     remark = subject.remark
-    guess = _guess(remark.field, remark.found) if remark.field is not None else None
+    guess = _guess(remark)
     yield wrong_value(RULE, subject, f" — did you mean {guess}?" if guess else "")
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     remark = finding.remark
     assert remark is not None
-    assert remark.field is not None
-    guess = _guess(remark.field, remark.found)
+    guess = _guess(remark)
     if guess is not None:
         edit = replace_value(finding.line, remark.path, guess)
-        yield Fix(f"Replace with {guess}", safe=False, edits=(edit,))
+        is_outcome = remark.field is not None and remark.field.is_outcome
+        level = Level.BY_HAND if is_outcome else Level.IN_BULK
+        yield Fix(f"Replace with {guess}", level, (edit,))
 
 
-def _guess(field: FieldType, found: object) -> str | None:
+def _guess(remark: Remark) -> str | None:
     """The value that was most likely meant, as JSON text."""
-    shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
-    if not isinstance(found, str) or not isinstance(shape, OneOfShape):
-        return None
-    word = found.strip().lower().replace("_", "-").replace(" ", "-")
-    if field.nullable and word in _NULLS:
-        return "null"
-    for choice in shape.meanings:
-        if word == choice.lower() or word in SLIPS.get(choice, ()):
-            return as_json(choice)
-    near = nearest(found, shape.meanings)
-    return as_json(near) if near is not None else None
+    found = value_meant(remark.field, remark.found) if remark.field is not None else None
+    return found if found is None or found == "null" else as_json(found)
 
 
 RULE = Rule(
@@ -120,6 +103,13 @@ EXAMPLES = (
         """
         EVENT{"event_type":"retro-landed","landing_surfaces":["adr","adr"]}
         """,
+    ),
+    # What a word negates is not what was meant.
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","result":"unmerged"}
+                                                      ^^^^^^^^^^ … found "unmerged"
+        """
     ),
     # Nothing is near: the words are listed, and none is put forward.
     Example(

@@ -1,12 +1,12 @@
 """`schema_version` must be exactly the string `"1"`. Readers of this vocabulary reject every
 other version, the number `1` included, because they cannot know what its fields mean.
 
-**Fix.** `"1"` is suggested.
+**Fix.** `"1"` is suggested; in bulk for the number 1 alone.
 """
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, shown
+from drive_trace.rules.base import Example, Finding, Fix, Level, Remarked, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import SCHEMA_VERSION
@@ -21,8 +21,10 @@ def _check(subject: Remarked) -> Iterable[Finding]:
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
+    is_one = finding.remark is not None and finding.remark.found == 1
+    level = Level.IN_BULK if is_one else Level.BY_HAND
     edit = replace_value(finding.line, ("schema_version",), as_json(SCHEMA_VERSION))
-    yield Fix(f"Replace with {shown(SCHEMA_VERSION)}", safe=False, edits=(edit,))
+    yield Fix(f"Replace with {shown(SCHEMA_VERSION)}", level, (edit,))
 
 
 RULE = Rule(

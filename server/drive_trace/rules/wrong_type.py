@@ -6,13 +6,23 @@ is never a number.
 
 **Fix.** Offered as a suggestion where nothing is lost, and the field takes what comes out:
 `"12"` → `12`, `"null"` → `null`, `"true"` → `true`, `12` → `"12"`. A number where a time, a UUID, a
-hash or an event's name is expected has none: as a string it would be none of these either.
+hash or an event's name is expected has none: as a string it would be none of these either. An id
+or an outcome is replaced one at a time.
 """
 
 import re
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity, wrong_value
+from drive_trace.rules.base import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Remarked,
+    Rule,
+    Severity,
+    wrong_value,
+)
 from drive_trace.rules.edits import as_json, replace_value
 from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfShape, StringShape
 
@@ -30,7 +40,9 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     text = _converted(remark.field, remark.found)
     if text is not None:
         edit = replace_value(finding.line, remark.path, text)
-        yield Fix(f"Replace with {text}", safe=False, edits=(edit,))
+        is_id = remark.field.names is not None
+        level = Level.BY_HAND if is_id or remark.field.is_outcome else Level.IN_BULK
+        yield Fix(f"Replace with {text}", level, (edit,))
 
 
 def _converted(field: FieldType, found: object) -> str | None:

@@ -6,7 +6,7 @@ says that they are known. The scorecard would report a run that was free.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Related, Remarked, Rule, Severity
+from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Remarked, Rule, Severity
 from drive_trace.rules.edits import replace_value
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import TOKEN_FIELDS
@@ -28,7 +28,7 @@ def _check(subject: Remarked) -> Iterable[Finding]:
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     edits = tuple(replace_value(finding.line, (name,), "null") for name in TOKEN_FIELDS)
-    yield Fix("Replace all four with null", safe=False, edits=edits)
+    yield Fix("Replace all four with null", Level.BY_HAND, edits)
 
 
 RULE = Rule(

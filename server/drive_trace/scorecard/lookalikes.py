@@ -6,7 +6,6 @@ word.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -17,8 +16,8 @@ from drive_trace.steps import Steps, in_batches
 from drive_trace.trace.line import Line, Status, name_of
 from drive_trace.trace.syntax import parse
 from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary.slips import are_alike
 
-_NEAR = 0.7
 _LONGEST = 80
 _FEEDS = tuple(event.name for event in EVENTS.values() if event.is_feed)
 
@@ -46,11 +45,7 @@ def meant_feed(name: str) -> str | None:
 def _is_near(word: str, feed: str) -> bool:
     # The beginning by itself, too: many a name ends in "-recorded".
     first = feed.partition("-")[0]
-    return _alike(word[: len(first)], first) and _alike(word, feed)
-
-
-def _alike(one: str, other: str) -> bool:
-    return bool(difflib.get_close_matches(one, (other,), cutoff=_NEAR))
+    return are_alike(word[: len(first)], first) and are_alike(word, feed)
 
 
 def lookalikes(

@@ -21,7 +21,6 @@ from drive_trace.api import Spot
 from drive_trace.rules import RULES
 from drive_trace.rules.base import Option, Rule, printable
 from drive_trace.rules.base import shown as shown_json
-from drive_trace.rules.edits import nearest
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.configuration import (
     SEVERITIES,
@@ -32,6 +31,7 @@ from drive_trace.storage.configuration import (
 from drive_trace.storage.globs import glob_problem
 from drive_trace.storage.toml_places import Steps, excess, toml_places
 from drive_trace.text import Span
+from drive_trace.vocabulary.slips import nearest
 
 _SLIPS = {
     "info": "information",

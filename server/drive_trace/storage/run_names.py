@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from drive_trace.rules.edits import nearest
 from drive_trace.scorecard.feeds import has_run, runs_named
+from drive_trace.vocabulary.slips import nearest
 
 _MOST = 1000
 """So many runs are compared for how near they are: the last ones, as that takes time."""

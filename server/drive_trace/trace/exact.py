@@ -41,13 +41,14 @@ def remarks_of_object(data: Mapping[str, object]) -> Iterator[Remark]:
         yield Remark(Concern.UNKNOWN_EVENT_TYPE, ("event_type",), found=name)
         return
     fields = EVENTS[name].fields if isinstance(name, str) else ENVELOPE
-    nested = _nested_payload(fields, data)
-    if nested:
-        yield Remark(Concern.MISSING_FIELD, ("payload",), found=nested)
+    nested = _nested(fields, data)
+    for key, names in nested.items():
+        yield Remark(Concern.MISSING_FIELD, (key,), found=names)
+    elsewhere = {each for names in nested.values() for each in names}
     wrong = set()
     for remark in _remarks_of_fields(fields, data, ()):
         wrong.add(remark.path[0])
-        if remark.concern is not Concern.MISSING_FIELD or remark.path[-1] not in nested:
+        if remark.concern is not Concern.MISSING_FIELD or remark.path[-1] not in elsewhere:
             yield remark
     if not isinstance(name, str):
         return
@@ -57,7 +58,7 @@ def remarks_of_object(data: Mapping[str, object]) -> Iterator[Remark]:
             yield Remark(Concern(agreement.code), (at,), fields[at], data[at])
     if _may_have_more(fields, data):
         for remark in _undeclared(fields, data, ()):
-            if not nested or remark.path != ("payload",):
+            if remark.path[0] not in nested:
                 yield remark
 
 
@@ -75,12 +76,22 @@ def _may_have_more(fields: Mapping[str, FieldType], data: Mapping[str, object]) 
     return not data.keys() <= fields.keys() or dict in map(type, data.values())
 
 
-def _nested_payload(fields: Mapping[str, FieldType], data: Mapping[str, object]) -> tuple[str, ...]:
-    """The fields that stand inside a ``payload`` object instead of beside the envelope."""
-    payload = data.get("payload")
-    if not isinstance(payload, dict):
-        return ()
-    return tuple(name for name in fields if name not in data and name in payload)
+def _nested(
+    fields: Mapping[str, FieldType], data: Mapping[str, object]
+) -> dict[str, tuple[str, ...]]:
+    """The fields that stand inside an undeclared object, such as ``payload``, instead of beside the
+    envelope, by that object's key.
+    """
+    missing = dict.fromkeys(name for name in fields if name not in data)
+    nested: dict[str, tuple[str, ...]] = {}
+    for key, value in data.items():
+        if missing and key not in fields and isinstance(value, dict):
+            inside = tuple(name for name in missing if name in value)
+            if inside:
+                nested[key] = inside
+                for name in inside:
+                    del missing[name]
+    return nested
 
 
 def _remarks_of_fields(

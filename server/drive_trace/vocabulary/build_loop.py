@@ -11,6 +11,7 @@ from drive_trace.vocabulary.types import (
     DispatchId,
     Entity,
     Family,
+    IsOutcome,
     Milliseconds,
     Names,
     Null,
@@ -85,6 +86,7 @@ class DispatchEnd(Envelope):
                 "aborted": "the dispatch was stopped before it could deliver",
             }
         ),
+        IsOutcome(),
         Prose("How the dispatch ended."),
     ]
     wall_clock_ms: Annotated[
@@ -138,6 +140,7 @@ class RoundEnd(Envelope):
                 "stop-condition": "a stop condition was met; the dispatch ends unaccepted",
             }
         ),
+        IsOutcome(),
         Prose("What the round's review decided."),
     ]
     findings_filed: Annotated[Count, Prose("How many findings the review filed.")]

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.registry import event
-from drive_trace.vocabulary.types import Family, Null, OneOf, Prose, Tokens
+from drive_trace.vocabulary.types import Family, IsOutcome, Null, OneOf, Prose, Tokens
 
 TOKEN_FIELDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 """The components of the token feed, in the order in which they are shown."""
@@ -19,7 +19,9 @@ CORRECTNESS_FIELDS = ("mechanical", "qa", "intent")
 """The components of the correctness gate, in the order in which missing ones are named."""
 
 Outcome = Annotated[
-    str, OneOf({"pass": "the check ran and passed", "fail": "the check ran and failed"})
+    str,
+    OneOf({"pass": "the check ran and passed", "fail": "the check ran and failed"}),
+    IsOutcome(),
 ]
 
 

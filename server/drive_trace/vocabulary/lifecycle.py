@@ -8,6 +8,7 @@ from drive_trace.vocabulary.types import (
     Count,
     Entity,
     Family,
+    IsOutcome,
     Null,
     OneOf,
     Ordinal,
@@ -66,10 +67,13 @@ class ProjectClosed(Envelope):
                 "some-cancelled": "some items were dropped",
             }
         ),
+        IsOutcome(),
         Prose("What became of the project's definition of done."),
     ]
     slices_completed: Annotated[Count, Prose("How many slices were completed.")]
-    final_retro_done: Annotated[bool, Prose("Whether the mandatory final retro has been held.")]
+    final_retro_done: Annotated[
+        bool, IsOutcome(), Prose("Whether the mandatory final retro has been held.")
+    ]
 
 
 @event(
@@ -113,6 +117,7 @@ class SliceCompleted(Envelope):
                 "abandoned": "it was given up",
             }
         ),
+        IsOutcome(),
         Prose("How the slice ended."),
     ]
     pr_ref: Annotated[
@@ -162,6 +167,7 @@ class HealthCheckFired(Envelope):
                 "high": "drift to deal with before going on",
             }
         ),
+        IsOutcome(),
         Prose("How serious the worst sign was."),
     ]
     recommended_next: Annotated[

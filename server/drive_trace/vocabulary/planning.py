@@ -11,6 +11,7 @@ from drive_trace.vocabulary.types import (
     Bytes,
     Count,
     Family,
+    IsOutcome,
     Null,
     OneOf,
     Prose,
@@ -230,6 +231,7 @@ class TriageVerdict(Envelope):
                 "defer": "not now",
             }
         ),
+        IsOutcome(),
         Prose("The shape the work takes."),
     ]
     input_shape: Annotated[

@@ -14,6 +14,7 @@ from drive_trace.vocabulary.types import (
     AtLeast,
     Entity,
     Family,
+    IsOutcome,
     Names,
     Null,
     OneOf,
@@ -113,6 +114,8 @@ class FieldType:
     unit: str | None = None
     names: Entity | None = None
     refers_to: Reference | None = None
+    is_outcome: bool = False
+    """Whether it says how something came out."""
     null_means: str | None = None
     """What it says where it is null; every field that may be null has this."""
     plain_class: type | None = field(init=False, compare=False)
@@ -278,6 +281,7 @@ def _field(name: str, hint: object) -> FieldType:
         read.unit,
         read.names,
         read.refers_to,
+        read.is_outcome,
         read.null_means,
     )
 
@@ -290,6 +294,7 @@ class _Annotations:
         self.unit: str | None = None
         self.names: Entity | None = None
         self.refers_to: Reference | None = None
+        self.is_outcome = False
         self.null_means: str | None = None
         self.nullable = False
         self._minimum: int | None = None
@@ -333,6 +338,8 @@ class _Annotations:
             self._minimum = note.minimum
         elif isinstance(note, OneOf):
             self._one_of = note
+        elif isinstance(note, IsOutcome):
+            self.is_outcome = True
         elif isinstance(note, Unit):
             self.unit = note.name
         elif isinstance(note, Names):

@@ -96,6 +96,11 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class IsOutcome:
+    """The field says how something came out. A tool that guessed one could make bad good."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
     """What one of an integer field counts."""
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from drive_trace.features.hovering.pointed import Pointed
-from drive_trace.rules.edits import nearest
 from drive_trace.scorecard.render import code
 from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import (
     ENVELOPE,
-    EVENTS,
     EventType,
     FieldType,
     ListShape,
     ObjectShape,
     OneOfShape,
 )
+from drive_trace.vocabulary.slips import event_meant
 
 
 def field_at(event: EventType | None, place: Place) -> FieldType | None:
@@ -47,7 +46,7 @@ def about_unknown_event(at: Pointed) -> str | None:
     name = name_of(at.line)
     if name is None:
         return None
-    guess = nearest(name, EVENTS)
+    guess = event_meant(name)
     hint = f" Did you mean `{guess}`?" if guess else ""
     return f"{code(name)} is not an event of the vocabulary: readers keep it apart.{hint}"
 

@@ -1,0 +1,174 @@
+"""Guesses: what is taken for a slip of what, and what never is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from drive_trace.api import Analysis
+from drive_trace.rules import RULES
+from drive_trace.rules.base import Level
+from drive_trace.vocabulary import EVENTS, FieldType, OneOfShape
+from drive_trace.vocabulary.slips import (
+    KNOWN,
+    event_meant,
+    field_meant,
+    near_certain,
+    nearest,
+    value_meant,
+)
+from tests.support.fixtures import dumps, trace
+
+NEGATIONS = [*("not-", "un", "in", "non-", "non", "no-", "dis", "im", "by", "not", "no", "un-")]
+
+
+def words(field: FieldType) -> list[str]:
+    return list(field.shape.meanings) if isinstance(field.shape, OneOfShape) else []
+
+
+FIELDS = [
+    (event.name, field)
+    for event in EVENTS.values()
+    for field in event.fields.values()
+    if words(field) and field.name != "event_type"
+]
+OUTCOMES = {(event, field.name) for event, field in FIELDS if field.is_outcome}
+
+
+def denied(word: str) -> Iterator[str]:
+    """The word, or one of its parts, with a negation before it, in several ways to write it."""
+    parts = word.split("-")
+    for negation in NEGATIONS:
+        for place in range(len(parts)):
+            made = "-".join([*parts[:place], negation + parts[place], *parts[place + 1 :]])
+            yield from (made, made.replace("-", ""))
+
+
+def negated(word: str) -> Iterator[str]:
+    """The same, and the word with a doubt or a denial beside it."""
+    yield from denied(word)
+    yield from (
+        f"NOT_{word.upper()}",
+        f"not {word}",
+        f"Un{word}",
+        f"{word}?",
+        f"{word} ?",
+        f"{word}-not",
+        f"!{word}",
+        f"{word}less",
+        f"{word}n't",
+    )
+
+
+def negated_slips(word: str) -> Iterator[str]:
+    """Slips of denied words: a letter left out or doubled."""
+    for each in denied(word):
+        for at in range(len(each)):
+            yield each[:at] + each[at + 1 :]
+            yield each[:at] + each[at] + each[at:]
+
+
+def test_the_outcomes_are_declared() -> None:
+    assert {
+        ("dispatch-end", "result"),
+        ("round-end", "verdict"),
+        ("triage-verdict", "verdict"),
+        ("project-closed", "dod_status"),
+        ("slice-completed", "result"),
+        ("health-check-fired", "max_drift_severity"),
+        *(("correctness-recorded", name) for name in ("mechanical", "qa", "intent")),
+    } == OUTCOMES
+
+
+@pytest.mark.parametrize(
+    ("event", "field", "word"),
+    [
+        ("round-end", "verdict", "not-satisfied"),
+        ("round-end", "verdict", "unsatisfied"),
+        ("dispatch-end", "result", "incomplete"),
+        ("slice-completed", "result", "unmerged"),
+        ("project-closed", "dod_status", "all-unmet"),
+        ("correctness-recorded", "qa", "bypass"),
+        ("correctness-recorded", "qa", "impasse"),
+        ("correctness-recorded", "qa", "pass?"),
+        ("correctness-recorded", "qa", "passable"),
+        ("round-end", "verdict", "nsatisfied"),
+        ("project-closed", "dod_status", "all-umet"),
+        ("slice-completed", "result", "emerged"),
+    ],
+)
+def test_bad_is_not_turned_into_good(event: str, field: str, word: str) -> None:
+    analysis = Analysis(trace(f'EVENT{{"event_type":"{event}",{dumps(field)}:{dumps(word)}}}'))
+    (finding,) = analysis.findings()
+    assert "did you mean" not in analysis.words(finding.words)
+    assert analysis.fixes(finding) == []
+
+
+@pytest.mark.parametrize("name", ["dispatch-aborted", "slice-uncompleted", "not-project-closed"])
+def test_another_event_is_not_guessed(name: str) -> None:
+    assert event_meant(name) is None
+
+
+@pytest.mark.parametrize(
+    ("event", "field"), FIELDS, ids=[f"{event}-{field.name}" for event, field in FIELDS]
+)
+def test_no_guess_of_a_value_crosses_a_negation(event: str, field: FieldType) -> None:
+    for word in words(field):
+        for each in negated(word):
+            assert value_meant(field, each) != word, each
+        if field.is_outcome:
+            for known in KNOWN.get(word, ()):
+                for each in negated(known):
+                    assert value_meant(field, each) != word, each
+            for each in negated_slips(word):
+                assert value_meant(field, each) != word, each
+
+
+def test_no_guess_of_a_name_crosses_a_negation() -> None:
+    for name in EVENTS:
+        for each in negated(name):
+            assert event_meant(each) != name, each
+    for negation in NEGATIONS:
+        for event in EVENTS.values():
+            for name in event.fields:
+                found = field_meant(negation + name, event.fields.values())
+                assert found is None or found.name != name, negation
+        for code in RULES:
+            assert nearest(negation + code, RULES) != code, negation
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("project-complete", "project-closed"),
+        ("sliceCompleted", "slice-completed"),
+        ("SLICE_COMPLETED", "slice-completed"),
+        ("slice-complete", "slice-completed"),
+        ("slice-competled", "slice-completed"),
+        ("correctnes-recorded", "correctness-recorded"),
+        ("dispatch-edn", "dispatch-end"),
+        ("dispatch-started", "dispatch-start"),
+        ("round-strat", "round-start"),
+        ("spec-created", None),
+        ("round-stat", None),
+    ],
+)
+def test_a_slip_in_an_events_name(word: str, meant: str | None) -> None:
+    assert event_meant(word) == meant
+
+
+def test_of_two_that_are_as_near_none_is_guessed() -> None:
+    assert near_certain("recordem", ["recorded", "recorder"]) is None
+    assert near_certain("recordem", ["recorded"]) == "recorded"
+
+
+@pytest.mark.parametrize(
+    ("event", "field"), sorted(OUTCOMES), ids=["-".join(each) for each in sorted(OUTCOMES)]
+)
+def test_an_outcome_is_guessed_one_at_a_time(event: str, field: str) -> None:
+    for choice in words(EVENTS[event].fields[field]):
+        line = f'EVENT{{"event_type":"{event}","{field}":"{choice.upper()}"}}'
+        analysis = Analysis(trace(line))
+        (finding,) = (each for each in analysis.findings() if each.rule.code == "unknown-value")
+        assert [fix.level for fix in analysis.fixes(finding)] == [Level.BY_HAND]
