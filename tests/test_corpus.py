@@ -16,6 +16,9 @@ from drive_trace.api import Analysis
 from drive_trace.commands import cli
 from drive_trace.scorecard.card import to_json
 from drive_trace.trace.document import Point
+from drive_trace.trace.layout import laid_out
+from drive_trace.trace.reading import read_lines
+from drive_trace.vocabulary import EVENTS
 
 FOLDER = os.environ.get("DRIVE_TRACE_CORPUS")
 TRACES = sorted(Path(FOLDER).glob("*.jsonl")) if FOLDER else []
@@ -71,6 +74,43 @@ def test_every_format_takes_all_of_them(arguments: list[str]) -> None:
     assert ran.exit_code in (0, 1)
     assert ran.stderr == ""
     assert ran.stdout.endswith("\n")
+
+
+def test_formatting_changes_no_compact_line(trace: Path) -> None:
+    for line in read_lines(trace.read_text(encoding="utf-8").split("\n")):
+        if line.text == compact(line.text):
+            assert laid_out(line) == line.text
+
+
+def compact(text: str) -> str:
+    try:
+        return json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False)
+    except ValueError:
+        return text
+
+
+def test_fixes_in_bulk_delete_no_field_and_change_no_outcome_and_no_number(
+    trace: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "trace.jsonl"
+    copy.write_bytes(trace.read_bytes())
+    ran = CliRunner().invoke(cli, ["check", "--fix", "--unsafe-fixes", str(copy)])
+    assert ran.exit_code in (0, 1)
+    before, after = (path.read_text(encoding="utf-8").split("\n") for path in (trace, copy))
+    assert len(before) == len(after)
+    for old, new in zip(map(pairs_of, before), map(pairs_of, after), strict=True):
+        assert old.keys() <= new.keys()
+        event = EVENTS.get(str(old.get("event_type")))
+        for key, value in old.items():
+            field = event.fields.get(key) if event is not None else None
+            is_number = isinstance(value, int | float)
+            if field is None or field.is_outcome or is_number:
+                assert new[key] == value, key
+
+
+def pairs_of(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text) if text else {}
+    return found
 
 
 def test_edits_leave_what_a_fresh_analysis_finds(trace: Path) -> None:

@@ -249,8 +249,8 @@ def _formatting() -> list[str]:
     return [
         "## Formatting",
         "",
-        "Compact lines with their keys in the order of the vocabulary. Values stay as they are "
-        "written, and a line that is no JSON stays untouched.",
+        "Compact lines. Nothing but white space changes: keys keep their order, values stay as "
+        "they are written, and a line that is no JSON stays untouched.",
         "",
         *code(_LOOSE.strip()),
         "",

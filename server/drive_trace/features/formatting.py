@@ -1,6 +1,4 @@
-"""``textDocument/formatting`` and ``textDocument/rangeFormatting``: compact lines, whose keys
-stand in the order of the vocabulary.
-"""
+"""``textDocument/formatting`` and ``textDocument/rangeFormatting``: compact lines."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""``textDocument/codeAction`` and ``codeAction/resolve``: what changes a whole file, as an editor
-does when it saves: every safe fix, and the layout of every line.
+"""``textDocument/codeAction`` and ``codeAction/resolve``: what changes a whole file: every safe
+fix, and the layout of every line.
 """
 
 from __future__ import annotations
