@@ -97,8 +97,11 @@ def example_output(rule: Rule[Any]) -> str:
     with TemporaryDirectory() as folder, chdir(folder):
         for name, text in files.items():
             Path(name).parent.mkdir(parents=True, exist_ok=True)
-            Path(name).write_bytes(encode_exactly(read_fixture(text).text))
-        output = CliRunner().invoke(cli, ["check", *files]).output
+            source = read_fixture(text).text
+            is_other = example.encoding != "utf-8"
+            data = source.encode(example.encoding) if is_other else encode_exactly(source)
+            Path(name).write_bytes(data)
+        output = CliRunner().invoke(cli, ["check", *files]).stdout
     shown = next(part for part in output.split("\n\n") if f"[{rule.code}]" in part)
     return "\n".join(line.rstrip() for line in shown.splitlines())
 
@@ -106,6 +109,8 @@ def example_output(rule: Rule[Any]) -> str:
 def _options(rule: Rule[Any]) -> list[str]:
     levels = ", ".join(f"`{severity.label}`" for severity in Severity)
     where = "below `[rules]` in `drive-trace.toml`"
+    if not rule.is_settable:
+        return ["**Options.** None, and no configuration and no baseline hides it."]
     if not rule.options:
         return [
             f"**Options.** `{rule.code} = …` {where}",

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Union
 
 from pydantic import Field, TypeAdapter
 
-from drive_trace.rules import RULES
+from drive_trace.rules import SETTABLE
 from drive_trace.rules.base import Rule
 from drive_trace.storage.configuration import CONFIGURATION_NAME, SEVERITIES
 from drive_trace.vocabulary import EVENTS, EventType
@@ -82,7 +82,7 @@ def configuration_schema() -> dict[str, Any]:
                 "additionalProperties": False,
                 "properties": {
                     rule.code: rule_schema(rule, {"$ref": "#/$defs/severity"})
-                    for rule in RULES.values()
+                    for rule in SETTABLE.values()
                 },
             },
         },
@@ -104,7 +104,7 @@ def rules_setting() -> dict[str, Any]:
     return {
         "type": "object",
         "additionalProperties": False,
-        "properties": {rule.code: rule_schema(rule, severity) for rule in RULES.values()},
+        "properties": {rule.code: rule_schema(rule, severity) for rule in SETTABLE.values()},
     }
 
 

@@ -103,10 +103,17 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(make: Any, tmp_path: P
         assert ran.err.count("\n") == 1
         assert ran.err.startswith(f"drive-trace: {path}")
         assert why in ran.err
-    checked = run("check", "--output-format", "json", path, good)
-    assert [finding["path"] for finding in checked.json] == [str(good)]
+    checked = run("check", "--output-format", "json", path, good).json
+    (unread,) = [finding for finding in checked if finding["code"] == "unreadable-file"]
+    assert unread["path"] != str(good)
+    assert why in unread["message"]
+    assert (unread["severity"], unread["line"], unread["column"]) == ("error", 1, 1)
+    assert {each["path"] for each in checked if each != unread} == {str(good)}
     scored = run("score", "--format", "json", path, good).json
     assert [trace["path"] for trace in scored["files"]] == [str(good)]
+    assert scored["complete"] is False
+    assert [each["path"] for each in scored["unread"]] == [unread["path"]]
+    assert why in scored["unread"][0]["reason"]
     assert run("check", "--fail-on", "never", path).code == 2
 
 

@@ -15,11 +15,14 @@ import pytest
 from drive_trace import rules
 from drive_trace.api import Analysis
 from drive_trace.commands.checking.across import Across
+from drive_trace.commands.formats.report import unreadable
 from drive_trace.rules import RULES, documentation
 from drive_trace.rules.base import Example, Finding, Fix, Rule
 from drive_trace.rules.settings import DEFAULTS
 from drive_trace.scorecard.card import ScoreCard
+from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.pages import rule_url
+from drive_trace.storage.traces import Problem, read_trace
 from drive_trace.text import Span
 from drive_trace.vocabulary import EVENTS
 from tests.support.fixtures import (
@@ -51,7 +54,12 @@ NUMBERED = [
     for code in RULES
     for number, example in enumerate(examples_of(code), start=1)
 ]
-EXAMPLES = [each for each in NUMBERED if each.values[1].beside is None]
+EXAMPLES = [
+    each
+    for each in NUMBERED
+    if each.values[1].beside is None and each.values[1].encoding == "utf-8"
+]
+EXAMPLES_IN_OTHER_ENCODINGS = [each for each in NUMBERED if each.values[1].encoding != "utf-8"]
 EXAMPLES_OF_FILES = [each for each in NUMBERED if each.values[1].beside is not None]
 FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
 
@@ -144,6 +152,21 @@ def test_a_rule_between_files_finds_what_its_example_marks(code: str, example: E
         if where.path == "trace.jsonl"
     ]
     check_marks(fixture, found)
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES_IN_OTHER_ENCODINGS)
+def test_a_rule_on_files_finds_what_its_example_marks(
+    code: str, example: Example, tmp_path: Path
+) -> None:
+    fixture = fixture_of(code, example)
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(fixture.text.encode(example.encoding))
+    problem = read_trace(str(path))
+    assert isinstance(problem, Problem)
+    report = unreadable(Unread(*problem))
+    (_, line, column, end_line, end_column), message = report.location, report.message
+    assert (line, end_line) == (1, 1)
+    check_marks(fixture, [Found(0, Span(column - 1, end_column - 1), report.rule.code, message)])
 
 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES)

@@ -73,6 +73,8 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     --fix rewrites a trace as a whole, and not where it changed in the meantime. With - the fixed
     text goes to standard output, and the findings to standard error.
 
+    What cannot be read at all is a finding, unreadable-file, which nothing hides.
+
     Exit code: 0 nothing found at the level of --fail-on, 1 something found, 2 some input could not
     be read, used or fixed (the rest is still checked). With --fix and --diff it is about what is
     left.
@@ -110,11 +112,11 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
             writer.write(report)
     notes += run.notes()
     if writer is not None:
-        writer.finish(Totals(len(run.checked), notes))
+        writer.finish(Totals(len(run.checked), notes, reading.unread))
     if writer is None or not writer.shows_totals:
         for note in notes:
             click.echo(f"drive-trace: {note}", err=True)
-    if reading.failed or run.failed:
+    if reading.unread or run.failed:
         sys.exit(2)
     is_bad = run.worst is not None and run.worst <= _THRESHOLDS.get(fail_on, 0)
     sys.exit(1 if is_bad and not write_baseline else 0)

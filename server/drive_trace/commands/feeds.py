@@ -46,7 +46,7 @@ def record(request: Request) -> Merged:
         for trace in reading
         if os.path.realpath(trace.path) != this
     ]
-    if isinstance(reading, Reading) and reading.failed:
+    if isinstance(reading, Reading) and reading.unread:
         say(f"nothing was written to {request.trace_file}")
         sys.exit(EXIT_UNUSABLE)
     recorded = done(

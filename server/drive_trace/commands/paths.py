@@ -10,6 +10,7 @@ import click
 from drive_trace.commands.completing import complete_files
 from drive_trace.commands.terminal import Progress
 from drive_trace.rules.base import printable
+from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.traces import Problem, Trace, find_traces, read_trace
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -26,7 +27,8 @@ class Reading:
     """Reads the traces that paths mean, one after another, and tells of what it cannot read."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        self.failed = False
+        self.unread: list[Unread] = []
+        """What could not be read so far."""
         self._paths = paths or (".",)
 
     def __iter__(self) -> Iterator[Trace]:
@@ -34,7 +36,7 @@ class Reading:
         for found in progress.over(find_traces(self._paths)):
             trace = found if isinstance(found, Problem) else read_trace(found)
             if isinstance(trace, Problem):
-                self.failed = True
+                self.unread.append(Unread(trace.path, trace.reason))
                 progress.clear()
                 click.echo(f"drive-trace: {printable(trace.message, 8192)}", err=True)
             else:

@@ -53,21 +53,21 @@ def report(paths: tuple[str, ...], output_format: str | None, out: str | None) -
     from drive_trace.scorecard.report import report_on  # noqa: PLC0415 - other commands need it not
 
     reading = Reading(paths)
-    made = report_on([read_log(trace.records, trace.path) for trace in reading])
+    made = report_on([read_log(trace.records, trace.path) for trace in reading], reading.unread)
     to_file = out is not None and out != "-"
     chosen = output_format or _SUFFIXES.get(PurePath(out or "").suffix.lower(), "markdown")
-    if made.traces or (chosen == "json" and not to_file):
-        data = _rendered(made, chosen).encode("utf-8", "backslashreplace")
-        if out is not None and to_file:
-            problem = write_report(out, data, [trace.path for trace in made.traces])
-            if problem is not None:
-                click.echo(f"drive-trace: {printable(problem.message, 8192)}", err=True)
-                sys.exit(2)
-        elif chosen == "html":  # it says that it is UTF-8, whatever the terminal takes
-            sys.stdout.buffer.write(data)
-        else:
-            click.echo(data.decode(), nl=False)
-    sys.exit(2 if reading.failed else 0)
+    data = _rendered(made, chosen).encode("utf-8", "backslashreplace")
+    if out is not None and to_file:
+        inputs = [*(trace.path for trace in made.traces), *(each.path for each in reading.unread)]
+        problem = write_report(out, data, inputs)
+        if problem is not None:
+            click.echo(f"drive-trace: {printable(problem.message, 8192)}", err=True)
+            sys.exit(2)
+    elif chosen == "html":  # it says that it is UTF-8, whatever the terminal takes
+        sys.stdout.buffer.write(data)
+    else:
+        click.echo(data.decode(), nl=False)
+    sys.exit(2 if reading.unread else 0)
 
 
 def _rendered(report: Report, output_format: str) -> str:

@@ -56,10 +56,9 @@ def score(paths: tuple[str, ...], output_format: str | None, require_correct: bo
       drive-trace score --require-correct projects
     """
     reading = Reading(paths)
-    card = join([summarize_text(trace.records, trace.path) for trace in reading])
+    card = join([summarize_text(trace.records, trace.path) for trace in reading], reading.unread)
     chosen = output_format or ("table" if is_terminal(sys.stdout) else "text")
-    if card.traces or chosen == "json":
-        click.echo(_RENDER[chosen](card))
-    if reading.failed:
+    click.echo(_RENDER[chosen](card))
+    if not card.complete:
         sys.exit(2)
     sys.exit(1 if require_correct and not card.all_earned else 0)

@@ -29,6 +29,9 @@ def _discover() -> dict[str, Rule[Any]]:
 RULES: Mapping[str, Rule[Any]] = _discover()
 """Every rule by its code."""
 
+SETTABLE: Mapping[str, Rule[Any]] = {code: rule for code, rule in RULES.items() if rule.is_settable}
+"""Those that configurations have a say in."""
+
 
 def documentation(rule: Rule[Any]) -> str:
     """What the rule's module says of it, in Markdown."""

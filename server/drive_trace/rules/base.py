@@ -130,6 +130,8 @@ class Example:
     """Where the trace lies."""
     beside: str | None = None
     """Another trace, ``other.jsonl``, that is checked after this one; for rules between files."""
+    encoding: str = "utf-8"
+    """How the file is written."""
 
 
 OptionValue = int | float | bool | str
@@ -169,6 +171,8 @@ class Rule(Generic[Subject]):
     """Whether what it marks has no effect (shown faded)."""
     options: tuple[Option, ...] = ()
     """What can be set of it, beside its severity."""
+    is_settable: bool = True
+    """Whether configurations have a say in it."""
 
 
 def malformed(rule: Rule[Any], subject: Remarked) -> Finding:

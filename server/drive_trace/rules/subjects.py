@@ -373,6 +373,13 @@ def _having(*fields: str) -> frozenset[str]:
     )
 
 
+class UnreadFile(NamedTuple):
+    """A file, or a folder, of which nothing could be read."""
+
+    reason: str
+    """In a few words."""
+
+
 KINDS: Mapping[type[tuple[object, ...]], Kind] = {
     Neighbours: Kind(_neighbours, frozenset(EVENTS)),
     SharedId: Kind(_shared_id, frozenset(EVENTS)),

@@ -130,6 +130,8 @@ def markdown(card: ScoreCard, level: int = 1, most: int | None = None) -> str:
     """The whole scorecard in Markdown, its title a heading of that level; ``most`` runs in full."""
     mark = "#" * level
     lines = [f"{mark} Scorecard", ""]
+    if level == 1:
+        lines += not_read_markdown(card)
     for run in card.runs[:most]:
         lines += [f"{mark}# {code(run.run_id)}", "", f"**{run.headline}**", *_body(run), ""]
         files = [code(part.path) for part in run.parts if part.path]
@@ -138,9 +140,16 @@ def markdown(card: ScoreCard, level: int = 1, most: int | None = None) -> str:
     return "\n".join(lines)
 
 
+def not_read_markdown(card: ScoreCard) -> list[str]:
+    """The same as a paragraph and a list."""
+    said, *named = [*not_read(card, code)] or [""]
+    return [f"⚠ **{said}**", "", *(f"- {each}" for each in named), ""] if said else []
+
+
 def text(card: ScoreCard) -> str:
     """The whole scorecard for a terminal, at most 80 columns where names allow."""
-    lines: list[str] = []
+    lines = [f"! {said}" for said in not_read(card, plain)]
+    lines += [""] * bool(lines)
     for run in card.runs:
         lines += [plain(run.run_id), f"  {run.headline}"]
         lines += map(_wrapped, chain(rejections(run, plain), uncounted(run, plain)))
@@ -205,10 +214,23 @@ def doubts(run: RunScore, name: Callable[[str], str], most: int = 3) -> Iterator
     yield from uncounted(run, name, most)
 
 
+def not_read(card: ScoreCard, name: Callable[[str], str], most: int = 10) -> Iterator[str]:
+    """What could not be read, a line each: to stand over everything else."""
+    count = len(card.unread)
+    if count:
+        were = f"{count:,} inputs were" if count > 1 else "1 input was"
+        yield f"Not complete: {were} not read, and may say something else about these runs."
+    for path, reason in card.unread[:most]:
+        yield f"{name(path)}: {plain(reason)}" if path else plain(reason)
+    if count > most:
+        yield f"and {count - most:,} more"
+
+
 def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
     """What is to be said of all runs together; ``name`` writes untrusted text."""
     if not card.runs:
-        lines = ["No runs: the traces hold no valid event."]
+        because = "the traces hold no valid event" if card.traces else "no trace was read"
+        lines = [f"No runs: {because}."]
     else:
         count = len(card.runs)
         lines = [f"{len(card.correct)} of {count} run{'s' * (count > 1)} CORRECT."]

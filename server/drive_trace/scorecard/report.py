@@ -9,6 +9,7 @@ from drive_trace.scorecard import card as scorecard
 from drive_trace.scorecard import metrics, timeline
 from drive_trace.scorecard.assertions import Checked, Status, check_all
 from drive_trace.scorecard.card import RunScore, ScoreCard
+from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.events import Event, EventLog, TraceLog
 from drive_trace.scorecard.metrics import Measured
 from drive_trace.scorecard.summary import TraceSummary
@@ -93,11 +94,13 @@ class Report(NamedTuple):
 _NONE = LineCount(0, 0, 0)
 
 
-def report_on(traces: Sequence[TraceLog]) -> Report:
-    """Make the report on traces: runs joined by their id, events one trace after another."""
+def report_on(traces: Sequence[TraceLog], unread: Sequence[Unread] = ()) -> Report:
+    """Make the report on traces: runs joined by their id, events one trace after another.
+    ``unread`` are the inputs that could not be read.
+    """
     log = EventLog(traces)
     return Report(
-        card=scorecard.score([trace.summary for trace in traces]),
+        card=scorecard.score([trace.summary for trace in traces], unread),
         metrics=metrics.measure(log),
         assertions=check_all(log),
         timelines=timeline.timelines(log),

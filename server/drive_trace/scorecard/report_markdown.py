@@ -8,7 +8,7 @@ from drive_trace.scorecard.assertions import Checked, Status
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.events import Event
 from drive_trace.scorecard.metrics import GROUPS, Measured
-from drive_trace.scorecard.render import code, doubts, markdown, run_page, totals
+from drive_trace.scorecard.render import code, doubts, markdown, not_read_markdown, run_page, totals
 from drive_trace.scorecard.report import (
     FACTS,
     PROVENANCE,
@@ -54,6 +54,7 @@ def run_report_markdown(run: RunScore, events: Sequence[Event], verdict: str | N
 
 def _verdicts(report: Report) -> Iterator[str]:
     runs = report.card.runs
+    yield from not_read_markdown(report.card)
     if len(runs) == 1:
         (run,) = runs
         yield f"**{run.headline}** · run {code(run.run_id)}"

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.efficiency import Efficiency
-from drive_trace.scorecard.render import compact, doubts, duration, plain, totals
+from drive_trace.scorecard.render import compact, doubts, duration, not_read, plain, totals
+from drive_trace.scorecard.verdict import Verdict
 from drive_trace.text import terminal_columns
 
 Paint = Callable[[str, str], str]
@@ -25,7 +26,12 @@ _NARROWEST = 60
 def table(card: ScoreCard, columns: int, paint: Paint) -> str:
     """All runs, in at most ``columns`` columns where names allow; 60 at least."""
     width = max(columns, _NARROWEST)
-    lines: list[str] = []
+    lines = [
+        paint(each, "warning")
+        for said in not_read(card, plain)
+        for each in _wrapped(f"! {said}", "", width)
+    ]
+    lines += [""] * bool(lines)
     if card.runs:
         lines.append(
             paint(
@@ -50,7 +56,9 @@ def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
         yield name
         name = ""
     figures = ["hidden"] if run.efficiency is None else _figures(run.efficiency)
-    verdict = paint(word, str(run.gate.verdict)) + " " * (_VERDICT - len(word))
+    is_qualified = run.gate.verdict is Verdict.CORRECT and not run.is_earned
+    role = "warning" if is_qualified else str(run.gate.verdict)
+    verdict = paint(word, role) + " " * (_VERDICT - len(word))
     yield _line(name, verdict, figures, width)
     if cause:
         yield from _wrapped(cause, "  ", width)

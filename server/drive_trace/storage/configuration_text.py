@@ -18,7 +18,7 @@ from typing import Any
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
 
 from drive_trace.api import Spot
-from drive_trace.rules import RULES
+from drive_trace.rules import RULES, SETTABLE
 from drive_trace.rules.base import Option, Rule, printable
 from drive_trace.rules.base import shown as shown_json
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
@@ -112,7 +112,7 @@ def _settings(rules: Mapping[str, Mapping[str, Any]]) -> RuleSettings:
 
 @cache
 def _validator() -> SchemaValidator:
-    rules = _table({code: _rule(rule) for code, rule in RULES.items()})
+    rules = _table({code: _rule(rule) for code, rule in SETTABLE.items()})
     text = core_schema.str_schema(strict=True)
     glob = core_schema.no_info_after_validator_function(_glob, text)
     globs = core_schema.list_schema(glob, min_length=1, max_length=_MOST_ITEMS, strict=True)
@@ -230,7 +230,9 @@ def _words(error: Any) -> str:
 def _unknown_key(loc: Steps, name: str) -> str:
     """Words for a key that the table has no place for."""
     if loc[-2:-1] == ("rules",):
-        guess = nearest(name, RULES)
+        if name in RULES:
+            return f"`{name}` cannot be set: what is not read is always told"
+        guess = nearest(name, SETTABLE)
         return f"`{name}` is no rule" + (f" — did you mean `{guess}`?" if guess else "")
     known: Iterable[str] = ("rules", "overrides") if len(loc) == 1 else ("paths", "rules")
     if loc[-3:-2] == ("rules",):

@@ -19,7 +19,8 @@ def write_baselines(run: Run, reports: Iterable[Reported]) -> list[str]:
     found: dict[str, list[_Found]] = {}
     for report in reports:
         path, line = report.location[:2]
-        found.setdefault(path, []).append(_Found(report.rule.code, report.text, line))
+        if report.text is not None:
+            found.setdefault(path, []).append(_Found(report.rule.code, report.text, line))
     projects: dict[Path, tuple[Project, list[str]]] = {}
     for path, project in run.checked.items():
         assert project is not None

@@ -12,7 +12,8 @@ import click
 from drive_trace.api import Analysis
 from drive_trace.commands.checking.across import Across
 from drive_trace.commands.checking.repairs import Repairs
-from drive_trace.commands.formats.report import Reported, reported
+from drive_trace.commands.formats.report import Reported, reported, unreadable
+from drive_trace.commands.paths import Reading
 from drive_trace.rules.base import Severity, printable
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.projects import Project, Projects, shown_path
@@ -36,8 +37,8 @@ class Run:
         self.failed = False
         """Whether something could not be used or written."""
 
-    def reports(self, traces: Iterable[Trace]) -> Iterator[Reported]:
-        """The findings of the traces, and then those between them."""
+    def reports(self, traces: Reading) -> Iterator[Reported]:
+        """The findings of the traces, then those between them, then what could not be read."""
         for trace in traces:
             project = self._projects.of(trace.path) if self._projects is not None else None
             if project is not None and project.problems:
@@ -57,6 +58,7 @@ class Run:
                 self._hidden[project.baseline_path] += 1
             else:
                 yield self._noted(report)
+        yield from map(self._noted, map(unreadable, traces.unread))
 
     def notes(self) -> list[str]:
         """What a person must know to understand the findings."""

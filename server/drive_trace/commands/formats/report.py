@@ -7,7 +7,10 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, TextIO
 
 from drive_trace.api import Analysis
+from drive_trace.rules import RULES
 from drive_trace.rules.base import Finding, Related, Rule, Severity
+from drive_trace.rules.subjects import UnreadFile
+from drive_trace.scorecard.caveats import Unread
 from drive_trace.text import Span
 
 
@@ -57,8 +60,8 @@ class Reported(NamedTuple):
     severity: Severity
     location: Location
     message: str
-    text: str
-    """The line that it stands on."""
+    text: str | None
+    """The line that it stands on; None where nothing could be read."""
     related: Callable[[], Sequence[RelatedPlace]]
     fixes: Callable[[], Sequence[ReportedFix]]
 
@@ -69,6 +72,8 @@ class Totals(NamedTuple):
     files: int
     notes: Sequence[str] = ()
     """What a person must know to understand the findings: what was fixed, what is hidden."""
+    unread: Sequence[Unread] = ()
+    """What could not be read; each is a finding, too."""
 
 
 class Writer(Protocol):
@@ -98,6 +103,15 @@ def reported(analysis: Analysis, path: str) -> Iterator[Reported]:
             partial(_related, analysis, path, finding),
             partial(_fixes, analysis, path, finding),
         )
+
+
+def unreadable(unread: Unread) -> Reported:
+    """The finding on what could not be read, whatever is set."""
+    rule = RULES["unreadable-file"]
+    (finding,) = rule.check(UnreadFile(unread.reason))
+    location = Location.of(unread.path, 0, "", Span(0, 0))
+    words = "".join(map(str, finding.words))
+    return Reported(rule, rule.severity, location, words, None, tuple, tuple)
 
 
 def _location(analysis: Analysis, path: str, found: Finding | Related) -> Location:

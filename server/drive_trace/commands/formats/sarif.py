@@ -13,7 +13,13 @@ from typing import Any, TextIO
 
 from drive_trace import __version__
 from drive_trace.commands.formats.json_text import dumps
-from drive_trace.commands.formats.report import Location, Reported, ReportedFix, Totals
+from drive_trace.commands.formats.report import (
+    Location,
+    Reported,
+    ReportedFix,
+    Totals,
+    unreadable,
+)
 from drive_trace.rules import RULES, documentation
 from drive_trace.rules.base import Rule, Severity
 from drive_trace.rules.settings import fingerprint
@@ -53,13 +59,28 @@ class SarifWriter:
         self._out.write(dumps(self._result(report)))
         self._separator = ",\n"
 
-    def finish(self, totals: Totals) -> None:  # noqa: ARG002 - results alone are asked for
-        """Close the log."""
-        self._out.write("]}]}\n" if self._separator == "\n" else "\n]}]}\n")
+    def finish(self, totals: Totals) -> None:
+        """Close the log: what was not read is said of the run as well (§3.20.21)."""
+        self._out.write("]" if self._separator == "\n" else "\n]")
+        if totals.unread:
+            told = [self._notification(unreadable(each)) for each in totals.unread]
+            said = {"executionSuccessful": False, "toolExecutionNotifications": told}
+            self._out.write(f',"invocations":{dumps([said])}')
+        self._out.write("}]}\n")
+
+    def _notification(self, report: Reported) -> Mapping[str, object]:
+        artifact = self._artifact(report.location.path)
+        return {
+            "descriptor": {"id": report.rule.code},
+            "associatedRule": {"id": report.rule.code, "index": _INDEX_OF[report.rule.code]},
+            "level": _LEVELS[report.severity],
+            "message": {"text": report.message},
+            "locations": [{"physicalLocation": {"artifactLocation": artifact}}],
+        }
 
     def _result(self, report: Reported) -> Mapping[str, object]:
         code, path = report.rule.code, report.location.path
-        known_by = fingerprint(code, report.text)
+        known_by = fingerprint(code, report.text or "")
         self._seen[path, known_by] += 1
         result: dict[str, object] = {
             "ruleId": code,

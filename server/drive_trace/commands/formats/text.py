@@ -42,7 +42,7 @@ class ConciseWriter:
 
     def finish(self, totals: Totals) -> None:
         """Write the totals."""
-        if totals.files:
+        if totals.files or totals.unread:
             said = [
                 f"{count} {_plural(severity) if count > 1 else severity.label}"
                 for severity in Severity
@@ -50,6 +50,9 @@ class ConciseWriter:
             ]
             files = f"{totals.files} trace{'s' * (totals.files != 1)}"
             total = f"{', '.join(said)} in {files}" if said else f"no findings in {files}"
+            if totals.unread:
+                count = len(totals.unread)
+                total += f"; {count} input{'s' * (count > 1)} not read"
             click.secho(total, bold=True, file=self._out)
         for note in totals.notes:
             click.echo(note, file=self._out)
@@ -84,6 +87,9 @@ class FullWriter(ConciseWriter):
     """The finding, its line with a caret under the token, and its first fix."""
 
     def _write(self, report: Reported) -> None:
+        if report.text is None:
+            self._say(f"{self._headline(report)}\n")
+            return
         _, line, column, _, end_column = report.location
         number = str(line)
         gutter = " " * len(number)

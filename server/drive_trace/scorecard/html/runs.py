@@ -14,6 +14,7 @@ from drive_trace.scorecard.render import (
     doubts,
     hidden_because,
     measures,
+    not_read,
     plain,
     totals,
     unowned,
@@ -48,6 +49,9 @@ def headline_of(report: Report) -> Html:
         all_correct = bool(card.runs) and len(card.correct) == len(card.runs)
         kind = str(Verdict.CORRECT) if all_correct else str(Verdict.NOT_COMPUTABLE)
         said = [tag("strong", totals(card, plain)[0])]
+    if not card.complete:
+        kind = str(Verdict.NOT_COMPUTABLE)
+        said = [*(tag("p", f"⚠ {each}", class_="warn") for each in not_read(card, plain)), *said]
     if report.warning:
         said.append(tag("p", report.warning))
     said.append(tag("p", report.line_counts))
@@ -55,7 +59,8 @@ def headline_of(report: Report) -> Html:
 
 
 def _kind(run: RunScore) -> str:
-    return str(run.gate.verdict)
+    is_bare = run.gate.verdict is not Verdict.CORRECT or run.is_earned
+    return str(run.gate.verdict if is_bare else Verdict.NOT_COMPUTABLE)
 
 
 def scorecard(report: Report) -> Html:

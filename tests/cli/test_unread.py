@@ -1,0 +1,152 @@
+"""The command line, from outside: what was not read is part of every output."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import Ran, process, run, write
+from tests.support.client_text import graded, triage
+from tests.support.command import COMMAND
+
+FORMATS = ("full", "concise", "json", "github", "sarif")
+LATIN = triage(input_ref="caf\xe9").encode("latin-1")
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def verdicts(*paths: str) -> list[str]:
+    scored = run("score", "--format", "json", *paths).json
+    return [each["verdict"] for each in scored["runs"]]
+
+
+def test_a_broken_byte_costs_its_line_alone(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", graded("pass", "pass", "pass", ts="2026-05-28T14:00:00.000Z"))
+    failed = graded("pass", "fail", "pass", ts="2026-05-28T15:00:00.000Z")
+    for more in (b"", LATIN, b"caf\xe9\n"):
+        write(tmp_path, "b/trace.jsonl", failed.encode() + more)
+        assert verdicts("a", "b") == ["incorrect"]
+
+
+def test_a_valid_line_with_a_broken_byte_has_a_warning_on_it(tmp_path: Path) -> None:
+    write(tmp_path, "trace.jsonl", triage(input_ref="caf\ufffd") + "\n" + triage(input_ref="x"))
+    assert "invalid-utf8" not in run("check").out
+    write(tmp_path, "trace.jsonl", LATIN)
+    found = run("check", "--output-format", "json").json
+    assert [(each["code"], each["severity"], each["line"]) for each in found] == [
+        ("invalid-utf8", "warning", 1)
+    ]
+    column = LATIN.index(b"\xe9") + 1
+    assert (found[0]["column"], found[0]["end_column"]) == (column, column + 1)
+    assert "0xe9" in found[0]["message"]
+    assert run("check").code == 0
+
+
+def test_a_line_that_a_broken_byte_breaks_is_rejected(tmp_path: Path) -> None:
+    write(tmp_path, "trace.jsonl", triage().encode().replace(b"{", b"{\xff"))
+    found = run("check", "--output-format", "json").json
+    assert {each["code"] for each in found} == {"invalid-json"}
+    assert (found[0]["line"], found[0]["column"]) == (1, 2)
+
+
+@pytest.mark.parametrize("output_format", FORMATS)
+def test_what_is_not_read_is_a_finding_in_every_format(output_format: str, tmp_path: Path) -> None:
+    write(tmp_path, "good.jsonl", triage())
+    ran = run("check", "--output-format", output_format, "good.jsonl", "missing.jsonl")
+    assert ran.code == 2
+    assert "missing.jsonl" in ran.out
+    assert "unreadable-file" in ran.out
+    assert "no such file or folder" in ran.out
+    assert ran.err == "drive-trace: missing.jsonl: no such file or folder\n"
+
+
+def test_what_is_not_read_is_a_notification_of_the_run_in_sarif() -> None:
+    (log,) = run("check", "--output-format", "sarif", "missing.jsonl").json["runs"]
+    assert [each["ruleId"] for each in log["results"]] == ["unreadable-file"]
+    (invocation,) = log["invocations"]
+    assert invocation["executionSuccessful"] is False
+    (told,) = invocation["toolExecutionNotifications"]
+    assert told["level"] == "error"
+    assert told["message"]["text"] == "not read: no such file or folder"
+    place = told["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert place["uri"] == "missing.jsonl"
+
+
+def test_nothing_hides_it(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", triage().encode("utf-16"))
+    assert run("check", "--write-baseline", path).code == 2
+    ran = run("check", "--fail-on", "never", path)
+    assert (ran.code, "error[unreadable-file]" in ran.out) == (2, True)
+    write(tmp_path, "drive-trace.toml", '[rules]\nunreadable-file = "off"\n')
+    ran = run("check", path)
+    assert (ran.code, "error[unreadable-file]" in ran.out) == (2, True)
+    write(tmp_path, "good.jsonl", triage())
+    assert "`unreadable-file` cannot be set" in run("check", "good.jsonl").err
+
+
+@pytest.mark.parametrize("output_format", ["table", "text", "markdown"])
+def test_a_score_says_first_that_it_is_not_complete(output_format: str, tmp_path: Path) -> None:
+    write(tmp_path, "good.jsonl", graded("pass", "pass", "pass"))
+    ran = run("score", "--format", output_format, "good.jsonl", "missing.jsonl")
+    head = ran.out[: ran.out.index("run-1")]
+    assert "1 input was not read" in head
+    assert "missing.jsonl" in head
+    assert "no such file or folder" in head
+    assert "CORRECT, but 1 input not read" in ran.out
+
+
+def test_a_report_says_first_that_it_is_not_complete(tmp_path: Path) -> None:
+    write(tmp_path, "good.jsonl", graded("pass", "pass", "pass"))
+    for output_format in ("markdown", "html"):
+        ran = run("report", "--format", output_format, "good.jsonl", "missing.jsonl")
+        assert ran.code == 2
+        assert ran.out.index("1 input was not read") < ran.out.index("run-1")
+        assert "missing.jsonl" in ran.out
+        for green in ('"chip correct"', '"headline correct"'):
+            assert green not in ran.out
+    card = run("report", "--format", "json", "good.jsonl", "missing.jsonl").json["scorecard"]
+    assert card["complete"] is False
+    assert card["unread"] == [{"path": "missing.jsonl", "reason": "no such file or folder"}]
+
+
+def test_a_report_on_nothing_that_was_read_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
+    page = write(tmp_path, "report.html", "all is well")
+    assert run("report", "--out", page, "missing.jsonl").code == 2
+    assert "1 input was not read" in page.read_text()
+
+
+def test_nothing_is_required_to_be_correct_that_was_not_read(tmp_path: Path) -> None:
+    write(tmp_path, "good.jsonl", graded("pass", "pass", "pass"))
+    assert run("score", "--require-correct", "good.jsonl").code == 0
+    assert run("score", "--require-correct", "good.jsonl", "missing.jsonl").code == 2
+
+
+def test_what_a_shell_hands_over_open_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", triage())
+    script = '"$0" check --output-format concise <(cat "$1") && "$0" check /dev/stdin <"$1"'
+    ended = subprocess.run(
+        ["/bin/bash", "-c", f'{script} && cat "$1" | "$0" check /dev/stdin', COMMAND, path],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.count("no findings in 1 trace") == 3
+
+
+def test_a_payload_has_to_be_utf8(tmp_path: Path) -> None:
+    """What is written into a trace is not made up."""
+    ran: Ran = process(
+        *("emit", "--trace-file", tmp_path / "t.jsonl", "--project-run-id", "r"),
+        *("--event", "slice-started", "--payload", "-"),
+        stdin=b'{"slice_slug":"caf\xe9","slice_index":1,"linear_ref":null}',
+    )
+    assert ran.code == 2
+    assert "is not UTF-8 (byte 0xe9 in line 1)" in ran.err
+    assert not (tmp_path / "t.jsonl").exists()
