@@ -75,7 +75,7 @@ def pipe_in_a_folder(tmp_path: Path) -> tuple[Path, str]:
     os.mkfifo(tmp_path / "pipes" / "trace.jsonl")
     (tmp_path / "pipes" / "wip" / "drive-trace").mkdir(parents=True)
     (tmp_path / "pipes" / "wip" / "drive-trace" / "x.jsonl").symlink_to("../../trace.jsonl")
-    return tmp_path / "pipes", "holds no trace"
+    return tmp_path / "pipes", "it is no regular file"
 
 
 UNREADABLE = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 
 import pytest
@@ -77,23 +76,13 @@ def test_a_file_given_by_name_may_have_any_name(tmp_path: Path) -> None:
     ]
 
 
-def test_a_search_takes_regular_files_only_but_a_pipe_may_be_named(tmp_path: Path) -> None:
+def test_a_pipe_in_a_files_place_is_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "b" / "trace.jsonl"
     pipe.parent.mkdir()
     os.mkfifo(pipe)
-    kept = write(tmp_path, "kept", REJECTED)
-    (tmp_path / "trace.jsonl").symlink_to(kept)
-    options = ("--output-format", "json")
-    searched = process("check", *options, tmp_path)
-    assert (searched.code, searched.err) == (1, "")
-    assert [each["path"] for each in searched.json] == [str(tmp_path / "trace.jsonl")]
-    assert process("score", tmp_path).code == 0
-
-    def feed() -> None:
-        pipe.write_text(REJECTED, encoding="utf-8")
-
-    feeding = threading.Thread(target=feed, daemon=True)
-    feeding.start()
-    named = process("check", *options, pipe)
-    feeding.join(30)
-    assert [each["path"] for each in named.json] == [str(pipe)]
+    write(tmp_path, "trace.jsonl", REJECTED)
+    for path in (tmp_path, pipe):
+        ran = process("check", "--output-format", "json", path)
+        assert (ran.code, ran.err) == (2, f"drive-trace: {pipe}: it is no regular file\n")
+        assert ran.json[-1]["path"] == str(pipe)
+        assert process("score", path).code == 2

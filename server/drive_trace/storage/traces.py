@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import stat
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -154,7 +153,7 @@ def _search(root: str, more: MoreFiles, problems: list[Problem]) -> Iterator[str
             each for each in files if each.endswith(".jsonl") or more.may_name(each)
         ):
             path = Path(folder, name)
-            if (is_trace(path) or more.hold(path, Path(root))) and _may_be_read(path):
+            if is_trace(path) or more.hold(path, Path(root)):
                 yield os.path.relpath(path, root) if root == "." else str(path)
 
 
@@ -162,17 +161,6 @@ def is_trace(path: Path) -> bool:
     """Whether a search takes a file of that name for a trace."""
     in_wip = path.parent.parts[-2:] == ("wip", "drive-trace") and path.name.endswith(".jsonl")
     return path.name == "trace.jsonl" or in_wip
-
-
-def _may_be_read(path: Path) -> bool:
-    """Whether reading a file that was only found is sure to end: a pipe may never do.
-
-    What cannot be looked at is read all the same, which tells why it cannot.
-    """
-    try:
-        return stat.S_ISREG(path.stat().st_mode)
-    except OSError:
-        return True
 
 
 def _not_searched(path: str, error: OSError) -> Problem:
