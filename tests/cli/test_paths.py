@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,64 @@ def test_a_pipe_in_a_files_place_is_not_waited_for(tmp_path: Path) -> None:
         assert (ran.code, ran.err) == (2, f"drive-trace: {pipe}: it is no regular file\n")
         assert ran.json[-1]["path"] == str(pipe)
         assert process("score", path).code == 2
+
+
+def test_a_search_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, ".git/HEAD", "ref: refs/heads/main\n")
+    write(tmp_path, ".gitignore", "/wip\nout/\n")
+    read = ["trace.jsonl", "wip/drive-trace/orphan-x.jsonl"]
+    hidden = [".worktrees/a/trace.jsonl", "out/trace.jsonl"]
+    unseen = ["env/lib/trace.jsonl", "node_modules/p/trace.jsonl"]
+    for name in (*read, *hidden, *unseen):
+        write(tmp_path, name, REJECTED)
+    write(tmp_path, "env/pyvenv.cfg", "")
+    said = "2 traces left out: 1 in a hidden folder, 1 ignored by git (--no-ignore reads them)"
+
+    def found(*options: str) -> list[str]:
+        ran = run("check", "--output-format", "json", *options)
+        assert ran.err == ("" if options else f"drive-trace: {said}\n")
+        return sorted(each["path"] for each in ran.json)
+
+    assert found() == read
+    assert found("--no-ignore") == sorted([*read, *hidden, *unseen])
+    assert found(*hidden) == hidden  # what is named is read
+    assert found(".worktrees") == hidden[:1]
+    assert said in run("check").out
+    for command in ("score", "report"):
+        card = run(command, "--format", "json").json
+        card = card if command == "score" else card["scorecard"]
+        assert card["left_out"] == 2
+        assert {each["path"] for each in card["files"]} == set(read)
+        assert "2 traces were left out" in run(command).out
+        everything = run(command, "--no-ignore", "--format", "json").json
+        assert (everything if command == "score" else everything["scorecard"])["left_out"] == 0
+    assert "2 traces were left out" in run("report", "--format", "html").out
+    alone = run("check", "env/..", "--no-ignore", "--output-format", "json")
+    assert len(alone.json) == 6
+    nothing = run("score", "out/..", "--require-correct")
+    assert nothing.code == 1
+
+
+def test_a_folder_with_nothing_but_what_is_left_out_says_so(tmp_path: Path) -> None:
+    write(tmp_path, ".worktrees/a/trace.jsonl", REJECTED)
+    ran = run("check", tmp_path)
+    assert ran.code == 2
+    assert "; 1 trace left out: 1 in a hidden folder; --no-ignore reads them" in ran.err
+
+
+def test_no_runs_at_all_are_not_correct(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", "")
+    assert run("score", path).code == 0
+    assert run("score", path, "--require-correct").code == 1
+
+
+def test_a_small_check_does_not_wait_for_the_library_of_patterns(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl")
+    script = "import sys; from drive_trace.commands import cli; cli(standalone_mode=False)"
+    told = f"{script}; sys.exit('pathspec' in sys.modules)"
+    for args in ("check", "score", "report"):
+        ended = subprocess.run(
+            [sys.executable, "-c", told, args, str(path.parent)], check=False, timeout=30
+        )
+        assert ended.returncode == 0

@@ -74,6 +74,7 @@ def test_a_score_in_json(tmp_path: Path) -> None:
         "correct_tokens": figures,
         "has_any_correctness_signal": True,
         "complete": True,
+        "left_out": 0,
         "unread": [],
         "efficiency": efficiency,
         "efficiency_hidden": None,

@@ -18,8 +18,8 @@ from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.rules.settings import DEFAULTS
 from drive_trace.scorecard.card import score
 from drive_trace.steps import Steps, at_once
+from drive_trace.storage.finding import Found, find_traces
 from drive_trace.storage.more_files import MoreFiles
-from drive_trace.storage.traces import Problem, find_traces
 from drive_trace.text import PositionEncoding
 from tests.support.client_text import graded, triage
 
@@ -74,7 +74,7 @@ def test_a_trace_that_comes_during_a_search_is_found(
     find = trace_folders.find_traces
     new = tmp_path / "b" / "trace.jsonl"
 
-    def passed_by(paths: Sequence[str], more: MoreFiles) -> list[str | Problem]:
+    def passed_by(paths: Sequence[str], more: MoreFiles) -> list[Found]:
         found = list(find(paths, more))
         if not new.exists():
             write(new, triage())

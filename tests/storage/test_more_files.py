@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from drive_trace.storage.finding import find_traces
 from drive_trace.storage.more_files import MoreFiles
-from drive_trace.storage.traces import find_traces
 
 FOLDER = Path("/home/work")
 

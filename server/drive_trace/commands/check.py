@@ -11,7 +11,7 @@ from drive_trace.commands.checking.repairs import Repairs
 from drive_trace.commands.checking.run import Run
 from drive_trace.commands.formats import FORMATS
 from drive_trace.commands.formats.report import Totals
-from drive_trace.commands.paths import Reading, paths_argument
+from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.rules.base import Severity
 from drive_trace.storage.projects import Projects
 from drive_trace.storage.traces import STDIN
@@ -21,6 +21,7 @@ _THRESHOLDS = {severity.label: severity for severity in Severity}
 
 @click.command(short_help="Report what is wrong with traces.")
 @paths_argument
+@no_ignore_option
 @click.option(
     "--output-format",
     type=click.Choice(sorted(FORMATS)),
@@ -49,6 +50,7 @@ _THRESHOLDS = {severity.label: severity for severity in Severity}
 @click.option("--no-baseline", is_flag=True, help="Report known findings, too.")
 def check(  # noqa: PLR0913, PLR0917 - one for each option
     paths: tuple[str, ...],
+    no_ignore: bool,
     output_format: str,
     fail_on: str,
     fix: bool,
@@ -62,7 +64,9 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     """Report everything that is wrong with the traces at PATH.
 
     PATH is a file, a folder (searched for trace.jsonl and wip/drive-trace/*.jsonl) or - for
-    standard input; without one, the current folder is searched.
+    standard input; without one, the current folder is searched. A search leaves out hidden folders,
+    node_modules, Python environments, and what git ignores and does not track; but for
+    wip/drive-trace, which is always searched.
 
     The nearest drive-trace.toml in the folders above a trace says which rules are run over it, and
     how severe they are. Findings in the drive-trace-baseline.json beside it are known, and neither
@@ -101,7 +105,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
         with_baseline = not (no_baseline or write_baseline)
         projects = Projects(".", configuration=config, with_baseline=with_baseline)
     repairs = Repairs(suggestions=unsafe_fixes, only_show=diff) if fix or diff else None
-    run, reading = Run(projects, repairs), Reading(paths)
+    run, reading = Run(projects, repairs), Reading(paths, no_ignore=no_ignore)
     reports = run.reports(reading)
     notes = write_baselines(run, reports) if write_baseline else []
     # What is fixed, and a diff, have standard output for themselves.
@@ -110,7 +114,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     for report in reports:
         if writer is not None:
             writer.write(report)
-    notes += run.notes()
+    notes += [*run.notes(), *reading.notes()]
     if writer is not None:
         writer.finish(Totals(len(run.checked), notes, reading.unread))
     if writer is None or not writer.shows_totals:

@@ -11,7 +11,8 @@ from drive_trace.commands.completing import complete_files
 from drive_trace.commands.terminal import Progress
 from drive_trace.rules.base import printable
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.traces import Problem, Trace, find_traces, read_trace
+from drive_trace.storage.finding import LeftOut, find_traces, left_out_phrase
+from drive_trace.storage.traces import Problem, Trace, read_trace
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -23,17 +24,32 @@ def paths_argument(command: Command) -> Command:
     )
 
 
+def no_ignore_option(command: Command) -> Command:
+    """``--no-ignore``: leave nothing out."""
+    return click.option(
+        "--no-ignore",
+        is_flag=True,
+        help="Search hidden folders, libraries and what git ignores, too.",
+    )(command)
+
+
 class Reading:
     """Reads the traces that paths mean, one after another, and tells of what it cannot read."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], *, no_ignore: bool = False) -> None:
         self.unread: list[Unread] = []
         """What could not be read so far."""
+        self.left_out: list[LeftOut] = []
+        """What the search of folders came upon, and did not read."""
         self._paths = paths or (".",)
+        self._no_ignore = no_ignore
 
     def __iter__(self) -> Iterator[Trace]:
         progress = Progress("reading traces")
-        for found in progress.over(find_traces(self._paths)):
+        for found in progress.over(find_traces(self._paths, everywhere=self._no_ignore)):
+            if isinstance(found, LeftOut):
+                self.left_out.append(found)
+                continue
             trace = found if isinstance(found, Problem) else read_trace(found)
             if isinstance(trace, Problem):
                 self.unread.append(Unread(trace.path, trace.reason))
@@ -41,3 +57,8 @@ class Reading:
                 click.echo(f"drive-trace: {printable(trace.message, 8192)}", err=True)
             else:
                 yield trace
+
+    def notes(self) -> list[str]:
+        """What a person must know of the search."""
+        phrase = left_out_phrase(self.left_out)
+        return [f"{phrase} (--no-ignore reads them)"] if phrase is not None else []

@@ -11,7 +11,7 @@ import click
 
 from drive_trace import __version__
 from drive_trace.api import read_log
-from drive_trace.commands.paths import Reading, paths_argument
+from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.rules.base import printable
 from drive_trace.storage.report_files import write_report
 
@@ -24,6 +24,7 @@ _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"
 
 @click.command(short_help="Write a report on the runs of traces.")
 @paths_argument
+@no_ignore_option
 @click.option(
     "--format",
     "output_format",
@@ -31,7 +32,9 @@ _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"
     help="By default what the name of --out says, else markdown.",
 )
 @click.option("--out", metavar="FILE", help="Write to a file instead of standard output.")
-def report(paths: tuple[str, ...], output_format: str | None, out: str | None) -> None:
+def report(
+    paths: tuple[str, ...], no_ignore: bool, output_format: str | None, out: str | None
+) -> None:
     """Write a report on the traces at PATH: the scorecard, metrics, assertions, and what was
     rejected.
 
@@ -52,8 +55,9 @@ def report(paths: tuple[str, ...], output_format: str | None, out: str | None) -
     """
     from drive_trace.scorecard.report import report_on  # noqa: PLC0415 - other commands need it not
 
-    reading = Reading(paths)
+    reading = Reading(paths, no_ignore=no_ignore)
     made = report_on([read_log(trace.records, trace.path) for trace in reading], reading.unread)
+    made = made._replace(card=made.card._replace(left_out=len(reading.left_out)))
     to_file = out is not None and out != "-"
     chosen = output_format or _SUFFIXES.get(PurePath(out or "").suffix.lower(), "markdown")
     data = _rendered(made, chosen).encode("utf-8", "backslashreplace")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import click
 
 from drive_trace.api import summarize_text
-from drive_trace.commands.paths import Reading, paths_argument
+from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.card import score as join
@@ -32,6 +32,7 @@ _RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
 
 @click.command(short_help="Show the verdict of every run.")
 @paths_argument
+@no_ignore_option
 @click.option(
     "--format",
     "output_format",
@@ -40,7 +41,9 @@ _RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
     "on a terminal, else text.",
 )
 @click.option("--require-correct", is_flag=True, help="Exit with 1 unless every run is CORRECT.")
-def score(paths: tuple[str, ...], output_format: str | None, require_correct: bool) -> None:
+def score(
+    paths: tuple[str, ...], no_ignore: bool, output_format: str | None, require_correct: bool
+) -> None:
     """Show the two-tier scorecard of the runs in the traces at PATH, joined by run id.
 
     Tier 1 is the correctness gate: CORRECT, INCORRECT, or not computable with what is missing.
@@ -55,8 +58,9 @@ def score(paths: tuple[str, ...], output_format: str | None, require_correct: bo
       drive-trace score --format json . > scorecard.json
       drive-trace score --require-correct projects
     """
-    reading = Reading(paths)
+    reading = Reading(paths, no_ignore=no_ignore)
     card = join([summarize_text(trace.records, trace.path) for trace in reading], reading.unread)
+    card = card._replace(left_out=len(reading.left_out))
     chosen = output_format or ("table" if is_terminal(sys.stdout) else "text")
     click.echo(_RENDER[chosen](card))
     if not card.complete:

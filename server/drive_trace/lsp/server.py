@@ -38,9 +38,9 @@ from drive_trace.lsp.views import Views
 from drive_trace.lsp.watching import from_any_folder, watched
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
+from drive_trace.storage.finding import TRACE_GLOBS
 from drive_trace.storage.more_files import MoreFiles
 from drive_trace.storage.pages import rule_url
-from drive_trace.storage.traces import TRACE_GLOBS
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.lsp.client import path_of
+from drive_trace.storage.finding import NO_MORE, LeftOut, find_traces, is_trace
 from drive_trace.storage.more_files import MoreFiles
-from drive_trace.storage.traces import NO_MORE, Problem, find_traces, is_trace
+from drive_trace.storage.traces import Problem
 
 _SHARE = 20
 """Folders are searched again after this many times the time that it took."""
@@ -25,6 +26,8 @@ class _Found(NamedTuple):
     more: MoreFiles
     good_until: float
     """On the monotonic clock."""
+    left_out: frozenset[Path] = frozenset()
+    """The traces that a search of a folder does not read."""
 
 
 class TraceFolders:
@@ -57,16 +60,20 @@ class TraceFolders:
         if (found.folders, found.more) == (folders, more) and start < found.good_until:
             return found.paths
         paths: dict[str, Path] = {}
+        left_out: set[Path] = set()
         there = [str(folder) for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - Path.is_dir raises
         for each in find_traces(there, more):
             if (folders, more) != (self.folders, self.more):
                 return self.search()
-            if not isinstance(each, Problem):
+            if isinstance(each, LeftOut):
+                left_out.add(Path(each.path))
+            elif not isinstance(each, Problem):
                 paths.setdefault(real_path(Path(each)), Path(each))
         if expired != self._expired:  # what came meanwhile may have been passed by already
             return self.search()
         now = time.monotonic()
-        self._found = _Found(paths, folders, more, now + (now - start) * _SHARE)
+        good_until = now + (now - start) * _SHARE
+        self._found = _Found(paths, folders, more, good_until, frozenset(left_out))
         return paths
 
     def spelled(self, uris: Iterable[str]) -> Sequence[tuple[str, Path, str]]:
@@ -79,8 +86,10 @@ class TraceFolders:
         ]
 
     def holds(self, path: Path) -> bool:
-        """Whether a file of that path is, or would be, one of the traces."""
-        if os.pardir in path.parts:
+        """Whether a file of that path is, or would be, one of the traces, as far as is known: the
+        last search tells which of them are left out.
+        """
+        if os.pardir in path.parts or path in self._found.left_out:
             return False
         inside = (each for each in self.folders if path.is_relative_to(each))
         return any(is_trace(path) or self.more.hold(path, each) for each in inside)

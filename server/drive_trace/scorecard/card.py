@@ -86,6 +86,8 @@ class ScoreCard(NamedTuple):
     traces: tuple[TraceSummary, ...]
     unread: tuple[Unread, ...] = ()
     """What could not be read."""
+    left_out: int = 0
+    """How many traces a search came upon and did not read, as they are hidden or ignored."""
 
     @property
     def complete(self) -> bool:
@@ -217,6 +219,7 @@ def to_json(card: ScoreCard) -> dict[str, object]:
         "correct_tokens": _numbers(card.correct_tokens),
         "has_any_correctness_signal": card.has_any_correctness_signal,
         "complete": card.complete,
+        "left_out": card.left_out,
         "unread": [each._asdict() for each in card.unread],
         "efficiency": None if efficiency is None else _efficiency_json(efficiency),
         "efficiency_hidden": card.hidden_reason,

@@ -239,7 +239,14 @@ def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
             lines.append(f"Efficiency hidden: {card.hidden_reason}.")
         elif brief(efficiency):
             lines.append(f"CORRECT runs together: {brief(efficiency)}.")
-    return [*lines, *unowned(card, name)]
+    return [*lines, *unowned(card, name), *left_out(card)]
+
+
+def left_out(card: ScoreCard) -> Iterator[str]:
+    """What a search of folders has not read."""
+    if card.left_out:
+        were = "traces were" if card.left_out > 1 else "trace was"
+        yield f"{card.left_out:,} {were} left out: hidden or ignored by git (see --no-ignore)."
 
 
 def unowned(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from drive_trace.api import Spot
 from drive_trace.rules.base import Severity
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
-from drive_trace.storage.globs import glob_matches
+from drive_trace.storage.gitignore import patterns_of
 
 CONFIGURATION_NAME = "drive-trace.toml"
 
@@ -48,6 +48,6 @@ class Configuration:
         """
         settings = self.rules
         for globs, rules in self.overrides:
-            if path is not None and any(glob_matches(glob, path) for glob in globs):
+            if path is not None and patterns_of(globs).hold(path):
                 settings = settings.under(rules)
         return settings

@@ -28,7 +28,7 @@ from drive_trace.storage.configuration import (
     ConfigurationProblem,
     Override,
 )
-from drive_trace.storage.globs import glob_problem
+from drive_trace.storage.gitignore import is_pattern
 from drive_trace.storage.toml_places import Steps, excess, toml_places
 from drive_trace.text import Span
 from drive_trace.vocabulary.slips import nearest
@@ -153,10 +153,25 @@ def _option(option: Option) -> CoreSchema:
 
 
 def _glob(glob: str) -> str:
-    problem = glob_problem(glob)
+    problem = _glob_problem(glob)
     if problem is not None:
         raise ValueError(problem)
     return glob
+
+
+def _glob_problem(glob: str) -> str | None:
+    """What is wrong with a glob, if it cannot mean a file below the folder."""
+    if not glob.strip("/"):
+        return "an empty glob names no file"
+    if glob.startswith("!"):
+        return "a glob cannot be negated; set other rules for the exception in a later override"
+    if "\\" in glob:
+        return "folders in a glob are separated by `/`"
+    if ".." in glob.split("/"):
+        return "a glob cannot lead out of the folder of the configuration"
+    if not is_pattern(glob):
+        return "is no pattern that can mean a file, as in .gitignore"
+    return None
 
 
 # What is wrong with it

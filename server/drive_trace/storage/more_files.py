@@ -1,14 +1,17 @@
-"""Patterns of files that are traces, too, as editors' settings have them."""
+"""Patterns of files that are traces, too, as editors' settings have them.
+
+They are editors' globs, and not patterns of ``.gitignore``: they mean whole paths of files, have
+``{a,b}``, and know no ``!``.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from drive_trace.storage.globs import states_of
-
+_ANY_FOLDERS = "**"
 _MOST = 64
 """So many patterns at the most come of one with alternatives."""
 
@@ -45,7 +48,34 @@ class MoreFiles:
 
 
 def _match(wanted: Sequence[str], names: Sequence[str]) -> bool:
-    return any(len(wanted) in states for states in deque(states_of(wanted, names), maxlen=1))
+    return any(len(wanted) in states for states in deque(_states_of(wanted, names), maxlen=1))
+
+
+def _states_of(wanted: Sequence[str], names: Iterable[str]) -> Iterator[set[int]]:
+    """After each name of a path: how many names of a glob may be matched by those so far. All at
+    once, so that no glob takes longer than its length times the path's.
+    """
+    states = _with_skipped({0}, wanted)
+    for name in names:
+        states = _with_skipped(
+            {
+                state + (wanted[state] != _ANY_FOLDERS)
+                for state in states
+                if state < len(wanted)
+                and (wanted[state] == _ANY_FOLDERS or fnmatchcase(name, wanted[state]))
+            },
+            wanted,
+        )
+        yield states
+
+
+def _with_skipped(states: set[int], wanted: Sequence[str]) -> set[int]:
+    """With the states that are reached as ``**`` may match no folder at all."""
+    reached = set(states)
+    for state in range(len(wanted)):
+        if state in reached and wanted[state] == _ANY_FOLDERS:
+            reached.add(state + 1)
+    return reached
 
 
 def _alternatives(pattern: str) -> list[str]:

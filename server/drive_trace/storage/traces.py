@@ -1,20 +1,16 @@
-"""Finding and reading traces on disk."""
+"""Reading traces from disk; :mod:`finding` finds them."""
 
 from __future__ import annotations
 
 import io
-import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.storage.more_files import MoreFiles
 from drive_trace.storage.regular_files import open_regular
 from drive_trace.text import decode
 
-NO_MORE = MoreFiles()
 STDIN = "-"
 UTF16 = "is UTF-16; save it as UTF-8"
 """Why a file that :func:`is_utf16` is not read."""
@@ -22,9 +18,6 @@ _OPEN_ALREADY = re.compile(r"/dev/(fd/\d+|stdin)|/proc/self/fd/\d+")
 """Paths of what this process was started with, as ``<(git show …)`` in a shell: like standard
 input it is read to its end, even if it is a pipe.
 """
-TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
-"""What a search of a folder finds."""
-_SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"}
 
 
 class Problem(NamedTuple):
@@ -48,21 +41,6 @@ class Trace(NamedTuple):
     """As it was given or found; ``-`` is standard input."""
     records: list[str]
     """Its text, split at each ``\\n``; the last is empty after a final newline."""
-
-
-def find_traces(paths: Sequence[str], more: MoreFiles = NO_MORE) -> Iterator[str | Problem]:
-    """The traces that the paths mean, each once, in the order given.
-
-    A file is itself, whatever its name. A folder is searched for ``trace.jsonl``
-    and ``wip/drive-trace/*.jsonl``, and for ``more``, in the order of their paths.
-    """
-    seen: set[str] = set()
-    for path in paths:
-        for found in _expand(path, more):
-            key = found.message if isinstance(found, Problem) else _identity(found)
-            if key not in seen:
-                seen.add(key)
-                yield found
 
 
 def read_trace(path: str) -> Trace | Problem:
@@ -104,67 +82,6 @@ def records_of(data: bytes) -> list[str]:
 def is_utf16(data: bytes) -> bool:
     """Whether the first bytes of a file are the byte order mark of UTF-16, in either order."""
     return data.startswith((b"\xff\xfe", b"\xfe\xff"))
-
-
-def _identity(path: str) -> str:
-    """One name for all spellings of a path, as far as it can be followed."""
-    try:
-        return path if path == STDIN else os.path.realpath(path)
-    except (OSError, ValueError):  # as in a current folder that is gone
-        return path
-
-
-def _expand(path: str, more: MoreFiles) -> Iterator[str | Problem]:
-    if not path:
-        yield Problem("", "the empty path names no file or folder")
-    # Not Path.is_dir, which raises for names that the system refuses.
-    elif path == STDIN or not os.path.isdir(path):  # noqa: PTH112
-        yield path
-    else:
-        try:
-            yield from _in_folder(path, more)
-        except OSError as error:
-            yield _not_searched(path, error)
-
-
-def _in_folder(path: str, more: MoreFiles) -> Iterator[str | Problem]:
-    problems: list[Problem] = []
-    found = False
-    for each in _search(path, more, problems):
-        found = True
-        yield each
-    yield from problems
-    if not found and not problems:
-        others = sum(1 for _ in Path(path).glob("*.jsonl"))
-        hint = f"; name its {others} other .jsonl files to read them" if others else ""
-        yield Problem(
-            path,
-            f"holds no trace (looked for trace.jsonl and wip/drive-trace/*.jsonl in it){hint}",
-        )
-
-
-def _search(root: str, more: MoreFiles, problems: list[Problem]) -> Iterator[str]:
-    def note(error: OSError) -> None:
-        problems.append(_not_searched(error.filename, error))
-
-    for folder, folders, files in os.walk(root, onerror=note):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        for name in sorted(
-            each for each in files if each.endswith(".jsonl") or more.may_name(each)
-        ):
-            path = Path(folder, name)
-            if is_trace(path) or more.hold(path, Path(root)):
-                yield os.path.relpath(path, root) if root == "." else str(path)
-
-
-def is_trace(path: Path) -> bool:
-    """Whether a search takes a file of that name for a trace."""
-    in_wip = path.parent.parts[-2:] == ("wip", "drive-trace") and path.name.endswith(".jsonl")
-    return path.name == "trace.jsonl" or in_wip
-
-
-def _not_searched(path: str, error: OSError) -> Problem:
-    return Problem(path, f"cannot be searched: {why(error)}")
 
 
 def why_not_read(error: OSError | ValueError) -> str:

@@ -1,0 +1,184 @@
+"""Finding traces on disk: what the paths mean that somebody names, and what is left out."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from drive_trace.storage.more_files import MoreFiles
+from drive_trace.storage.repositories import Repositories
+from drive_trace.storage.traces import STDIN, Problem, why
+
+TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
+"""What a search of a folder finds."""
+NO_MORE = MoreFiles()
+_HISTORIES = {".git", ".hg", ".svn"}
+"""Folders in which version control keeps its own files."""
+_LIBRARIES = "node_modules"
+_ENVIRONMENT = "pyvenv.cfg"
+"""Stands in a Python environment."""
+
+
+class Reason(StrEnum):
+    """Why a search leaves a trace out."""
+
+    HIDDEN = "in a hidden folder"
+    IGNORED = "ignored by git"
+
+
+class LeftOut(NamedTuple):
+    """A trace that a search came upon, and does not read."""
+
+    path: str
+    reason: Reason
+
+
+Found = str | Problem | LeftOut
+
+
+def find_traces(
+    paths: Sequence[str], more: MoreFiles = NO_MORE, *, everywhere: bool = False
+) -> Iterator[Found]:
+    """The traces that the paths mean, each once, in the order given; behind them those left out.
+
+    A file is itself, whatever its name. A folder is searched for ``trace.jsonl``
+    and ``wip/drive-trace/*.jsonl``, and for ``more``, in the order of their paths. Traces in
+    hidden folders, and those that git ignores, are left out, but for what git tracks and what
+    lies in ``wip/drive-trace``; libraries and Python environments are not looked into.
+    ``everywhere``: nothing is left out.
+    """
+    seen: set[str] = set()
+    left_out: dict[str, LeftOut] = {}
+    for path in paths:
+        for found in _expand(path, more, everywhere=everywhere):
+            if isinstance(found, LeftOut):
+                left_out.setdefault(_identity(found.path), found)
+                continue
+            key = found.message if isinstance(found, Problem) else _identity(found)
+            if key not in seen:
+                seen.add(key)
+                yield found
+    yield from (each for key, each in left_out.items() if key not in seen)
+
+
+def left_out_phrase(left_out: Sequence[LeftOut]) -> str | None:
+    """``2 traces left out: 1 in a hidden folder, 1 ignored by git``; None where none was."""
+    if not left_out:
+        return None
+    counts = Counter(each.reason for each in left_out)
+    reasons = ", ".join(f"{counts[reason]} {reason}" for reason in Reason if counts[reason])
+    count = len(left_out)
+    return f"{count} trace{'s' * (count > 1)} left out: {reasons}"
+
+
+def is_trace(path: Path) -> bool:
+    """Whether a search takes a file of that name for a trace."""
+    return path.name == "trace.jsonl" or (_in_wip(path) and path.name.endswith(".jsonl"))
+
+
+def _in_wip(path: Path) -> bool:
+    return path.parent.parts[-2:] == ("wip", "drive-trace")
+
+
+def _identity(path: str) -> str:
+    """One name for all spellings of a path, as far as it can be followed."""
+    try:
+        return path if path == STDIN else os.path.realpath(path)
+    except (OSError, ValueError):  # as in a current folder that is gone
+        return path
+
+
+def _expand(path: str, more: MoreFiles, *, everywhere: bool) -> Iterator[Found]:
+    if not path:
+        yield Problem("", "the empty path names no file or folder")
+    # Not Path.is_dir, which raises for names that the system refuses.
+    elif path == STDIN or not os.path.isdir(path):  # noqa: PTH112
+        yield path
+    else:
+        try:
+            yield from _in_folder(path, _Search(path, more, everywhere=everywhere))
+        except OSError as error:
+            yield _not_searched(path, error)
+
+
+def _in_folder(path: str, search: _Search) -> Iterator[Found]:
+    left_out: list[LeftOut] = []
+    found = False
+    for each in search:
+        if isinstance(each, LeftOut):
+            left_out.append(each)
+        found = found or isinstance(each, str)
+        yield each
+    yield from search.problems
+    if not found and not search.problems:
+        phrase = left_out_phrase(left_out)
+        others = sum(1 for _ in Path(path).glob("*.jsonl"))
+        hint = f"; name its {others} other .jsonl files to read them" if others else ""
+        hint = f"; {phrase}; --no-ignore reads them" if phrase else hint
+        yield Problem(
+            path,
+            f"holds no trace (looked for trace.jsonl and wip/drive-trace/*.jsonl in it){hint}",
+        )
+
+
+class _Search:
+    """The traces in one folder, in the order of their paths."""
+
+    def __init__(self, root: str, more: MoreFiles, *, everywhere: bool) -> None:
+        self.problems: list[Problem] = []
+        """What could not be searched."""
+        self._root = root
+        self._more = more
+        self._everywhere = everywhere
+        self._repositories = Repositories(Path(os.path.abspath(root)))  # noqa: PTH100 - follows links
+
+    def __iter__(self) -> Iterator[str | LeftOut]:
+        for folder, folders, files in os.walk(self._root, onerror=self._note):
+            if not self._everywhere and _ENVIRONMENT in files and folder != self._root:
+                folders.clear()
+                yield from self._tracked_below(Path(folder))
+                continue
+            for name in sorted(files):
+                if name.endswith(".jsonl") or self._more.may_name(name):
+                    yield from self._judge(Path(folder, name))
+            folders[:] = sorted(each for each in folders if each not in _HISTORIES)
+            if _LIBRARIES in folders and not self._everywhere:
+                folders.remove(_LIBRARIES)
+                yield from self._tracked_below(Path(folder, _LIBRARIES))
+
+    def _tracked_below(self, folder: Path) -> Iterator[str | LeftOut]:
+        """Of the folders that are not looked into: what git tracks there, as it is always read."""
+        for path in self._repositories.tracked_below(_absolute(folder)):
+            if path.exists():
+                yield from self._judge(folder / path.relative_to(_absolute(folder)))
+
+    def _judge(self, path: Path) -> Iterator[str | LeftOut]:
+        if is_trace(path) or self._more.hold(path, Path(self._root)):
+            shown = os.path.relpath(path, self._root) if self._root == "." else str(path)
+            reason = None if self._everywhere else self._reason(path)
+            yield shown if reason is None else LeftOut(shown, reason)
+
+    def _reason(self, path: Path) -> Reason | None:
+        """Why a trace is left out; None where it is not."""
+        inner, absolute = path.relative_to(self._root), _absolute(path)
+        reason = None
+        if any(each.startswith(".") for each in inner.parts[:-1]):
+            reason = Reason.HIDDEN
+        elif not _in_wip(path) and self._repositories.ignore(absolute):
+            reason = Reason.IGNORED
+        return reason if reason is not None and not self._repositories.track(absolute) else None
+
+    def _note(self, error: OSError) -> None:
+        self.problems.append(_not_searched(error.filename, error))
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 - that would follow links
+
+
+def _not_searched(path: str, error: OSError) -> Problem:
+    return Problem(path, f"cannot be searched: {why(error)}")

@@ -1,0 +1,215 @@
+"""Which files patterns mean: the same as for git."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from drive_trace.storage.configuration_text import read_configuration
+from drive_trace.storage.finding import LeftOut, Reason, find_traces
+from drive_trace.storage.gitignore import Patterns, as_bytes, patterns_of
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git to agree with")
+Git = Callable[..., bytes]
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Git:
+    """Runs git in a fresh repository, without the user's configuration."""
+    quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(tmp_path)}
+
+    def run(*args: str, stdin: bytes = b"") -> bytes:
+        command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *args]
+        return subprocess.run(
+            command, input=stdin, capture_output=True, env={**os.environ, **quiet}, check=False
+        ).stdout
+
+    run("init", "--quiet")
+    return run
+
+
+# The patterns of a configuration
+
+
+@pytest.mark.parametrize(
+    ("glob", "means", "not_"),
+    [
+        ("legacy/**", "legacy/a.jsonl legacy/b/c.jsonl", "x/legacy/a.jsonl legacyx/a.jsonl"),
+        ("legacy", "legacy/a.jsonl x/legacy/a.jsonl legacy", "legacyx/a.jsonl x/legacy.jsonl"),
+        ("legacy/", "legacy/a.jsonl x/legacy/y/a.jsonl", "legacy x/legacy"),
+        ("/legacy", "legacy/a.jsonl legacy", "x/legacy/a.jsonl"),
+        ("*.jsonl", "a.jsonl x/y/a.jsonl", "a.json"),
+        ("trace.jsonl", "trace.jsonl a/b/trace.jsonl", "a/xtrace.jsonl"),
+        (
+            "projects/*/trace.jsonl",
+            "projects/a/trace.jsonl",
+            "projects/a/b/trace.jsonl x/projects/a/trace.jsonl",
+        ),
+        ("projects/*", "projects/a/trace.jsonl projects/a/b/trace.jsonl projects/x", "projects"),
+        ("projects/**/trace.jsonl", "projects/trace.jsonl projects/a/b/trace.jsonl", "trace.jsonl"),
+        ("**/wip/d?.jsonl", "wip/d1.jsonl a/wip/d2.jsonl", "wip/d10.jsonl wip/x/d1.jsonl"),
+        ("**", "a a/b", ""),
+        ("[ab].jsonl", "a.jsonl x/b.jsonl", "c.jsonl"),
+        ("[!ab].jsonl", "c.jsonl", "a.jsonl"),
+        ("日本/*.jsonl", "日本/é.jsonl", "日/é.jsonl"),
+        ("A.jsonl", "A.jsonl", "a.jsonl"),
+        # What git sees otherwise than it looks.
+        ("a/**/", "a/b/c.jsonl", "a/c.jsonl"),
+        ("[[:digit:]].jsonl", "1.jsonl", "d.jsonl"),
+        ("[z-a].jsonl", "z.jsonl", "a.jsonl y.jsonl"),
+        ("trace.jsonl ", "trace.jsonl", "x"),
+    ],
+)
+def test_what_a_pattern_means(glob: str, means: str, not_: str) -> None:
+    patterns = patterns_of((glob,))
+    assert [path for path in means.split() if not patterns.hold(path)] == []
+    assert [path for path in not_.split() if patterns.hold(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("glob", "said"),
+    [
+        ("", "empty"),
+        ("//", "empty"),
+        ("!legacy", "negated"),
+        ("legacy\\\\a", "separated by `/`"),
+        ("../other/**", "out of the folder"),
+        ("a/../b", "out of the folder"),
+        ("# legacy", "can mean a file"),
+        ("[legacy", "can mean a file"),
+    ],
+)
+def test_what_is_no_pattern(glob: str, said: str) -> None:
+    text = f'[[overrides]]\npaths = ["{glob}"]\nrules.malformed-uuid = "off"\n'
+    problems = read_configuration(text)
+    assert isinstance(problems, tuple)
+    assert said in problems[0].message
+
+
+def test_no_pattern_takes_long() -> None:
+    start = time.perf_counter()
+    for pattern in ("**/" * 200 + "x", "*a" * 200 + "x", "**/a/" * 100 + "x", "a*?" * 99 + "/b"):
+        for path in ("a/" * 2000 + "b", "a" * 4000):
+            assert Patterns([pattern]).decide(path) is None
+    assert time.perf_counter() - start < 5
+
+
+# The same as git
+
+_ATOMS = "a b ab * ? ** [ab] [!a] \\a c [a-b] a*b *a* b? [[:alpha:]] []a] [\\]a] é # ! [b-a] [a"
+_NAMES = "a b ab abb c é # ! [ ba ]"
+
+
+def _pattern(random_: random.Random) -> str:
+    atoms = _ATOMS.split()
+    steps = [
+        "**"
+        if random_.random() < 0.2
+        else "".join(random_.choices(atoms, k=random_.choice((1, 1, 2))))
+        for _ in range(random_.choice((1, 1, 1, 2, 2, 3)))
+    ]
+    before = ("!" if random_.random() < 0.3 else "") + ("/" if random_.random() < 0.2 else "")
+    return before + "/".join(steps) + ("/" if random_.random() < 0.3 else "")
+
+
+@needs_git
+def test_random_trees_are_ignored_as_git_ignores_them(tmp_path: Path, git: Git) -> None:
+    random_ = random.Random(13)
+    names = _NAMES.split()
+    for _ in range(60):
+        tree = tmp_path / "tree"
+        tree.mkdir()
+        for _ in range(12):
+            folder = tree.joinpath(*random_.choices(names, k=random_.choice((0, 1, 2))))
+            if not any(each.is_file() for each in (folder, *folder.parents)):
+                folder.mkdir(parents=True, exist_ok=True)
+                if not (folder / "trace.jsonl").exists():
+                    (folder / "trace.jsonl").touch()
+                if random_.random() < 0.3:
+                    lines = [_pattern(random_) for _ in range(random_.choice((1, 2, 4)))]
+                    (folder / ".gitignore").write_text("\n".join(lines), "utf-8")
+        (tmp_path / ".git" / "info" / "exclude").write_text(_pattern(random_), "utf-8")
+        found = list(find_traces([str(tmp_path)]))
+        ours = {each.path for each in found if isinstance(each, LeftOut)}
+        paths = [str(path) for path in tree.rglob("trace.jsonl")]
+        asked = "\0".join(paths).encode()
+        theirs = git("check-ignore", "-z", "--stdin", stdin=asked).decode().split("\0")
+        assert ours == set(theirs) - {""}
+        shutil.rmtree(tree)
+
+
+@needs_git
+@pytest.mark.parametrize("version", ["2", "3", "4"])
+def test_what_git_tracks_is_always_read(tmp_path: Path, git: Git, version: str) -> None:
+    """Also in hidden folders, in libraries, and with every version of the index."""
+    tracked = [".hidden/trace.jsonl", "node_modules/a/trace.jsonl", "out/é/trace.jsonl"]
+    left_out = [".hidden/b/trace.jsonl", "out/b/trace.jsonl"]
+    for name in (*tracked, *left_out, "node_modules/trace.jsonl"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / ".gitignore").write_text("out\n")
+    git("add", "--force", *tracked)
+    if version == "3":  # extended flags make one of it
+        git("add", "--force", "--intent-to-add", left_out[0])
+        tracked.append(left_out.pop(0))
+    else:
+        git("update-index", "--index-version", version)
+    assert (tmp_path / ".git" / "index").read_bytes()[7] == int(version)
+    found = list(find_traces([str(tmp_path)]))
+    assert {each for each in found if isinstance(each, str)} == {
+        str(tmp_path / name) for name in tracked
+    }
+    assert {each.path for each in found if isinstance(each, LeftOut)} == {
+        str(tmp_path / name) for name in left_out
+    }
+
+
+@needs_git
+def test_a_repository_in_another_one(tmp_path: Path, git: Git) -> None:
+    """A working tree that the outer repository ignores holds copies: it is left out as a whole,
+    but not for somebody who stands in it.
+    """
+    (tmp_path / ".gitignore").write_text("trees/\n")
+    for name in ("trace.jsonl",):
+        (tmp_path / name).touch()
+        git("add", name)
+    git("commit", "-qm", "a")
+    git("worktree", "add", "-q", "trees/a")
+    inner = tmp_path / "trees" / "a" / "trace.jsonl"
+    assert list(find_traces([str(tmp_path)])) == [
+        str(tmp_path / "trace.jsonl"),
+        LeftOut(str(inner), Reason.IGNORED),
+    ]
+    assert list(find_traces([str(inner.parent)])) == [str(inner)]
+
+
+def test_an_index_that_cannot_be_read_leaves_nothing_out(tmp_path: Path) -> None:
+    """One trace too many is better than one too few. No git is needed for any of it."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").touch()
+    (tmp_path / ".gitignore").write_text("out\n")
+    trace = tmp_path / "out" / "trace.jsonl"
+    trace.parent.mkdir()
+    trace.touch()
+    assert list(find_traces([str(tmp_path)]))[1:] == [LeftOut(str(trace), Reason.IGNORED)]
+    for damage in (
+        b"",
+        b"DIRC",
+        b"DIRC\0\0\0\2\0\0\0\7abc",
+        b"DIRC\0\0\0\1\0\0\0\0",
+        b"x" * 99,
+    ):
+        (tmp_path / ".git" / "index").write_bytes(damage)
+        assert list(find_traces([str(tmp_path)])) == [str(trace)]
+
+
+def test_bytes_are_what_a_pattern_counts() -> None:
+    assert Patterns(["??"]).decide(as_bytes("é"))
+    assert Patterns.of_file("\ufeff/é\r\n".encode()).decide(as_bytes("é/"))
