@@ -8,6 +8,9 @@ import shlex
 import shutil
 import stat
 import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,17 +45,21 @@ def step(name: str) -> Any:
     return found
 
 
-def in_bash(name: str, **env: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the script of a step, as a runner does."""
+def in_bash(name: str, tree: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the script of a step as a runner does, in the tree that was checked out."""
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step(name)["run"]],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **{key: str(value) for key, value in env.items()}},
+        cwd=tree,
+        env=env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=500,
         check=False,
     )
+
+
+def with_path(**env: str | Path) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], **{key: str(value) for key, value in env.items()}}
 
 
 def program(path: Path, script: str) -> Path:
@@ -77,24 +84,88 @@ def test_the_action_installs_from_its_own_checkout(tmp_path: Path) -> None:
     python = program(
         tmp_path / "python",
         f'echo "$@" >> {shlex.quote(str(log))}\n'
-        'if [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; fi',
+        'if [ "$3" = venv ]; then mkdir -p "$5/bin"; cp "$0" "$5/bin/python"; fi',
     )
+    (tmp_path / "t t").mkdir()
     done = in_bash(
-        "Install drive-trace", PYTHON=python, RUNNER_TEMP=tmp_path / "t t", GITHUB_ACTION_PATH=ROOT
+        "Install drive-trace",
+        ROOT,
+        with_path(PYTHON=python, RUNNER_TEMP=tmp_path / "t t", GITHUB_ACTION_PATH=ROOT),
     )
     assert (done.returncode, done.stderr) == (0, "")
     made, locked, itself = log.read_text().splitlines()
-    assert made == f"-m venv {tmp_path / 't t'}/drive-trace"
-    assert locked.endswith(f"install --require-hashes -r {ROOT}/requirements.lock")
-    assert itself.endswith(f"install --no-deps {ROOT}")
-    assert (ROOT / "requirements.lock").is_file()
+    assert made == f"-I -m venv --clear {tmp_path / 't t'}/drive-trace"
+    assert locked.startswith("-I -m pip --isolated ")
+    assert "install --require-hashes --only-binary=:all: " in locked
+    for name in ("requirements.lock", "requirements-build.lock"):
+        assert f"-r {ROOT}/{name}" in locked
+        assert (ROOT / name).is_file()
+    assert itself.startswith("-I -m pip --isolated ")
+    assert itself.endswith(f"install --no-deps --no-build-isolation {ROOT}")
+
+
+def test_the_build_lock_is_of_what_the_build_needs() -> None:
+    (required,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    name, least = required.split(">=")
+    locked = dict(
+        re.findall(r"(?m)^([\w-]+)==(\S+)", (ROOT / "requirements-build.lock").read_text())
+    )
+    assert tuple(map(int, locked[name].split("."))) >= tuple(map(int, least.split(".")))
+    developed = (ROOT / "requirements-dev.lock").read_text()
+    assert all(f"\n{name}=={version} " in developed for name, version in locked.items())
+
+
+@needs_bash
+@pytest.mark.end_to_end
+@pytest.mark.timeout(600)
+def test_the_action_runs_nothing_of_the_tree_that_it_checks(tmp_path: Path) -> None:
+    tree, ran = tmp_path / "tree", tmp_path / "ran"
+    planted = f"open({str(ran)!r}, 'a').write(__file__ + chr(10))\n"
+    for name in (
+        *("pip.py", "venv/__init__.py", "venv/__main__.py", "ensurepip/__init__.py"),
+        *("logging.py", "sitecustomize.py", "usercustomize.py", "json.py", "click.py"),
+        *("drive_trace/__init__.py", "drive_trace/__main__.py", "hatchling/build.py", "setup.py"),
+    ):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(planted)
+    for name in ("python", "python3", "pip", "drive-trace"):
+        program(tree / name, f"echo {name} >> {shlex.quote(str(ran))}")
+    nowhere = "[global]\nno-index = true\nindex-url = http://127.0.0.1:9/simple\n"
+    for path in (tree / "pip.conf", tmp_path / "home/.config/pip/pip.conf"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(nowhere)
+    name = "$(touch PWNED)`touch PWNED`;'\"&touch PWNED"
+    shutil.copytree(ROOT / "examples/projects/typical-mistakes", tree / name)
+    # As a job may have set them for its own work.
+    env = dict(os.environ) | {
+        "PYTHONPATH": str(tree),
+        "PYTHONSTARTUP": str(tree / "logging.py"),
+        "PIP_CONFIG_FILE": str(tree / "pip.conf"),
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "HOME": str(tmp_path / "home"),
+        "PYTHON": sys.executable,
+        "RUNNER_TEMP": str(tmp_path / "t t"),
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "PATHS": f"  {name}\n\n$(touch PWNED)\n",
+        "FAIL_ON": "never",
+    }
+    (tmp_path / "t t").mkdir()
+    before = sorted(tree.rglob("*"))
+    installed = in_bash("Install drive-trace", tree, env)
+    assert (installed.returncode, installed.stderr) == (0, "")
+    checked = in_bash("Check", tree, env)
+    assert checked.returncode == 2  # as one of the paths is no file
+    assert "$(touch PWNED): no such file or folder" in checked.stderr
+    assert "\n::error " in checked.stdout
+    assert not ran.exists(), ran.read_text()
+    assert sorted(tree.rglob("*")) == before
 
 
 @needs_bash
 def test_the_action_checks_the_paths_it_is_given(tmp_path: Path) -> None:
     program(tmp_path / "drive-trace/bin/drive-trace", 'for each; do echo "<$each>"; done; exit 1')
     paths = "projects\n  a b/trace.jsonl  \n\n$(touch hacked)\n--fix\n"
-    done = in_bash("Check", RUNNER_TEMP=tmp_path, PATHS=paths, FAIL_ON="warning")
+    done = in_bash("Check", ROOT, with_path(RUNNER_TEMP=tmp_path, PATHS=paths, FAIL_ON="warning"))
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.split("\n")[:-1] == [
         *("<check>", "<--output-format>", "<github>", "<--fail-on>", "<warning>", "<-->"),
@@ -120,7 +191,7 @@ def test_the_action_fails_like_the_command(
         pytest.skip("check cannot write for GitHub yet")
     (tmp_path / "drive-trace/bin").mkdir(parents=True)
     (tmp_path / "drive-trace/bin/drive-trace").symlink_to(COMMAND)
-    done = in_bash("Check", RUNNER_TEMP=tmp_path, PATHS=paths, FAIL_ON=fail_on)
+    done = in_bash("Check", ROOT, with_path(RUNNER_TEMP=tmp_path, PATHS=paths, FAIL_ON=fail_on))
     assert done.returncode == code, done.stderr
     assert ("::error " in done.stdout) == ("typical-mistakes" in paths)
 
