@@ -7,6 +7,7 @@ import os
 import pty
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,34 @@ def test_out_keeps_a_links_target_and_its_permissions(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert real.read_text("utf-8").startswith("# ")
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_out_follows_no_link_out_of_its_folder(tmp_path: Path) -> None:
+    path, theirs = (
+        write(tmp_path, "trace.jsonl", PASSED),
+        write(tmp_path, "theirs.md", "diary"),
+    )
+    (tmp_path / "tree").mkdir()
+    for number, target in enumerate((theirs, "../theirs.md", "../new.md")):
+        link = tmp_path / f"tree/{number}.md"
+        link.symlink_to(target)
+        ran = run("report", path, "--out", link)
+        assert (ran.code, ran.out) == (2, "")
+        assert "is not written: it is a link that leads out of its folder, to " in ran.err
+    assert theirs.read_text("utf-8") == "diary"
+    assert not (tmp_path / "new.md").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_out_waits_for_no_pipe_and_writes_to_what_is_open(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", PASSED)
+    os.mkfifo(tmp_path / "r.md")
+    ran = run("report", path, "--out", tmp_path / "r.md")
+    said = f"drive-trace: {tmp_path / 'r.md'}: is not written: it is no regular file\n"
+    assert ran == (2, "", said)
+    told = process("report", path, "--out", "/dev/stdout")
+    assert (told.code, told.err) == (0, "")
+    assert told.out == run("report", path).out
 
 
 def test_out_never_takes_the_place_of_a_trace(tmp_path: Path) -> None:

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-import os
+import io
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import orjson
 
-from drive_trace.storage.replace import write_whole
+from drive_trace.storage.regular_files import SMALL, open_regular
+from drive_trace.storage.replace import inside, write_whole
 from drive_trace.storage.traces import STDIN, Problem, why
+
+_OPEN_ALREADY = re.compile(r"/dev/(stdout|stderr|null|fd/\d+)|/proc/self/fd/\d+")
 
 
 def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | None:
     """Write a report made of ``traces``, or say why it is not written.
 
-    A link stays a link: what it leads to is written. What is no regular file, as
-    a pipe, is written to and not replaced.
+    A link stays a link, and what it leads to is written, if that is in the link's folder. What a
+    shell has opened, as ``/dev/stdout``, is written to; nothing else that is no regular file is.
     """
     try:
-        real = Path(os.path.realpath(path))
+        if _OPEN_ALREADY.fullmatch(path):
+            Path(path).write_bytes(data)
+            return None
+        real = inside(Path(path), Path(path).parent)
         if _is_trace(path, real, traces):
             return Problem(path, "is not written: a report must not take the place of a trace")
         if real.is_dir():
             return Problem(path, "is not written: it is a folder")
-        if Path(path).exists() and not Path(path).is_file():
-            # By its own name: what a name such as /dev/stdout leads to may have none.
-            Path(path).write_bytes(data)
-        else:
-            write_whole(real, data)
+        if real.exists() and not real.is_file():
+            return Problem(path, "is not written: it is no regular file")
+        write_whole(real, data)
     except (OSError, ValueError) as error:
         return Problem(path, f"is not written: {why(error)}")
     return None
@@ -51,10 +56,11 @@ def _holds_events(path: Path) -> bool:
     """Whether a file that is there begins like a trace, whatever it is called."""
     if not path.is_file():
         return False
-    with path.open("rb") as file:
-        first = next((line for line in file if line.strip()), b"")
+    with io.BufferedReader(open_regular(path)) as file:
+        head = file.read(SMALL)
+    first = next(filter(bytes.strip, head.split(b"\n")), b"")
     try:
         event = orjson.loads(first)
     except ValueError:
-        return False
+        return len(first) == SMALL and b'"event_type"' in first
     return isinstance(event, dict) and "event_type" in event
