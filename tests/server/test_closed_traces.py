@@ -160,3 +160,39 @@ def test_a_trace_that_is_gone_holds_nothing(tmp_path: Path) -> None:
     assert look(closed) == {"run-1"}
     assert closed.holders("run-1") == []
     assert closed.report(path, None, options(path)) is None
+
+
+def test_what_cannot_be_read_is_an_input_of_the_runs_of_its_folder(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    passed = graded("pass", "pass", "pass")
+    here = write(one / "a" / "trace.jsonl", passed)
+    there = write(other / "a" / "trace.jsonl", passed)
+    broken = one / "b" / "trace.jsonl"
+    write(broken, "").write_bytes(triage().encode("utf-16"))
+    closed = ClosedTraces([one, other])
+    runs = WorkspaceRuns(Workspace(), closed)
+
+    def said(path: Path) -> str:
+        closed.look(closed.search())
+        joined = runs.joined("run-1", path.as_uri())
+        assert joined is not None
+        return joined.title
+
+    assert said(here).startswith("CORRECT, but 1 input not read")
+    assert "this file alone" not in said(here)
+    assert said(there).startswith("CORRECT ·") or said(there) == "CORRECT"
+    assert closed.take_other_unread()
+    assert not closed.take_other_unread()
+    write(broken, triage())
+    assert "not read" not in said(here)
+    assert closed.take_other_unread()
+
+
+def test_what_is_gone_is_no_input(tmp_path: Path) -> None:
+    path = write(tmp_path / "trace.jsonl", triage())
+    closed = ClosedTraces([tmp_path])
+    reals = closed.search()
+    closed.look(reals)
+    path.unlink()
+    closed.look(reals)
+    assert closed.unreadable(set()) == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -63,7 +64,9 @@ class _Trace:
         self.file = FollowedFile(path, MOST_BYTES)
         self.content: Content | None = None
         """Names the text; None as long as none was read."""
-        self.problem: str | None = None
+        self.problem: Problem | None = None
+        self.is_gone = False
+        """Whether the problem is that the file is not there any more."""
         self.parts = _NO_PARTS
         self.analysis: Analysis | None = None
         self.rules = _NO_RULES
@@ -93,6 +96,7 @@ class ClosedTraces:
         self._changed: set[str] = set()
         self._has_new_text = False
         self._is_searched = False
+        self._has_other_unread = False
 
     # What there is
 
@@ -157,6 +161,23 @@ class ClosedTraces:
                 for real, each in self._traces.items()
                 if each.content is None and each.problem is None and real not in apart_from
             ]
+
+    def unreadable(self, apart_from: Set[str]) -> Sequence[tuple[Path, str]]:
+        """The traces that are there and cannot be read, each with the reason; some real paths do
+        not count.
+        """
+        with self._lock:
+            return [
+                (each.path, each.problem.reason)
+                for real, each in self._traces.items()
+                if each.problem is not None and not each.is_gone and real not in apart_from
+            ]
+
+    def take_other_unread(self) -> bool:
+        """Whether other traces cannot be read than when this was last asked."""
+        with self._lock:
+            has_other_unread, self._has_other_unread = self._has_other_unread, False
+        return has_other_unread
 
     def take_changed_runs(self) -> set[str]:
         """The ids of the runs whose parts have changed since this was last asked."""
@@ -268,7 +289,8 @@ class ClosedTraces:
         if isinstance(news, Problem):
             self._lose(trace, news)
             return
-        is_first, trace.problem = trace.content is None, None
+        is_first = trace.content is None
+        self._set_problem(trace, None)
         trace.content = trace.file.content
         if isinstance(news, More):
             assert trace.analysis is not None, "a file whose text is not kept is read whole"
@@ -336,15 +358,22 @@ class ClosedTraces:
 
     def _lose(self, trace: _Trace, problem: Problem | None = None) -> None:
         """A trace cannot be read, or is gone."""
-        if problem is not None and trace.problem != problem.message:
+        if problem is not None and trace.problem != problem:
             log.warning("%s", problem.message)
         with self._lock:
             self._kept.pop(trace.real, None)
             self._has_new_text |= trace.content is not None and trace.problem is None
-        trace.problem = problem.message if problem is not None else None
+        self._set_problem(trace, problem)
         trace.answer = trace.names = trace.counts = None
         _drop(trace)
         self._note(trace, None)
+
+    def _set_problem(self, trace: _Trace, problem: Problem | None) -> None:
+        before = trace.problem
+        trace.is_gone = problem is not None and not os.path.lexists(trace.path)
+        with self._lock:
+            self._has_other_unread |= problem != before
+            trace.problem = problem
 
     def _note(self, trace: _Trace, summary: TraceSummary | None) -> None:
         """Publish what a trace says of its runs."""

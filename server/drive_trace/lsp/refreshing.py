@@ -57,6 +57,8 @@ class Refreshing:
         runs = self._runs.closed.take_changed_runs()
         has_new_text = self._runs.closed.take_new_text()
         is_settled = self._runs.take_said_so_far()
+        # What cannot be read may have been about any run.
+        is_settled |= self._runs.closed.take_other_unread()
         if runs or has_new_text or is_settled:
             self._changed_on_disk()
         if is_settled or any(

@@ -161,9 +161,10 @@ class Views:
         found: list[bytes] = []
         folders = self._runs.closed.folders.folders
         waiting = {each: self._runs.waiting(each) for each in (*folders, None)}
+        unreadable = {each: self._runs.unread(each) for each in (*folders, None)}
         for batch in in_batches(runs):
             for folder, parts in batch:
-                run = score_run([each.part for each in parts])
+                run = score_run([each.part for each in parts], unreadable.get(folder, ()))
                 uris = [each.uri for each in parts]
                 said = JoinedRun(run, None, uris, "", waiting.get(folder, 0))
                 name = folder.name if folder is not None and len(folders) > 1 else None

@@ -18,6 +18,7 @@ from drive_trace.lsp.threads import in_thread
 from drive_trace.lsp.trace_folders import real_path
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.summary import RunSummary, parts_by_run
 from drive_trace.steps import Steps, at_once, in_batches
 
@@ -141,10 +142,22 @@ class WorkspaceRuns:
         if not any(each.part.event_count for each in parts):
             return None
         own = [each.part for each in parts if each.uri == uri and each.part.event_count]
-        run = score_run([each.part for each in parts])
-        uris = [each.uri for each in parts]
-        waiting = self.waiting(self.folder_of(uri))
-        return JoinedRun(run, score_run(own) if own else None, uris, uri, waiting)
+        folder = self.folder_of(uri)
+        unread = self.unread(folder)
+        run = score_run([each.part for each in parts], unread)
+        here = score_run(own, unread) if own else None
+        return JoinedRun(run, here, [each.uri for each in parts], uri, self.waiting(folder))
+
+    def unread(self, folder: Path | None) -> list[Unread]:
+        """The traces of a folder that cannot be read: each may say something of any of its runs."""
+        if folder is None:
+            return []
+        folders = self.closed.folders
+        return [
+            Unread(folders.name_of(path), reason)
+            for path, reason in self.closed.unreadable(self.open_reals())
+            if folders.folder_of(path) == folder
+        ]
 
     def waiting(self, folder: Path | None) -> int | None:
         """How many traces of a folder are not read yet; None where it has not been searched."""
