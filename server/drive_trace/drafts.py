@@ -8,7 +8,7 @@ rules. What only the moment of writing gives, a fresh id and the time, is put in
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 import orjson
@@ -16,7 +16,8 @@ import orjson
 from drive_trace.api import Analysis
 from drive_trace.rules.base import shown
 from drive_trace.scorecard.card import rejected_phrase
-from drive_trace.scorecard.feeds import FeedState
+from drive_trace.scorecard.feeds import FeedState, JoinedFeed, of_one_file
+from drive_trace.scorecard.summary import Rejected
 from drive_trace.trace.line import REJECTING, Concern
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.syntax import parse
@@ -84,7 +85,7 @@ def draft_event(name: str, run_id: str, agent_id: str | None, payload: str) -> D
 def draft_merged(
     feed: EventType,
     run_id: str,
-    state: FeedState,
+    joined: JoinedFeed,
     changes: Mapping[str, object],
     *,
     new_run: bool = False,
@@ -96,13 +97,17 @@ def draft_merged(
     anew.
     """
     names = [name for name in feed.fields if name not in ENVELOPE]
-    if not state.knows_run and not new_run:
+    if not joined.own.knows_run and not new_run:
         return Refused((f"the trace has no valid event of the run {shown(run_id)}",), True)
     unnamed = [name for name in names if name not in changes]
-    if unnamed and state.rejected_since:
-        return Refused((_superseded_by_rejected(state, unnamed),))
-    counted = state.counted.values if state.counted is not None else {}
-    draft = Draft(feed, run_id, state.agent_id, {**dict.fromkeys(names), **counted, **changes})
+    rejected = joined.rejected_after
+    if unnamed and rejected:
+        said = (_superseded_by_rejected(*each, joined, unnamed) for each in rejected)
+        return Refused(tuple(said))
+    decider = joined.deciding
+    last = decider.state.counted if decider is not None else None
+    counted = last.values if last is not None else {}
+    draft = Draft(feed, run_id, joined.own.agent_id, {**dict.fromkeys(names), **counted, **changes})
     reasons = _objections(draft.record(_ANY_STAMP))
     return Refused(tuple(reasons)) if reasons else draft
 
@@ -115,7 +120,8 @@ def erasures(draft: Draft, state: FeedState) -> Refused | None:
     if draft.event.name != GRADE or not nulls:
         return None
     if state.rejected_since:
-        return Refused((_superseded_by_rejected(state, nulls),))
+        only = of_one_file(state)
+        return Refused((_superseded_by_rejected("", state.rejected_since, only, nulls),))
     if state.counted is None:
         return None
     values, line, _ = state.counted
@@ -140,12 +146,16 @@ def cautions(record: str) -> list[str]:
     ]
 
 
-def _superseded_by_rejected(state: FeedState, unnamed: list[str]) -> str:
-    counted = "nothing counts so far"
-    if state.counted is not None:
-        counted = f"only line {state.counted.line}, which is older, counts so far"
+def _superseded_by_rejected(
+    path: str, rejected: Sequence[Rejected], joined: JoinedFeed, unnamed: list[str]
+) -> str:
+    counted, decider = "nothing counts so far", joined.deciding
+    if decider is not None and decider.state.counted is not None:
+        where = f" of {decider.path}" if decider.path != path else ""
+        counted = f"only line {decider.state.counted.line}{where}, which is older, counts so far"
+    in_file = f"{path}: " if len(joined.files) > 1 else ""
     return (
-        f"{rejected_phrase(state.rejected_since)}: {counted}; mend that first, or give every "
+        f"{in_file}{rejected_phrase(rejected)}: {counted}; mend that first, or give every "
         f"component anew ({', '.join(unnamed)} {'is' if len(unnamed) == 1 else 'are'} not given)"
     )
 

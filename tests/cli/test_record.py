@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -167,22 +168,90 @@ def test_a_first_grade_that_was_rejected(trace: Path) -> None:
     assert "nothing counts so far" in refused(trace, record(trace, "--qa", "pass"), before)
 
 
-def test_other_traces_of_the_run_are_compared_and_not_merged(trace: Path, tmp_path: Path) -> None:
-    old = graded("pass", None, None, ts="2026-01-01T00:00:00.000Z")
-    new = graded("fail", None, None, ts="2999-01-01T00:00:00.000Z")
-    others = [
-        write(tmp_path, "a/trace.jsonl", old),
-        write(tmp_path, "b/trace.jsonl", new),
-        write(tmp_path, "c/trace.jsonl", graded("pass", None, None, project_run_id="run-2")),
-        write(tmp_path, "d/trace.jsonl", graded(None, "pass", None)),
-    ]
-    ran = record(trace, "--qa", "pass", tmp_path)
-    assert (ran.code, last(trace, GRADES)) == (0, [None, "pass", None])
-    first, second = ran.err.splitlines()
-    assert first.startswith(f"drive-trace: {others[0]}: line 1 says of the run: mechanical pass, ")
-    assert first.endswith("scored together, what was recorded now counts")
-    assert second.startswith(f"drive-trace: {others[1]}: line 1 says of the run: mechanical fail, ")
-    assert second.endswith("scored together, that line counts, because it is later")
+@pytest.fixture
+def slices(trace: Path, tmp_path: Path) -> Path:
+    """Another file of the run, in the same repository, which has graded all of it."""
+    (tmp_path / ".git").mkdir()
+    return write(tmp_path, "slices/a/trace.jsonl", graded("pass", "pass", "pass"))
+
+
+def test_a_grade_in_another_file_of_the_run_is_kept(trace: Path, slices: Path) -> None:
+    ran = record(trace, "--intent", "fail")
+    assert (ran.code, last(trace, GRADES)) == (0, ["pass", "pass", "fail"])
+    assert ran.out.splitlines()[0] == "run-1: INCORRECT — intent failed"
+    assert "intent fail (was pass)" in ran.out
+    assert f"kept: mechanical pass, qa pass (line 1 of {slices})" in ran.out
+    # What was recorded now is the latest.
+    assert run("score", "--format", "json", trace.parent).json["runs"][0]["decided_by"] == {
+        "path": str(trace),
+        "line": len(trace.read_text().splitlines()),
+    }
+
+
+def test_only_this_file_counts_where_that_is_asked_for(trace: Path, slices: Path) -> None:
+    ran = record(trace, "--intent", "fail", "--only-this-file")
+    assert (ran.code, last(trace, GRADES)) == (0, [None, None, "fail"])
+    assert record(trace, "--qa", "pass", "--only-this-file", slices).code == 2
+
+
+def test_without_a_repository_the_files_are_those_of_the_configuration(
+    trace: Path, tmp_path: Path
+) -> None:
+    write(tmp_path, "slices/a/trace.jsonl", graded("pass", "pass", "pass"))
+    ran = record(trace, "--intent", "fail")
+    assert (ran.code, last(trace, GRADES)) == (0, [None, None, "fail"])
+    trace.write_text(triage())
+    write(tmp_path, "drive-trace.toml", "")
+    record(trace, "--intent", "fail")
+    assert last(trace, GRADES) == ["pass", "pass", "fail"]
+
+
+def test_the_latest_grade_of_all_files_is_kept_and_a_tie_is_the_later_files(
+    trace: Path, tmp_path: Path
+) -> None:
+    write(tmp_path, "a/trace.jsonl", graded("fail", None, None))
+    write(tmp_path, "b/trace.jsonl", graded("pass", None, None))
+    write(tmp_path, "c/trace.jsonl", graded(None, None, "fail", project_run_id="run-2"))
+    old = graded("fail", "fail", "fail", ts="2001-01-01T00:00:00.000Z")
+    write(tmp_path, "d/trace.jsonl", old)
+    assert record(trace, "--qa", "pass", tmp_path).code == 0
+    assert last(trace, GRADES) == ["pass", "pass", None]
+
+
+def test_a_grade_of_the_future_still_counts_and_that_is_told(trace: Path, slices: Path) -> None:
+    slices.write_text(graded("fail", "pass", "pass", ts="2999-01-01T00:00:00.000Z"))
+    ran = record(trace, "--mechanical", "pass")
+    assert ran.code == 0
+    assert ran.out.splitlines()[0] == "run-1: INCORRECT — mechanical failed"
+    assert f"{slices}: line 1 is of 2999-01-01T00:00:00.000Z, which is later than now" in ran.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="made unreadable with a link to itself")
+def test_a_file_of_the_run_that_cannot_be_read_has_nothing_recorded(
+    trace: Path, slices: Path
+) -> None:
+    slices.unlink()
+    slices.symlink_to(slices.name)
+    before = trace.read_text()
+    ran = record(trace, "--intent", "pass")
+    assert (ran.code, ran.out, trace.read_text()) == (2, "", before)
+    assert f"{slices}: " in ran.err
+    assert "--only-this-file" in ran.err
+    assert f"nothing was written to {trace}" in ran.err
+    assert record(trace, "--intent", "pass", "--only-this-file").code == 0
+
+
+def test_a_rejected_grade_after_the_deciding_one_in_any_file_is_not_passed_over(
+    trace: Path, slices: Path
+) -> None:
+    slices.write_text(graded("pass", "pass", None) + graded("pass", "failed", None))
+    ran = record(trace, "--intent", "pass")
+    assert ran.code == 1
+    assert f"{slices}: 1 correctness line rejected (line 2), not counted: only line 1" in ran.err
+    assert record(trace, "--mechanical", "pass", "--qa", "fail", "--intent", "pass").code == 0
+    # From then on it is older than what counts.
+    assert record(trace, "--intent", "fail").code == 0
+    assert last(trace, GRADES) == ["pass", "fail", "fail"]
 
 
 def test_a_path_that_cannot_be_read_has_nothing_recorded(trace: Path, tmp_path: Path) -> None:
@@ -290,8 +359,8 @@ def test_figures_after_rejected_ones(trace: Path) -> None:
     assert "1 token line rejected (line 2)" in said
 
 
-def test_other_traces_figures_are_compared(trace: Path, tmp_path: Path) -> None:
+def test_figures_of_other_files_are_kept(trace: Path, tmp_path: Path) -> None:
     other = write(tmp_path, "a/trace.jsonl", tokens(1, 2, 3, None))
     ran = add_tokens(trace, "--input-tokens", "5", other)
     assert ran.code == 0
-    assert "line 1 says of the run: input_tokens 1, output_tokens 2" in ran.err
+    assert f"kept: output_tokens 2, cache_read_tokens 3 (line 1 of {other})" in ran.out

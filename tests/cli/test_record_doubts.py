@@ -92,7 +92,8 @@ def test_rejected_grades_of_other_files_are_told(tmp_path: Path) -> None:
     other = write(tmp_path, "a/trace.jsonl", "".join(lines))
     only_rejected = write(tmp_path, "b/trace.jsonl", graded("pass", "failed", None))
     write(tmp_path, "c/trace.jsonl", graded("pass", "failed", None, run="other"))
-    ran = run(*record(path, "--intent", "pass"), tmp_path)
+    whole = ("--mechanical", "pass", "--qa", "pass", "--intent", "pass")
+    ran = run(*record(path, *whole), tmp_path)
     assert (ran.code, ran.out.splitlines()[0]) == (0, "run-1: CORRECT")
     assert ran.err == (
         f"drive-trace: {other}: 2 correctness lines rejected (lines 2, 4), "

@@ -1,25 +1,25 @@
-"""What ``record`` and ``tokens`` share: they add to a feed what counts of it so far."""
+"""What ``record`` and ``tokens`` share: they add to a feed what counts of it so far, over all files
+of the run.
+"""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import click
 
-from drive_trace.commands.paths import Reading
 from drive_trace.commands.streams import OutputError, give_up_output
-from drive_trace.commands.writing import EXIT_UNUSABLE, done, say
+from drive_trace.commands.writing import EXIT_UNUSABLE, Command, done, say
 from drive_trace.rules.base import printable
 from drive_trace.scorecard.card import rejected_phrase
-from drive_trace.scorecard.feeds import FeedState, feed_state
+from drive_trace.scorecard.feeds import FeedState
 from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.scorecard.summary import Rejected
 from drive_trace.storage.recording import Merged, record_feed
-from drive_trace.storage.traces import Trace
-from drive_trace.vocabulary import EVENTS
+from drive_trace.storage.run_files import files_beside
+from drive_trace.storage.traces import Problem
 
 
 class Request(NamedTuple):
@@ -32,44 +32,64 @@ class Request(NamedTuple):
     changes: Mapping[str, object]
     """The components that are given, by name."""
     new_run: bool
-    others: Sequence[str]
-    """Further paths, in which the run may have been recorded, too."""
+    only_this_file: bool
+    """Whether other files of the run are left out."""
+    paths: Sequence[str]
+    """Where the run may have been recorded, beside the files of the repository."""
+
+
+def only_this_file_option(command: Command) -> Command:
+    """``--only-this-file``."""
+    return click.option(
+        "--only-this-file",
+        is_flag=True,
+        help="Keep what FILE alone says of the run, whatever its other files do.",
+    )(command)
 
 
 def record(request: Request) -> Merged:
-    """Append to the feed, and tell of what other traces say; ends the command where it cannot."""
-    # Read first, so that a path which cannot be read has nothing recorded.
-    reading = Reading(request.others) if request.others else ()
-    this = os.path.realpath(request.trace_file)
-    others = [
-        (trace.path, _state_of(trace, request))
-        for trace in reading
-        if os.path.realpath(trace.path) != this
-    ]
-    if isinstance(reading, Reading) and reading.unread:
-        say(f"nothing was written to {request.trace_file}")
-        sys.exit(EXIT_UNUSABLE)
-    recorded = done(
-        record_feed(
-            request.trace_file,
-            request.feed,
-            request.run_id,
-            request.changes,
-            new_run=request.new_run,
-        ),
+    """Append to the feed what counts of it over all files of the run; ends the command where it
+    cannot.
+    """
+    if request.only_this_file and request.paths:
+        raise click.UsageError("--only-this-file does not go with further paths")
+    beside: list[str] = []
+    if not request.only_this_file:
+        for found in files_beside(request.trace_file, request.paths):
+            if isinstance(found, Problem):
+                _end_unread(found, request)
+            beside.append(found)
+    recorded = record_feed(
         request.trace_file,
+        request.feed,
+        request.run_id,
+        request.changes,
+        new_run=request.new_run,
+        beside=beside,
     )
-    for note in recorded.written.notes:
+    if isinstance(recorded, Problem) and recorded.path in beside:
+        _end_unread(recorded, request)
+    merged = done(recorded, request.trace_file)
+    for note in merged.written.notes:
         say(f"{request.trace_file}: {note}")
-    for path, other in others:
-        for note in _about_other(other, recorded):
-            say(f"{path}: {note}")
-    return recorded
+    for path, other in merged.before.files:
+        if path != request.trace_file:
+            for phrase in _dropped(other, sorted((*other.rejected, *other.hidden))):
+                say(f"{path}: {phrase}")
+    later = merged.outranked_by
+    if later is not None and later.state.counted is not None:
+        counted = later.state.counted
+        say(
+            f"{later.path}: line {counted.line} is of {counted.ts}, which is later than now: it "
+            "still counts for the run, and what was recorded now does not"
+        )
+    return merged
 
 
-def _state_of(trace: Trace, request: Request) -> FeedState:
-    data = "\n".join(trace.records).encode()
-    return feed_state(data, EVENTS[request.feed], request.run_id)
+def _end_unread(problem: Problem, request: Request) -> NoReturn:
+    say(f"{problem.message}; it may hold the run, too (--only-this-file records without it)")
+    say(f"nothing was written to {request.trace_file}")
+    sys.exit(EXIT_UNUSABLE)
 
 
 def tell_recorded(request: Request, recorded: Merged, title: str) -> None:
@@ -87,7 +107,8 @@ def tell_recorded(request: Request, recorded: Merged, title: str) -> None:
 
 
 def _echo_recorded(request: Request, recorded: Merged, title: str) -> None:
-    counted = recorded.before.counted
+    decider = recorded.before.deciding
+    counted = decider.state.counted if decider is not None else None
     before = counted.values if counted is not None else {}
     names = list(recorded.values)
     given = [
@@ -105,28 +126,13 @@ def _echo_recorded(request: Request, recorded: Merged, title: str) -> None:
     click.echo(f"{printable(request.run_id, 200)}: {title}")
     click.echo(f"  recorded: {', '.join(given)} (line {recorded.line})")
     if kept and counted is not None:
-        click.echo(f"  kept: {', '.join(kept)} (line {counted.line})")
+        is_other = decider is not None and decider.path != request.trace_file
+        where = f" of {printable(decider.path, 4096)}" if decider is not None and is_other else ""
+        click.echo(f"  kept: {', '.join(kept)} (line {counted.line}{where})")
     if missing:
         click.echo(f"  not recorded: {', '.join(missing)}")
-    for dropped in _dropped(recorded.before, recorded.before.rejected):
+    for dropped in _dropped(recorded.before.own, recorded.before.own.rejected):
         click.echo(f"  {dropped}")
-
-
-def _about_other(other: FeedState, recorded: Merged) -> Iterator[str]:
-    """What another trace says of the run's feed, where it says something else."""
-    found = other.counted
-    if found is not None and dict(found.values) != dict(recorded.values):
-        values = ", ".join(_named(name, value) for name, value in found.values.items())
-        counts = (
-            "that line counts, because it is later"
-            if found.ts > recorded.ts
-            else "what was recorded now counts"
-        )
-        yield (
-            f"line {found.line} says of the run: {values}. That was not merged. "
-            f"Where both files are scored together, {counts}"
-        )
-    yield from _dropped(other, sorted((*other.rejected, *other.hidden)))
 
 
 def _dropped(state: FeedState, rejected: Sequence[Rejected]) -> Iterator[str]:

@@ -22,6 +22,7 @@ _OUTCOME = click.Choice(list(_SHAPE.meanings))
 @click.option("--qa", type=_OUTCOME, help="The QA run.")
 @click.option("--intent", type=_OUTCOME, help="The judge's verdict: is it what was meant?")
 @new_run_option
+@feeds.only_this_file_option
 @paths_argument
 def record(  # noqa: PLR0913, PLR0917 - one for each option
     trace_file: str,
@@ -30,21 +31,24 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
     qa: str | None,
     intent: str | None,
     new_run: bool,
+    only_this_file: bool,
     paths: tuple[str, ...],
 ) -> None:
     """Record one or more components of a run's grade, and show its verdict.
 
-    Of a run's correctness-recorded events the last one counts, as a whole. So what counts in FILE
-    is read, the named components are changed, and all three are appended as one new event, while
-    no other drive-trace can write. There is no way to set a component back to null. The event has
-    the run's orchestrator_agent_id if all of its events that have one have the same.
+    Of a run's correctness-recorded events the last one counts, as a whole: in a file the lowest,
+    between files the one with the latest ts. So what counts over all files of the run is read, the
+    named components are changed, and all three are appended to FILE as one new event, while no
+    other drive-trace can write to it. There is no way to set a component back to null. The event
+    has the run's orchestrator_agent_id if all of its events in FILE that have one have the same.
+
+    The files of the run are looked for in the repository that FILE stands in, or else in the
+    folder of the drive-trace.toml that holds for it, and at PATH. One that cannot be read ends the
+    command; --only-this-file does without them.
 
     It is refused for a run that FILE has no event of (but for --new-run), and where a later grade
-    of the run was rejected by readers: what that was meant to say would be lost. Naming all three
-    components overrides it.
-
-    PATH: other traces that may grade the run, too. Where one does otherwise, or has a line that
-    may have been meant to and does not count, it is told, and not merged.
+    of the run was rejected by readers, in whichever file: what that was meant to say would be
+    lost. Naming all three components overrides it.
 
     Exit code: 0 recorded, whatever the verdict; 1 refused; 2 wrong usage, or something cannot be
     read or written. After 1 and 2 the file is as it was.
@@ -62,7 +66,11 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
     changes = {name: value for name, value in given.items() if value is not None}
     if not changes:
         raise click.UsageError("name what to record: --mechanical, --qa or --intent")
-    request = feeds.Request(trace_file, project_run_id, GRADE, changes, new_run, paths)
+    request = feeds.Request(
+        trace_file, project_run_id, GRADE, changes, new_run, only_this_file, paths
+    )
     recorded = feeds.record(request)
-    gate = judge(Recorded(recorded.values, recorded.ts, trace_file, recorded.line))
+    later = recorded.outranked_by.state.counted if recorded.outranked_by is not None else None
+    values = recorded.values if later is None else later.values
+    gate = judge(Recorded(values, recorded.ts, trace_file, recorded.line))
     feeds.tell_recorded(request, recorded, headline(gate))

@@ -32,6 +32,7 @@ _COUNT = _Count(min=0)
     help="Sum up the usage objects of the agents' SDK in FILE; - is standard input.",
 )
 @new_run_option
+@feeds.only_this_file_option
 @paths_argument
 def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     trace_file: str,
@@ -42,6 +43,7 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     cache_write_tokens: int | None,
     usage: str | None,
     new_run: bool,
+    only_this_file: bool,
     paths: tuple[str, ...],
 ) -> None:
     """Record the tokens that a whole run has cost, or some of the four figures.
@@ -59,7 +61,7 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     result that adds up the others. Where they differ, or usage stands in several places or in
     another, nothing is counted: it is refused, and why is told.
 
-    What is refused, which agent the event has, and how other traces at PATH are compared is as by
+    What is refused, which agent the event has, and in which files the run is looked for is as by
     record.
 
     Exit code: 0 recorded, 1 refused, 2 wrong usage, or something cannot be read or written. After
@@ -86,5 +88,7 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
             say(note)
     if not changes:
         raise click.UsageError("name what to record: at least one figure, or --usage with one")
-    request = feeds.Request(trace_file, project_run_id, COST, changes, new_run, paths)
+    request = feeds.Request(
+        trace_file, project_run_id, COST, changes, new_run, only_this_file, paths
+    )
     feeds.tell_recorded(request, feeds.record(request), "tokens recorded")

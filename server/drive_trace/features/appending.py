@@ -22,7 +22,7 @@ from drive_trace.features.offers import (
 from drive_trace.features.replacing import Replacement
 from drive_trace.rules.base import printable
 from drive_trace.rules.edits import placeholder
-from drive_trace.scorecard.feeds import feed_state
+from drive_trace.scorecard.feeds import feed_state, of_one_file
 from drive_trace.scorecard.summary import Recorded
 from drive_trace.scorecard.verdict import judge
 from drive_trace.text import is_blank
@@ -148,7 +148,7 @@ def _grade(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | C
     if not changes.keys() <= _choices().keys():
         raise ValueError("a grade has other components")
     text = analysis.document.text.encode("utf-8", "replace")
-    draft = draft_merged(feed, run_id, feed_state(text, feed, run_id), changes)
+    draft = draft_merged(feed, run_id, of_one_file(feed_state(text, feed, run_id)), changes)
     if isinstance(draft, Refused):
         return CannotMake("; ".join(draft.reasons))
     return draft.record(stamp)

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from drive_trace.scorecard.lookalikes import Lookalike, meant_feed, run_named
 from drive_trace.scorecard.summary import Rejected
 from drive_trace.trace.line import Line, OddLine, Status
+from drive_trace.trace.mentions import strings_named
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.values import values_of
 from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType
@@ -60,12 +62,67 @@ class FeedState(NamedTuple):
     """The orchestrator's session, as all events of the run have it that name one; None where they
     name several.
     """
+    times: Mapping[int, str] = MappingProxyType({})
+    """When rejected lines were written, by their numbers, as far as they say it."""
 
     @property
     def rejected_since(self) -> tuple[Rejected, ...]:
         """Those of the rejected lines, hidden ones too, that stand below the event that counts."""
         last = self.counted.line if self.counted is not None else 0
         return tuple(sorted(each for each in (*self.rejected, *self.hidden) if each.line > last))
+
+
+class FileFeed(NamedTuple):
+    """What one of the files of a run says of its feed."""
+
+    path: str
+    state: FeedState
+
+
+class JoinedFeed(NamedTuple):
+    """What all files of a run say of its feed."""
+
+    own: FeedState
+    """That of the file which is added to."""
+    files: Sequence[FileFeed]
+    """All of them, that file too, in the order in which they are joined."""
+
+    @property
+    def deciding(self) -> FileFeed | None:
+        """The file whose event counts for the run: the one with the latest ``ts``, the later file
+        on a tie.
+        """
+        found: FileFeed | None = None
+        latest = ""
+        for each in self.files:
+            counted = each.state.counted
+            if counted is not None and counted.ts >= latest:
+                found, latest = each, counted.ts
+        return found
+
+    @property
+    def rejected_after(self) -> Sequence[tuple[str, tuple[Rejected, ...]]]:
+        """The rejected lines, file by file, that stand after the event which counts for the run:
+        below it in its file; in another, below that one's last event, unless they are older.
+        """
+        decider = self.deciding
+        counted = decider.state.counted if decider is not None else None
+        found = []
+        for each in self.files:
+            times = each.state.times if each is not decider else {}
+            since = tuple(
+                line
+                for line in each.state.rejected_since
+                if counted is None or times.get(line.line, counted.ts) >= counted.ts
+            )
+            if since:
+                found.append((each.path, since))
+        return found
+
+
+def of_one_file(state: FeedState) -> JoinedFeed:
+    """A feed in a run's only file."""
+    return JoinedFeed(state, (FileFeed("", state),))
 
 
 def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
@@ -106,7 +163,17 @@ def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
             for start, line in reversed(alike)
         ),
         _agent_of(data, run_id),
+        {
+            numbers[start]: ts
+            for start, line in (*rejected, *hidden)
+            if (ts := next((value for value, _ in strings_named(line.text, "ts")), None))
+        },
     )
+
+
+def may_mention(data: bytes, run_id: str) -> bool:
+    """Whether a trace could name a run; it may be spelt with escapes."""
+    return run_id.encode("utf-8", "replace") in data or b"\\u" in data
 
 
 def has_run(data: bytes, run_id: str) -> bool:

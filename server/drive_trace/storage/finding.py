@@ -37,6 +37,10 @@ class LeftOut(NamedTuple):
     reason: Reason
 
 
+class NoTraces(Problem):
+    """A folder was searched, and holds no trace."""
+
+
 Found = str | Problem | LeftOut
 
 
@@ -119,7 +123,7 @@ def _in_folder(path: str, search: _Search) -> Iterator[Found]:
         others = sum(1 for _ in Path(path).glob("*.jsonl"))
         hint = f"; name its {others} other .jsonl files to read them" if others else ""
         hint = f"; {phrase}; --no-ignore reads them" if phrase else hint
-        yield Problem(
+        yield NoTraces(
             path,
             f"holds no trace (looked for trace.jsonl and wip/drive-trace/*.jsonl in it){hint}",
         )

@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from drive_trace.drafts import Draft, Refused, Stamp, cautions, draft_merged, erasures
 from drive_trace.rules.base import shown
 from drive_trace.scorecard.card import rejected_phrase
-from drive_trace.scorecard.feeds import FeedState, feed_state
+from drive_trace.scorecard.feeds import (
+    Counted,
+    FeedState,
+    FileFeed,
+    JoinedFeed,
+    feed_state,
+    may_mention,
+)
 from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_trace
 from drive_trace.storage.run_names import nearest_run, run_meant
 from drive_trace.storage.traces import UTF16, Problem, is_utf16, read_bytes
 from drive_trace.trace.reading import read_exactly
-from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary import EVENTS, EventType
 
 
 class Written(NamedTuple):
@@ -37,10 +44,12 @@ class Merged(NamedTuple):
     """One event of a feed was appended."""
 
     written: Written
-    before: FeedState
-    """What the trace said of the feed until then."""
+    before: JoinedFeed
+    """What the files of the run said of the feed until then."""
+    outranked_by: FileFeed | None
+    """The file whose event still counts, as it has a later ``ts``."""
     values: Mapping[str, object]
-    """What counts now."""
+    """What was recorded."""
     ts: str
     """When it was recorded."""
     line: int
@@ -110,16 +119,18 @@ def _passed_over(state: FeedState) -> Iterator[str]:
         yield alike
 
 
-def record_feed(
+def record_feed(  # noqa: PLR0913 - what is recorded, and where
     path: str,
     feed_name: str,
     run_id: str,
     changes: Mapping[str, object],
     *,
     new_run: bool = False,
+    beside: Sequence[str] = (),
 ) -> Merged | Refused | Problem:
     """Append what counts of a run's feed with some components changed, named as in the vocabulary.
-    Never raises.
+    Never raises. ``beside`` are files that may hold the run, too, in the order in which they are
+    joined; a Problem where one of them cannot be read.
 
     ``new_run`` allows a run, and a trace, that is not there yet.
     """
@@ -128,14 +139,43 @@ def record_feed(
         with locked_trace(path, create=new_run) as trace:
             data = _as_read(trace.read())
             state = feed_state(data, feed, run_id)
-            draft = draft_merged(feed, run_id, state, changes, new_run=new_run)
+            files = _files(FileFeed(path, state), beside, feed, run_id)
+            if isinstance(files, Problem):
+                return files
+            joined = JoinedFeed(state, files)
+            draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
             if isinstance(draft, Refused):
                 return _with_guess(draft, run_id, data) if draft.for_unknown_run else draft
             stamp = new_stamp()
             written = _append(trace, draft, stamp, ())
-            return Merged(written, state, draft.payload, stamp.ts, _next_line(data))
+            line = _next_line(data)
+            own = FileFeed(path, state._replace(counted=Counted(draft.payload, line, stamp.ts)))
+            now = [own if each.path == path else each for each in files]
+            last = JoinedFeed(own.state, now).deciding
+            outranked_by = last if last is not own else None
+            return Merged(written, joined, outranked_by, draft.payload, stamp.ts, line)
     except AppendError as error:
         return error.problem
+
+
+def _files(
+    own: FileFeed, beside: Sequence[str], feed: EventType, run_id: str
+) -> Sequence[FileFeed] | Problem:
+    """What the files of a run say of its feed; one that it is not found in is left out."""
+    this, found, is_found = os.path.realpath(own.path), [], False
+    for path in beside:
+        if os.path.realpath(path) == this:
+            found.append(own)
+            is_found = True
+            continue
+        data = read_bytes(path)
+        if isinstance(data, Problem):
+            return data
+        if is_utf16(data):
+            return Problem(path, UTF16)
+        if may_mention(data, run_id):
+            found.append(FileFeed(path, feed_state(_as_read(data), feed, run_id)))
+    return found if is_found else [*found, own]
 
 
 def _as_read(data: bytes) -> bytes:
