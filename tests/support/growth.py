@@ -7,30 +7,45 @@ a ratio, which a slow one does not change.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import thread_time
+
+Work = Callable[[], object]
 
 TIMES = 4
 """How much larger the larger one is: what is quadratic costs 16 times as much."""
 MOST = 9
 """So many times as much is still no square; the rest is the machine's caches."""
-NOTHING = 0.05
+NOTHING = 0.1
 """So few seconds of the processor say nothing of how work grows."""
 TRIES = 3
 
 
-def assert_linear(prepare: Callable[[int], Callable[[], object]], size: int) -> None:
+def assert_linear(prepare: Callable[[int], Work], size: int) -> None:
     """Hold that what is prepared for ``size`` grows no faster than the size."""
-    measured = []
+    assert_all_linear(lambda size: {"this": prepare(size)}, size)
+
+
+def assert_all_linear(prepare: Callable[[int], Mapping[str, Work]], size: int) -> None:
+    """The same of several things that are done one after the other, by their names."""
+    grown: dict[str, str] = {}
     for _ in range(TRIES):
-        small, large = _cost(prepare(size // TIMES)), _cost(prepare(size))
-        if large < NOTHING or large < small * MOST:
+        small, large = _costs(prepare(size // TIMES)), _costs(prepare(size))
+        grown = {
+            name: f"{small[name]:.3f} s, and {cost:.3f} s for {TIMES} times as much"
+            for name, cost in large.items()
+            if cost > NOTHING and cost > small[name] * MOST
+        }
+        if not grown:
             return
-        measured.append(f"{small:.3f} s, and {large:.3f} s for {TIMES} times as much")
-    raise AssertionError("; ".join(measured))
+    raise AssertionError(grown)
 
 
-def _cost(work: Callable[[], object]) -> float:
+def _costs(works: Mapping[str, Work]) -> dict[str, float]:
+    return {name: _cost(work) for name, work in works.items()}
+
+
+def _cost(work: Work) -> float:
     gc.collect()
     started = thread_time()
     work()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
@@ -64,8 +65,7 @@ def _skipped(text: str, at: int) -> int:
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise _RepeatedKeyError(
             f"has the key `{printable(twice)}` twice: which one counts cannot be told; "
             "leave one out"

@@ -122,13 +122,17 @@ class DiagnosticMaker:
                 return self._filled(line, findings, before.cut)
         if not self._is_simple:
             return self._plain(findings)
-        cut = [self._cut(finding) for finding in findings]
+        cut = [self._cut(finding) for finding in self._shown(findings)]
         known = [text for text in cut if text is not None]
         return self._filled(line, findings, known) if known == cut else self._plain(findings)
 
+    def _shown(self, findings: Sequence[Finding]) -> Sequence[Finding]:
+        """Those of a line that can be shown: a single one may have a hundred thousand."""
+        return findings[: self._options.most]
+
     def _plain(self, findings: Sequence[Finding]) -> _Made:
         plain = _Plain(self._analysis)
-        texts = [dumps(self._diagnostic(finding, plain)) for finding in findings]
+        texts = [dumps(self._diagnostic(finding, plain)) for finding in self._shown(findings)]
         return _Made(findings, self._analysis.document.shape, None, texts)
 
     def _cut(self, finding: Finding) -> _Text | None:

@@ -14,7 +14,8 @@ from drive_trace.trace.spacing import compacted
 from drive_trace.trace.syntax import Kind, parse
 
 _SPACE = " \t\r\n"
-_STRING_OR_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]"]')
+# A string that does not end is taken whole: looking for its end at each quote in it would not end.
+_STRING_OR_BRACKET = re.compile(r'"(?>(?:[^"\\]|\\.)*)(?P<end>"?)|[{}\[\]]')
 _DEPTH = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
@@ -61,8 +62,12 @@ def _begins(line: Line) -> bool:
 
 def _depth(text: str) -> int | None:
     """How many more brackets a line opens than it closes; None where it ends inside a string."""
-    found = _STRING_OR_BRACKET.findall(text)
-    return None if '"' in found else sum(_DEPTH.get(each, 0) for each in found)
+    depth = 0
+    for found in _STRING_OR_BRACKET.finditer(text):
+        if found["end"] == "":
+            return None
+        depth += _DEPTH.get(found[0], 0)
+    return depth
 
 
 def _one_object(text: str) -> str | None:

@@ -14,6 +14,9 @@ from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import FieldType, ObjectShape
 from drive_trace.vocabulary.slips import field_meant, is_same_word
 
+_MOST_SLIPS = 500
+"""A line with more remarks was not written by hand: none of its keys is a slip."""
+
 
 def _check(subject: Remarked) -> Iterable[Finding]:
     remark = subject.remark
@@ -40,6 +43,8 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 def _guess(line: Line, path: Path) -> FieldType | None:
+    if len(line.remarks) > _MOST_SLIPS:
+        return None
     event = event_of(line)
     fields = event.fields if event is not None else {}
     for step in path[:-1]:

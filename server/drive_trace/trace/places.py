@@ -54,7 +54,19 @@ def syntax_of(text: str) -> Syntax:
 
 
 _syntax_of_short = lru_cache(maxsize=64)(parse)
-_syntax_of_long = lru_cache(maxsize=1)(parse)
+_last_long: Syntax | None = None
+
+
+def _syntax_of_long(text: str) -> Syntax:
+    """Looks at the text itself only where it is another object: a megabyte that is compared with
+    its equal for each of its keys takes a minute.
+    """
+    global _last_long  # noqa: PLW0603 - a memory of one
+    found = _last_long
+    if found is None or found.text is not text:
+        found = found._replace(text=text) if found and found.text == text else parse(text)
+        _last_long = found
+    return found
 
 
 def resolve(text: str, place: Place | Span) -> Span:

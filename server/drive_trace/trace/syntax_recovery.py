@@ -22,6 +22,8 @@ _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")
 _CONFLICT = re.compile(r"(<{7}|>{7}|\|{7})( .*)?$|={7}$", re.DOTALL)
 _MOST_CLOSERS = 16
+_MOST_TOKENS = 50_000
+"""More of a record are not looked at: nobody wrote them, and a second is all that one may cost."""
 _MARKS = {
     "comma": (ProblemKind.MISSING_COMMA, ","),
     "colon": (ProblemKind.MISSING_COLON, ":"),
@@ -96,7 +98,9 @@ class _Reader:
         self.open_objects = 0
 
     def read(self) -> tuple[Node | None, list[SyntaxProblem]]:
-        while not self._ended():
+        for _ in range(_MOST_TOKENS):
+            if self._ended():
+                break
             if self.expect is _Expect.KEY:
                 self._run()
             token = self.tokens.next(self._place())
@@ -113,10 +117,18 @@ class _Reader:
             else:
                 self._text(token)
             self.last = token
+        else:
+            self._give_up()
         self._finish()
         if not self.report:
             self.report.not_json(Span(0, len(self.text)))
         return self.root, self.report.problems()
+
+    def _give_up(self) -> None:
+        """Leaves the rest as it is, and every repair with it: half of one is none."""
+        self.report.cut_off(Span(self.tokens.at, len(self.text)))
+        self.tokens.at = len(self.text)
+        self.tokens.swallowed = True
 
     def _run(self) -> None:
         """Passes over pairs that no reading could take for anything else."""

@@ -108,6 +108,12 @@ class Report:
         """The last resort: nothing more can be said."""
         self.add(ProblemKind.UNEXPECTED, span, "this line is not JSON")
 
+    def cut_off(self, rest: Span) -> None:
+        """A rest that nobody looks at: nothing is repaired, as more of its kind may stand there."""
+        for cause in self._causes.values():
+            cause.repair = ""
+        self.add(ProblemKind.UNEXPECTED, rest, "this line is not JSON, and too long to tell why")
+
     def extra_comma(self, comma: Span) -> None:
         """A comma with nothing before it."""
         message = "extra comma: nothing stands before this comma"

@@ -44,6 +44,7 @@ _PAIR = re.compile(rf'("{_PLAIN}"){_WS}:{_WS}({_NEAR}){_WS},?{_WS}')
 _VALUE = re.compile(rf"{_WS}({_SCALAR}|[{{\[]){_WS}")
 _KEY = re.compile(rf"{_WS}({_STRING}){_WS}:")
 _SKIP = re.compile(_WS)
+_QUOTED = re.compile(r'"(?>(?:[^"\\]|\\.)*)"?', re.DOTALL)
 
 _ESCAPE_OR_PAIR = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _LAST = ("}", "]", '"', "e", "l", *"0123456789")
@@ -51,6 +52,7 @@ _LAST = ("}", "]", '"', "e", "l", *"0123456789")
 _SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _NOWHERE = Span(0, 0)
 _MOST_SEARCHES = 4
+_DEEP = 1000
 _LITERALS = {
     "true": (Kind.BOOLEAN, True),
     "false": (Kind.BOOLEAN, False),
@@ -241,6 +243,8 @@ def _read_value(text: str, at: int) -> tuple[Node | None, int]:
             return None, at
         word, at = found[1], found.end()
         if word in "{[":
+            if len(frames) == _DEEP and not _may_close(text):
+                return None, at
             frames.append(_Frame(found.start(1), word))
             at = frames[-1].begin(text, at)
         else:
@@ -256,6 +260,12 @@ def _read_value(text: str, at: int) -> tuple[Node | None, int]:
             at = frames[-1].add(node, text, at)
         if at < 0:
             return None, at
+
+
+def _may_close(text: str) -> bool:
+    """Whether as many brackets close as open: else what is deep need not be read to its end."""
+    marks = _QUOTED.sub("", text)
+    return all(marks.count(opens) == marks.count(closes) for opens, closes in ("{}", "[]"))
 
 
 def _skip(text: str, at: int) -> int:

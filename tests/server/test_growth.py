@@ -1,0 +1,167 @@
+"""What hostile traces cost: every request, and a keystroke, grow no faster than the trace does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import pytest
+
+from drive_trace.api import Analysis
+from drive_trace.commands.usage_json import UnreadableError, values
+from drive_trace.rules.joining import join
+from drive_trace.trace.syntax import parse
+from tests.support.client_text import position
+from tests.support.growth import Work, assert_all_linear, assert_linear
+from tests.support.sessions.channels import InProcess
+
+URI = "file:///hostile/trace.jsonl"
+SIZE = 40_000
+"""Characters; what is quadratic in them takes seconds."""
+EVENT = '{"event_type":"slice-started","event_id":"e"'
+CAPABILITIES = {"textDocument": {"hover": {"contentFormat": ["markdown"]}, "diagnostic": {}}}
+
+
+def _keys(size: int) -> str:
+    return EVENT + "".join(f',"key{number:06}":1' for number in range(size // 14)) + "}\n"
+
+
+def _repeated(unit: str, before: str = "", after: str = "") -> Callable[[int], str]:
+    return lambda size: before + unit * (size // len(unit)) + after
+
+
+TEXTS: dict[str, Callable[[int], str]] = {
+    "objects that never end": _repeated('{"a":'),
+    "arrays that do not match": _repeated("[", after="1}"),
+    "keys that are not declared": _keys,
+    "a key again and again": _repeated(',"event_id":"e"', EVENT, "}\n"),
+    "quotes in a string that never ends": _repeated('\\"', EVENT + ',"a":"'),
+    "an object over many lines": _repeated('"\\"":\n', "{\n", "}\n"),
+    "objects that are opened on each line": _repeated('{\n"a":[\n'),
+    "commas": _repeated(",\n}\n", EVENT),
+    "commas behind each line": _repeated(EVENT + "},\n"),
+}
+
+
+def _requests(middle: Any, whole: Any) -> dict[str, dict[str, Any]]:
+    at, options = {"position": middle}, {"options": {"tabSize": 2, "insertSpaces": True}}
+    return {
+        "hover": at,
+        "completion": at,
+        "definition": at,
+        "references": {**at, "context": {"includeDeclaration": True}},
+        "documentHighlight": at,
+        "prepareRename": at,
+        "rename": {**at, "newName": "new"},
+        "selectionRange": {"positions": [middle]},
+        "codeAction": {"range": whole, "context": {"diagnostics": []}},
+        "documentSymbol": {},
+        "foldingRange": {},
+        "documentLink": {},
+        "codeLens": {},
+        "inlayHint": {"range": whole},
+        "semanticTokens/full": {},
+        "semanticTokens/range": {"range": whole},
+        "formatting": options,
+        "rangeFormatting": {**options, "range": whole},
+        "diagnostic": {},
+    }
+
+
+class _Editor:
+    """Sends messages to a server in this thread, and takes what comes for granted."""
+
+    def __init__(self) -> None:
+        self.channel = InProcess(reads_ahead=False)
+        self.request("initialize", processId=None, rootUri=None, capabilities=CAPABILITIES)
+        self.notify("initialized")
+
+    def request(self, method: str, **params: Any) -> None:
+        answered: list[Any] = []
+
+        def take(message: Any) -> tuple[bytes, ...]:
+            if message.get("id") == method:
+                answered.append(message)
+            return ()
+
+        message = {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
+        self.channel.exchange([json.dumps(message).encode()], take, lambda: bool(answered))
+        (answer,) = answered
+        assert "result" in answer or method.endswith("ename"), answer
+
+    def notify(self, method: str, **params: Any) -> None:
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        self.channel.exchange([json.dumps(message).encode()], lambda _: (), lambda: True)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_request_and_a_keystroke(name: str) -> None:
+    editors: list[_Editor] = []
+
+    def works(size: int) -> Mapping[str, Work]:
+        text = TEXTS[name](size)
+        editor = _Editor()
+        editors.append(editor)
+        middle, end = (position(text, at, "utf-16") for at in (len(text) // 2, len(text)))
+        document = {"uri": URI, "languageId": "jsonl", "version": 1, "text": text}
+        typed = {"range": {"start": middle, "end": middle}, "text": " "}
+        changed = {"uri": URI, "version": 2}
+        return {
+            "opening": partial(editor.notify, "textDocument/didOpen", textDocument=document),
+            "typing": partial(
+                editor.notify,
+                "textDocument/didChange",
+                textDocument=changed,
+                contentChanges=[typed],
+            ),
+            **{
+                method: partial(
+                    editor.request,
+                    f"textDocument/{method}",
+                    textDocument={"uri": URI},
+                    **params,
+                )
+                for method, params in _requests(
+                    middle, {"start": {"line": 0, "character": 0}, "end": end}
+                ).items()
+            },
+        }
+
+    try:
+        assert_all_linear(works, SIZE)
+    finally:
+        for editor in editors:
+            editor.channel.close()
+
+
+def test_a_record_that_is_deep_is_not_explained_to_its_end() -> None:
+    """What it takes is bounded, where its length alone would take minutes."""
+    syntax = parse('{"a":' * 400_000)
+    assert [each.message for each in syntax.problems] == [
+        "this line is not JSON, and too long to tell why"
+    ]
+    assert not syntax.problems[0].repairs
+
+
+def test_quotes_on_the_line_below_an_object_that_is_open() -> None:
+    def joined(size: int) -> Work:
+        first, *below = Analysis('{"a":\n' + '\\"' * (size // 2)).document.lines
+        return partial(join, first, 1, below)
+
+    assert_linear(joined, SIZE)
+
+
+def test_a_key_that_stands_twice_far_behind_in_a_usage() -> None:
+    def read(size: int) -> Work:
+        keys = "".join(f'"k{number}":1,' for number in range(size // 10))
+        text = "{" + keys + '"k":1,"k":2}'
+
+        def refused() -> None:
+            with pytest.raises(UnreadableError, match="has the key `k` twice"):
+                list(values(text))
+
+        return refused
+
+    assert_linear(read, 8 * SIZE)
