@@ -1,0 +1,81 @@
+"""What SECURITY.md promises of the package as a whole, and that each promise has its test."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "server/drive_trace"
+
+STARTS = {"subprocess", "pty", "multiprocessing", "pickle", "marshal"}
+RUNS = {"eval", "exec", "compile", "__import__", "system", "popen", "fork", "startfile"}
+SPAWNS = re.compile(r"exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|create_subprocess_\w+")
+CONNECTS = {"http", "ftplib", "smtplib", "ssl", "requests", "httpx", "urllib3", "aiohttp"}
+
+
+def trees() -> Iterator[tuple[str, ast.AST]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text("utf-8"))
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """All modules, by their whole names."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names |= {node.module} | {f"{node.module}.{each.name}" for each in node.names}
+    return names
+
+
+def called(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name):
+                yield node.func.id
+            elif isinstance(node.func, ast.Attribute) and not is_pattern(node.func):
+                yield node.func.attr
+
+
+def is_pattern(function: ast.Attribute) -> bool:
+    return isinstance(function.value, ast.Name) and function.value.id == "re"
+
+
+def test_the_package_starts_no_process_and_evaluates_no_text() -> None:
+    for path, tree in trees():
+        assert not STARTS & {name.partition(".")[0] for name in imported(tree)}, path
+        found = {name for name in called(tree) if name in RUNS or SPAWNS.fullmatch(name)}
+        assert not found, f"{path}: {found}"
+
+
+def test_the_package_connects_to_nothing() -> None:
+    for path, tree in trees():
+        names = imported(tree)
+        assert not CONNECTS & {name.partition(".")[0] for name in names}, path
+        assert "urllib.request" not in names, path
+        if "socket" in names:
+            assert path == "lsp/serving.py"
+            assert "connect" not in set(called(tree))
+            (address,) = (
+                ast.literal_eval(node.args[0].elts[0])
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr == "create_server"
+                and isinstance(node.args[0], ast.Tuple)
+            )
+            assert address == "127.0.0.1"
+
+
+def test_each_promise_names_tests_that_there_are() -> None:
+    text = (ROOT / "SECURITY.md").read_text("utf-8")
+    promises = text[text.index("## What is never run") :]
+    for line in re.findall(r"(?m)^- .*", promises):
+        assert re.search(r"`[\w./-]+::\w+`", line), f"without a test: {line}"
+    for path, name in re.findall(r"`([\w./-]+)::(\w+)`", text):
+        source = (ROOT / path).read_text("utf-8")
+        assert re.search(rf"\b(?:def|function) {name}\(", source), f"{path} has no {name}"
