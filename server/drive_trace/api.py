@@ -215,16 +215,19 @@ def _counts(line: Line) -> bool:
     return bool(event.is_feed or event.opens or event.closes)
 
 
-def summarize_text(text: str | Sequence[str], path: str = "") -> TraceSummary:
+def summarize_text(
+    text: str | Sequence[str], path: str = "", *, alone: bool = False
+) -> TraceSummary:
     """What the scorecard needs of a trace, without looking for findings: the fast way.
 
-    The trace is given as its text, or as its records without their newlines.
+    The trace is given as its text, or as its records without their newlines; ``alone`` says that
+    it is joined with no other.
     """
     records = text.split("\n") if isinstance(text, str) else text
     document = Document(records, partial(read_lines, only_score=True))
     index = Index()
     index.add(document.lines)
-    return at_once(summarize(index, lambda line: document.number(line) + 1, path))
+    return at_once(summarize(index, lambda line: document.number(line) + 1, path, alone=alone))
 
 
 def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:

@@ -15,7 +15,7 @@ import orjson
 
 from drive_trace.api import Analysis
 from drive_trace.rules.base import shown
-from drive_trace.scorecard.card import rejected_phrase
+from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feeds import FeedState, JoinedFeed, of_one_file
 from drive_trace.scorecard.summary import Rejected
 from drive_trace.trace.line import REJECTING, Concern

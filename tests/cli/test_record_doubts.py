@@ -96,8 +96,8 @@ def test_rejected_grades_of_other_files_are_told(tmp_path: Path) -> None:
     ran = run(*record(path, *whole), tmp_path)
     assert (ran.code, ran.out.splitlines()[0]) == (0, "run-1: CORRECT")
     assert ran.err == (
-        f"drive-trace: {other}: 2 correctness lines rejected (lines 2, 4), "
-        "1 other line rejected (line 5), not counted\n"
+        f"drive-trace: {other}: 3 correctness lines rejected (lines 2, 4, 5), "
+        "not counted\n"
         f"drive-trace: {only_rejected}: 1 correctness line rejected (line 1), not counted\n"
     )
 

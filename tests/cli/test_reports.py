@@ -198,12 +198,14 @@ def test_a_terminal_gets_a_table_in_colour(tmp_path: Path) -> None:
     first = write(tmp_path, "a.jsonl", PASSED + tokens(1_900_000, 42_000, None, None))
     second = write(tmp_path, "b.jsonl", graded("pass", "failed", "pass"))
     said = at_terminal("score", first, second)
-    assert "\x1b[32m\x1b[1mCORRECT\x1b[0m" in said
+    assert "\x1b[32m" not in said
+    assert "\x1b[33m\x1b[1mCORRECT, but\x1b[0m" in said
+    assert "\x1b[32m\x1b[1mCORRECT\x1b[0m" in at_terminal("score", first)
     bare = at_terminal("score", first, second, NO_COLOR="1")
     assert "\x1b" not in bare
     assert bare == run("score", "--format", "table", first, second).out
     lines = bare.splitlines()
-    assert lines[1].split() == ["run-1", "CORRECT", "1.9M", "42k", "n/a", "n/a"]
+    assert lines[1].split() == ["run-1", "CORRECT,", "but", "1.9M", "42k", "n/a", "n/a"]
     assert f"  in {first}" in lines
     assert f"  in {second}" in lines
     assert "not counted" in bare

@@ -38,7 +38,13 @@ def test_a_score_in_json(tmp_path: Path) -> None:
         "cache_read_tokens": None,
         "cache_write_tokens": 0,
     }
-    efficiency = {"tokens": figures, "wall_clock_ms": None, "rounds_per_dispatch": None}
+    recorded = {name: int(value is not None) for name, value in figures.items()}
+    efficiency = {
+        "tokens": figures,
+        "wall_clock_ms": None,
+        "wall_clock": {"counted": 0, "of": 0, "by_the_clock": 0},
+        "rounds_per_dispatch": None,
+    }
     assert score(path) == {
         "runs": [
             {
@@ -51,7 +57,14 @@ def test_a_score_in_json(tmp_path: Path) -> None:
                 "decided_by": {"path": str(path), "line": 3},
                 "what_would_change_it": "A later correctness-recorded with a fail or a null in it "
                 "would change the verdict.",
-                "caveats": [],
+                "caveats": [
+                    {
+                        "code": "rejected-grade",
+                        "message": "1 correctness line rejected (line 4), not counted",
+                        "qualifies": True,
+                        "lines": [{"path": str(path), "line": 4}],
+                    }
+                ],
                 "rejected_lines": [4],
                 "files": [{"path": str(path), "first_line": 1, "events": 3, "rejected_lines": [4]}],
             },
@@ -76,7 +89,11 @@ def test_a_score_in_json(tmp_path: Path) -> None:
         "complete": True,
         "left_out": 0,
         "unread": [],
-        "efficiency": efficiency,
+        "efficiency": {
+            **efficiency,
+            "runs": 1,
+            "token_runs": recorded,
+        },
         "efficiency_hidden": None,
         "files": [
             {"path": str(path), "rejected_lines": [7], "unknown_lines": [6], "lookalike_lines": []}

@@ -35,7 +35,7 @@ def test_a_correct_run_shows_its_efficiency_in_short() -> None:
         EVENT{"event_type":"correctness-recorded"}
         """
     ) == [
-        (1, "CORRECT · 1.9M in · 42k out · 28m · 1.4 rounds/dispatch"),
+        (1, "CORRECT · 1.9M in · 42k out · 28m (by the clock) · 1.4 rounds/dispatch"),
         (11, "decides: CORRECT"),
     ]
 
@@ -124,8 +124,8 @@ def test_a_rejected_line_is_never_silent() -> None:
         """
     )
     assert lenses == [
-        (1, "CORRECT · 1 correctness line rejected (line 2), not counted"),
-        (1, "decides: CORRECT"),
+        (1, "CORRECT, but 1 correctness line rejected (line 2), not counted"),
+        (1, "decides: CORRECT, but 1 correctness line rejected (line 2), not counted"),
         (2, "rejected, not counted"),
     ]
 
@@ -139,8 +139,8 @@ def test_a_rejected_line_whose_run_cannot_be_read_is_not_silent_either() -> None
     )
     rejected = "of an unreadable run: 1 correctness line rejected (line 2), not counted"
     assert lenses == [
-        (1, f"CORRECT · {rejected}"),
-        (1, "decides: CORRECT"),
+        (1, f"CORRECT, but {rejected}"),
+        (1, f"decides: CORRECT, but {rejected}"),
         (2, "rejected, not counted"),
     ]
 
@@ -157,10 +157,10 @@ def test_a_run_id_that_is_cut_off_is_no_run_id() -> None:
     )
     rejected = "of an unreadable run: 1 correctness line rejected (line 3), not counted"
     assert lenses == [
-        (1, f"CORRECT · {rejected}"),
-        (1, "decides: CORRECT"),
-        (2, f"CORRECT · {rejected}"),
-        (2, "decides: CORRECT"),
+        (1, f"CORRECT, but {rejected}"),
+        (1, f"decides: CORRECT, but {rejected}"),
+        (2, f"CORRECT, but {rejected}"),
+        (2, f"decides: CORRECT, but {rejected}"),
         (3, "rejected, not counted"),
     ]
 

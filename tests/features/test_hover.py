@@ -197,7 +197,7 @@ def test_a_rejected_line_says_that_it_counts_for_nothing() -> None:
         EVENT{"event_type":"correctness-recorded","q$0a":"failed"}
         """
     )
-    assert said.startswith("**CORRECT**")
+    assert said.startswith("**CORRECT, but 1 correctness line rejected (line 2), not counted**")
     assert "This line is rejected: it counts for nothing." in said
 
 
@@ -252,7 +252,7 @@ def test_of_a_broken_feed_line_the_run_is_shown() -> None:
         EVENT{"event_type":"correctness-recorded","q$0a":"fail",}
         """
     )
-    assert said.startswith("**CORRECT**")
+    assert said.startswith("**CORRECT, but 1 correctness line rejected (line 2), not counted**")
     assert "1 correctness line rejected (line 2), not counted" in said
 
 

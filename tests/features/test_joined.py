@@ -69,7 +69,8 @@ def test_a_failure_in_another_file_stands_first_and_hides_efficiency() -> None:
     said = joined(here=PASSED, b=grade("2026-05-28T17:00:00.000Z", '"fail"'), c=WORK)
     check_joined(
         said,
-        "INCORRECT — qa failed · this file alone: CORRECT · decided by b",
+        "INCORRECT — qa failed · this file alone: CORRECT · decided by b · "
+        "1 other file grades it differently",
         """
         3 files of the workspace folder; this file alone: CORRECT.*
 
@@ -82,9 +83,9 @@ def test_a_failure_in_another_file_stands_first_and_hides_efficiency() -> None:
     assert "*Tier 2, efficiency:* hidden: not graded CORRECT (qa failed)." in said.markdown
 
 
-def test_where_this_file_decides_nothing_more_is_said_of_it() -> None:
+def test_where_this_file_decides_the_lens_names_no_other() -> None:
     said = joined(here=PASSED, b=FAILED)
-    assert said.title == "CORRECT"
+    assert said.title == "CORRECT · 1 other file grades it differently"
     assert "(this file): 1 event, mechanical pass, qa pass, intent pass, decides" in said.markdown
 
 

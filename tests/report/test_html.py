@@ -179,7 +179,7 @@ def test_landmarks_headings_and_tables_are_named() -> None:
 
 @pytest.mark.parametrize("triple", TRIPLES)
 def test_green_is_for_correct_alone(triple: tuple[str | None, ...]) -> None:
-    page = page_of(trace(graded(*triple), event("dispatch-end"), event("tokens-recorded")))
+    page = page_of(trace(event("dispatch-end"), graded(*triple), event("tokens-recorded")))
     classes = {word for _, each in page.elements for word in (each.get("class") or "").split()}
     is_correct = set(triple) == {"pass"}
     assert ("correct" in classes) == is_correct

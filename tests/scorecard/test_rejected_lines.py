@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.scorecard.card import rejected_phrase
+from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.render import card_markdown, lens_title, markdown, run_page, text
 from drive_trace.scorecard.summary import Rejected
 from drive_trace.scorecard.verdict import headline
@@ -90,6 +90,6 @@ def test_a_rejected_line_of_no_run_is_said_of_its_file() -> None:
     card = card_of(trace(PASSED, "no json", graded("pass", "passed", "pass", run="gone")))
     assert card.runs[0].rejected == ()
     phrase = "1 correctness line rejected (line 3), 1 other line rejected (line 2), not counted"
-    assert f"a.jsonl, in no known run: {phrase}." in text(card)
+    assert f"a.jsonl, in no known run: {phrase}." in " ".join(text(card).split())
     assert f"- `a.jsonl`, in no known run: {phrase}." in markdown(card)
     assert json_of(card)["files"][0]["rejected_lines"] == [2, 3]

@@ -51,7 +51,7 @@ def test_hover_and_lenses_follow_the_text(client: RawClient) -> None:
     document.edit((len(document.text), len(document.text), REJECTED))
     assert document.lenses()[0] == (
         0,
-        "CORRECT · 1.9M in · 42k out · 1 correctness line rejected (line 4), not counted",
+        "CORRECT, but 1 correctness line rejected (line 4), not counted · 1.9M in · 42k out",
     )
     document.replace(PASSED, '"fail"')
     assert [title for _, title in document.lenses()] == [

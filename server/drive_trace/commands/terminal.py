@@ -14,6 +14,7 @@ T = TypeVar("T")
 
 _STYLES: dict[str, dict[str, Any]] = {
     "correct": {"fg": "green", "bold": True},
+    "qualified": {"fg": "yellow", "bold": True},
     "incorrect": {"fg": "red", "bold": True},
     "not-computable": {"bold": True},
     "heading": {"dim": True},

@@ -26,7 +26,7 @@ from drive_trace.lsp.reports import Report
 from drive_trace.lsp.trace_folders import TraceFolders, real_path
 from drive_trace.rules import RULES
 from drive_trace.rules.settings import RuleSettings
-from drive_trace.scorecard.summary import RunSummary, TraceSummary, parts_by_run
+from drive_trace.scorecard.summary import RunSummary, TraceSummary, as_it_is, parts_by_run
 from drive_trace.steps import at_once
 from drive_trace.storage.following import Content, FollowedFile, More, Whole
 from drive_trace.storage.traces import Problem
@@ -380,10 +380,7 @@ class ClosedTraces:
         before = trace.parts
         parts = parts_by_run(summary) if summary is not None else _NO_PARTS
         # What others read while the analysis goes on must not change under their hands.
-        trace.parts = {
-            run_id: part._replace(rounds_per_dispatch=dict(part.rounds_per_dispatch))
-            for run_id, part in parts.items()
-        }
+        trace.parts = {run_id: as_it_is(part) for run_id, part in parts.items()}
         ids = before.keys() | trace.parts.keys()
         with self._lock:
             self._changed |= {each for each in ids if before.get(each) != trace.parts.get(each)}

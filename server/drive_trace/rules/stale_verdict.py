@@ -10,15 +10,17 @@ from collections.abc import Iterable
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
 from drive_trace.rules.subjects import FeedEvent
 from drive_trace.trace.places import Part, Place
-from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary import EVENTS, GRADE
 
 _EVENT_TYPE = Place(Part.VALUE, ("event_type",))
 
 
 def _check(subject: FeedEvent) -> Iterable[Finding]:
-    line, last_work = subject.line, subject.last_work
-    decides = subject.following is None and line.event is EVENTS["correctness-recorded"]
-    if decides and last_work is not None and last_work.order > line.order:
+    line = subject.line
+    if subject.following is not None or line.event is not EVENTS[GRADE]:
+        return
+    last_work = subject.run.work_after(line).last
+    if last_work is not None:
         yield Finding(
             RULE,
             line,

@@ -172,8 +172,6 @@ class FeedEvent(NamedTuple):
     previous: Line | None
     line: Line
     following: Line | None
-    last_work: Line | None
-    """The latest event that shows the run going on."""
     run: Run
 
     def last_recorded(self, name: str, values: Iterable[str]) -> Line | None:
@@ -335,7 +333,7 @@ def _feed_event(index: Index, line: Line) -> Iterable[FeedEvent]:
     assert line.event is not None
     run = index.runs[line.run]
     feed = run.events(line.event.name)
-    yield FeedEvent(feed.before(line), line, feed.after(line), run.last_work, run)
+    yield FeedEvent(feed.before(line), line, feed.after(line), run)
 
 
 def _run_start(index: Index, line: Line) -> Iterable[RunStart]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from drive_trace.scorecard.caveats import Caveat, Unread, caveats_of_unread
+from drive_trace.scorecard.caveats import Caveat, Unread, caveat_of_coverage, caveats_of
 from drive_trace.scorecard.efficiency import (
     Efficiency,
     Tokens,
     mean_rounds,
+    runs_with,
     tokens_of,
     total_tokens,
     total_wall_clock,
@@ -29,6 +31,13 @@ from drive_trace.vocabulary import TOKEN_FIELDS
 
 NO_RUN_SIGNAL = "no correctness signal was recorded"
 NO_RUN_CORRECT = "no run was graded CORRECT"
+QUALIFIED = "qualified"
+_STANDINGS = {
+    str(Verdict.CORRECT): "CORRECT",
+    QUALIFIED: "CORRECT with caveats",
+    str(Verdict.INCORRECT): "INCORRECT",
+    str(Verdict.NOT_COMPUTABLE): "not computable",
+}
 
 
 class RunScore(NamedTuple):
@@ -56,6 +65,13 @@ class RunScore(NamedTuple):
         return self.gate.verdict is Verdict.CORRECT and not self.qualifying
 
     @property
+    def standing(self) -> str:
+        """For colours and icons: the verdict, or ``qualified`` for a CORRECT that is not earned."""
+        if self.gate.verdict is Verdict.CORRECT and not self.is_earned:
+            return QUALIFIED
+        return str(self.gate.verdict)
+
+    @property
     def headline(self) -> str:
         """The verdict in a few words; a CORRECT is followed by what qualifies it."""
         said = headline(self.gate)
@@ -72,11 +88,6 @@ class RunScore(NamedTuple):
     def rejected(self) -> tuple[Rejected, ...]:
         """The run's rejected lines, trace by trace."""
         return tuple(rejected for part in self.parts for rejected in part.rejected)
-
-    @property
-    def lookalikes(self) -> tuple[Lookalike, ...]:
-        """Lines of unknown types that look like one of the run's feeds, trace by trace."""
-        return tuple(each for part in self.parts for each in part.lookalikes)
 
 
 class ScoreCard(NamedTuple):
@@ -98,6 +109,21 @@ class ScoreCard(NamedTuple):
     def all_earned(self) -> bool:
         """Whether there are runs, and each is CORRECT without a caveat that qualifies it."""
         return self.complete and bool(self.runs) and all(run.is_earned for run in self.runs)
+
+    @property
+    def headline(self) -> str:
+        """All verdicts in a few words: ``1 CORRECT · 1 INCORRECT · 2 not computable``."""
+        count = len(self.runs)
+        if not count:
+            because = "the traces hold no valid event" if self.traces else "no trace was read"
+            return f"No runs: {because}"
+        if not self.has_any_correctness_signal:
+            none = "none graded yet" if count > 1 else "not graded yet"
+            return f"not computable: {count:,} run{'s' * (count > 1)}, {none}"
+        counts = Counter(run.standing for run in self.runs)
+        return " · ".join(
+            f"{counts[name]:,} {words}" for name, words in _STANDINGS.items() if counts[name]
+        )
 
     @property
     def correct(self) -> tuple[RunScore, ...]:
@@ -129,11 +155,12 @@ class ScoreCard(NamedTuple):
         correct = self.correct
         if not correct:
             return None
-        parts = [part for run in correct for part in run.parts]
         return Efficiency(
             self.correct_tokens,
-            total_wall_clock([run.measured.wall_clock_ms for run in correct]),
-            mean_rounds(part.rounds_per_dispatch for part in parts),
+            total_wall_clock([run.measured.wall_clock for run in correct]),
+            mean_rounds([part.rounds_per_dispatch for run in correct for part in run.parts]),
+            len(correct),
+            runs_with([tokens_of(run.tokens) for run in correct]),
         )
 
     @property
@@ -176,25 +203,22 @@ def score_run(parts: Sequence[RunSummary], unread: Sequence[Unread] = ()) -> Run
     """Judge one run by all its parts."""
     correctness = _latest(part.correctness for part in parts)
     tokens = _latest(part.tokens for part in parts)
-    started = [part.started for part in parts if part.started is not None]
-    closed = [part.closed for part in parts if part.closed is not None]
-    dispatch_ms = [part.dispatch_ms for part in parts]
+    gate, clock = judge(correctness), wall_clock(parts)
+    caveats = list(caveats_of(parts, correctness, unread))
+    if gate.verdict is Verdict.CORRECT:
+        caveats += caveat_of_coverage(clock.counted, clock.of)
     return RunScore(
         run_id=parts[0].run_id,
         parts=tuple(parts),
         correctness=correctness,
         tokens=tokens,
-        gate=judge(correctness),
+        gate=gate,
         measured=Efficiency(
             tokens_of(tokens) or dict.fromkeys(TOKEN_FIELDS),
-            wall_clock(
-                min(started, default=None),
-                min(closed, default=None),
-                total_wall_clock(dispatch_ms),
-            ),
-            mean_rounds(part.rounds_per_dispatch for part in parts),
+            clock,
+            mean_rounds([part.rounds_per_dispatch for part in parts]),
         ),
-        caveats=tuple(caveats_of_unread(unread)),
+        caveats=tuple(caveats),
     )
 
 
@@ -259,7 +283,7 @@ def _run_json(run: RunScore) -> dict[str, object]:
         "caveats": [
             {
                 "code": str(each.code),
-                "message": each.message,
+                "message": f"{each.path}: {each.message}" if each.path else each.message,
                 "qualifies": each.qualifies,
                 "lines": [place._asdict() for place in each.lines],
             }
@@ -279,11 +303,17 @@ def _run_json(run: RunScore) -> dict[str, object]:
 
 
 def _efficiency_json(efficiency: Efficiency) -> dict[str, object]:
-    return {
+    clock = efficiency.wall_clock
+    told: dict[str, object] = {
         "tokens": _numbers(efficiency.tokens),
-        "wall_clock_ms": as_double(efficiency.wall_clock_ms),
+        "wall_clock_ms": as_double(clock.ms),
+        "wall_clock": {"counted": clock.counted, "of": clock.of, "by_the_clock": clock.clocked},
         "rounds_per_dispatch": efficiency.rounds_per_dispatch,
     }
+    if efficiency.token_runs is not None:
+        told["runs"] = efficiency.runs
+        told["token_runs"] = dict(efficiency.token_runs)
+    return told
 
 
 def _numbers(tokens: Tokens) -> dict[str, object]:
@@ -301,31 +331,3 @@ def as_double(value: int | None) -> int | float | None:
     except OverflowError:
         return None
     return int(Decimal(repr(double))) if abs(double) < 1e21 else double
-
-
-def rejected_phrase(rejected: Sequence[Rejected], most: int = 3) -> str | None:
-    """``1 correctness line rejected (line 12), not counted``; None where nothing was."""
-    if not rejected:
-        return None
-    kinds: Mapping[str, str] = {
-        "correctness-recorded": "correctness line",
-        "tokens-recorded": "token line",
-    }
-    groups: dict[str, list[int]] = {"correctness line": [], "token line": [], "other line": []}
-    for line, name, _ in rejected:
-        groups[kinds.get(cast("str", name), "other line")].append(line)
-    only_others = not groups["correctness line"] and not groups["token line"]
-    said = []
-    for kind, lines in groups.items():
-        if lines:
-            what = "line" if only_others else kind
-            said.append(
-                f"{len(lines)} {what}{'s' * (len(lines) > 1)} rejected ({_at(lines, most)})"
-            )
-    return f"{', '.join(said)}, not counted"
-
-
-def _at(lines: Sequence[int], most: int) -> str:
-    named = ", ".join(map(str, lines[:most]))
-    more = f" and {len(lines) - most} more" if len(lines) > most else ""
-    return f"line{'s' * (len(lines) > 1)} {named}{more}"

@@ -7,9 +7,18 @@ A caveat is computed once, with the run's score, and shown wherever the verdict 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from enum import StrEnum
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum, StrEnum
 from typing import NamedTuple
+
+from drive_trace.scorecard.lookalikes import lookalike_phrase
+from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary
+from drive_trace.trace.times import sortable
+from drive_trace.vocabulary import COST, GRADE
+
+_MOST = 3
+"""So many lines are named at the most; ``lines`` has them all."""
 
 
 class CaveatCode(StrEnum):
@@ -22,9 +31,53 @@ class CaveatCode(StrEnum):
     CONTRADICTING_GRADES = "contradicting-grades"
     REJECTED_COST = "rejected-cost"
     LOOKALIKE_COST = "lookalike-cost"
+    REJECTED_LINE = "rejected-line"
     COPIED_EVENTS = "copied-events"
     CONFLICTING_EVENT_ID = "conflicting-event-id"
     PARTIAL_COVERAGE = "partial-coverage"
+
+
+class Qualifies(Enum):
+    """When a caveat could overturn the verdict; each in words."""
+
+    ALWAYS = "always"
+    AFTER_GRADE = "where it stands after the grade that decides, or may"
+    ORDER_UNCERTAIN = "where it is uncertain which file's grade is the latest"
+    NEVER = "never"
+
+
+TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
+    CaveatCode.STALE: ("The run went on after it was graded.", Qualifies.ALWAYS),
+    CaveatCode.UNREAD_INPUT: ("An input could not be read.", Qualifies.ALWAYS),
+    CaveatCode.REJECTED_GRADE: (
+        "Readers reject a line that grades the run, or may.",
+        Qualifies.AFTER_GRADE,
+    ),
+    CaveatCode.LOOKALIKE_GRADE: (
+        "A line of an unknown type looks like a grade of the run.",
+        Qualifies.AFTER_GRADE,
+    ),
+    CaveatCode.CONTRADICTING_GRADES: (
+        "Several files grade the run differently.",
+        Qualifies.ORDER_UNCERTAIN,
+    ),
+    CaveatCode.REJECTED_COST: (
+        "Readers reject a line that says what the run cost, or may.",
+        Qualifies.NEVER,
+    ),
+    CaveatCode.LOOKALIKE_COST: (
+        "A line of an unknown type looks like one that says what the run cost.",
+        Qualifies.NEVER,
+    ),
+    CaveatCode.REJECTED_LINE: ("Readers reject another line of the run.", Qualifies.NEVER),
+    CaveatCode.COPIED_EVENTS: ("Events of the run stand in several files.", Qualifies.NEVER),
+    CaveatCode.CONFLICTING_EVENT_ID: (
+        "One event id stands for different events.",
+        Qualifies.NEVER,
+    ),
+    CaveatCode.PARTIAL_COVERAGE: ("A figure covers a part of the run.", Qualifies.NEVER),
+}
+"""What each caveat is about, and whether it qualifies the verdict."""
 
 
 class LineRef(NamedTuple):
@@ -50,25 +103,197 @@ class Caveat(NamedTuple):
     short: str
     """In a few words, to stand behind the verdict: ``stale: 3 events after the grade``."""
     message: str
-    """One sentence, without its full stop."""
+    """One sentence, without its full stop. Nothing in it comes from a trace."""
     qualifies: bool
     """Whether it could overturn the verdict."""
     lines: tuple[LineRef, ...] = ()
     """The lines that it is about."""
+    path: str = ""
+    """The one file that it is about, where the message does not say so. Untrusted."""
 
 
-def caveats_of_unread(unread: Sequence[Unread]) -> Iterator[Caveat]:
-    """The caveat of every run that was joined while some inputs were not read."""
-    if not unread:
+def caveats_of(
+    parts: Sequence[RunSummary], deciding: Recorded | None, unread: Sequence[Unread] = ()
+) -> Iterator[Caveat]:
+    """The caveats of a run, given all its parts and the grade that counts."""
+    yield from _of_unread(unread)
+    if deciding is not None:
+        yield from _of_stale(parts, deciding)
+        yield from _of_contradicting(parts, deciding)
+    for part in parts:
+        for caveat in (*_of_rejected(part, deciding), *_of_lookalikes(part, deciding)):
+            yield caveat._replace(path=part.path) if len(parts) > 1 else caveat
+
+
+def caveat_of_coverage(counted: int, of: int) -> Iterator[Caveat]:
+    """That of a run's dispatches only some have an end that is summed."""
+    if counted < of:
+        short = f"wall-clock of {counted:,} of {of:,} dispatches"
+        message = f"{short}: of the others no end is recorded, or readers reject it"
+        yield _caveat(CaveatCode.PARTIAL_COVERAGE, short, message)
+
+
+def _caveat(
+    code: CaveatCode,
+    short: str,
+    message: str = "",
+    *,
+    holds: bool = False,
+    lines: Sequence[LineRef] = (),
+) -> Caveat:
+    """A caveat; ``holds`` where the condition holds under which its code qualifies."""
+    when = TABLE[code][1]
+    qualifies = when is Qualifies.ALWAYS or (when is not Qualifies.NEVER and holds)
+    return Caveat(code, short, message or short, qualifies, tuple(lines))
+
+
+def _of_unread(unread: Sequence[Unread]) -> Iterator[Caveat]:
+    """Each run may have had something in an input that was not read."""
+    if len(unread) == 1:
+        ((path, reason),) = unread
+        what = f"not read ({reason}), and may say something else about this run"
+        caveat = _caveat(CaveatCode.UNREAD_INPUT, "1 input not read", what)
+        yield caveat._replace(path=path)
+    elif unread:
+        what = f"{len(unread):,} inputs not read"
+        message = f"{what}, which may say something else about this run"
+        yield _caveat(CaveatCode.UNREAD_INPUT, what, message)
+
+
+def _of_stale(parts: Sequence[RunSummary], deciding: Recorded) -> Iterator[Caveat]:
+    count, elsewhere, lines = 0, 0, []
+    for part in parts:
+        if part.correctness is deciding:
+            count += part.worked.after_grade
+            if part.worked.last_line is not None:
+                lines.append(LineRef(part.path, part.worked.last_line))
+        else:
+            elsewhere += _work_since(part, deciding)
+    if count + elsewhere:
+        short = f"stale: {_count(count + elsewhere, 'event')} after the grade"
+        upto = f", up to line {lines[0].line}" if lines else ""
+        there = f", {elsewhere:,} in other files of the run" if elsewhere else ""
+        yield _caveat(CaveatCode.STALE, short, f"{short}{upto}{there}; grade it again", lines=lines)
+
+
+def _work_since(part: RunSummary, grade: Recorded) -> int:
+    """How much of a part is later, or may be, than a grade that stands in another file."""
+    worked, moment = part.worked, sortable(grade.ts)
+    if moment is not None:
+        return len(worked.times) - bisect_right(worked.times, moment) + worked.untimed
+    if part.correctness is not None:
+        return worked.after_grade
+    return len(worked.times) + worked.untimed
+
+
+def _of_contradicting(parts: Sequence[RunSummary], deciding: Recorded) -> Iterator[Caveat]:
+    grades = [part.correctness for part in parts if part.correctness is not None]
+    uncertain = [
+        each
+        for each in grades
+        if each.values != deciding.values and not _is_later(deciding.ts, each.ts)
+    ]
+    against = uncertain or [each for each in grades if _contradict(each, deciding)]
+    if not against:
         return
-    count = len(unread)
-    what = f"{count} input{'s' * (count > 1)} not read"
-    named = f"{unread[0].path} ({unread[0].reason})"
-    more = f" and {count - 1} more" if count > 1 else ""
-    were = "were" if count > 1 else "was"
-    yield Caveat(
-        CaveatCode.UNREAD_INPUT,
-        what,
-        f"{named}{more} {were} not read, and may say something else about this run",
-        qualifies=True,
+    short = f"{_count(len(against), 'other file')} grade{'s' * (len(against) == 1)} it differently"
+    because = "which grade is the latest is uncertain" if uncertain else "the latest grade counts"
+    yield _caveat(
+        CaveatCode.CONTRADICTING_GRADES,
+        short,
+        f"{short}; {because}",
+        holds=bool(uncertain),
+        lines=[LineRef(each.path, each.line) for each in (deciding, *against)],
     )
+
+
+def _contradict(one: Recorded, other: Recorded) -> bool:
+    """Whether two grades say the contrary of a component; a null is no grade."""
+    return any(
+        value is not None and other.values[name] not in {value, None}
+        for name, value in one.values.items()
+    )
+
+
+def _is_later(one: str, other: str) -> bool:
+    """Whether one timestamp is later than another, beyond doubt."""
+    moment, earlier = sortable(one), sortable(other)
+    return moment is not None and earlier is not None and moment > earlier
+
+
+def _may_be_after(line: int, ts: str | None, part: RunSummary, deciding: Recorded | None) -> bool:
+    """Whether a line of a part may have been written after the grade that decides. What stands
+    above a later grade of its own file was, beyond doubt, written before that.
+    """
+    if deciding is None or (part.correctness is not None and line < part.correctness.line):
+        return False
+    return part.correctness is deciding or ts is None or not _is_later(deciding.ts, ts)
+
+
+_REJECTED = {GRADE: CaveatCode.REJECTED_GRADE, COST: CaveatCode.REJECTED_COST}
+_LOOKALIKE = {GRADE: CaveatCode.LOOKALIKE_GRADE, COST: CaveatCode.LOOKALIKE_COST}
+
+
+def _of_rejected(part: RunSummary, deciding: Recorded | None) -> Iterator[Caveat]:
+    def caveat(found: Sequence[Rejected], feed: str | None, before: str, behind: str) -> Caveat:
+        said = f"{before}{rejected_phrase(found, others=others)}{behind}"
+        return _caveat(
+            _REJECTED.get(feed or "", CaveatCode.REJECTED_LINE),
+            said,
+            holds=any(_may_be_after(each.line, each.ts, part, deciding) for each in found),
+            lines=[LineRef(part.path, each.line) for each in found],
+        )
+
+    others = "other " * any(each.feed is not None for each in part.rejected)
+    for feed in (GRADE, COST, None):
+        found = [each for each in part.rejected if each.feed == feed]
+        if found:
+            yield caveat(found, feed, "", "")
+    more = part.unplaced_count - len(part.unplaced)
+    for feed in (GRADE, COST):
+        # Those that are not named may be grades.
+        found = [each for each in part.unplaced if (GRADE if more else each.feed) == feed]
+        if found:
+            nor = f", nor {more:,} more lines" if more else ""
+            yield caveat(found, feed, "of an unreadable run: ", nor)
+
+
+def _of_lookalikes(part: RunSummary, deciding: Recorded | None) -> Iterator[Caveat]:
+    for feed in (GRADE, COST):
+        found = [each for each in part.lookalikes if each.meant == feed]
+        if found:
+            yield _caveat(
+                _LOOKALIKE[feed],
+                lookalike_phrase(found) or "",
+                holds=any(_may_be_after(each.line, each.ts, part, deciding) for each in found),
+                lines=[LineRef(part.path, each.line) for each in found],
+            )
+
+
+def rejected_phrase(
+    rejected: Sequence[Rejected], most: int = _MOST, others: str | None = None
+) -> str | None:
+    """``1 correctness line rejected (line 12), not counted``; None where nothing was. ``others``
+    stands before lines that are of no feed.
+    """
+    if not rejected:
+        return None
+    if others is None:
+        others = "other " * any(each.feed is not None for each in rejected)
+    kinds = {GRADE: "correctness line", COST: "token line", None: f"{others}line"}
+    said = []
+    for feed, kind in kinds.items():
+        lines = [each.line for each in rejected if each.feed == feed]
+        if lines:
+            said.append(f"{_count(len(lines), kind)} rejected ({_at(lines, most)})")
+    return f"{', '.join(said)}, not counted"
+
+
+def _at(lines: Sequence[int], most: int) -> str:
+    named = ", ".join(map(str, lines[:most]))
+    more = f" and {len(lines) - most} more" if len(lines) > most else ""
+    return f"line{'s' * (len(lines) > 1)} {named}{more}"
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"

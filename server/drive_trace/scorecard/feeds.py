@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from drive_trace.scorecard.lookalikes import Lookalike, meant_feed, run_named
-from drive_trace.scorecard.summary import Rejected
+from drive_trace.scorecard.lookalikes import Lookalike, lookalike, meant_feed, run_named
+from drive_trace.scorecard.summary import Rejected, dropped
 from drive_trace.trace.line import Line, OddLine, Status
 from drive_trace.trace.mentions import strings_named
 from drive_trace.trace.reading import read_lines
@@ -148,20 +148,14 @@ def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
     numbers = _line_numbers(data, [start for start, _ in found])
 
     def told(lines: list[tuple[int, OddLine]]) -> tuple[Rejected, ...]:
-        return tuple(
-            Rejected(numbers[start], line.event_name, line.run_id)
-            for start, line in reversed(lines)
-        )
+        return tuple(dropped(line, numbers[start]) for start, line in reversed(lines))
 
     return FeedState(
         counted is not None or has_run(data, run_id),
         None if counted is None else _counted(counted[1], numbers[counted[0]]),
         told(rejected),
         told(hidden),
-        tuple(
-            Lookalike("", numbers[start], feed.name, line.event_name or "", run_named(line))
-            for start, line in reversed(alike)
-        ),
+        tuple(lookalike("", numbers[start], feed.name, line) for start, line in reversed(alike)),
         _agent_of(data, run_id),
         {
             numbers[start]: ts

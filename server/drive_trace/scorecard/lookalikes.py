@@ -14,6 +14,7 @@ import orjson
 
 from drive_trace.steps import Steps, in_batches
 from drive_trace.trace.line import Line, Status, name_of
+from drive_trace.trace.mentions import strings_named
 from drive_trace.trace.syntax import parse
 from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.slips import are_alike
@@ -33,6 +34,8 @@ class Lookalike(NamedTuple):
     event_name: str
     run_id: str | None
     """The line's run, where it can be read."""
+    ts: str | None = None
+    """When it was recorded, where that can be read."""
 
 
 @lru_cache(maxsize=1024)
@@ -64,7 +67,13 @@ def _found(lines: Iterable[Line], number: Callable[[Line], int], path: str) -> I
         name = name_of(line)
         meant = meant_feed(name) if name is not None else None
         if name is not None and meant is not None:
-            yield Lookalike(path, number(line), meant, name, run_named(line))
+            yield lookalike(path, number(line), meant, line)
+
+
+def lookalike(path: str, number: int, meant: str, line: Line) -> Lookalike:
+    """What is to be known of a line that looks like a feed's."""
+    ts = next((value for value, _ in strings_named(line.text, "ts")), None)
+    return Lookalike(path, number, meant, name_of(line) or "", run_named(line), ts)
 
 
 def is_lookalike(line: Line) -> bool:

@@ -9,10 +9,10 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from itertools import chain
 
-from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard, rejected_phrase
-from drive_trace.scorecard.efficiency import Efficiency
+from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard
+from drive_trace.scorecard.caveats import rejected_phrase
+from drive_trace.scorecard.efficiency import Efficiency, WallClock
 from drive_trace.scorecard.lookalikes import Lookalike, lookalike_phrase
 from drive_trace.scorecard.verdict import listed, what_would_change_it
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
@@ -29,30 +29,51 @@ TOKEN_LABELS = {
 
 
 def lens_title(run: RunScore, verdict: str | None = None) -> str:
-    """The verdict first, then efficiency in short for a CORRECT run, then what was rejected.
-    ``verdict`` says it in other words than the run's headline.
+    """The verdict first, then efficiency in short for a CORRECT run, then its other caveats.
+    ``verdict`` is how it is worded where that is more than the headline.
     """
-    parts = [verdict or run.headline]
+    said = [verdict or run.headline]
     if run.efficiency is not None:
-        parts.append(brief(run.efficiency))
-    parts += [rejected_phrase(run.rejected) or "", *unplaced(run)]
-    parts.append(lookalike_phrase(run.lookalikes) or "")
-    return " · ".join(part for part in parts if part)
+        said.append(brief(run.efficiency))
+    said += [each.short for each in run.caveats if each.short not in said[0]]
+    return " · ".join(filter(None, said))
 
 
 def brief(efficiency: Efficiency) -> str:
-    """``1.9M in · 42k out · 28m · 1.4 rounds/dispatch``; what has no signal is left out."""
-    tokens = efficiency.tokens
+    """``1.9M in · 42k out · 28m (by the clock) · 1.4 rounds/dispatch``; what has no signal is left
+    out.
+    """
     parts = []
-    if (read := tokens["input_tokens"]) is not None:
-        parts.append(f"{compact(read)} in")
-    if (written := tokens["output_tokens"]) is not None:
-        parts.append(f"{compact(written)} out")
-    if efficiency.wall_clock_ms is not None:
-        parts.append(duration(efficiency.wall_clock_ms))
+    for name, word in (("input_tokens", "in"), ("output_tokens", "out")):
+        count = efficiency.tokens[name]
+        if count is not None:
+            parts.append(f"{compact(count)} {word}{_of_runs(efficiency, name)}")
+    clock = efficiency.wall_clock
+    if clock.ms is not None:
+        parts.append(f"{duration(clock.ms)} ({covered(clock)})")
     if efficiency.rounds_per_dispatch is not None:
         parts.append(f"{efficiency.rounds_per_dispatch:.1f} rounds/dispatch")
     return " · ".join(parts)
+
+
+def covered(clock: WallClock) -> str:
+    """What a wall-clock time is over: ``12 of 16 dispatches, as claimed``."""
+    said = []
+    if clock.clocked:
+        is_whole = not clock.of and not clock.missing
+        runs = f"{clock.clocked:,} run{'s' * (clock.clocked > 1)} "
+        said.append(f"{'' if is_whole else runs}by the clock")
+    if clock.of:
+        said.append(f"{clock.counted:,} of {clock.of:,} dispatches, as claimed")
+    if clock.missing:
+        said.append(f"{clock.missing:,} run{'s' * (clock.missing > 1)} without")
+    return "; ".join(said)
+
+
+def _of_runs(efficiency: Efficiency, name: str) -> str:
+    """Over how many of the runs a sum of tokens goes, where that is not all."""
+    counted = efficiency.token_runs[name] if efficiency.token_runs else efficiency.runs
+    return f" ({counted:,} of {efficiency.runs:,} runs)" if counted < efficiency.runs else ""
 
 
 def card_markdown(run: RunScore, verdict: str | None = None) -> str:
@@ -65,8 +86,8 @@ def card_markdown(run: RunScore, verdict: str | None = None) -> str:
 def _body(run: RunScore) -> list[str]:
     """The card below the verdict and the run's id."""
     lines: list[str] = []
-    for doubt in doubts(run, code, most=10):
-        lines += ["", f"⚠ {doubt}."]
+    for caveat in caveats(run, code):
+        lines += ["", f"⚠ {caveat}."]
     recorded = run.correctness.values if run.correctness is not None else {}
     components = [
         f"{name} **{recorded.get(name) or 'not recorded'}**" for name in CORRECTNESS_FIELDS
@@ -80,13 +101,12 @@ def _body(run: RunScore) -> list[str]:
     return [*lines, "", "For every measure lower is better. Time and rework are this run's alone."]
 
 
-def unplaced(run: RunScore) -> Iterator[str]:
-    """Rejected feed lines that may be the run's, as no run can be read from them."""
-    named = [each for part in run.parts for each in part.unplaced]
-    more = sum(part.unplaced_count for part in run.parts) - len(named)
-    rejected = rejected_phrase(named)
-    if rejected:
-        yield f"of an unreadable run: {rejected}" + (f", nor {more:,} more lines" if more else "")
+def caveats(run: RunScore, name: Callable[[str], str]) -> Iterator[str]:
+    """The caveats of a run, a sentence each without its full stop; ``name`` writes untrusted
+    text.
+    """
+    for each in run.caveats:
+        yield f"{name(each.path)}: {each.message}" if each.path else each.message
 
 
 def run_page(run: RunScore, verdict: str | None = None) -> str:
@@ -118,10 +138,12 @@ def hidden_because(run: RunScore) -> str:
 def measures(efficiency: Efficiency) -> list[tuple[str, str]]:
     """Tier 2 in full numbers: label and value."""
     rows = [(TOKEN_LABELS[name], _number(efficiency.tokens[name])) for name in TOKEN_FIELDS]
-    clock, rounds = efficiency.wall_clock_ms, efficiency.rounds_per_dispatch
-    rows.append(
-        ("wall-clock", NO_SIGNAL if clock is None else f"{duration(clock)} ({_number(clock)} ms)")
-    )
+    clock, rounds = efficiency.wall_clock, efficiency.rounds_per_dispatch
+    if clock.ms is None:
+        took = NO_SIGNAL
+    else:
+        took = f"{duration(clock.ms)} ({_number(clock.ms)} ms; {covered(clock)})"
+    rows.append(("wall-clock", took))
     rows.append(("rounds per dispatch", NO_SIGNAL if rounds is None else f"{rounds:.2f}"))
     return rows
 
@@ -151,8 +173,8 @@ def text(card: ScoreCard) -> str:
     lines = [f"! {said}" for said in not_read(card, plain)]
     lines += [""] * bool(lines)
     for run in card.runs:
-        lines += [plain(run.run_id), f"  {run.headline}"]
-        lines += map(_wrapped, chain(rejections(run, plain), uncounted(run, plain)))
+        lines += [plain(run.run_id), _wrapped(run.headline)]
+        lines += map(_wrapped, caveats(run, plain))
         if run.correctness is not None:
             values = run.correctness.values
             graded = ", ".join(f"{name} {values[name] or '—'}" for name in CORRECTNESS_FIELDS)
@@ -166,35 +188,19 @@ def text(card: ScoreCard) -> str:
             lines += [f"  {label:<{width}}  {value}" for label, value in measures(run.efficiency)]
         lines += [f"  in {plain(part.path)}" for part in run.parts if part.path]
         lines.append("")
-    return "\n".join([*lines, *totals(card, plain)])
+    return "\n".join([*lines, *(_wrapped(each, "") for each in totals(card, plain))])
 
 
-def _wrapped(sentence: str) -> str:
+def _wrapped(sentence: str, indent: str = "  ") -> str:
     """An indented sentence of at most 80 columns; names and figures stay whole."""
     return textwrap.fill(
         sentence,
         width=80,
-        initial_indent="  ",
-        subsequent_indent="    ",
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def rejections(run: RunScore, name: Callable[[str], str], most: int = 3) -> Iterator[str]:
-    """What was rejected of a run, file by file where the run has several."""
-    for part in run.parts:
-        rejected = rejected_phrase(part.rejected, most)
-        if rejected:
-            yield f"{name(part.path)}: {rejected}" if len(run.parts) > 1 else rejected
-
-
-def uncounted(run: RunScore, name: Callable[[str], str], most: int = 3) -> Iterator[str]:
-    """Lines of unknown types that look like a feed of the run, file by file where there are
-    several.
-    """
-    for path, phrase in _by_file(run.lookalikes, most):
-        yield f"{name(path)}: {phrase}" if len(run.parts) > 1 else phrase
 
 
 def _by_file(found: Iterable[Lookalike], most: int = 3) -> Iterator[tuple[str, str]]:
@@ -203,15 +209,6 @@ def _by_file(found: Iterable[Lookalike], most: int = 3) -> Iterator[tuple[str, s
         by_path.setdefault(each.path, []).append(each)
     for path, same in by_path.items():
         yield path, lookalike_phrase(same, most) or ""
-
-
-def doubts(run: RunScore, name: Callable[[str], str], most: int = 3) -> Iterator[str]:
-    """All that may have been meant to count for a run and does not, a sentence each without its
-    full stop.
-    """
-    yield from rejections(run, name, most)
-    yield from unplaced(run)
-    yield from uncounted(run, name, most)
 
 
 def not_read(card: ScoreCard, name: Callable[[str], str], most: int = 10) -> Iterator[str]:
@@ -228,17 +225,14 @@ def not_read(card: ScoreCard, name: Callable[[str], str], most: int = 10) -> Ite
 
 def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
     """What is to be said of all runs together; ``name`` writes untrusted text."""
-    if not card.runs:
-        because = "the traces hold no valid event" if card.traces else "no trace was read"
-        lines = [f"No runs: {because}."]
-    else:
-        count = len(card.runs)
-        lines = [f"{len(card.correct)} of {count} run{'s' * (count > 1)} CORRECT."]
-        efficiency = card.efficiency
-        if efficiency is None:
-            lines.append(f"Efficiency hidden: {card.hidden_reason}.")
-        elif brief(efficiency):
-            lines.append(f"CORRECT runs together: {brief(efficiency)}.")
+    lines = [f"{card.headline}."]
+    efficiency = card.efficiency
+    if card.runs and efficiency is None:
+        lines.append(f"Efficiency hidden: {card.hidden_reason}.")
+    elif efficiency is not None and brief(efficiency):
+        qualified = sum(not run.is_earned for run in card.correct)
+        but = f" ({qualified:,} with caveats)" if qualified else ""
+        lines.append(f"CORRECT runs together{but}: {brief(efficiency)}.")
     return [*lines, *unowned(card, name), *left_out(card)]
 
 

@@ -8,7 +8,7 @@ from drive_trace.scorecard.assertions import Checked, Status
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.events import Event
 from drive_trace.scorecard.metrics import GROUPS, Measured
-from drive_trace.scorecard.render import code, doubts, markdown, not_read_markdown, run_page, totals
+from drive_trace.scorecard.render import caveats, code, markdown, not_read_markdown, run_page
 from drive_trace.scorecard.report import (
     FACTS,
     PROVENANCE,
@@ -58,10 +58,10 @@ def _verdicts(report: Report) -> Iterator[str]:
     if len(runs) == 1:
         (run,) = runs
         yield f"**{run.headline}** · run {code(run.run_id)}"
-        for doubt in doubts(run, code):
-            yield from ("", f"⚠ {doubt}.")
+        for caveat in caveats(run, code):
+            yield from ("", f"⚠ {caveat}.")
     else:
-        yield f"**{totals(report.card, code)[0]}**"
+        yield f"**{report.card.headline}**"
     if report.warning:
         yield ""
         yield report.warning

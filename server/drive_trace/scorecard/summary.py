@@ -7,9 +7,12 @@ from typing import NamedTuple, cast
 
 from drive_trace.scorecard.lookalikes import Lookalike, lookalikes
 from drive_trace.steps import Steps, in_batches
-from drive_trace.trace.index import Index, Run
+from drive_trace.trace.index import Index, Run, Work
 from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.mentions import strings_named
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
+
+FEEDS = (GRADE, COST)
 
 _NAMED = 10
 """So many lines of unreadable runs are named at the most; every run of the trace names them."""
@@ -34,6 +37,30 @@ class Rejected(NamedTuple):
     """The line's event type, where it can be read."""
     run_id: str | None = None
     """The line's run, where it can be read."""
+    hides: str | None = None
+    """The feed whose name stands in the line somewhere, as where two were written on one line."""
+    ts: str | None = None
+    """When a line that may be a grade was recorded, where it can be read."""
+
+    @property
+    def feed(self) -> str | None:
+        """The feed that the line is of, or may be."""
+        return self.event_name if self.event_name in FEEDS else self.hides
+
+
+class Worked(NamedTuple):
+    """How a run was worked on in one trace."""
+
+    after_grade: int = 0
+    """So many events stand below the grade that counts in the trace."""
+    last_line: int | None = None
+    """The last of these, from 1."""
+    times: Sequence[str] = ()
+    """The moments of all work that has one: see :func:`drive_trace.trace.times.sortable`. Empty in
+    a trace that is joined with no other.
+    """
+    untimed: int = 0
+    """So many events have none, and stand below the trace's grade if there is one."""
 
 
 class RunSummary(NamedTuple):
@@ -52,10 +79,13 @@ class RunSummary(NamedTuple):
     """``ts`` of the first project-closed."""
     dispatch_ms: int | None
     """Sum over the dispatches' ends; None where none ended."""
+    dispatches: Mapping[str, bool]
+    """Every dispatch that was started or ended, and whether it was ended."""
     rounds_per_dispatch: Mapping[str, int]
     rejected: tuple[Rejected, ...]
+    worked: Worked = Worked()
     unplaced: tuple[Rejected, ...] = ()
-    """The first of the trace's rejected feed lines that may be this run's: no run can be read
+    """The last of the trace's rejected feed lines that may be this run's: no run can be read
     from them.
     """
     unplaced_count: int = 0
@@ -78,9 +108,19 @@ def without_events(
         started=None,
         closed=None,
         dispatch_ms=None,
+        dispatches={},
         rounds_per_dispatch={},
         rejected=tuple(rejected),
         lookalikes=tuple(alike),
+    )
+
+
+def as_it_is(part: RunSummary) -> RunSummary:
+    """A run's part that stays as it is, whatever becomes of the trace."""
+    return part._replace(
+        dispatches=dict(part.dispatches),
+        rounds_per_dispatch=dict(part.rounds_per_dispatch),
+        worked=part.worked._replace(times=tuple(part.worked.times)),
     )
 
 
@@ -112,8 +152,12 @@ Number = Callable[[Line], int]
 """Gives a line's number from 1."""
 
 
-def summarize(index: Index, number: Number, path: str = "") -> Steps[TraceSummary]:
-    """Sum a trace up; ``path`` is how it is called in what is shown."""
+def summarize(
+    index: Index, number: Number, path: str = "", *, alone: bool = False
+) -> Steps[TraceSummary]:
+    """Sum a trace up; ``path`` is how it is called in what is shown. ``alone`` saves the time to
+    look for what matters only where the trace is joined with others.
+    """
     known = index.runs
     orphans: list[Rejected] = []
     for run_id, lines in index.rejected.items():
@@ -126,7 +170,8 @@ def summarize(index: Index, number: Number, path: str = "") -> Steps[TraceSummar
     runs: list[RunSummary] = []
     for batch in in_batches(index.runs_in_order()):
         for run in batch:
-            summed = yield from _run_summary(index, run, number, path)
+            worked = _worked(run, number, alone=alone)
+            summed = yield from _run_summary(index, run, number, path, worked)
             runs.append(summed._replace(lookalikes=tuple(by_run.get(run.run_id, ()))))
         yield
     unknown: list[int] = []
@@ -147,13 +192,16 @@ def summarize_part(
         rejected = yield from _rejected(index.rejected.get(run_id, ()), number)
         return without_events(path, run_id, rejected) if rejected else None
     alike = yield from lookalikes(index.unknown, number, path)
-    summed = yield from _run_summary(index, run, number, path)
+    worked = _worked(run, number)
+    summed = yield from _run_summary(index, run, number, path, worked)
     return summed._replace(lookalikes=tuple(each for each in alike if each.run_id == run_id))
 
 
-def _run_summary(index: Index, run: Run, number: Number, path: str) -> Steps[RunSummary]:
+def _run_summary(
+    index: Index, run: Run, number: Number, path: str, worked: Worked
+) -> Steps[RunSummary]:
     rejected = yield from _rejected(index.rejected.get(run.run_id, ()), number)
-    unplaced = yield from _rejected(index.unplaced_feeds[:_NAMED], number)
+    unplaced = yield from _rejected(index.unplaced_feeds[-_NAMED:], number)
     return RunSummary(
         run_id=run.run_id,
         path=path,
@@ -164,8 +212,10 @@ def _run_summary(index: Index, run: Run, number: Number, path: str) -> Steps[Run
         started=_first_ts(run, "project-started"),
         closed=_first_ts(run, "project-closed"),
         dispatch_ms=run.dispatch_ms if run.events("dispatch-end") else None,
+        dispatches=run.dispatches,
         rounds_per_dispatch=run.rounds_per_dispatch,
         rejected=rejected,
+        worked=worked,
         unplaced=unplaced,
         unplaced_count=len(index.unplaced_feeds),
     )
@@ -181,6 +231,17 @@ def _recorded(
     return Recorded(values, line.text_fact("ts"), path, number(line))
 
 
+def _worked(run: Run, number: Number, *, alone: bool = False) -> Worked:
+    grade = run.events(GRADE).last
+    work = run.work_after(grade) if grade is not None else Work(0, None)
+    after = Worked(work.events, number(work.last) if work.last is not None else None)
+    if alone:
+        return after
+    times = run.work_times
+    before = times.untimed.position(grade) if grade is not None else 0
+    return after._replace(times=times.timed, untimed=len(times.untimed) - before)
+
+
 def _first_ts(run: Run, name: str) -> str | None:
     line = run.events(name).first
     return line.text_fact("ts") if line is not None else None
@@ -189,6 +250,16 @@ def _first_ts(run: Run, name: str) -> str | None:
 def _rejected(lines: Iterable[Line], number: Number) -> Steps[tuple[Rejected, ...]]:
     found: list[Rejected] = []
     for batch in in_batches(cast("Iterable[OddLine]", lines)):
-        found += [Rejected(number(line), line.event_name, line.run_id) for line in batch]
+        found += [dropped(line, number(line)) for line in batch]
         yield
     return tuple(found)
+
+
+def dropped(line: OddLine, number: int) -> Rejected:
+    """What is to be known of a rejected line."""
+    hides = None
+    if line.event_name not in FEEDS:
+        hides = next((name for name in FEEDS if name in line.text), None)
+    is_grade = GRADE in {line.event_name, hides}
+    ts = next((value for value, _ in strings_named(line.text, "ts")), None) if is_grade else None
+    return Rejected(number, line.event_name, line.run_id, hides, ts)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator
 
-from drive_trace.scorecard.card import RunScore, ScoreCard
+from drive_trace.scorecard.card import QUALIFIED, RunScore, ScoreCard
 from drive_trace.scorecard.efficiency import Efficiency
-from drive_trace.scorecard.render import compact, doubts, duration, not_read, plain, totals
-from drive_trace.scorecard.verdict import Verdict
+from drive_trace.scorecard.render import caveats, compact, duration, not_read, plain, totals
 from drive_trace.text import terminal_columns
 
 Paint = Callable[[str, str], str]
-"""Gives a text the colours of its role: a verdict's name, ``heading``, ``soft`` or ``warning``.
+"""Gives a text the colours of its role: a run's standing, ``heading``, ``soft`` or ``warning``.
 
-Green is for the verdict ``correct`` and for nothing else.
+Green is for the standing ``correct`` and for nothing else.
 """
 
 _VERDICT = 14
-_FIGURES = (("INPUT", 6), ("OUTPUT", 6), ("TIME", 8), ("ROUNDS", 6))
+_FIGURES = (("INPUT", 6), ("OUTPUT", 6), ("TIME", 8), ("OVER", 7), ("ROUNDS", 6))
 _REST = 2 + _VERDICT + sum(2 + width for _, width in _FIGURES)
 _NARROWEST = 60
 
@@ -51,30 +50,32 @@ def table(card: ScoreCard, columns: int, paint: Paint) -> str:
 
 def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
     word, _, cause = run.headline.partition(" — ")
+    if run.standing == QUALIFIED:
+        word, _, cause = word.partition(" but ")
+        word += " but"
     name = plain(run.run_id)
     if terminal_columns(name) > width - _REST:
         yield name
         name = ""
     figures = ["hidden"] if run.efficiency is None else _figures(run.efficiency)
-    is_qualified = run.gate.verdict is Verdict.CORRECT and not run.is_earned
-    role = "warning" if is_qualified else str(run.gate.verdict)
-    verdict = paint(word, role) + " " * (_VERDICT - len(word))
+    verdict = paint(word, run.standing) + " " * (_VERDICT - len(word))
     yield _line(name, verdict, figures, width)
     if cause:
         yield from _wrapped(cause, "  ", width)
-    for doubt in doubts(run, plain):
-        yield from (paint(each, "warning") for each in _wrapped(f"! {doubt}", "  ", width))
+    for caveat in caveats(run, plain):
+        yield from (paint(each, "warning") for each in _wrapped(f"! {caveat}", "  ", width))
     yield from (paint(f"  in {plain(part.path)}", "soft") for part in run.parts if part.path)
 
 
 def _figures(efficiency: Efficiency) -> list[str]:
     tokens, rounds = efficiency.tokens, efficiency.rounds_per_dispatch
     read, written = tokens["input_tokens"], tokens["output_tokens"]
-    clock = efficiency.wall_clock_ms
+    clock = efficiency.wall_clock
     return [
         "n/a" if read is None else compact(read),
         "n/a" if written is None else compact(written),
-        "n/a" if clock is None else duration(clock),
+        "n/a" if clock.ms is None else duration(clock.ms),
+        "" if clock.ms is None else f"{clock.counted}/{clock.of}" if clock.of else "clock",
         "n/a" if rounds is None else f"{rounds:.1f}",
     ]
 

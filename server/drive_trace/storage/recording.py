@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from drive_trace.drafts import Draft, Refused, Stamp, cautions, draft_merged, erasures
 from drive_trace.rules.base import shown
-from drive_trace.scorecard.card import rejected_phrase
+from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feeds import (
     Counted,
     FeedState,

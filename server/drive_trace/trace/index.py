@@ -7,6 +7,8 @@ What a trace is not asked for is not built: checking a trace once needs little o
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
@@ -15,6 +17,7 @@ from typing import NamedTuple, cast
 from drive_trace.trace.line import RUN_POSITION, Line, LineSet, OddLine, Status
 from drive_trace.trace.mentions import GROUPED, mentioned
 from drive_trace.trace.tables import Table
+from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
@@ -25,7 +28,7 @@ _NO_LINES: Sequence[Line] = ()
 class Run:
     """The valid events of one run."""
 
-    __slots__ = ("_lines", "_sums", "_tables", "by_event", "is_watched", "run_id")
+    __slots__ = ("_lines", "_sums", "_tables", "_work_times", "by_event", "is_watched", "run_id")
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
@@ -35,6 +38,7 @@ class Run:
         """Whether something was computed of the run that has to be kept up to date."""
         self._lines: LineSet | None = None
         self._sums: _Sums | None = None
+        self._work_times: WorkTimes | None = None
         self._tables: dict[tuple[str, str], Table] = {}
 
     def events(self, name: str) -> LineSet:
@@ -55,11 +59,26 @@ class Run:
         """The earliest line of the run."""
         return min((lines[0] for lines in self.by_event.values()), key=lambda line: line.order)
 
+    def work_after(self, line: Line) -> Work:
+        """How the run went on below a line. Asked of the grade that counts, this is what makes it
+        stale, to the rule and to the scorecard alike.
+        """
+        works = [lines for name, lines in self.by_event.items() if EVENTS[name].is_work]
+        count = sum(len(lines) - lines.position(line) for lines in works)
+        return Work(count, latest(lines[-1] for lines in works) if count else None)
+
     @property
-    def last_work(self) -> Line | None:
-        """The latest line that shows the run going on."""
-        lasts = (lines[-1] for name, lines in self.by_event.items() if EVENTS[name].is_work)
-        return max(lasts, key=lambda line: line.order, default=None)
+    def work_times(self) -> WorkTimes:
+        """When the run was worked on, for files whose lines have no order between them."""
+        if self._work_times is None:
+            self._work_times = WorkTimes(
+                line
+                for name, lines in self.by_event.items()
+                if EVENTS[name].is_work
+                for line in lines
+            )
+            self.is_watched = True
+        return self._work_times
 
     @property
     def lines(self) -> LineSet:
@@ -80,6 +99,11 @@ class Run:
         return self._summed().dispatch_ms
 
     @property
+    def dispatches(self) -> Mapping[str, bool]:
+        """Every dispatch that was started or ended, and whether it was ended."""
+        return self._summed().dispatches
+
+    @property
     def rounds_per_dispatch(self) -> Mapping[str, int]:
         """How many rounds were opened in each dispatch; no zeros."""
         return self._summed().rounds
@@ -91,6 +115,8 @@ class Run:
         """Bring what was computed of the run up to date: a line came (1) or went (-1)."""
         if self._sums is not None:
             self._sums.count(line, event.name, sign)
+        if self._work_times is not None and event.is_work:
+            self._work_times.note(line, sign)
         if self._lines is not None:
             self._lines.add(line) if sign > 0 else self._lines.discard(line)
         for (name, _), table in self._tables.items():
@@ -99,32 +125,87 @@ class Run:
 
     def _summed(self) -> _Sums:
         if self._sums is None:
-            self._sums = _Sums()
+            self._sums = _Sums(self.by_event)
             self.is_watched = True
-            for name in (_DISPATCH.closer, _ROUND.opener):
-                for line in self.by_event.get(name, ()):
-                    self._sums.count(line, name, 1)
         return self._sums
 
 
 class _Sums:
     """What the score needs of a run's events."""
 
-    __slots__ = ("dispatch_ms", "rounds")
+    __slots__ = ("_ends", "_starts", "dispatch_ms", "dispatches", "rounds")
 
-    def __init__(self) -> None:
-        self.dispatch_ms = 0
-        self.rounds: dict[str, int] = {}
+    def __init__(self, lines: Mapping[str, Iterable[Line]]) -> None:
+        def dispatches_of(name: str) -> dict[str, int]:
+            place = EVENTS[name].keeps.index(_DISPATCH.field)
+            return Counter([cast("str", line.facts[place]) for line in lines.get(name, ())])
+
+        self.rounds = dispatches_of(_ROUND.opener)
+        self._starts = dispatches_of(_DISPATCH.opener)
+        self._ends = dispatches_of(_DISPATCH.closer)
+        self.dispatches = dict.fromkeys(self._starts, False) | dict.fromkeys(self._ends, True)
+        claims = [line.facts[_CLAIMED] for line in lines.get(_DISPATCH.closer, ())]
+        self.dispatch_ms = sum(cast("list[int]", claims))
 
     def count(self, line: Line, name: str, sign: int) -> None:
         """Add what a line counts for, or take it off again."""
-        if name == _DISPATCH.closer:
-            self.dispatch_ms += sign * cast("int", line.fact("wall_clock_ms"))
-        elif name == _ROUND.opener:
-            dispatch_id = line.text_fact(_DISPATCH.field)
-            self.rounds[dispatch_id] = self.rounds.get(dispatch_id, 0) + sign
-            if not self.rounds[dispatch_id]:
-                del self.rounds[dispatch_id]
+        if name == _ROUND.opener:
+            _count(self.rounds, line.text_fact(_DISPATCH.field), sign)
+        elif name == _DISPATCH.closer:
+            self.dispatch_ms += sign * cast("int", line.facts[_CLAIMED])
+            self._count_dispatch(self._ends, line, sign)
+        elif name == _DISPATCH.opener:
+            self._count_dispatch(self._starts, line, sign)
+
+    def _count_dispatch(self, counts: dict[str, int], line: Line, sign: int) -> None:
+        dispatch_id = line.text_fact(_DISPATCH.field)
+        _count(counts, dispatch_id, sign)
+        if dispatch_id in self._starts or dispatch_id in self._ends:
+            self.dispatches[dispatch_id] = dispatch_id in self._ends
+        else:
+            del self.dispatches[dispatch_id]
+
+
+def _count(counts: dict[str, int], key: str, sign: int) -> None:
+    counts[key] = counts.get(key, 0) + sign
+    if not counts[key]:
+        del counts[key]
+
+
+class Work(NamedTuple):
+    """How a run went on after one of its lines."""
+
+    events: int
+    """How many show it."""
+    last: Line | None
+    """The latest of them."""
+
+
+class WorkTimes:
+    """The moments of a run's work, in their order."""
+
+    __slots__ = ("timed", "untimed")
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        lines = list(lines)
+        moments = [sortable(cast("str", line.facts[_TS])) for line in lines]
+        self.timed = sorted(filter(None, moments))
+        """As :func:`sortable` writes them."""
+        self.untimed = LineSet()
+        """The work from whose ``ts`` no moment can be read."""
+        for line, moment in zip(lines, moments, strict=True):
+            if moment is None:
+                self.untimed.add(line)
+
+    def note(self, line: Line, sign: int) -> None:
+        """Take in a line that came (1), or forget one that went (-1)."""
+        moment = sortable(cast("str", line.facts[_TS]))
+        if moment is None:
+            self.untimed.add(line) if sign > 0 else self.untimed.discard(line)
+        elif sign > 0:
+            insort(self.timed, moment)
+        else:
+            del self.timed[bisect_left(self.timed, moment)]
 
 
 class Group(NamedTuple):
@@ -155,7 +236,7 @@ class Index:
         self.rejected_feeds = LineSet()
         """Those of them whose event type can be read, and is a feed's."""
         self.unplaced_feeds = LineSet()
-        """Those of the rejected feeds from which no run id can be read."""
+        """The rejected lines that hold a feed's name, and from which no run id can be read."""
         self.unknown = LineSet()
         """Lines whose event type is outside the vocabulary."""
         self._tables: dict[tuple[str, str], Table] = {}
@@ -285,8 +366,8 @@ class Index:
             self._note_mentions(line, 1)
             if line.event_name in _FEEDS:
                 self.rejected_feeds.add(line)
-                if line.run_id is None:
-                    self.unplaced_feeds.add(line)
+            if line.run_id is None and any(name in line.text for name in _FEEDS):
+                self.unplaced_feeds.add(line)
         elif line.status is Status.UNKNOWN:
             self.unknown.add(line)
             self._note_mentions(line, 1)
@@ -316,4 +397,6 @@ def earliest(lines: Iterable[Line | None]) -> Line | None:
 
 _order = attrgetter("order")
 _FEEDS = {event.name for event in EVENTS.values() if event.is_feed}
+_CLAIMED = EVENTS[_DISPATCH.closer].keeps.index("wall_clock_ms")
+_TS = next(iter(EVENTS.values())).keeps.index("ts")
 _EVENT_ID = next(iter(EVENTS.values())).keeps.index("event_id")

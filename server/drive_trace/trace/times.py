@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 _MILLISECOND = timedelta(milliseconds=1)
+_LENGTH = len("2026-05-28T14:00:00.000Z")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -22,6 +23,20 @@ def epoch_milliseconds(ts: str | None) -> int | None:
     """Milliseconds since 1970 in UTC; None unless the timestamp is ISO 8601."""
     read = moment(ts) if ts is not None else None
     return (read - _EPOCH) // _MILLISECOND if read is not None else None
+
+
+def sortable(ts: str) -> str | None:
+    """A timestamp so written that strings sort as moments do; None unless it is ISO 8601."""
+    if len(ts) == _LENGTH and ts[0] == "2" and ts[10] == "T" and ts[23] == "Z":
+        return ts  # as nearly all are; to read each would take longer than all else
+    read = moment(ts)
+    if read is None:
+        return None
+    try:
+        utc = read.astimezone(UTC)
+    except OverflowError:
+        return None
+    return f"{utc.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def in_words(milliseconds: int) -> str:

@@ -11,7 +11,7 @@ from drive_trace.scorecard.html.parts import left_out, section, table
 from drive_trace.scorecard.render import (
     TOKEN_LABELS,
     brief,
-    doubts,
+    caveats,
     hidden_because,
     measures,
     not_read,
@@ -41,14 +41,13 @@ def headline_of(report: Report) -> Html:
     card = report.card
     if len(card.runs) == 1:
         run = card.runs[0]
-        kind = _kind(run)
+        kind = run.standing
         said = [tag("strong", run.headline.partition(" — ")[0])]
         said += [tag("p", cause(run.gate)), tag("p", "Run ", untrusted(run.run_id))]
-        said += [tag("p", f"⚠ {each}.") for each in doubts(run, plain)]
+        said += [tag("p", f"⚠ {each}.") for each in caveats(run, plain)]
     else:
-        all_correct = bool(card.runs) and len(card.correct) == len(card.runs)
-        kind = str(Verdict.CORRECT) if all_correct else str(Verdict.NOT_COMPUTABLE)
-        said = [tag("strong", totals(card, plain)[0])]
+        kind = str(Verdict.CORRECT if card.all_earned else Verdict.NOT_COMPUTABLE)
+        said = [tag("strong", card.headline)]
     if not card.complete:
         kind = str(Verdict.NOT_COMPUTABLE)
         said = [*(tag("p", f"⚠ {each}", class_="warn") for each in not_read(card, plain)), *said]
@@ -56,11 +55,6 @@ def headline_of(report: Report) -> Html:
         said.append(tag("p", report.warning))
     said.append(tag("p", report.line_counts))
     return tag("div", said, class_=f"headline {kind}")
-
-
-def _kind(run: RunScore) -> str:
-    is_bare = run.gate.verdict is not Verdict.CORRECT or run.is_earned
-    return str(run.gate.verdict if is_bare else Verdict.NOT_COMPUTABLE)
 
 
 def scorecard(report: Report) -> Html:
@@ -83,12 +77,12 @@ def scorecard(report: Report) -> Html:
 
 def _row(run: RunScore) -> list[Content]:
     word = run.headline.partition(" — ")[0]
-    chip = tag("span", word, class_=f"chip {_kind(run)}")
+    chip = tag("span", word, class_=f"chip {run.standing}")
     files = [tag("div", untrusted(part.path)) for part in run.parts[:5] if part.path]
     if len(run.parts) > 5:
         files.append(tag("div", f"and {len(run.parts) - 5} more"))
     notes = [tag("div", cause(run.gate))]
-    notes += [tag("div", f"⚠ {each}") for each in doubts(run, plain)]
+    notes += [tag("div", f"⚠ {each}") for each in caveats(run, plain)]
     shown = "hidden" if run.efficiency is None else brief(run.efficiency) or "no signal"
     return [untrusted(run.run_id), chip, notes, shown, files]
 
@@ -103,7 +97,7 @@ def _card(run: RunScore, number: int) -> Html:
     ]
     title = tag("h3", untrusted(run.run_id), " ", id=f"run-{number}")
     parts: list[Content] = [title, tag("p", _chip(run))]
-    parts += [tag("p", f"⚠ {each}.", class_="warn") for each in doubts(run, plain, most=10)]
+    parts += [tag("p", f"⚠ {each}.", class_="warn") for each in caveats(run, plain)]
     caption = "Tier 1, correctness"
     headers = ("component", "result", "source")
     parts.append(table(caption, headers, components, label=f"{caption} of run {number + 1}"))
@@ -115,7 +109,7 @@ def _card(run: RunScore, number: int) -> Html:
 def _chip(run: RunScore) -> Html:
     word = run.headline.partition(" — ")[0]
     return join(
-        [tag("span", word, class_=f"chip {_kind(run)}"), tag("span", f" — {cause(run.gate)}")]
+        [tag("span", word, class_=f"chip {run.standing}"), tag("span", f" — {cause(run.gate)}")]
     )
 
 

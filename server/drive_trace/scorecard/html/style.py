@@ -29,11 +29,14 @@ border-radius:.25rem;overflow-wrap:anywhere}
 .headline strong{display:block;font-size:2rem;line-height:1.2;color:var(--unknown)}
 .headline.correct{border-color:var(--correct);background:var(--correct-bg)}
 .headline.correct strong{color:var(--correct)}
+.headline.qualified{border-color:var(--warn);background:var(--warn-bg)}
+.headline.qualified strong{color:var(--warn)}
 .headline.incorrect{border-color:var(--incorrect);background:var(--incorrect-bg)}
 .headline.incorrect strong{color:var(--incorrect)}
 .chip{display:inline-block;padding:0 .5rem;border-radius:.75rem;font-weight:600;white-space:nowrap;
 color:var(--unknown);background:var(--unknown-bg)}
 .chip.correct{color:var(--correct);background:var(--correct-bg)}
+.chip.qualified{color:var(--warn);background:var(--warn-bg);white-space:normal}
 .chip.incorrect{color:var(--incorrect);background:var(--incorrect-bg)}
 .warn{color:var(--warn);background:var(--warn-bg);padding:.4rem .75rem;border-radius:.25rem}
 .soft{color:var(--soft)}
