@@ -132,8 +132,8 @@ def test_however_python_opens_its_output(name: str, arguments: list[str]) -> Non
     ("redirection", "code", "said"),
     [
         ("check trace.jsonl >&-", 1, ""),
-        ("check missing.jsonl 2>&-", 2, ""),
-        ("check - <&-", 2, "drive-trace: -: standard input is closed\n"),
+        ("check missing.jsonl --diff 2>&-", 2, ""),
+        ("check - >/dev/null <&-", 2, "drive-trace: -: standard input is closed\n"),
         ("serve <&-", 1, ""),
     ],
 )

@@ -126,6 +126,22 @@ def test_nothing_is_required_to_be_correct_that_was_not_read(tmp_path: Path) -> 
     assert run("score", "--require-correct", "good.jsonl", "missing.jsonl").code == 2
 
 
+def test_why_not_every_run_is_correct_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "a.jsonl", graded("pass", "fail", "pass") + triage(run="b\x1b"))
+    ran = run("score", "--require-correct", "a.jsonl")
+    assert (ran.code, ran.err.splitlines()) == (
+        1,
+        [
+            "drive-trace: --require-correct: run-1: INCORRECT — qa failed",
+            "drive-trace: --require-correct: b<U+001B>: "
+            "not computable — missing: external correctness signal",
+        ],
+    )
+    write(tmp_path, "empty.jsonl", "")
+    ran = run("score", "--require-correct", "empty.jsonl")
+    assert (ran.code, ran.err) == (1, "drive-trace: --require-correct: there are no runs\n")
+
+
 def test_what_a_shell_hands_over_open_is_read(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", triage())
     script = '"$0" check --output-format concise <(cat "$1") && "$0" check /dev/stdin <"$1"'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import click
 
@@ -13,7 +13,9 @@ from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.card import score as join
-from drive_trace.scorecard.render import markdown, text
+from drive_trace.scorecard.render import markdown, plain, text
+
+_MOST_NAMED = 10
 
 
 def _table(card: ScoreCard) -> str:
@@ -40,7 +42,12 @@ _RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
     help="table has a line a run, text everything in words, json is for programs. By default table "
     "on a terminal, else text.",
 )
-@click.option("--require-correct", is_flag=True, help="Exit with 1 unless every run is CORRECT.")
+@click.option(
+    "--require-correct",
+    is_flag=True,
+    help="Exit with 1 unless there are runs and every one is CORRECT, with nothing that qualifies "
+    "it.",
+)
 def score(
     paths: tuple[str, ...], no_ignore: bool, output_format: str | None, require_correct: bool
 ) -> None:
@@ -49,8 +56,8 @@ def score(
     Tier 1 is the correctness gate: CORRECT, INCORRECT, or not computable with what is missing.
     Tier 2, efficiency, is shown for CORRECT runs only.
 
-    Exit code: 0 whatever the verdicts, 1 with --require-correct unless every run is CORRECT,
-    2 some input could not be read (the rest is still scored).
+    Exit code: 0 whatever the verdicts, 1 with --require-correct unless every run is CORRECT (the
+    reason is on standard error), 2 some input could not be read (the rest is still scored).
 
     \b
     Examples:
@@ -65,4 +72,18 @@ def score(
     click.echo(_RENDER[chosen](card))
     if not card.complete:
         sys.exit(2)
-    sys.exit(1 if require_correct and not card.all_earned else 0)
+    if require_correct and not card.all_earned:
+        for reason in _shortcomings(card):
+            click.echo(f"drive-trace: --require-correct: {reason}", err=True)
+        sys.exit(1)
+
+
+def _shortcomings(card: ScoreCard) -> Iterator[str]:
+    """Why not every run is CORRECT."""
+    if not card.runs:
+        yield "there are no runs"
+    short = [run for run in card.runs if not run.is_earned]
+    for run in short[:_MOST_NAMED]:
+        yield f"{plain(run.run_id)}: {run.headline}"
+    if len(short) > _MOST_NAMED:
+        yield f"and {len(short) - _MOST_NAMED:,} more runs"
