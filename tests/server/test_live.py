@@ -396,3 +396,24 @@ def test_a_run_of_one_trace_begins_where_it_begins(alone: RawClient, tmp_path: P
     here = write(tmp_path / "trace.jsonl", STARTED)
     document = opened(alone, here)
     assert definition(document) == references(document) == [(here.as_uri(), 0)]
+
+
+def test_a_grade_in_another_file_of_the_run_is_kept(
+    alone: RawClient, two: tuple[Document, Path]
+) -> None:
+    document, there = two
+    append(there, graded("pass", "pass", "pass"))
+    told(alone, there)
+    asked_for(alone, LENSES)
+    changes = {"intent": "fail"}
+    picked = {"make": "record", "uri": document.uri, "runId": "run-1", "changes": changes}
+    action = {"title": "Record intent: fail", "data": picked}
+    (edits,) = alone.request("codeAction/resolve", action)["edit"]["changes"].values()
+    assert '"mechanical":"pass","qa":"pass","intent":"fail"' in edits[0]["newText"]
+    # What cannot be read may have graded it, too.
+    there.unlink()
+    there.symlink_to(there.name)
+    told(alone, there, 1)
+    asked_for(alone, LENSES)
+    error = alone.response(alone.start_request("codeAction/resolve", action))["error"]
+    assert error["message"].startswith("What other files say of the run is not known: ")

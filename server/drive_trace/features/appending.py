@@ -11,6 +11,7 @@ from typing import Any, cast
 from drive_trace.api import Analysis
 from drive_trace.composing import compose
 from drive_trace.drafts import Refused, Stamp, draft_merged
+from drive_trace.features.joined import Joined, JoinedRun, nothing_joined
 from drive_trace.features.offers import (
     CLOSE_KIND,
     RECORD_KIND,
@@ -22,8 +23,15 @@ from drive_trace.features.offers import (
 from drive_trace.features.replacing import Replacement
 from drive_trace.rules.base import printable
 from drive_trace.rules.edits import placeholder
-from drive_trace.scorecard.feeds import feed_state, of_one_file
-from drive_trace.scorecard.summary import Recorded
+from drive_trace.scorecard.feeds import (
+    Counted,
+    FeedState,
+    FileFeed,
+    JoinedFeed,
+    feed_state,
+    of_one_file,
+)
+from drive_trace.scorecard.summary import Recorded, RunSummary
 from drive_trace.scorecard.verdict import judge
 from drive_trace.text import is_blank
 from drive_trace.trace.document import Point
@@ -38,7 +46,12 @@ _CLOSED = (Entity.ROUND, Entity.DISPATCH)
 
 
 def appending_offers(
-    analysis: Analysis, at: Point, only: object, *, is_crowded: bool
+    analysis: Analysis,
+    at: Point,
+    only: object,
+    joined: Joined = nothing_joined,
+    *,
+    is_crowded: bool,
 ) -> list[Offer]:
     """What can be added to the run of a line. Unless they are asked for by name, grades are offered
     where a run begins, ends or is graded, and ends on the lines of what stands open; nothing where
@@ -53,17 +66,24 @@ def appending_offers(
     offers: list[Offer] = []
     is_free = asks_for_all(only) and not is_crowded
     if names(only, RECORD_KIND) or (is_free and _is_about_run(scope, line, at, is_end)):
-        offers += _grades(analysis, scope)
+        offers += _grades(analysis, scope, joined)
     if names(only, CLOSE_KIND) or is_free:
         offers += _ends(scope, None if is_end else line)
     return offers
 
 
-def appended(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | CannotMake:
+def appended(
+    analysis: Analysis, data: Mapping[str, Any], stamp: Stamp, joined: Joined = nothing_joined
+) -> str | CannotMake:
     """The record that an offer adds, of the moment that the stamp is of. Raises KeyError, TypeError
-    or ValueError for data that is no offer's.
+    or ValueError for data that is no offer's. A grade is merged with what counts over all files of
+    the run.
     """
-    return _grade(analysis, data, stamp) if data["make"] == RECORD else _end(analysis, data, stamp)
+    return (
+        _grade(analysis, data, stamp, joined)
+        if data["make"] == RECORD
+        else _end(analysis, data, stamp)
+    )
 
 
 def at_the_end(analysis: Analysis, record: str) -> Replacement:
@@ -97,7 +117,7 @@ def _is_about_run(scope: Scope, line: Line, at: Point, is_end: bool) -> bool:
     return 0 <= start <= at.offset <= (stop if stop >= 0 else len(line.text))
 
 
-def _grades(analysis: Analysis, scope: Scope) -> Iterator[Offer]:
+def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]:
     """Missing components first; none that would leave everything as it is."""
     assert scope.run is not None
     run_id = scope.run.run_id
@@ -109,8 +129,11 @@ def _grades(analysis: Analysis, scope: Scope) -> Iterator[Offer]:
         )
         yield Offer("Record a grade", RECORD_KIND, {"make": RECORD}, reason)
         return
-    counted = scope.feeds.get(GRADE)
+    said = joined(run_id)
+    recorded = said.run.correctness if said is not None else None
+    counted = scope.feeds.get(GRADE) if said is None else None
     values = {name: counted.fact(name) if counted else None for name in _choices()}
+    values |= recorded.values if recorded is not None else {}
     for name in sorted(values, key=lambda name: values[name] is not None):
         for value in _choices()[name]:
             if value != values[name]:
@@ -140,7 +163,9 @@ def _of_run(analysis: Analysis, run_id: str) -> str:
     return f" (run {printable(run_id)})" if len(analysis.index.runs) > 1 else ""
 
 
-def _grade(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | CannotMake:
+def _grade(
+    analysis: Analysis, data: Mapping[str, Any], stamp: Stamp, joined: Joined
+) -> str | CannotMake:
     run_id, changes = data["runId"], data["changes"]
     feed = EVENTS[GRADE]
     if not isinstance(run_id, str) or not isinstance(changes, dict) or not changes:
@@ -148,10 +173,33 @@ def _grade(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | C
     if not changes.keys() <= _choices().keys():
         raise ValueError("a grade has other components")
     text = analysis.document.text.encode("utf-8", "replace")
-    draft = draft_merged(feed, run_id, of_one_file(feed_state(text, feed, run_id)), changes)
+    own, said = feed_state(text, feed, run_id), joined(run_id)
+    lack = said.lack if said is not None else None
+    if lack is not None:
+        return CannotMake(f"What other files say of the run is not known: {lack}.")
+    draft = draft_merged(feed, run_id, _joined_feed(own, said), changes)
     if isinstance(draft, Refused):
         return CannotMake("; ".join(draft.reasons))
     return draft.record(stamp)
+
+
+def _joined_feed(own: FeedState, said: JoinedRun | None) -> JoinedFeed:
+    """What all files of a run say of its grade, given what this one does."""
+    if said is None:
+        return of_one_file(own)
+    files, is_found = [], False
+    for part, uri in zip(said.run.parts, said.uris, strict=True):
+        is_own = uri == said.own_uri
+        is_found |= is_own
+        files.append(FileFeed(part.path, own if is_own else _feed_of(part)))
+    return JoinedFeed(own, files if is_found else [*files, FileFeed("", own)])
+
+
+def _feed_of(part: RunSummary) -> FeedState:
+    recorded = part.correctness
+    counted = Counted(recorded.values, recorded.line, recorded.ts) if recorded is not None else None
+    rejected = tuple(each for each in part.rejected if each.event_name == GRADE)
+    return FeedState(bool(part.event_count), counted, rejected, (), (), None)
 
 
 # Ends

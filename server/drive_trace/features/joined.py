@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from drive_trace.scorecard.card import RunScore
+from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.render import card_markdown, code, lens_title, plain
 from drive_trace.scorecard.summary import RunSummary
 from drive_trace.scorecard.verdict import NO_SIGNAL
@@ -68,6 +69,12 @@ class JoinedRun(NamedTuple):
         if found is None or found[1] == self.own_uri or found[0].correctness is None:
             return None
         return f"line {found[0].correctness.line} of {plain(found[0].path, 60)}"
+
+    @property
+    def lack(self) -> str | None:
+        """What keeps the files' grades from being known: some are not read yet, or cannot be."""
+        unread = (each for each in self.run.caveats if each.code is CaveatCode.UNREAD_INPUT)
+        return self._waiting or next((each.message for each in unread), None)
 
     @property
     def markdown(self) -> str:

@@ -56,7 +56,7 @@ def _offers(asked: Asked, params: types.CodeActionParams) -> list[Offer]:
     at, end = asked.point(params.range.start), asked.point(params.range.end)
     is_crowded = bool(findings) or end.record > at.record
     return [
-        *appending_offers(analysis, at, only, is_crowded=is_crowded),
+        *appending_offers(analysis, at, only, asked.joined, is_crowded=is_crowded),
         *fill_offers(analysis, at, only, lambda path: file_of(asked, path) is not None),
         *source_offers(only, has_safe_fix=has_safe_fix),
     ]

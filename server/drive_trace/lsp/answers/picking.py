@@ -55,6 +55,8 @@ async def _when_picked(asked: Asked, data: Mapping[str, Any]) -> Made:
     if data["make"] == FORMAT:
         layout = await in_slices(asked.trace, format_document(asked.analysis, asked.encoding))
         return _edit(asked, layout)
+    if data["make"] == RECORD:
+        await asked.settled()
     if data["make"] != FIX_ALL:
         return edit_at_once(asked, data)
     edits = asked.trace.edits
@@ -84,7 +86,7 @@ def edit_at_once(asked: Asked, data: Mapping[str, Any]) -> Made:
             return told
         made = told
     elif make in (RECORD, CLOSE):
-        record = appended(analysis, data, new_stamp())
+        record = appended(analysis, data, new_stamp(), asked.joined)
         if isinstance(record, CannotMake):
             return record
         made = [at_the_end(analysis, record)]
