@@ -364,3 +364,18 @@ def test_figures_of_other_files_are_kept(trace: Path, tmp_path: Path) -> None:
     ran = add_tokens(trace, "--input-tokens", "5", other)
     assert ran.code == 0
     assert f"kept: output_tokens 2, cache_read_tokens 3 (line 1 of {other})" in ran.out
+
+
+def test_a_null_that_erases_what_another_file_recorded_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", graded("pass", "pass", "pass"))
+    erasing = write(tmp_path, "b/trace.jsonl", graded(None, None, "pass"))
+    found = [
+        (each["path"], each["code"], each["message"].partition(";")[0])
+        for each in run("check", "--output-format", "json", tmp_path).json
+        if each["code"] in {"erased-verdict", "conflicting-verdicts"}
+    ]
+    where = f"on line 1 of {tmp_path / 'a/trace.jsonl'}"
+    assert found == [
+        (str(erasing), "erased-verdict", f'`{name}` was "pass" {where}')
+        for name in ("mechanical", "qa")
+    ]

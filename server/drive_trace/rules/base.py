@@ -161,6 +161,10 @@ class Rule(Generic[Subject]):
     """
     summary: str
     """One sentence: what it finds."""
+    check_across: Callable[[Any], Iterable[Finding]] | None = None
+    """What the rule finds between files that are checked together, beside what it finds in one:
+    called with a ``RunInFiles``.
+    """
     fixes: Callable[[Finding], Iterable[Fix]] = field(default=lambda _: ())
     """Works out the fixes of one of its findings, when somebody asks for them."""
     fixes_below: Callable[[Finding, int, Sequence[Line]], Iterable[Fix]] | None = None

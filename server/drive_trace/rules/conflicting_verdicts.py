@@ -1,6 +1,7 @@
 """A run whose events are spread over several files is graded in more than one of them, and the
 grades contradict each other: one file says that a component passed, another that it failed. Of the
 files' grades the one with the latest `ts` counts, as a whole, and the other is lost on readers.
+Where that one is null for a component, `erased-verdict` speaks.
 
 In each file it is the last `correctness-recorded` of the run that counts. A null is no grade: a
 file that knows less than another contradicts nothing. This is looked for by `drive-trace check`
@@ -18,16 +19,12 @@ from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 
 def _check(subject: RunInFiles) -> Iterable[Finding]:
+    latest = subject.latest()
     for name in CORRECTNESS_FIELDS:
-        graded = [each for each in subject.grades if each.line.fact(name) is not None]
-        if not graded:
+        if latest is None or latest.line.fact(name) is None:  # erased-verdict speaks
             continue
-        latest = graded[0]
-        for grade in graded[1:]:
-            if grade.line.text_fact("ts") >= latest.line.text_fact("ts"):
-                latest = grade
-        for grade in graded:
-            if grade.line.fact(name) != latest.line.fact(name):
+        for grade in subject.grades:
+            if grade.line.fact(name) not in (None, latest.line.fact(name)):
                 yield _finding(name, grade, latest)
 
 

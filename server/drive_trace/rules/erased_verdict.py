@@ -4,7 +4,9 @@ null erases them, and a run that was graded becomes *not computable*.
 
 Judged is what holds in the end: the null is marked on the last `correctness-recorded` of the run,
 which decides, however many lines with the same null stand above it. Where a later event records
-the component again, nothing is said any more.
+the component again, nothing is said any more. Between files that are checked together the grade
+with the latest `ts` decides, and its nulls erase what another file has recorded; that is looked
+for by `drive-trace check`.
 
 **Fix.** The recorded component is carried over. It is a suggestion, because the erasure may be
 meant: a verdict can be withdrawn. To repair a trace without changing what was written, append a
@@ -13,9 +15,19 @@ meant: a verdict can be withdrawn. To repair a trace without changing what was w
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Rule, Severity, shown
+from drive_trace.rules.base import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Related,
+    Rule,
+    Severity,
+    printable,
+    shown,
+)
 from drive_trace.rules.edits import as_json, replace_value
-from drive_trace.rules.subjects import FeedEvent
+from drive_trace.rules.subjects import FeedEvent, GradeInFile, RunInFiles
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS
@@ -32,6 +44,24 @@ def _check(subject: FeedEvent) -> Iterable[Finding]:
             recorded = subject.last_recorded(name, _GRADES)
             if recorded is not None:
                 yield _finding(line, name, recorded)
+
+
+def _check_across(subject: RunInFiles) -> Iterable[Finding]:
+    latest = subject.latest()
+    for name in CORRECTNESS_FIELDS:
+        recorded = subject.latest(name)
+        if latest is None or recorded is None or latest.line.fact(name) is not None:
+            continue
+        if name not in latest.erased:  # of which the finding in the file tells
+            yield _finding_across(name, latest, recorded)
+
+
+def _finding_across(name: str, latest: GradeInFile, recorded: GradeInFile) -> Finding:
+    place = Place(Part.VALUE, (name,))
+    where = f"on line {recorded.number} of {printable(recorded.path, 4096)}"
+    words = f"`{name}` was {shown(recorded.line.fact(name))} {where}; this null erases it"
+    related = Related(recorded.line, place, (f"`{name}` recorded here",))
+    return Finding(RULE, latest.line, place, (words,), related=(related,))
 
 
 def _finding(line: Line, name: str, recorded: Line) -> Finding:
@@ -55,6 +85,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     subject=FeedEvent,
     check=_check,
+    check_across=_check_across,
     fixes=_fixes,
     summary="The grade that decides is null for a component that was recorded before.",
 )
@@ -71,6 +102,16 @@ EXAMPLES = (
         EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
         """,
         fix='Carry over "fail"',
+    ),
+    # Another file had recorded more.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":"pass","intent":"pass"}
+        … `mechanical` was "fail" on line 1 of other.jsonl     ^^^^
+        """,
+        beside="""
+        EVENT{"event_type":"correctness-recorded","mechanical":"fail","ts":"2020-01-01T00:00:00.000Z"}
+        """,
     ),
     # The last line decides: that is where the null is marked, also where others were null before.
     Example(

@@ -205,6 +205,8 @@ class GradeInFile(NamedTuple):
     number: int
     """The line's number, from 1."""
     line: Line
+    erased: frozenset[str] = frozenset()
+    """The components that are null there, though the file had recorded them before."""
 
 
 class RunInFiles(NamedTuple):
@@ -212,6 +214,18 @@ class RunInFiles(NamedTuple):
 
     grades: tuple[GradeInFile, ...]
     """In the order of the files."""
+
+    def latest(self, name: str | None = None) -> GradeInFile | None:
+        """The grade with the latest ``ts``, the later file's on a tie; of a component, among those
+        that record it.
+        """
+        found: GradeInFile | None = None
+        for each in self.grades:
+            if name is not None and each.line.fact(name) is None:
+                continue
+            if found is None or each.line.text_fact("ts") >= found.line.text_fact("ts"):
+                found = each
+        return found
 
 
 def _neighbours(index: Index, line: Line) -> Iterable[Neighbours]:

@@ -12,9 +12,14 @@ from drive_trace.rules.base import Finding, Related
 from drive_trace.rules.settings import RuleSettings
 from drive_trace.rules.subjects import GradeInFile, RunInFiles
 from drive_trace.trace.places import resolve
-from drive_trace.vocabulary import GRADE
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 
-_RULES = [rule for rule in RULES.values() if rule.subject is RunInFiles]
+_CHECKS = [
+    check
+    for rule in RULES.values()
+    for check in (rule.check_across, rule.check if rule.subject is RunInFiles else None)
+    if check is not None
+]
 
 
 class Across:
@@ -29,7 +34,11 @@ class Across:
         for run in analysis.index.runs.values():
             line = run.events(GRADE).last
             if line is not None:
-                grade = GradeInFile(path, analysis.line_number(line), line)
+                nulls = [name for name in CORRECTNESS_FIELDS if line.fact(name) is None]
+                erased = frozenset(
+                    name for name in nulls if any(each.fact(name) for each in run.events(GRADE))
+                )
+                grade = GradeInFile(path, analysis.line_number(line), line, erased)
                 self._grades.setdefault(run.run_id, []).append(grade)
                 self._settings[path] = settings
 
@@ -38,7 +47,7 @@ class Across:
         for grades in self._grades.values():
             if len(grades) > 1:
                 subject = RunInFiles(tuple(grades))
-                for finding in chain.from_iterable(rule.check(subject) for rule in _RULES):
+                for finding in chain.from_iterable(check(subject) for check in _CHECKS):
                     yield from self._report(finding, grades)
 
     def _report(
