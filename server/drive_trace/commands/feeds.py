@@ -12,7 +12,7 @@ import click
 
 from drive_trace.commands.streams import OutputError, give_up_output
 from drive_trace.commands.writing import EXIT_UNUSABLE, Command, done, say
-from drive_trace.rules.base import printable
+from drive_trace.escaping import printable
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feeds import FeedState
 from drive_trace.scorecard.lookalikes import lookalike_phrase

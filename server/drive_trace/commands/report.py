@@ -12,7 +12,7 @@ import click
 from drive_trace import __version__
 from drive_trace.api import read_log
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
-from drive_trace.rules.base import printable
+from drive_trace.escaping import printable
 from drive_trace.storage.report_files import write_report
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from drive_trace.commands.usage_json import UnreadableError, Value, values
 from drive_trace.drafts import Refused
-from drive_trace.rules.base import printable, shown
+from drive_trace.escaping import printable
+from drive_trace.rules.base import shown
 from drive_trace.trace.exact import whole_number
 from drive_trace.vocabulary import COST, EVENTS, TOKEN_FIELDS
 

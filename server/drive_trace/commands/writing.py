@@ -10,7 +10,7 @@ import click
 
 from drive_trace.commands.completing import complete_files, complete_runs
 from drive_trace.drafts import Refused
-from drive_trace.rules.base import printable
+from drive_trace.escaping import printable
 from drive_trace.storage.traces import STDIN, Problem, read_bytes
 
 Command = TypeVar("Command", bound=Callable[..., object])

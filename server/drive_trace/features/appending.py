@@ -11,6 +11,7 @@ from typing import Any, cast
 from drive_trace.api import Analysis
 from drive_trace.composing import compose
 from drive_trace.drafts import Refused, Stamp, draft_merged
+from drive_trace.escaping import printable
 from drive_trace.features.joined import Joined, JoinedRun, nothing_joined
 from drive_trace.features.offers import (
     CLOSE_KIND,
@@ -21,7 +22,6 @@ from drive_trace.features.offers import (
     names,
 )
 from drive_trace.features.replacing import Replacement
-from drive_trace.rules.base import printable
 from drive_trace.rules.edits import placeholder
 from drive_trace.scorecard.feeds import (
     Counted,

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.api import Analysis
+from drive_trace.escaping import printable
 from drive_trace.features.completion_text import Piece, render
 from drive_trace.features.positions import range_of
-from drive_trace.rules.base import printable
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.cursor import Cursor
 from drive_trace.vocabulary.slips import nearest

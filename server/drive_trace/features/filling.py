@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from drive_trace.api import Analysis
+from drive_trace.escaping import printable
 from drive_trace.features.offers import FILL_KIND, CannotMake, Offer, asks_for
 from drive_trace.features.replacing import Replacement
-from drive_trace.rules.base import printable
 from drive_trace.rules.edits import as_json, insert_fields, replace_value, values_of
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, event_of

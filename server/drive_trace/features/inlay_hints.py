@@ -11,6 +11,7 @@ from operator import attrgetter
 from lsprotocol import types
 
 from drive_trace.api import Analysis
+from drive_trace.escaping import printable
 from drive_trace.features.hover import about_value
 from drive_trace.features.hovering.entities import introduces, is_off, measured, named
 from drive_trace.features.hovering.lengths import exact, size
@@ -18,7 +19,6 @@ from drive_trace.features.hovering.pointed import HoverOptions, Pointed
 from drive_trace.features.markup import plain
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
-from drive_trace.rules.base import printable
 from drive_trace.rules.durations import WALL_CLOCK
 from drive_trace.scorecard.render import compact, duration
 from drive_trace.text import PositionEncoding

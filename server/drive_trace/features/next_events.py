@@ -9,9 +9,9 @@ from lsprotocol import types
 from drive_trace.api import Analysis
 from drive_trace.composing import Composed, compose, next_events, variants
 from drive_trace.drafts import Stamp
+from drive_trace.escaping import printable
 from drive_trace.features.appending import at_the_end
 from drive_trace.features.completion_text import Piece, Stop, pairs, render
-from drive_trace.rules.base import printable
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import EVENTS

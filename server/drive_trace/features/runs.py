@@ -8,9 +8,9 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.api import Analysis
+from drive_trace.escaping import printable
 from drive_trace.features.joined import JoinedRun
 from drive_trace.features.markup import markup
-from drive_trace.rules.base import printable
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import run_id_of
 from drive_trace.trace.scope import scope_at

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any, Concatenate, Generic, NamedTuple, TypeVar
 
+from drive_trace.escaping import printable
 from drive_trace.text import Span
 from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line, Remark
@@ -215,13 +216,3 @@ def shown(value: object) -> str:
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
         return "a number too large for a double"
     return printable(str(value))
-
-
-def printable(text: str, limit: int = 60) -> str:
-    """Text cut to ``limit`` characters, invisible ones spelt ``U+XXXX``."""
-    cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    if cut.isprintable():
-        return cut
-    return "".join(
-        character if character.isprintable() else f"<U+{ord(character):04X}>" for character in cut
-    )

@@ -12,7 +12,8 @@ among the files that are checked together.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Related, Rule, Severity, printable, shown
+from drive_trace.escaping import printable
+from drive_trace.rules.base import Example, Finding, Related, Rule, Severity, shown
 from drive_trace.rules.subjects import GradeInFile, RunInFiles
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import CORRECTNESS_FIELDS

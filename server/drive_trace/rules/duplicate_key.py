@@ -7,17 +7,8 @@ may be the one that was meant.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    Related,
-    Remarked,
-    Rule,
-    Severity,
-    printable,
-)
+from drive_trace.escaping import printable
+from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Remarked, Rule, Severity
 from drive_trace.rules.edits import delete_member
 from drive_trace.trace.line import Line, Remark
 from drive_trace.trace.places import Part, Place, pair_at

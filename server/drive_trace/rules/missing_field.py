@@ -11,17 +11,8 @@ feeds, and where a key would then stand twice.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import (
-    Edit,
-    Example,
-    Finding,
-    Fix,
-    Level,
-    Remarked,
-    Rule,
-    Severity,
-    printable,
-)
+from drive_trace.escaping import printable
+from drive_trace.rules.base import Edit, Example, Finding, Fix, Level, Remarked, Rule, Severity
 from drive_trace.rules.edits import insert_fields, is_gap, names_a_feed, placeholder
 from drive_trace.text import Span
 from drive_trace.trace.line import Concern, Line, event_of

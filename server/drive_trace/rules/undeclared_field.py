@@ -7,7 +7,8 @@ time: somebody wrote it. A name that differs in case or separators alone is rena
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Level, Remarked, Rule, Severity, printable
+from drive_trace.escaping import printable
+from drive_trace.rules.base import Example, Finding, Fix, Level, Remarked, Rule, Severity
 from drive_trace.rules.edits import delete_member, replace_key, values_of
 from drive_trace.trace.line import Line, Path, event_of, name_of
 from drive_trace.trace.places import Part, Place

@@ -11,7 +11,8 @@ no run CORRECT without saying so.
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Rule, Severity, printable
+from drive_trace.escaping import printable
+from drive_trace.rules.base import Example, Finding, Rule, Severity
 from drive_trace.rules.subjects import UnreadFile
 from drive_trace.text import Span
 from drive_trace.trace.line import Line

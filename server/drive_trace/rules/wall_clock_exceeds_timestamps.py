@@ -11,7 +11,8 @@ Nothing is said where the two differ by no more than `tolerance-ms`, or by no mo
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Rule, Severity, Words, printable
+from drive_trace.escaping import printable
+from drive_trace.rules.base import Example, Finding, Rule, Severity, Words
 from drive_trace.rules.durations import (
     TOLERANCES,
     finding_on,

@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 
+from drive_trace.escaping import visible
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.efficiency import Efficiency, WallClock
@@ -305,15 +306,6 @@ def code(text: str, most: int = 200) -> str:
 def plain(text: str, most: int = 200) -> str:
     """Untrusted text on one line, cut, with nothing in it that a terminal would obey."""
     return visible(text if len(text) <= most else text[: most - 1] + "…")
-
-
-def visible(text: str) -> str:
-    """Text with every character that is not printable spelt ``<U+XXXX>``."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else f"<U+{ord(character):04X}>" for character in text
-    )
 
 
 def _number(value: int | None) -> str:

@@ -18,8 +18,9 @@ from typing import Any
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
 
 from drive_trace.api import Spot
+from drive_trace.escaping import printable
 from drive_trace.rules import RULES, SETTABLE
-from drive_trace.rules.base import Option, Rule, printable
+from drive_trace.rules.base import Option, Rule
 from drive_trace.rules.base import shown as shown_json
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.configuration import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+from drive_trace.escaping import visible
 from drive_trace.text import Span
 from drive_trace.trace.syntax_nodes import Kind, Node, ProblemKind, Repair, SyntaxProblem
 
@@ -24,7 +25,7 @@ def quote(text: str) -> str:
     """Text of the record for use in a message: short, and every character visible."""
     cut = text[:_LONGEST_QUOTE]
     shown = cut if cut.isprintable() else "".join(c if c.isprintable() else name(c) for c in cut)
-    return f"`{shown}{'…' if len(text) > len(cut) else ''}`"
+    return f"`{visible(shown)}{'…' if len(text) > len(cut) else ''}`"
 
 
 def name(character: str) -> str:

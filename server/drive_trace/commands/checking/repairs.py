@@ -9,8 +9,8 @@ import click
 
 from drive_trace.api import Analysis
 from drive_trace.commands.formats.diff import unified_diff
+from drive_trace.escaping import cells, printable
 from drive_trace.fixing import fix_all, with_fixes, withheld
-from drive_trace.rules.base import printable
 from drive_trace.storage.replace import replace_content
 from drive_trace.storage.traces import STDIN, Problem, Trace
 from drive_trace.text import encode_exactly, exact
@@ -74,7 +74,7 @@ def _show(diff: Iterable[str]) -> None:
         return
     colours = {"+": "green", "-": "red", "@": "cyan"}
     for line in diff:
-        shown = "".join(each if each.isprintable() else "\ufffd" for each in line[:-1])
+        shown = line[:1] + cells(line[1:-1])
         click.secho(shown, fg=colours.get(line[0]))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from drive_trace.commands.formats.report import Reported, Totals
+from drive_trace.escaping import visible
 from drive_trace.rules.base import Severity
 
 _COMMANDS: Mapping[Severity, str] = {
@@ -30,7 +31,7 @@ class GithubWriter:
         path, line, column, end_line, end_column = report.location
         properties = {
             "title": f"drive-trace ({report.rule.code})",
-            "file": Path(path).as_posix(),
+            "file": visible(Path(path).as_posix()),
             "line": line,
             "col": column,
             "endLine": end_line,

@@ -20,6 +20,7 @@ from drive_trace.commands.formats.report import (
     Totals,
     unreadable,
 )
+from drive_trace.escaping import without_links
 from drive_trace.rules import RULES, documentation
 from drive_trace.rules.base import Rule, Severity
 from drive_trace.rules.settings import fingerprint
@@ -74,7 +75,7 @@ class SarifWriter:
             "descriptor": {"id": report.rule.code},
             "associatedRule": {"id": report.rule.code, "index": _INDEX_OF[report.rule.code]},
             "level": _LEVELS[report.severity],
-            "message": {"text": report.message},
+            "message": {"text": without_links(report.message)},
             "locations": [{"physicalLocation": {"artifactLocation": artifact}}],
         }
 
@@ -86,7 +87,7 @@ class SarifWriter:
             "ruleId": code,
             "ruleIndex": _INDEX_OF[code],
             "level": _LEVELS[report.severity],
-            "message": {"text": report.message},
+            "message": {"text": without_links(report.message)},
             "locations": [{"physicalLocation": self._place(report.location)}],
             # GitHub's name for it, and its form: what of the same comes first, second, …
             "partialFingerprints": {
@@ -94,7 +95,7 @@ class SarifWriter:
             },
         }
         related = [
-            {"physicalLocation": self._place(location), "message": {"text": message}}
+            {"physicalLocation": self._place(location), "message": {"text": without_links(message)}}
             for location, message in report.related()
         ]
         if related:
@@ -106,7 +107,7 @@ class SarifWriter:
 
     def _fix(self, fix: ReportedFix) -> Mapping[str, object]:
         return {
-            "description": {"text": fix.title},
+            "description": {"text": without_links(fix.title)},
             "artifactChanges": [
                 {
                     "artifactLocation": self._artifact(fix.edits[0].location.path),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any, TextIO
 
 import click
 
 from drive_trace.commands.formats.report import Reported, Totals
 from drive_trace.commands.terminal import is_terminal
-from drive_trace.rules.base import Severity, printable
+from drive_trace.escaping import cells, printable
+from drive_trace.rules.base import Severity
 from drive_trace.text import Span, terminal_columns
 
 _COLOURS = {
@@ -117,14 +117,10 @@ def _excerpt(text: str, span: Span) -> tuple[str, str]:
     start = max(0, min(span.start - _WIDTH // 3, len(text) - _WIDTH))
     stop = min(len(text), start + _WIDTH)
     head, tail = "…" * (start > 0), "…" * (stop < len(text))
-    before = "".join(_cells(text[start : span.start]))
-    marked = "".join(_cells(text[span.start : min(end, stop)])) or " "
-    after = "".join(_cells(text[min(end, stop) : stop]))
+    before = cells(text[start : span.start])
+    marked = cells(text[span.start : min(end, stop)]) or " "
+    after = cells(text[min(end, stop) : stop])
     carets = "^" * max(1, terminal_columns(marked))
-    return f"{head}{before}{marked}{after}{tail}", " " * terminal_columns(head + before) + carets
-
-
-def _cells(text: str) -> Iterator[str]:
-    """Characters as a terminal can show them: nothing that moves the cursor."""
-    for character in text:
-        yield character if character.isprintable() else "\ufffd"
+    return cells(f"{head}{before}{marked}{after}{tail}"), " " * terminal_columns(
+        head + before
+    ) + carets

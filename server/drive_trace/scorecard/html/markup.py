@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from hashlib import sha256
 from html import escape
 
-from drive_trace.scorecard.render import plain, visible
+from drive_trace.escaping import visible
+from drive_trace.scorecard.render import plain
 
 _VOID = {"meta", "line", "rect", "path"}
 """Elements that never hold anything."""

@@ -1,0 +1,44 @@
+"""How text that a stranger wrote is shown: the one place that knows what a reader of it obeys."""
+
+from __future__ import annotations
+
+import re
+
+# A runner of continuous integration obeys `::…` where a line begins, white space or not, and `##[…`
+# and `##vso[…` wherever they stand.
+_OBEYED = re.compile(r"\A( *):(?=:)|()#(?=#(?:\[|vso\[))", re.IGNORECASE)
+
+
+def visible(text: str) -> str:
+    """Text with every character spelt ``<U+XXXX>`` that is not printable or begins a command."""
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else _spelt(each) for each in text)
+    return _disarmed(text, _spelt(":"), _spelt("#"))
+
+
+def printable(text: str, limit: int = 60) -> str:
+    """Text cut to ``limit`` characters, and visible."""
+    return visible(text if len(text) <= limit else text[: limit - 1] + "…")
+
+
+def cells(text: str) -> str:
+    """Text as wide as it is, with U+FFFD in place of what nobody may obey."""
+    shown = "".join(each if each.isprintable() else "\ufffd" for each in text)
+    return _disarmed(shown, "\ufffd", "\ufffd")
+
+
+def without_links(text: str) -> str:
+    """Text as a message of SARIF, in which `[…](…)` would be a link."""
+    return re.sub(r"([\\\[\]])", r"\\\1", text) if "](" in text else text
+
+
+def _disarmed(text: str, colon: str, hash_sign: str) -> str:
+    if "::" not in text and "##" not in text:
+        return text
+    return _OBEYED.sub(
+        lambda found: f"{found[1]}{colon}" if found[1] is not None else hash_sign, text
+    )
+
+
+def _spelt(character: str) -> str:
+    return f"<U+{ord(character):04X}>"
