@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from drive_trace.scorecard.caveats import Caveat, Unread, caveat_of_coverage, caveats_of
+from drive_trace.scorecard.caveats import (
+    Caveat,
+    CaveatCode,
+    LineRef,
+    Unread,
+    caveat_of_coverage,
+    caveats_of,
+)
 from drive_trace.scorecard.efficiency import (
     Efficiency,
     Tokens,
@@ -53,6 +60,11 @@ class RunScore(NamedTuple):
     """What the run cost, whatever its verdict; see :attr:`efficiency`."""
     caveats: tuple[Caveat, ...] = ()
     """Why the verdict or its figures may be worth less than they seem."""
+
+    @property
+    def counted_parts(self) -> tuple[RunSummary, ...]:
+        """The parts whose events count: not those in which they are copies."""
+        return counted_once(self.parts)
 
     @property
     def qualifying(self) -> tuple[Caveat, ...]:
@@ -158,7 +170,9 @@ class ScoreCard(NamedTuple):
         return Efficiency(
             self.correct_tokens,
             total_wall_clock([run.measured.wall_clock for run in correct]),
-            mean_rounds([part.rounds_per_dispatch for run in correct for part in run.parts]),
+            mean_rounds(
+                [part.rounds_per_dispatch for run in correct for part in run.counted_parts]
+            ),
             len(correct),
             runs_with([tokens_of(run.tokens) for run in correct]),
         )
@@ -203,8 +217,10 @@ def score_run(parts: Sequence[RunSummary], unread: Sequence[Unread] = ()) -> Run
     """Judge one run by all its parts."""
     correctness = _latest(part.correctness for part in parts)
     tokens = _latest(part.tokens for part in parts)
-    gate, clock = judge(correctness), wall_clock(parts)
+    counted = counted_once(parts)
+    gate, clock = judge(correctness), wall_clock(counted)
     caveats = list(caveats_of(parts, correctness, unread))
+    caveats += _caveats_of_copies(parts)
     if gate.verdict is Verdict.CORRECT:
         caveats += caveat_of_coverage(clock.counted, clock.of)
     return RunScore(
@@ -216,10 +232,38 @@ def score_run(parts: Sequence[RunSummary], unread: Sequence[Unread] = ()) -> Run
         measured=Efficiency(
             tokens_of(tokens) or dict.fromkeys(TOKEN_FIELDS),
             clock,
-            mean_rounds([part.rounds_per_dispatch for part in parts]),
+            mean_rounds([part.rounds_per_dispatch for part in counted]),
         ),
         caveats=tuple(caveats),
     )
+
+
+def counted_once(parts: Sequence[RunSummary]) -> tuple[RunSummary, ...]:
+    """The parts of a run without those that hold the same dispatches and rounds as an earlier one,
+    event for event: a trace that was copied into another folder.
+    """
+    seen: dict[int, RunSummary] = {}
+    return tuple(
+        part
+        for part in parts
+        if not part.fingerprint or seen.setdefault(part.fingerprint, part) is part
+    )
+
+
+def _caveats_of_copies(parts: Sequence[RunSummary]) -> Iterator[Caveat]:
+    counted = counted_once(parts)
+    copies = [part for part in parts if all(part is not each for each in counted)]
+    if copies:
+        first = {part.fingerprint: part for part in reversed(counted)}
+        said = [f"{each.path} has those of {first[each.fingerprint].path}" for each in copies[:3]]
+        more = f" and {len(copies) - 3} more" if len(copies) > 3 else ""
+        yield Caveat(
+            CaveatCode.COPIED_EVENTS,
+            f"copied in {len(copies)} file{'s' * (len(copies) > 1)}",
+            f"the same dispatches and rounds count once: {', '.join(said)}{more}",
+            qualifies=False,
+            lines=tuple(LineRef(each.path, each.first_line) for each in copies),
+        )
 
 
 def _latest(events: Iterable[Recorded | None]) -> Recorded | None:

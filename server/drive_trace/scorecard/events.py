@@ -61,15 +61,30 @@ class TraceLog(NamedTuple):
         return self.summary.unknown_lines
 
 
+def _counted_once(traces: Sequence[TraceLog]) -> Iterator[Event]:
+    if len(traces) < 2:
+        yield from (event for trace in traces for event in trace.events)
+        return
+    earlier: set[str] = set()
+    for trace in traces:
+        contents = [repr(event.values) for event in trace.events]
+        for event, content in zip(trace.events, contents, strict=True):
+            if content not in earlier:
+                yield event
+        earlier.update(contents)
+
+
 class EventLog:
     """The events of all traces, one trace after another in the order given.
 
     Metrics and assertions of a single trace are defined over its events in file
-    order; several traces are read as if they were written one behind the other.
+    order; several traces are read as if they were written one behind the other. An event of an
+    earlier trace that stands in a later one again, with the same id and the same values, is one
+    event; within a trace each line is an event.
     """
 
     def __init__(self, traces: Sequence[TraceLog]) -> None:
-        self.events = tuple(event for trace in traces for event in trace.events)
+        self.events = tuple(_counted_once(traces))
         self._by_name: dict[str, list[Event]] = {}
         for event in self.events:
             self._by_name.setdefault(event.name, []).append(event)

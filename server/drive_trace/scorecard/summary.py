@@ -84,6 +84,8 @@ class RunSummary(NamedTuple):
     rounds_per_dispatch: Mapping[str, int]
     rejected: tuple[Rejected, ...]
     worked: Worked = Worked()
+    fingerprint: int = 0
+    """Of the events that the sums are over, see :attr:`Run.fingerprint`; 0 where there are none."""
     unplaced: tuple[Rejected, ...] = ()
     """The last of the trace's rejected feed lines that may be this run's: no run can be read
     from them.
@@ -216,6 +218,7 @@ def _run_summary(
         rounds_per_dispatch=run.rounds_per_dispatch,
         rejected=rejected,
         worked=worked,
+        fingerprint=run.fingerprint,
         unplaced=unplaced,
         unplaced_count=len(index.unplaced_feeds),
     )

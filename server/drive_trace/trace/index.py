@@ -108,6 +108,13 @@ class Run:
         """How many rounds were opened in each dispatch; no zeros."""
         return self._summed().rounds
 
+    @property
+    def fingerprint(self) -> int:
+        """Of the events that those sums are over, whatever their order: the same in a copy, within
+        one process. White space around an event is not part of it.
+        """
+        return self._summed().fingerprint
+
     def __len__(self) -> int:
         return sum(map(len, self.by_event.values()))
 
@@ -130,10 +137,13 @@ class Run:
         return self._sums
 
 
+_SUMMED = (_DISPATCH.opener, _DISPATCH.closer, _ROUND.opener)
+
+
 class _Sums:
     """What the score needs of a run's events."""
 
-    __slots__ = ("_ends", "_starts", "dispatch_ms", "dispatches", "rounds")
+    __slots__ = ("_ends", "_starts", "dispatch_ms", "dispatches", "fingerprint", "rounds")
 
     def __init__(self, lines: Mapping[str, Iterable[Line]]) -> None:
         def dispatches_of(name: str) -> dict[str, int]:
@@ -146,9 +156,14 @@ class _Sums:
         self.dispatches = dict.fromkeys(self._starts, False) | dict.fromkeys(self._ends, True)
         claims = [line.facts[_CLAIMED] for line in lines.get(_DISPATCH.closer, ())]
         self.dispatch_ms = sum(cast("list[int]", claims))
+        self.fingerprint = sum(
+            hash(line.text.strip()) for name in _SUMMED for line in lines.get(name, ())
+        )
 
     def count(self, line: Line, name: str, sign: int) -> None:
         """Add what a line counts for, or take it off again."""
+        if name in _SUMMED:
+            self.fingerprint += sign * hash(line.text.strip())
         if name == _ROUND.opener:
             _count(self.rounds, line.text_fact(_DISPATCH.field), sign)
         elif name == _DISPATCH.closer:
