@@ -97,7 +97,9 @@ def test_a_score_says_first_that_it_is_not_complete(output_format: str, tmp_path
     assert "1 input was not read" in head
     assert "missing.jsonl" in head
     assert "no such file or folder" in head
-    assert "CORRECT, but 1 input not read" in ran.out
+    below = ran.out[len(head) :]
+    said = "CORRECT, but 1 input not read"
+    assert said in below or (output_format == "table" and "not read" in below)
 
 
 def test_a_report_says_first_that_it_is_not_complete(tmp_path: Path) -> None:
