@@ -15,6 +15,7 @@ meant: a verdict can be withdrawn. To repair a trace without changing what was w
 
 from collections.abc import Iterable
 
+from drive_trace.escaping import printable
 from drive_trace.rules.base import (
     Example,
     Finding,
@@ -23,7 +24,6 @@ from drive_trace.rules.base import (
     Related,
     Rule,
     Severity,
-    printable,
     shown,
 )
 from drive_trace.rules.edits import as_json, replace_value
