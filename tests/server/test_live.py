@@ -417,3 +417,26 @@ def test_a_grade_in_another_file_of_the_run_is_kept(
     asked_for(alone, LENSES)
     error = alone.response(alone.start_request("codeAction/resolve", action))["error"]
     assert error["message"].startswith("What other files say of the run is not known: ")
+
+
+def test_a_run_is_renamed_in_all_its_files(
+    alone: RawClient, two: tuple[Document, Path], tmp_path: Path
+) -> None:
+    document, there = two
+    taken = write(tmp_path / "taken" / "trace.jsonl", triage(run="run-2"))
+    told(alone, taken, 1)
+    alone.request("driveTrace/runs", {})
+    position = {"line": 0, "character": document.text.index(RUN) + 2}
+
+    def renamed(name: str) -> dict[str, Any]:
+        params = {**document.identifier, "position": position, "newName": name}
+        return alone.response(alone.start_request("textDocument/rename", params))
+
+    changes = renamed("run-3")["result"]["changes"]
+    assert {uri: [each["newText"] for each in edits] for uri, edits in changes.items()} == {
+        document.uri: ["run-3"],
+        there.as_uri(): ["run-3"],
+    }
+    assert renamed("run-2")["error"]["message"] == (
+        'taken/trace.jsonl names a run "run-2" already: renaming this run would make the two one.'
+    )

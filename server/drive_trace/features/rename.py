@@ -53,7 +53,23 @@ def rename(
     found = _named(analysis, point)
     if found is None:
         return CannotRename(NOT_HERE)
-    named, _ = found
+    return (yield from rename_named(analysis, found[0], new_name, encoding))
+
+
+def run_to_rename(analysis: Analysis, point: Point) -> Named | None:
+    """The run that a point names, which other files may name, too."""
+    found = _named(analysis, point)
+    return found[0] if found is not None and found[0].entity is Entity.RUN else None
+
+
+def rename_named(
+    analysis: Analysis,
+    named: Named,
+    new_name: str,
+    encoding: PositionEncoding,
+    annotation: str | None = None,
+) -> Steps[JsonText | CannotRename]:
+    """The same for what has a name, wherever it is pointed at."""
     if not new_name.strip():
         return CannotRename(f"A {named.entity.value} needs an id of at least one character.")
     replacements: Iterable[Replacement] = ()
@@ -65,7 +81,7 @@ def rename(
         number = analysis.document.number
         places = yield from occurrences(analysis.index, named)
         replacements = (_replacement(number(each.line), inside(each.span), text) for each in places)
-    return (yield from as_edits(analysis.document, replacements, encoding))
+    return (yield from as_edits(analysis.document, replacements, encoding, annotation))
 
 
 def _named(analysis: Analysis, point: Point) -> tuple[Named, Span] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lsprotocol import types
@@ -43,19 +43,45 @@ def _common_start(one: str, other: str) -> int:
 
 
 def as_edits(
-    document: Document, replacements: Iterable[Replacement], encoding: PositionEncoding
+    document: Document,
+    replacements: Iterable[Replacement],
+    encoding: PositionEncoding,
+    annotation: str | None = None,
 ) -> Steps[JsonText]:
-    """A list of text edits. A large trace can need one for each line, so it is JSON text."""
+    """A list of text edits. A large trace can need one for each line, so it is JSON text.
+    ``annotation`` names what the client is told of them.
+    """
     parts = []
+    more = b',"annotationId":%b' % dumps(annotation) if annotation is not None else b""
     for batch in in_batches(replacements):
         for start, end, text in batch:
             first, last = document.position_of(start, encoding), document.position_of(end, encoding)
             parts.append(
                 b'{"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}},'
-                b'"newText":%b}' % (*first, *last, dumps(text))
+                b'"newText":%b%b}' % (*first, *last, dumps(text), more)
             )
         yield
     return JsonText(b"[%b]" % b",".join(parts))
+
+
+def workspace_edits(
+    edits: Sequence[tuple[types.OptionalVersionedTextDocumentIdentifier, JsonText]],
+    *,
+    with_document_changes: bool,
+    annotations: Mapping[str, types.ChangeAnnotation] | None = None,
+) -> dict[str, Any]:
+    """A ``WorkspaceEdit`` of several documents, in the form that the client reads."""
+    if not with_document_changes:
+        return {"changes": {document.uri: each for document, each in edits}}
+    changes = [
+        {"textDocument": {"uri": document.uri, "version": document.version}, "edits": each}
+        for document, each in edits
+    ]
+    said = {
+        name: {"label": each.label, "description": each.description}
+        for name, each in (annotations or {}).items()
+    }
+    return {"documentChanges": changes, **({"changeAnnotations": said} if said else {})}
 
 
 def workspace_edit(
@@ -65,7 +91,4 @@ def workspace_edit(
     with_document_changes: bool,
 ) -> dict[str, Any]:
     """A ``WorkspaceEdit`` of one document, in the form that the client reads."""
-    if not with_document_changes:
-        return {"changes": {document.uri: edits}}
-    named = {"uri": document.uri, "version": document.version}
-    return {"documentChanges": [{"textDocument": named, "edits": edits}]}
+    return workspace_edits([(document, edits)], with_document_changes=with_document_changes)

@@ -57,6 +57,7 @@ class Client:
     resolves_hint_tooltips: bool = False
     """Whether it asks for an inlay hint's explanation when somebody points at it."""
     reads_document_changes: bool = False
+    reads_annotations: bool = False
     reads_action_literals: bool = True
     """Whether a code action may be more than a command."""
     resolves_action_edits: bool = False
@@ -107,6 +108,7 @@ def read_client(params: types.InitializeParams) -> Client:
         token_modifiers=token_modifiers,
         resolves_hint_tooltips="tooltip" in (resolved or ()),
         reads_document_changes=has("workspace.workspace_edit.document_changes"),
+        reads_annotations=has("workspace.workspace_edit.change_annotation_support"),
         reads_action_literals=(
             actions is None or has("text_document.code_action.code_action_literal_support")
         ),
