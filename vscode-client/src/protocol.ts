@@ -15,6 +15,8 @@ export interface Told {
   earned: boolean;
   headline: string;
   title: string;
+  /** Why the verdict may be worth less than it seems, a sentence each. */
+  caveats: string[];
 }
 
 export interface RunFile {

@@ -8,7 +8,7 @@ import { endOf, isAppended, joined, lookOf, matching, Soon } from "../src/views/
 function run(runId: string, headline: string, ...names: string[]): Run {
   const files = names.map((name) => ({ uri: `file:///${name}`, name, line: 0, events: 1, findings: 0, correctness: null }));
   return {
-    runId, label: runId, verdict: "not-computable", earned: false, headline, title: headline, folder: null, findings: 0, files,
+    runId, label: runId, verdict: "not-computable", earned: false, headline, title: headline, caveats: [], folder: null, findings: 0, files,
   };
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import click
 
@@ -66,7 +67,9 @@ def score(
       drive-trace score --require-correct projects
     """
     reading = Reading(paths, no_ignore=no_ignore)
-    card = join([summarize_text(trace.records, trace.path) for trace in reading], reading.unread)
+    alone = len(paths) == 1 and not Path(paths[0]).is_dir()
+    summaries = [summarize_text(trace.records, trace.path, alone=alone) for trace in reading]
+    card = join(summaries, reading.unread)
     card = card._replace(left_out=len(reading.left_out))
     chosen = output_format or ("table" if is_terminal(sys.stdout) else "text")
     click.echo(_RENDER[chosen](card))

@@ -11,6 +11,7 @@ from drive_trace.api import Analysis
 from drive_trace.escaping import printable
 from drive_trace.features.joined import JoinedRun
 from drive_trace.features.markup import markup
+from drive_trace.scorecard.render import caveats
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import run_id_of
 from drive_trace.trace.scope import scope_at
@@ -68,4 +69,5 @@ def _told(said: JoinedRun) -> dict[str, object]:
         "earned": said.run.is_earned and said.waiting == 0,
         "headline": said.headline,
         "title": said.title,
+        "caveats": [*caveats(said.run, printable)],
     }

@@ -170,7 +170,7 @@ function runItem(run: Run): vscode.TreeItem {
   const { icon, color } = lookOf(run);
   item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
   item.description = joined(run.headline, findings(run.findings), run.folder);
-  item.tooltip = [run.label, run.title, findings(run.findings), ...run.files.map(({ name }) => name)]
+  item.tooltip = [run.label, run.title, ...run.caveats, findings(run.findings), ...run.files.map(({ name }) => name)]
     .filter((line) => line !== "").join("\n");
   item.contextValue = "driveTrace.run";
   item.id = keyOf(run);

@@ -1,0 +1,116 @@
+"""Caveats: what takes the green away from a CORRECT, and what does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drive_trace.scorecard.caveats import TABLE
+from tests.cli.support import run, write
+from tests.scorecard.support import PASSED, event, graded
+from tests.support.fixtures import trace
+
+PAGE = Path(__file__).parents[2] / "docs" / "caveats.md"
+EARLY, LATE = "2026-05-28T13:00:00.000Z", "2026-05-28T15:00:00.000Z"
+WORK = "round-start"
+
+
+def test_the_page_has_the_table_of_the_code() -> None:
+    rows = [f"| `{code}` | {what} | {when.value} |" for code, (what, when) in TABLE.items()]
+    assert [each for each in PAGE.read_text("utf-8").split("\n") if each[:3] == "| `"] == rows
+
+
+CASES = {
+    "earned": ([trace(event(WORK), PASSED)], None),
+    "work below the grade": (
+        [trace(PASSED, event(WORK), event(WORK))],
+        "stale: 2 events after the grade",
+    ),
+    "graded again": ([trace(PASSED, event(WORK), PASSED)], None),
+    "what belongs after the work": ([trace(PASSED, event("retro-landed"))], None),
+    "later work in another file": (
+        [trace(PASSED), trace(event(WORK, ts=LATE))],
+        "stale: 1 event after the grade",
+    ),
+    "earlier work in another file": ([trace(PASSED), trace(event(WORK, ts=EARLY))], None),
+    "later work by another zone": (
+        [trace(PASSED), trace(event(WORK, ts="2026-05-28T13:00:00-05:00"))],
+        "stale: 1 event after the grade",
+    ),
+    "work of an unreadable time in another file": (
+        [trace(PASSED), trace(event(WORK, ts="soon"))],
+        "stale: 1 event after the grade",
+    ),
+    "a rejected grade below": (
+        [trace(PASSED, graded("pass", "failed", "pass"))],
+        "1 correctness line rejected (line 2), not counted",
+    ),
+    "a rejected grade above": ([trace(graded("pass", "failed", "pass"), PASSED)], None),
+    "a later rejected grade in another file": (
+        [trace(PASSED), trace(graded("pass", "failed", "pass", ts=LATE))],
+        "1 correctness line rejected (line 1), not counted",
+    ),
+    "an earlier rejected grade in another file": (
+        [trace(PASSED), trace(graded("pass", "failed", "pass", ts=EARLY))],
+        None,
+    ),
+    "a grade on the line of another event": (
+        [trace(PASSED, event(WORK) + graded("pass", "fail", "pass"))],
+        "1 correctness line rejected (line 2), not counted",
+    ),
+    "an unknown type below": (
+        [trace(PASSED, event("correctness-record"))],
+        "line 2 has an unknown type much like correctness-recorded; it does not count",
+    ),
+    "a rejected cost": ([trace(PASSED, event("tokens-recorded", input_tokens=-1))], None),
+    "a regrade in another file": (
+        [trace(graded("pass", "fail", "pass")), trace(graded("pass", "pass", "pass", ts=LATE))],
+        None,
+    ),
+    "two grades of one moment": (
+        [trace(graded("pass", "fail", "pass")), trace(PASSED)],
+        "1 other file grades it differently",
+    ),
+    "an end that is missing": (
+        [trace(event("dispatch-start"), event("dispatch-start", dispatch_id="d"), PASSED)],
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_only_an_earned_correct_is_green_and_bare(name: str, tmp_path: Path) -> None:
+    traces, qualifier = CASES[name]
+    paths = [write(tmp_path, f"{at}.jsonl", each + "\n") for at, each in enumerate(traces)]
+    headline = "CORRECT" if qualifier is None else f"CORRECT, but {qualifier}"
+    ran = run("score", "--require-correct", *paths)
+    reason = f"drive-trace: --require-correct: checkout-retry: {headline}\n"
+    assert (ran.code, ran.err) == ((0, "") if qualifier is None else (1, reason))
+    assert " ".join(ran.out.split()).startswith(f"checkout-retry {headline} ")
+    assert f"**{headline}**" in run("score", "--format", "markdown", *paths).out
+    page = run("report", "--format", "html", *paths).out
+    assert ('"headline correct"' in page, 'chip correct"' in page) == (qualifier is None,) * 2
+    (scored,) = run("score", "--format", "json", *paths).json["runs"]
+    assert scored["verdict"] == "correct"
+    assert any(each["qualifies"] for each in scored["caveats"]) == (qualifier is not None)
+
+
+def test_coverage_stands_beside_the_sum(tmp_path: Path) -> None:
+    ended = event("dispatch-end", dispatch_id="d-1", wall_clock_ms=60_000)
+    lost = event("dispatch-end", dispatch_id="d-2", wall_clock_ms=None)
+    starts = [event("dispatch-start", dispatch_id=f"d-{at}") for at in (1, 2, 3)]
+    path = write(tmp_path, "trace.jsonl", trace(*starts, ended, lost, PASSED) + "\n")
+    for output_format in ("text", "markdown"):
+        said = run("score", "--format", output_format, path).out
+        assert "1m (60,000 ms; 1 of 3 dispatches, as claimed)" in said
+    (scored,) = run("score", "--format", "json", path).json["runs"]
+    assert scored["efficiency"]["wall_clock"] == {"counted": 1, "of": 3, "by_the_clock": 0}
+    assert "partial-coverage" in [each["code"] for each in scored["caveats"]]
+
+
+def test_what_nobody_graded_is_not_called_incorrect(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", trace(event(WORK), event(WORK, run="b")) + "\n")
+    said = run("score", path).out
+    assert "not computable: 2 runs, none graded yet." in said
+    assert "CORRECT runs" not in said
