@@ -232,14 +232,19 @@ def test_a_null_contradicts_nothing(
     assert len(conflicts(a, b)) == len(conflicts(b, a)) == count
 
 
-def test_where_the_latest_says_nothing_the_one_before_does(tmp_path: Path) -> None:
+def test_where_the_latest_says_nothing_the_others_are_erased(tmp_path: Path) -> None:
     grades = [("pass", "fail", None), ("pass", "pass", None), ("pass", None, None)]
     paths = [
         write(tmp_path, f"{hour}.jsonl", graded(*each).replace("T14", f"T1{hour}"))
         for hour, each in enumerate(grades, start=5)
     ]
-    (finding,) = conflicts(*paths)
-    assert finding["path"] == str(paths[0])
+    found = run("check", "--output-format", "json", *paths).json
+    (finding,) = [
+        each for each in found if each["code"] in {"conflicting-verdicts", "erased-verdict"}
+    ]
+    assert (finding["code"], finding["path"]) == ("erased-verdict", str(paths[2]))
+    said = f'`qa` was "pass" on line 1 of {paths[1]}; this null erases it'
+    assert finding["message"] == said
 
 
 def test_a_run_of_another_name_is_another_run(tmp_path: Path) -> None:
