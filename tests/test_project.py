@@ -44,7 +44,6 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
         "completion_text",
         "diagnostics",
         "joined",
-        "json_text",
         "labels",
         "line_ranges",
         "markup",
@@ -52,6 +51,7 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
         "options",
         "outline",
         "positions",
+        "raw_json",
         "replacing",
     }
     for path in (ROOT / "server/drive_trace/features").glob("*.py"):

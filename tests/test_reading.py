@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic_core import SchemaValidator, ValidationError, core_schema
 
+from drive_trace.json_text.spacing import compacted, first_space, space_count
 from drive_trace.trace.line import REJECTING, Concern, Line, OddLine
 from drive_trace.trace.reading import read_exactly, read_lines
-from drive_trace.trace.spacing import compacted, first_space, space_count
 from drive_trace.vocabulary import EVENTS, Form
 
 UUID = "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"

@@ -14,13 +14,13 @@ from typing import NamedTuple, NoReturn
 import orjson
 
 from drive_trace.api import Analysis
+from drive_trace.json_text import parse
 from drive_trace.rules.base import shown
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feeds import FeedState, JoinedFeed, of_one_file
 from drive_trace.scorecard.summary import Rejected
 from drive_trace.trace.line import REJECTING, Concern
 from drive_trace.trace.reading import read_lines
-from drive_trace.trace.syntax import parse
 from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE, SCHEMA_VERSION, EventType
 from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE
 

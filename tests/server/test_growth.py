@@ -11,8 +11,8 @@ import pytest
 
 from drive_trace.api import Analysis
 from drive_trace.commands.usage_json import UnreadableError, values
+from drive_trace.json_text import parse
 from drive_trace.rules.joining import join
-from drive_trace.trace.syntax import parse
 from tests.support.client_text import position
 from tests.support.growth import Work, assert_all_linear, assert_linear
 from tests.support.sessions.channels import InProcess

@@ -23,8 +23,8 @@ from drive_trace.steps import at_once
 from tests.support.fixtures import ENCODINGS, apply_edits, offset_in, read
 
 if TYPE_CHECKING:
-    from drive_trace.features.json_text import JsonText
     from drive_trace.features.offers import Offer
+    from drive_trace.features.raw_json import JsonText
     from drive_trace.text import PositionEncoding
 
 NOW = Stamp("11111111-2222-4333-8444-555555555555", "2026-05-28T15:00:00.000Z")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drive_trace.trace.syntax import parse
+from drive_trace.json_text import parse
 
 
 def repaired(text: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drive_trace.trace.syntax import Node, find_member, parse
+from drive_trace.json_text import Node, find_member, parse
 from tests.support.growth import assert_linear
 from tests.syntax.support import repaired
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from drive_trace.trace.syntax import Kind, find_member, parse
+from drive_trace.json_text import Kind, find_member, parse
 
 
 def fields(text: str) -> dict[str, tuple[str, object] | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.trace.syntax import ProblemKind, Syntax, parse
+from drive_trace.json_text import ProblemKind, Syntax, parse
 
 # A record, its marks (`^^^` is the span, `|` an empty one), and what is found there.
 BROKEN_LINES = r"""

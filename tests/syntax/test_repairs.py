@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.trace.syntax import parse
+from drive_trace.json_text import parse
 from tests.syntax.support import repaired
 
 SAFE_REPAIRS = [

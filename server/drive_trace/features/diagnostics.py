@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from drive_trace.api import Analysis
-from drive_trace.features.json_text import dumps
+from drive_trace.features.raw_json import dumps
 from drive_trace.rules.base import Finding, Related, Words
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.text import PositionEncoding, Span, units_before

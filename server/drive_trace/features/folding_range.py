@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from drive_trace.api import Analysis
 from drive_trace.features.joined import Joined, nothing_joined
-from drive_trace.features.json_text import JsonText, dumps
 from drive_trace.features.labels import label_of
 from drive_trace.features.outline import Node, Outline, containers
+from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.steps import Steps, in_batches
 from drive_trace.vocabulary import Entity
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from lsprotocol import types
 
 from drive_trace.api import Analysis
-from drive_trace.features.json_text import JsonText
 from drive_trace.features.positions import point_at
+from drive_trace.features.raw_json import JsonText
 from drive_trace.features.replacing import Replacement, as_edits, of_record
 from drive_trace.steps import Steps, in_batches
 from drive_trace.text import PositionEncoding

@@ -20,11 +20,11 @@ from drive_trace.features.hovering.quantities import about_quantity
 from drive_trace.features.hovering.references import about_reference
 from drive_trace.features.markup import markup
 from drive_trace.features.positions import range_of
+from drive_trace.json_text import Kind
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, event_of
 from drive_trace.trace.places import Part, node_at, path_at, resolve, syntax_of
-from drive_trace.trace.syntax import Kind
 from drive_trace.vocabulary import Form, StringShape
 
 _RULE = "\n\n---\n\n"

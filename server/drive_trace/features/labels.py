@@ -7,10 +7,10 @@ from typing import NamedTuple, cast
 from drive_trace.api import Analysis
 from drive_trace.features.joined import Joined, of_one_file
 from drive_trace.features.outline import Leaf, Node
+from drive_trace.json_text.strings import strings_named
 from drive_trace.scorecard.render import compact, duration, plain
 from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict
 from drive_trace.trace.line import REJECTING, Line, OddLine, Status
-from drive_trace.trace.mentions import strings_named
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import (
     CORRECTNESS_FIELDS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from drive_trace.api import Analysis
-from drive_trace.features.json_text import JsonText, dumps
 from drive_trace.features.positions import plain_range
+from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.steps import Steps, in_batches
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.occurrences import Named, Role, occurrences

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.api import Analysis
-from drive_trace.features.json_text import JsonText
 from drive_trace.features.positions import range_of
+from drive_trace.features.raw_json import JsonText
 from drive_trace.features.replacing import Replacement, as_edits
 from drive_trace.rules.base import shown
 from drive_trace.rules.edits import as_json

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lsprotocol import types
 
-from drive_trace.features.json_text import JsonText, dumps
+from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.steps import Steps, in_batches
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.document import Document, Point

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.api import Analysis
+from drive_trace.json_text import Kind, Node
 from drive_trace.text import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.index import earliest, latest
@@ -23,7 +24,6 @@ from drive_trace.trace.nesting import (
     start_of_slice,
 )
 from drive_trace.trace.places import Part, Place, resolve, syntax_of
-from drive_trace.trace.syntax import Kind, Node
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _MOST_WITHIN = 32

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.api import Analysis
-from drive_trace.features.json_text import JsonText
 from drive_trace.features.positions import point_at
+from drive_trace.features.raw_json import JsonText
 from drive_trace.features.tokens.kinds import LEGEND, palette
 from drive_trace.features.tokens.painting import Painter
 from drive_trace.text import PositionEncoding

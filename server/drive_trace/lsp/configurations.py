@@ -9,7 +9,7 @@ from typing import Any
 
 from drive_trace.api import Spot
 from drive_trace.features.diagnostics import SOURCE
-from drive_trace.features.json_text import dumps
+from drive_trace.features.raw_json import dumps
 from drive_trace.lsp.client import path_of
 from drive_trace.rules.base import Severity
 from drive_trace.rules.settings import RuleSettings

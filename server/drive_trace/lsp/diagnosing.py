@@ -14,7 +14,7 @@ from typing import Any
 from lsprotocol import types
 
 from drive_trace.features.diagnostics import DiagnosticOptions
-from drive_trace.features.json_text import dumps
+from drive_trace.features.raw_json import dumps
 from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
 from drive_trace.lsp.protocol import TraceProtocol

@@ -7,7 +7,7 @@ import uuid
 
 from lsprotocol import types
 
-from drive_trace.features.json_text import dumps
+from drive_trace.features.raw_json import dumps
 from drive_trace.lsp.asking import ask
 from drive_trace.lsp.protocol import TraceProtocol
 

@@ -33,7 +33,7 @@ from pygls.exceptions import (
 from pygls.protocol import LanguageServerProtocol
 
 from drive_trace.escaping import printable
-from drive_trace.features.json_text import dumps
+from drive_trace.features.raw_json import dumps
 from drive_trace.lsp.client import Client, read_client, without_what_is_unknown
 from drive_trace.lsp.own_messages import DECLARED, OWN_REQUESTS, OwnRequest, members_of
 from drive_trace.lsp.wire import header

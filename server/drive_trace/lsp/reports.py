@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, NamedTuple, Self
 
-from drive_trace.features.json_text import JsonText
+from drive_trace.features.raw_json import JsonText
 
 
 class Report(NamedTuple):

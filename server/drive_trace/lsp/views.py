@@ -14,13 +14,13 @@ from pygls.exceptions import JsonRpcInvalidParams
 from drive_trace import __version__
 from drive_trace.api import Analysis, events_of_run, read_log
 from drive_trace.features.joined import JoinedRun, of_one_file
-from drive_trace.features.json_text import JsonText, dumps
 from drive_trace.features.next_events import (
     can_append,
     composed_at_end,
     composed_json,
     next_events_json,
 )
+from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.features.runs import RunFile, graded_json, run_at_json, run_json, run_near
 from drive_trace.features.timeline import timeline_json
 from drive_trace.lsp.answers import Asked

@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
+from drive_trace.json_text import ProblemKind
 from drive_trace.rules.base import Edit, Finding, Fix, Level
 from drive_trace.text import Span
 from drive_trace.trace.line import Line, Path
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
-from drive_trace.trace.syntax import ProblemKind
 from drive_trace.vocabulary import EVENTS, FieldType, ObjectShape, OneOfShape
 
 _SPACE = " \t\r\n"

@@ -14,11 +14,11 @@ JSON), its first line has a suggestion that joins them, up to 200.
 
 from collections.abc import Iterable, Sequence
 
+from drive_trace.json_text import ProblemKind
 from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity
 from drive_trace.rules.edits import repairs
 from drive_trace.rules.joining import join
 from drive_trace.trace.line import Line
-from drive_trace.trace.syntax import ProblemKind
 
 _CUT_OFF = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import orjson
 
+from drive_trace.json_text import Kind, parse
+from drive_trace.json_text.spacing import compacted
 from drive_trace.rules.base import LINES_BELOW, Edit, Fix, Level
 from drive_trace.text import Span
 from drive_trace.trace.line import Line
-from drive_trace.trace.spacing import compacted
-from drive_trace.trace.syntax import Kind, parse
 
 _SPACE = " \t\r\n"
 # A string that does not end is taken whole: looking for its end at each quote in it would not end.

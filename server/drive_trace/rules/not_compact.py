@@ -7,10 +7,10 @@ were written by hand stand out in a diff for no reason.
 
 from collections.abc import Iterable
 
+from drive_trace.json_text.spacing import compacted, first_space, space_count
 from drive_trace.rules.base import Edit, Example, Finding, Fix, Level, Remarked, Rule, Severity
 from drive_trace.text import Span
 from drive_trace.trace.line import Line
-from drive_trace.trace.spacing import compacted, first_space, space_count
 
 
 def _check(subject: Remarked) -> Iterable[Finding]:

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from drive_trace.json_text.strings import strings_named
 from drive_trace.scorecard.lookalikes import Lookalike, lookalike, meant_feed, run_named
 from drive_trace.scorecard.summary import Rejected, dropped
 from drive_trace.trace.line import Line, OddLine, Status
-from drive_trace.trace.mentions import strings_named
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.values import values_of
 from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType

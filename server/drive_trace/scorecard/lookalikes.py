@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import orjson
 
+from drive_trace.json_text import parse
+from drive_trace.json_text.strings import strings_named
 from drive_trace.steps import Steps, in_batches
 from drive_trace.trace.line import Line, Status, name_of
-from drive_trace.trace.mentions import strings_named
-from drive_trace.trace.syntax import parse
 from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.slips import are_alike
 

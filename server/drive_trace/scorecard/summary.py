@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
+from drive_trace.json_text.strings import strings_named
 from drive_trace.scorecard.lookalikes import Lookalike, lookalikes
 from drive_trace.steps import Steps, in_batches
 from drive_trace.trace.index import Index, Run, Work
 from drive_trace.trace.line import Line, OddLine
-from drive_trace.trace.mentions import strings_named
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
 
 FEEDS = (GRADE, COST)

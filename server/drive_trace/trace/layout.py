@@ -6,8 +6,8 @@ Records that are no JSON object stay whole.
 
 from __future__ import annotations
 
+from drive_trace.json_text.spacing import compacted
 from drive_trace.trace.line import Concern, Line
-from drive_trace.trace.spacing import compacted
 
 _UNREADABLE = frozenset({Concern.INVALID_JSON, Concern.BYTE_ORDER_MARK, Concern.NOT_AN_OBJECT})
 

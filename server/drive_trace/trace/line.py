@@ -7,8 +7,8 @@ from enum import Enum, StrEnum
 from operator import attrgetter
 from typing import NamedTuple, cast
 
+from drive_trace.json_text import SyntaxProblem
 from drive_trace.text import Span
-from drive_trace.trace.syntax import SyntaxProblem
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, EventType, FieldType
 
 Path = tuple[str | int, ...]

@@ -7,9 +7,9 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
+from drive_trace.json_text import Kind, Member, Node, Syntax, find_member, parse
 from drive_trace.text import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
-from drive_trace.trace.syntax import Kind, Member, Node, Syntax, find_member, parse
 
 
 class Part(Enum):

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import orjson
 
+from drive_trace.json_text import parse
 from drive_trace.trace.exact import whole_number
 from drive_trace.trace.line import Line
-from drive_trace.trace.syntax import parse
 from drive_trace.vocabulary import FieldType, IntegerShape, ObjectShape, Shape
 
 Values = Mapping[str, object]

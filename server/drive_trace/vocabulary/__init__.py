@@ -56,14 +56,6 @@ NAMING: Mapping[str, Entity] = {
 }
 """What each field names that names something: a field name means the same in every event."""
 
-GAPS = frozenset(
-    field.gap
-    for event in EVENTS.values()
-    for field in event.fields.values()
-    if field.gap is not None
-)
-"""The words that stand where a number is still to be filled in."""
-
 SCHEMA_VERSION = "1"
 """The only value of ``schema_version`` that readers accept."""
 
@@ -75,7 +67,6 @@ __all__ = [
     "ENVELOPE",
     "EVENTS",
     "FAMILY_MODULES",
-    "GAPS",
     "GRADE",
     "KINDS",
     "LIFETIMES",

@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcException
 
 from drive_trace.api import Analysis
 from drive_trace.features.formatting import format_document, format_range
-from drive_trace.features.json_text import JsonText
+from drive_trace.features.raw_json import JsonText
 from drive_trace.features.rename import (
     CannotRename,
     prepare_rename,

@@ -13,8 +13,8 @@ from drive_trace.features.document_highlight import document_highlights
 from drive_trace.features.document_link import document_links, find_links, paths_in
 from drive_trace.features.document_symbol import document_symbols
 from drive_trace.features.folding_range import folding_ranges
-from drive_trace.features.json_text import JsonText, joined
 from drive_trace.features.positions import range_of
+from drive_trace.features.raw_json import JsonText, joined
 from drive_trace.features.references import references
 from drive_trace.features.selection_range import selection_range
 from drive_trace.lsp.answers.base import Answer, Asked

@@ -15,8 +15,8 @@ from drive_trace.features.appending import CLOSE, RECORD, appended, at_the_end
 from drive_trace.features.filling import FILL, Contents, filled
 from drive_trace.features.filling_in import KNOWN, filled_in
 from drive_trace.features.formatting import format_document
-from drive_trace.features.json_text import JsonText
 from drive_trace.features.offers import CannotMake
+from drive_trace.features.raw_json import JsonText
 from drive_trace.features.replacing import Replacement, as_edits, workspace_edit
 from drive_trace.features.source_actions import FIX_ALL, FORMAT, safe_fixes
 from drive_trace.lsp.answers.base import Asked

@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from drive_trace.json_text.nodes import Kind, Member, Node
 from drive_trace.text import Span
-from drive_trace.trace.syntax_nodes import Kind, Member, Node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ decided by ``syntax_strict`` alone; ``syntax_recovery`` explains the rest.
 
 from __future__ import annotations
 
-from drive_trace.trace.syntax_nodes import (
+from drive_trace.json_text.nodes import (
     Kind,
     Member,
     Node,
@@ -34,6 +34,6 @@ __all__ = [
 def parse(text: str) -> Syntax:
     """Read one record, given without the newline that ends it."""
     # Its patterns take longer to make than a small trace takes to check, and clean lines need none.
-    from drive_trace.trace.syntax_parse import parse as read_record  # noqa: PLC0415
+    from drive_trace.json_text.parsing import parse as read_record  # noqa: PLC0415
 
     return read_record(text)

@@ -6,13 +6,15 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from drive_trace.trace.syntax_nodes import Kind, Node, ProblemKind
-from drive_trace.trace.syntax_report import Report, quote
-from drive_trace.trace.syntax_strict import SCALAR_WORD, number, scalar
-from drive_trace.vocabulary import GAPS
+from drive_trace.json_text.nodes import Kind, Node, ProblemKind
+from drive_trace.json_text.report import Report, quote
+from drive_trace.json_text.strict import SCALAR_WORD, number, scalar
 
 if TYPE_CHECKING:
     from drive_trace.text import Span
+
+GAPS = frozenset({"number", "count", "milliseconds", "tokens", "bytes"})
+"""Words that stand where a number is still to be filled in, as inserted fields have them."""
 
 _NOT_FINITE = re.compile(r"[+-]?(?:NaN|Inf(?:inity)?)", re.IGNORECASE)
 _PYTHON = {"True": "true", "False": "false", "None": "null"}

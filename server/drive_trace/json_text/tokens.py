@@ -7,10 +7,10 @@ import unicodedata
 from enum import Enum, auto
 from typing import NamedTuple
 
+from drive_trace.json_text.nodes import Kind, Node, ProblemKind
+from drive_trace.json_text.report import Report, name, quote
+from drive_trace.json_text.strict import SCALAR_WORD, unescape
 from drive_trace.text import Span
-from drive_trace.trace.syntax_nodes import Kind, Node, ProblemKind
-from drive_trace.trace.syntax_report import Report, name, quote
-from drive_trace.trace.syntax_strict import SCALAR_WORD, unescape
 
 _WS = r"[ \t\n\r]*+"
 # White space and invisible separators of Unicode that JSON does not skip.

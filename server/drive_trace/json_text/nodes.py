@@ -1,6 +1,6 @@
 """What reading one record as JSON gives: a tree with spans, and what is wrong with its form.
 
-Import these from :mod:`drive_trace.trace.syntax`. Nodes may be nested a million
+Import these from :mod:`drive_trace.json_text`. Nodes may be nested a million
 deep: walk them with a stack of your own, as :func:`to_python` does.
 """
 

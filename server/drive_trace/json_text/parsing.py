@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import orjson
 
-from drive_trace.trace.syntax_nodes import Syntax, SyntaxProblem
-from drive_trace.trace.syntax_recovery import recover
-from drive_trace.trace.syntax_report import apply, essential, is_safe
-from drive_trace.trace.syntax_strict import read
+from drive_trace.json_text.nodes import Syntax, SyntaxProblem
+from drive_trace.json_text.recovery import recover
+from drive_trace.json_text.report import apply, essential, is_safe
+from drive_trace.json_text.strict import read
 
 
 def parse(text: str) -> Syntax:

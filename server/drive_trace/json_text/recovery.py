@@ -1,6 +1,6 @@
 """Makes out as much as possible of a record that is not JSON, and names the causes.
 
-Only records that :mod:`drive_trace.trace.syntax_strict` refuses come here. The
+Only records that :mod:`drive_trace.json_text.strict` refuses come here. The
 reader is a machine with a stack of its own: it takes one token after the other,
 and always either consumes it or closes a frame, so it ends.
 """
@@ -11,12 +11,12 @@ import json
 import re
 from enum import Enum, auto
 
+from drive_trace.json_text.nodes import Kind, Member, Node, ProblemKind, SyntaxProblem
+from drive_trace.json_text.report import Report, quote
+from drive_trace.json_text.strict import SCALAR_WORD, WHITESPACE, Run, object_of, run_at
+from drive_trace.json_text.tokens import Place, Token, Tokens
+from drive_trace.json_text.words import value_of
 from drive_trace.text import Span
-from drive_trace.trace.syntax_nodes import Kind, Member, Node, ProblemKind, SyntaxProblem
-from drive_trace.trace.syntax_report import Report, quote
-from drive_trace.trace.syntax_strict import SCALAR_WORD, WHITESPACE, Run, object_of, run_at
-from drive_trace.trace.syntax_tokens import Place, Token, Tokens
-from drive_trace.trace.syntax_words import value_of
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from operator import attrgetter
 
 from drive_trace.escaping import visible
+from drive_trace.json_text.nodes import Kind, Node, ProblemKind, Repair, SyntaxProblem
 from drive_trace.text import Span
-from drive_trace.trace.syntax_nodes import Kind, Node, ProblemKind, Repair, SyntaxProblem
 
 _LONGEST_QUOTE = 40
 _MOST_PROBLEMS = 3

@@ -1,0 +1,39 @@
+"""Strings of a record, by the key before them, however broken the record is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from drive_trace.text import Span
+
+_VALUE = re.compile(r'[ \t]*:[ \t]*("(?:[^"\\]|\\.)*")')
+
+
+def strings_named(text: str, field: str) -> Iterator[tuple[str, Span]]:
+    """Every string behind a key of this name, wherever in a record it stands and however broken
+    that is; with its span, quotes included.
+    """
+    key = f'"{field}"'
+    at = text.find(key)
+    while at >= 0:
+        key_end = at + len(key)
+        found = _string_after(text, key_end)
+        if found is not None:
+            yield found
+        at = text.find(key, key_end)
+
+
+def _string_after(text: str, key_end: int) -> tuple[str, Span] | None:
+    if text.startswith(':"', key_end):
+        start = key_end + 2
+        end = text.find('"', start)
+        value = text[start:end]
+        if end >= 0 and "\\" not in value:
+            return value, Span(start - 1, end + 1)
+    match = _VALUE.match(text, key_end)
+    try:
+        return (str(json.loads(match[1])), Span(*match.span(1))) if match is not None else None
+    except ValueError:
+        return None
