@@ -17,7 +17,7 @@ from drive_trace.api import Analysis
 from drive_trace.json_text import parse
 from drive_trace.rules.base import shown
 from drive_trace.scorecard.caveats import rejected_phrase
-from drive_trace.scorecard.feeds import FeedState, JoinedFeed, of_one_file
+from drive_trace.scorecard.feeds import JoinedFeed
 from drive_trace.scorecard.summary import Rejected
 from drive_trace.trace.line import REJECTING, Concern
 from drive_trace.trace.reading import read_lines
@@ -112,25 +112,32 @@ def draft_merged(
     return Refused(tuple(reasons)) if reasons else draft
 
 
-def erasures(draft: Draft, state: FeedState) -> Refused | None:
+def may_erase(draft: Draft) -> bool:
+    """Whether an event that is given as a whole could take back what a grade has recorded."""
+    return draft.event.name == GRADE and None in draft.payload.values()
+
+
+def erasures(draft: Draft, joined: JoinedFeed) -> Refused | None:
     """Why a grade that is given as a whole may not be appended: it would take back what another
     one has recorded.
     """
+    if not may_erase(draft):
+        return None
     nulls = [name for name, value in draft.payload.items() if value is None]
-    if draft.event.name != GRADE or not nulls:
+    rejected = joined.rejected_after
+    if rejected:
+        return Refused(tuple(_superseded_by_rejected(*each, joined, nulls) for each in rejected))
+    decider = joined.deciding
+    if decider is None or decider.state.counted is None:
         return None
-    if state.rejected_since:
-        only = of_one_file(state)
-        return Refused((_superseded_by_rejected("", state.rejected_since, only, nulls),))
-    if state.counted is None:
-        return None
-    values, line, _ = state.counted
+    values, line, _ = decider.state.counted
+    where = f" of {decider.path}" if decider.state is not joined.own else ""
     erased = [name for name in nulls if values[name] is not None]
     return (
         Refused(
             tuple(
-                f"`{name}` was {shown(values[name])} on line {line}; this null would erase it: "
-                "repeat it, or use `drive-trace record`, which does"
+                f"`{name}` was {shown(values[name])} on line {line}{where}; this null would erase "
+                "it: repeat it, or use `drive-trace record`, which does"
                 for name in erased
             )
         )

@@ -188,6 +188,30 @@ def test_a_grade_in_another_file_of_the_run_is_kept(trace: Path, slices: Path) -
     }
 
 
+def test_a_whole_grade_does_not_erase_what_another_file_of_the_run_says(
+    trace: Path, slices: Path
+) -> None:
+    def emitted(*options: str) -> Ran:
+        grade = '{"mechanical":"pass","qa":null,"intent":"fail"}'
+        target = ("--trace-file", trace, "--project-run-id", "run-1")
+        return run("emit", *target, "--event", "correctness-recorded", "--payload", grade, *options)
+
+    before = trace.read_text()
+    for option in ((), ("--dry-run",)):
+        ran = emitted(*option)
+        assert (ran.code, ran.out, trace.read_text()) == (1, "", before)
+        assert f'`qa` was "pass" on line 1 of {slices}; this null would erase it' in ran.err
+    assert emitted("--only-this-file").code == 0
+    # What cannot be read may have graded it, too.
+    slices.unlink()
+    slices.symlink_to(slices.name)
+    before = trace.read_text()
+    ran = emitted()
+    assert (ran.code, trace.read_text()) == (2, before)
+    assert f"{slices}: " in ran.err
+    assert "--only-this-file" in ran.err
+
+
 def test_only_this_file_counts_where_that_is_asked_for(trace: Path, slices: Path) -> None:
     ran = record(trace, "--intent", "fail", "--only-this-file")
     assert (ran.code, last(trace, GRADES)) == (0, [None, None, "fail"])

@@ -21,10 +21,15 @@ def slice_started(run: str = "run-1", **payload: Any) -> Draft:
     return draft
 
 
-def writer(trace: Path, name: str, count: int, verdicts: int = 0) -> subprocess.Popen[bytes]:
+def writer(
+    trace: Path, name: str, count: int, verdicts: int = 0, *others: Path
+) -> subprocess.Popen[bytes]:
     """A process that writes to a trace; see ``writers.py``."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.storage.writers", trace, name, str(count), str(verdicts)],
+        [
+            *(sys.executable, "-m", "tests.storage.writers"),
+            *(trace, name, str(count), str(verdicts), *others),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -20,6 +20,7 @@ from drive_trace.api import Analysis
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 from tests.cli.support import process
 from tests.storage.support import SLICE, events, writer
+from tests.support.client_text import triage
 from tests.support.command import COMMAND
 
 pytestmark = pytest.mark.end_to_end
@@ -77,6 +78,21 @@ def test_four_processes_lose_no_line_and_no_verdict(trace: Path) -> None:
     findings = Analysis(trace.read_text("utf-8")).findings()
     assert {finding.rule.code for finding in findings} <= {"superseded-feed", "stale-verdict"}
     check_grades(lines, spoken)
+
+
+def test_processes_that_grade_a_run_in_two_files_take_nothing_back(trace: Path) -> None:
+    traces = [trace, trace.with_name("slice.jsonl")]
+    trace.parent.mkdir(parents=True)
+    for each in traces:
+        each.write_text(triage(run="shared"))
+    # Two for each file, as those wait for each other in another order.
+    running = [
+        writer(traces[each % 2], f"w{each}", 60, 60, traces[1 - each % 2]) for each in range(4)
+    ]
+    spoken = [said(each) for each in running]
+    assert [each.returncode for each in running] == [0] * 4
+    lines = [line for each in traces for line in events(each)]
+    check_grades(sorted(lines, key=lambda line: str(line["ts"])), spoken)
 
 
 def test_writers_that_are_killed_tear_and_lose_nothing(trace: Path) -> None:

@@ -1,8 +1,9 @@
 """A process that writes to a trace as often as it can, as the commands do.
 
-``python -m tests.storage.writers TRACE NAME COUNT VERDICTS``: that many events, named after the
-writer and numbered; the last of every ``COUNT / VERDICTS`` of them is a grade instead. What has
-been written is said on standard output, a line each.
+``python -m tests.storage.writers TRACE NAME COUNT VERDICTS [OTHER…]``: that many events, named
+after the writer and numbered; the last of every ``COUNT / VERDICTS`` of them is a grade instead,
+merged with what the other traces say. What has been written is said on standard output, a line
+each.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def main() -> None:
     every = count // verdicts if verdicts else count + 1
     for number in range(1, count + 1):
         if number % every == 0:
-            grade(trace, name, number // every)
+            grade(trace, name, number // every, sys.argv[5:])
         else:
             emit(trace, name, number)
 
@@ -34,12 +35,12 @@ def emit(trace: str, name: str, number: int) -> None:
     say(f"slice {number}")
 
 
-def grade(trace: str, name: str, number: int) -> None:
+def grade(trace: str, name: str, number: int, others: list[str]) -> None:
     """Each component in turn, in a run that all writers share and in one of its own."""
     component = CORRECTNESS_FIELDS[number % 3]
     value = "pass" if number % 2 else "fail"
     for run in (name, "shared"):
-        merged = record_feed(trace, GRADE, run, {component: value}, new_run=True)
+        merged = record_feed(trace, GRADE, run, {component: value}, new_run=True, beside=others)
         assert isinstance(merged, Merged), merged
         say(f"{run} {component} {value} {merged.written.record}")
 

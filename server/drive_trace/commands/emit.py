@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
+from drive_trace.commands import feeds
 from drive_trace.commands.completing import complete_events
 from drive_trace.commands.writing import done, is_text, read_text, say, target_options
-from drive_trace.drafts import draft_event
+from drive_trace.drafts import draft_event, may_erase
 from drive_trace.storage.recording import append_event, preview_event
 from drive_trace.storage.traces import STDIN
 
@@ -35,6 +36,7 @@ from drive_trace.storage.traces import STDIN
     help="The orchestrator's session, where it is known.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the line, and write nothing.")
+@feeds.only_this_file_option
 def emit(  # noqa: PLR0913, PLR0917 - one for each option
     trace_file: str,
     project_run_id: str,
@@ -42,6 +44,7 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
     payload: str,
     orchestrator_agent_id: str | None,
     dry_run: bool,
+    only_this_file: bool,
 ) -> None:
     """Append one event to a trace as one line, or nothing.
 
@@ -50,6 +53,9 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
     refused. So is everything that readers would reject, keep apart or ignore: a field that is
     missing, has a wrong value, stands twice or is not declared, an unknown event, and a grade that
     takes back what was graded before (record merges). Each is named on standard error.
+
+    For a grade with a null, what was graded before is looked for in all files of the run, as by
+    record; --only-this-file does without them.
 
     The file and its folders are made if need be. Several processes may write to one trace at once.
     A last line without a newline is left as it is, and the event put on a line of its own.
@@ -69,7 +75,8 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
     text = read_text(STDIN) if payload == STDIN else payload
     draft = done(draft_event(event, project_run_id, orchestrator_agent_id, text), trace_file)
     write = preview_event if dry_run else append_event
-    written = done(write(trace_file, draft), trace_file)
+    beside = feeds.found_beside(trace_file) if may_erase(draft) and not only_this_file else []
+    written = feeds.done_with(beside, write(trace_file, draft, beside), trace_file)
     for note in written.notes:
         say(f"{trace_file}: {note}")
     if dry_run:

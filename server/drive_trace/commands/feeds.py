@@ -11,7 +11,8 @@ from typing import NamedTuple, NoReturn
 import click
 
 from drive_trace.commands.streams import OutputError, give_up_output
-from drive_trace.commands.writing import EXIT_UNUSABLE, Command, done, say
+from drive_trace.commands.writing import EXIT_UNUSABLE, Command, Outcome, done, say
+from drive_trace.drafts import Refused
 from drive_trace.escaping import printable
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feeds import FeedState
@@ -53,12 +54,7 @@ def record(request: Request) -> Merged:
     """
     if request.only_this_file and request.paths:
         raise click.UsageError("--only-this-file does not go with further paths")
-    beside: list[str] = []
-    if not request.only_this_file:
-        for found in files_beside(request.trace_file, request.paths):
-            if isinstance(found, Problem):
-                _end_unread(found, request)
-            beside.append(found)
+    beside = [] if request.only_this_file else found_beside(request.trace_file, request.paths)
     recorded = record_feed(
         request.trace_file,
         request.feed,
@@ -67,9 +63,7 @@ def record(request: Request) -> Merged:
         new_run=request.new_run,
         beside=beside,
     )
-    if isinstance(recorded, Problem) and recorded.path in beside:
-        _end_unread(recorded, request)
-    merged = done(recorded, request.trace_file)
+    merged = done_with(beside, recorded, request.trace_file)
     for note in merged.written.notes:
         say(f"{request.trace_file}: {note}")
     for path, other in merged.before.files:
@@ -86,9 +80,30 @@ def record(request: Request) -> Merged:
     return merged
 
 
-def _end_unread(problem: Problem, request: Request) -> NoReturn:
-    say(f"{problem.message}; it may hold the run, too (--only-this-file records without it)")
-    say(f"nothing was written to {request.trace_file}")
+def found_beside(trace_file: str, paths: Sequence[str] = ()) -> list[str]:
+    """The files that may hold a run, too; ends the command where one cannot be searched for."""
+    beside: list[str] = []
+    for found in files_beside(trace_file, paths):
+        if isinstance(found, Problem):
+            _end_unread(found, trace_file)
+        beside.append(found)
+    return beside
+
+
+def done_with(
+    beside: Sequence[str], outcome: Outcome | Refused | Problem, trace_file: str
+) -> Outcome:
+    """What came of it; ends the command where it was nothing, as when a file beside the trace
+    cannot be read, and says why.
+    """
+    if isinstance(outcome, Problem) and outcome.path in beside:
+        _end_unread(outcome, trace_file)
+    return done(outcome, trace_file)
+
+
+def _end_unread(problem: Problem, trace_file: str) -> NoReturn:
+    say(f"{problem.message}; it may hold the run, too (--only-this-file does without it)")
+    say(f"nothing was written to {trace_file}")
     sys.exit(EXIT_UNUSABLE)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from drive_trace.storage.locks import lock
 from drive_trace.storage.traces import UTF16, Problem, is_utf16, why
 
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
+_READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _ATTEMPTS = 1000
 """So often may a file be replaced while we wait for its lock."""
 
@@ -130,11 +131,54 @@ def locked_trace(path: str, *, create: bool = True) -> Iterator[LockedTrace]:
         os.close(handle)
 
 
-def _open_locked(path: str, create: bool) -> tuple[int, bool]:
+@contextmanager
+def locked_with(path: str, others: Iterable[str], *, create: bool = True) -> Iterator[LockedTrace]:
+    """The same, while the other files that hold its run are locked, too: who adds to one of these
+    waits, or is waited for. All locks are taken in one order, so that no two writers wait for each
+    other. A file that cannot be locked is left to whoever reads it, and says why it cannot be.
+    """
+    there = _each_once(path, others)
+    before = [each for each in there if each < os.path.realpath(path)]
+    with ExitStack() as held:
+        for each in before:
+            held.enter_context(_locked_other(each))
+        trace = held.enter_context(locked_trace(path, create=create))
+        for each in there[len(before) :]:
+            held.enter_context(_locked_other(each))
+        yield trace
+
+
+def _each_once(path: str, others: Iterable[str]) -> list[str]:
+    """The real paths of other files, in their order, each file under one of its names: nobody can
+    wait for a lock that is held by himself.
+    """
+    found: dict[tuple[int, int], str] = {}
+    for each in (path, *sorted(map(os.path.realpath, others))):
+        with suppress(OSError, ValueError):
+            status = Path(each).stat()
+            found.setdefault((status.st_dev, status.st_ino), each)
+    return sorted(each for each in found.values() if each != path)
+
+
+@contextmanager
+def _locked_other(path: str) -> Iterator[None]:
+    handle = None
+    for flags in (_FLAGS, _READING):  # some file systems lock only what can be written
+        with suppress(AppendError):
+            handle, _ = _open_locked(path, create=False, flags=flags)
+            break
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _open_locked(path: str, create: bool, flags: int = _FLAGS) -> tuple[int, bool]:
     """A handle that has the lock, and whether the file is new."""
     try:
         for _ in range(_ATTEMPTS):
-            handle, is_new = _open(path, create)
+            handle, is_new = _open(path, create, flags)
             if _take_lock(path, handle):
                 return handle, is_new
             os.close(handle)
@@ -161,15 +205,15 @@ def _refuse_devices(path: str, handle: int) -> None:
         raise AppendError(path, "cannot be written: it is no regular file")
 
 
-def _open(path: str, create: bool) -> tuple[int, bool]:
+def _open(path: str, create: bool, flags: int) -> tuple[int, bool]:
     """A handle, and whether the file is new."""
     try:
-        return os.open(path, _FLAGS), False
+        return os.open(path, flags), False
     except FileNotFoundError:
         if not create:
             raise
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    return os.open(path, _FLAGS | os.O_CREAT, 0o666), True
+    return os.open(path, flags | os.O_CREAT, 0o666), True
 
 
 def _why_not(path: str, error: OSError | ValueError) -> AppendError:

@@ -1,7 +1,8 @@
 """Writing events into traces: for commands and for the language server.
 
-What is written depends on what the trace holds, so it is read and appended to under one lock:
-between two writers of one run's grade none is lost.
+What is written depends on what the files of a run hold, so they are read and one is appended to
+while all of them are locked: between two writers of one run's grade none is lost. But for two that
+both begin the run, each in a file of its own: then there is no file yet that both could lock.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -24,7 +26,7 @@ from drive_trace.scorecard.feeds import (
     may_mention,
 )
 from drive_trace.scorecard.lookalikes import lookalike_phrase
-from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_trace
+from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
 from drive_trace.storage.run_names import nearest_run, run_meant
 from drive_trace.storage.traces import UTF16, Problem, is_utf16, read_bytes
 from drive_trace.trace.reading import read_exactly
@@ -62,22 +64,27 @@ def new_stamp() -> Stamp:
     return Stamp(str(uuid.uuid4()), ts.removesuffix("+00:00") + "Z", str(uuid.uuid4()))
 
 
-def append_event(path: str, draft: Draft) -> Written | Refused | Problem:
+def append_event(
+    path: str, draft: Draft, beside: Sequence[str] = ()
+) -> Written | Refused | Problem:
     """Append an event to a trace, which is made where it is not there. Never raises.
 
-    A grade that would take back what another one has recorded is refused.
+    A grade that would take back what another one has recorded is refused; for ``beside`` see
+    :func:`record_feed`.
     """
     try:
-        with locked_trace(path) as trace:
-            notes = _about_trace(draft, trace.read())
-            if isinstance(notes, Refused):
+        with _locked(path, draft.run_id, beside, create=True) as trace:
+            notes = _about_trace(path, draft, trace.read(), beside)
+            if isinstance(notes, Refused | Problem):
                 return notes
             return _append(trace, draft, new_stamp(), notes)
     except AppendError as error:
         return error.problem
 
 
-def preview_event(path: str, draft: Draft) -> Written | Refused | Problem:
+def preview_event(
+    path: str, draft: Draft, beside: Sequence[str] = ()
+) -> Written | Refused | Problem:
     """What :func:`append_event` would append, or why it would not. Never raises."""
     data = b""
     if os.path.lexists(path):
@@ -87,14 +94,16 @@ def preview_event(path: str, draft: Draft) -> Written | Refused | Problem:
         if is_utf16(read):
             return Problem(path, UTF16)
         data = read
-    notes = _about_trace(draft, data)
-    if isinstance(notes, Refused):
+    notes = _about_trace(path, draft, data, beside)
+    if isinstance(notes, Refused | Problem):
         return notes
     record = draft.record(new_stamp())
     return Written(record, (*notes, *cautions(record)))
 
 
-def _about_trace(draft: Draft, data: bytes) -> tuple[str, ...] | Refused:
+def _about_trace(
+    path: str, draft: Draft, data: bytes, beside: Sequence[str]
+) -> tuple[str, ...] | Refused | Problem:
     """What a writer of one whole event should know of what the trace holds; why not to write it."""
     data = _as_read(data)
     slip = run_meant(draft.run_id, data)
@@ -106,7 +115,10 @@ def _about_trace(draft: Draft, data: bytes) -> tuple[str, ...] | Refused:
     if not draft.event.is_feed:
         return notes
     state = feed_state(data, draft.event, draft.run_id)
-    return erasures(draft, state) or (*notes, *_passed_over(state))
+    files = _files(FileFeed(path, state), beside, draft.event, draft.run_id)
+    if isinstance(files, Problem):
+        return files
+    return erasures(draft, JoinedFeed(state, files)) or (*notes, *_passed_over(state))
 
 
 def _passed_over(state: FeedState) -> Iterator[str]:
@@ -136,7 +148,7 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     """
     feed = EVENTS[feed_name]
     try:
-        with locked_trace(path, create=new_run) as trace:
+        with _locked(path, run_id, beside, create=new_run) as trace:
             data = _as_read(trace.read())
             state = feed_state(data, feed, run_id)
             files = _files(FileFeed(path, state), beside, feed, run_id)
@@ -146,7 +158,7 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
             draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
             if isinstance(draft, Refused):
                 return _with_guess(draft, run_id, data) if draft.for_unknown_run else draft
-            stamp = new_stamp()
+            stamp = _stamp_after(joined)
             written = _append(trace, draft, stamp, ())
             line = _next_line(data)
             own = FileFeed(path, state._replace(counted=Counted(draft.payload, line, stamp.ts)))
@@ -156,6 +168,30 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
             return Merged(written, joined, outranked_by, draft.payload, stamp.ts, line)
     except AppendError as error:
         return error.problem
+
+
+def _locked(
+    path: str, run_id: str, beside: Sequence[str], *, create: bool
+) -> AbstractContextManager[LockedTrace]:
+    """A trace, locked with those beside it that may hold the run."""
+    there = [each for each in beside if may_mention(_bytes_of(each), run_id)]
+    return locked_with(path, there, create=create)
+
+
+def _bytes_of(path: str) -> bytes:
+    read = read_bytes(path)
+    return b"" if isinstance(read, Problem) else read
+
+
+def _stamp_after(joined: JoinedFeed) -> Stamp:
+    """A stamp of another moment than the event that counts has: between files of a run, the later
+    one counts.
+    """
+    decider, stamp = joined.deciding, new_stamp()
+    counted = decider.state.counted if decider is not None else None
+    while counted is not None and counted.ts == stamp.ts:  # for less than a millisecond
+        stamp = new_stamp()
+    return stamp
 
 
 def _files(
