@@ -83,12 +83,50 @@ def test_input_that_ends_in_the_middle(alone: RawClient) -> None:
     assert alone.wait_exit() == 1
 
 
-def test_a_length_that_cannot_be(alone: RawClient) -> None:
-    """Where the next message would start is not known, so there is no going on."""
+HELLO = b'{"jsonrpc":"2.0","method":"hello"}'
+
+
+@pytest.mark.parametrize("shut_down", [False, True])
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [
+        (b"Content-Length: 99999999999999\r\n\r\n", "99999999999999 is more than"),
+        (b"Content-Length: %d\r\n\r\n%b" % (len(HELLO) - 1, HELLO) + raw(HELLO), "longer than its"),
+        (b"Content-Length: many\r\n\r\n" + HELLO + raw(HELLO), "longer than its"),
+        ((HELLO + b"\n") * 33, "no Content-Length in 32 lines"),
+        (b"X-Other: 5\r\n" * 33, "no Content-Length in 32 lines"),
+        (b"x" * (33 << 16), "no Content-Length in 32 lines"),
+    ],
+    ids=["impossible", "short", "no-number", "lines", "headers", "nothing"],
+)
+def test_a_stream_that_cannot_be_read_on_is_told_and_ends(
+    sent: bytes, why: str, shut_down: bool, alone: RawClient
+) -> None:
+    """Where the next message starts is not known, so there is no going on."""
     alone.initialize()
+    if shut_down:
+        alone.request("shutdown")
+    alone.send_bytes(sent)
+    said = alone.notification("window/showMessage")
+    assert said["type"] == 1
+    assert said["message"].startswith("the messages of the editor cannot be read on (")
+    assert why in said["message"]
+    assert alone.wait_exit() == 1
+    assert alone.stderr().count(said["message"]) == 1
+
+
+def test_before_initialize_only_standard_error_is_told(alone: RawClient) -> None:
     alone.send_bytes(b"Content-Length: 99999999999999\r\n\r\n")
     assert alone.wait_exit() == 1
-    assert "reading ends" in alone.stderr()
+    assert "cannot be read on" in alone.stderr()
+    assert alone.notifications == []
+
+
+def test_messages_without_a_header_are_told_at_once(alone: RawClient) -> None:
+    alone.send_bytes(HELLO + b"\n")
+    alone.initialize()
+    assert alone.shutdown() == 0
+    assert alone.stderr().count("expected a Content-Length") == 1
 
 
 def test_the_first_encoding_that_is_known_is_taken(alone: RawClient) -> None:

@@ -12,7 +12,8 @@ import click
 def serve(tcp: int | None) -> None:
     """Run the language server over standard input and output, for editors.
 
-    Exit code: 0 after the client's shutdown and exit, 1 when the client went away without.
+    Exit code: 0 after the client's shutdown and exit, 1 when the client went away without, or
+    its messages cannot be told from each other any more (it is told, and so is standard error).
 
     \b
     Examples:

@@ -55,7 +55,7 @@ class TraceProtocol(LanguageServerProtocol):
     client = Client()
     """What the client can do; known once ``initialize`` is answered."""
     exit_code: int | None = None
-    """Set once the client has sent ``exit``: 0 after ``shutdown``, else 1."""
+    """Set once it is to end: 0 after ``shutdown`` and ``exit``, else 1."""
     _initialized = False
 
     def __init__(self, *args: Any, **extra: Any) -> None:
@@ -118,6 +118,15 @@ class TraceProtocol(LanguageServerProtocol):
             self._receive_request(message, method, msg_id)
         else:
             self._refuse(None, JsonRpcInvalidRequest("the id must be a string or an integer"))
+
+    def break_off(self, why: object) -> None:
+        """End, as the client's messages cannot be told from each other any more."""
+        said = f"the messages of the editor cannot be read on ({why}); drive-trace ends"
+        log.error(said)
+        if self._initialized:
+            params = types.ShowMessageParams(types.MessageType.Error, said)
+            self.notify(types.WINDOW_SHOW_MESSAGE, params)
+        self.exit_code = 1
 
     def _receive_request(self, message: dict[str, Any], method: str, msg_id: MsgId) -> None:
         handler = self._handler(method)

@@ -122,7 +122,10 @@ class _Connection:
                     self._end_soon()
                 self._loop.call_soon_threadsafe(self._take, body)
                 del body
-        except (BrokenStreamError, OSError, ValueError) as error:
+        except BrokenStreamError as error:
+            with suppress(RuntimeError):  # the loop has ended already
+                self._loop.call_soon_threadsafe(self._protocol.break_off, error)
+        except (OSError, ValueError) as error:
             log.error("reading ends: %s", error)  # noqa: TRY400 - a message, not a defect
         except RuntimeError:
             log.debug("the server had ended already")

@@ -7,14 +7,23 @@ messages behind it.
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
+log = logging.getLogger(__name__)
+
 MAX_LENGTH = 1 << 30
 """No message is longer, in bytes; a larger ``Content-Length`` is a broken stream."""
 _MAX_HEADER = 1 << 16
+_MOST_PASSED_OVER = 32
+"""Lines, or pieces of a very long one, that may stand before the next ``Content-Length``."""
+_LENGTH = re.compile(rb"\s*content-length\s*:\s*(\d{1,15})\s*", re.IGNORECASE)
+_OTHER = re.compile(rb"\s*(?!content-length\s*:)[\w-]+\s*:", re.IGNORECASE)
+_MISSED = re.compile(rb"\s*\S.*content-length\s*:", re.IGNORECASE)
 
 
 class Pipes(NamedTuple):
@@ -45,8 +54,9 @@ class BrokenStreamError(Exception):
 def read_messages(stream: BinaryIO) -> Iterator[bytes]:
     """The bodies of the messages in a stream, until it ends; the last may be cut short.
 
-    Header blocks without a usable ``Content-Length`` are passed over: what
-    follows them is looked through for the next one.
+    Header blocks without a usable ``Content-Length`` are passed over: what follows them is looked
+    through for the next one. Raises BrokenStreamError where that is not found soon, or found inside
+    of something else.
     """
     while (length := _read_headers(stream)) is not None:
         # Not held here while the next one is waited for: a message can be as large as a trace.
@@ -61,15 +71,21 @@ def header(length: int) -> bytes:
 def _read_headers(stream: BinaryIO) -> int | None:
     """The length of the next body; None at the end of the stream."""
     length: int | None = None
-    while True:
-        line = stream.readline(_MAX_HEADER)
-        if not line:
-            return None
-        if line.strip():
-            name, _, value = line.partition(b":")
-            if name.strip().lower() == b"content-length" and value.strip().isdigit():
-                length = int(value)
-                if length > MAX_LENGTH:
-                    raise BrokenStreamError(f"Content-Length {length} is more than {MAX_LENGTH}")
+    passed_over, is_told = 0, False
+    while line := stream.readline(_MAX_HEADER):
+        if found := _LENGTH.fullmatch(line):
+            length = int(found[1])
+            if length > MAX_LENGTH:
+                raise BrokenStreamError(f"Content-Length {length} is more than {MAX_LENGTH}")
+        elif line.strip():
+            passed_over += 1
+            if _MISSED.match(line):
+                raise BrokenStreamError("a message is longer than its Content-Length")
+            if passed_over > _MOST_PASSED_OVER:
+                raise BrokenStreamError(f"no Content-Length in {_MOST_PASSED_OVER} lines")
+            if not is_told and not _OTHER.match(line):
+                is_told = True
+                log.warning("expected a Content-Length; what stands in its place is passed over")
         elif length is not None:
             return length
+    return None
