@@ -11,6 +11,6 @@ here = Path(__file__).resolve().parent
 compiled = "cp{}{}".format(*sys.version_info)
 sys.path[:0] = [str(here / "pure"), str(here / compiled)]
 
-from drive_trace.commands import main  # noqa: E402 - it is found only now
+from drive_trace.__main__ import main  # noqa: E402 - it is found only now
 
 main()

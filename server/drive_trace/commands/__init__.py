@@ -22,6 +22,12 @@ from drive_trace.commands.score import score
 from drive_trace.commands.serve import serve
 from drive_trace.commands.streams import OutputError, give_up_output, open_streams
 from drive_trace.commands.tokens import tokens
+from drive_trace.interrupts import (
+    EXIT_INTERRUPTED,
+    Interrupted,
+    end_when_interrupted,
+    raise_when_interrupted,
+)
 
 EXIT_UNUSABLE = 2
 
@@ -64,11 +70,23 @@ cli.add_command(tokens)
 
 
 def main() -> None:
-    """Run the command line: exit code 0 fine, 1 errors found, 2 usage or unreadable input."""
+    """Run the command line: exit code 0 fine, 1 errors found, 2 usage or unreadable input, 130
+    after Ctrl-C.
+    """
     gc.disable()  # a command ends before garbage matters, and collecting costs a third of its time
     open_streams()
+    try:
+        code = _run()
+    except Interrupted:
+        code = EXIT_INTERRUPTED
+    _leave(code)
+
+
+def _run() -> int | str | None:
+    """The exit code."""
     code: int | str | None = None
     try:
+        raise_when_interrupted()
         try:
             cli(prog_name="drive-trace")
         except SystemExit as end:
@@ -93,7 +111,9 @@ def main() -> None:
                 f"set {TRACEBACK}=1 to see where, and report it",
                 err=True,
             )
-    _leave(code)
+    finally:
+        end_when_interrupted()
+    return code
 
 
 def _leave(code: int | str | None) -> NoReturn:

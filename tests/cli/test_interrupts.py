@@ -1,0 +1,65 @@
+"""Ctrl-C: a command ends with 130, whenever it comes, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import CLEAN, write
+
+pytestmark = [
+    pytest.mark.end_to_end,
+    pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal on Windows"),
+]
+
+PRESSED = "import os, signal; os.kill(os.getpid(), signal.SIGINT)\n"
+ENDED = (130, b"", b"")
+
+
+def interrupted(
+    *args: str | Path, module: str, folder: Path, ignored: bool = False
+) -> tuple[int, bytes, bytes]:
+    """What comes of a command that is interrupted while it loads a module."""
+    code = f"{PRESSED}import sys; sys.path.remove({str(folder)!r}); del sys.modules[__name__]\n"
+    write(folder, f"{module}.py", f"{code}import {module}\n")
+    ended = subprocess.run(
+        [sys.executable, "-m", "drive_trace", *map(str, args)],
+        capture_output=True,
+        timeout=30,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignored else None,
+    )
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+@pytest.mark.parametrize("module", ["click", "msgspec"])
+def test_while_it_loads(module: str, tmp_path: Path) -> None:
+    assert interrupted("--version", module=module, folder=tmp_path) == ENDED
+
+
+def test_where_the_shell_ignores_it_so_does_the_command(tmp_path: Path) -> None:
+    code, out, err = interrupted("--version", module="click", folder=tmp_path, ignored=True)
+    assert (code, err) == (0, b"")
+    assert out.startswith(b"drive-trace")
+
+
+@pytest.mark.parametrize("command", ["check", "score", "report"])
+def test_while_it_reads(command: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "drive_trace", command, "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdin is not None
+        # More than a pipe holds: once it is written, somebody reads.
+        running.stdin.write(CLEAN.encode() * (1 + (1 << 20) // len(CLEAN)))
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+    assert (running.returncode, out, err) == ENDED
