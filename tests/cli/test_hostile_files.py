@@ -54,6 +54,60 @@ def test_a_configuration_that_no_reader_can_take_is_one_sentence(
     assert run("check", tmp_path) == (2, "", f"drive-trace: {path}{said}\n")
 
 
+EMIT = (
+    *("emit", "--project-run-id", "r", "--event", "slice-started"),
+    *("--payload", '{"slice_slug":"retry","slice_index":1,"linear_ref":null}', "--trace-file"),
+)
+RECORD = ("record", "--project-run-id", "run-1", "--qa", "pass", "--trace-file")
+TOKENS = ("tokens", "--project-run-id", "run-1", "--input-tokens", "1", "--trace-file")
+
+
+@pytest.mark.end_to_end
+@pytest.mark.parametrize("command", [EMIT, (*EMIT[:-1], "--dry-run", EMIT[-1]), RECORD, TOKENS])
+def test_nothing_is_appended_to_a_pipe(command: tuple[str, ...], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "trace.jsonl")
+    ran = process(*command, "trace.jsonl", cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("drive-trace: trace.jsonl: ")
+    assert ran.err.endswith("it is no regular file\n")
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check",),
+        ("score",),
+        ("report",),
+        EMIT,
+        (*EMIT[:-1], "--dry-run", EMIT[-1]),
+        RECORD,
+        TOKENS,
+    ],
+)
+def test_a_trace_that_memory_does_not_hold_is_refused(
+    command: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = write(tmp_path, "trace.jsonl", "")
+    os.truncate(path, 20 << 30)
+    ran = run(*command, path)
+    assert ran.code == 2
+    said = "is too large" if len(command) < 2 or "--dry-run" in command else "cannot be written"
+    assert ran.err.startswith(f"drive-trace: {path}: {said}: it has more than 1 GB\n")
+    assert path.stat().st_size == 20 << 30
+
+
+def test_without_a_baseline_the_findings_are_told(tmp_path: Path) -> None:
+    write(tmp_path, "trace.jsonl", REJECTED)
+    (tmp_path / "drive-trace-baseline.json").mkdir()
+    ran = run("check", "--write-baseline", tmp_path)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "unknown-value" in ran.out
+    assert "no findings" not in ran.out
+    ran = run("check", "--write-baseline", "--output-format", "json", tmp_path)
+    assert [each["code"] for each in ran.json] == ["unknown-value"]
+
+
 def test_the_baseline_is_not_written_over_somebodys_file(tmp_path: Path) -> None:
     theirs = write(tmp_path, "home/notes.json", '{"dear": "diary"}')
     write(tmp_path, "tree/trace.jsonl", REJECTED)

@@ -77,6 +77,9 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     --fix rewrites a trace as a whole, and not where it changed in the meantime. With - the fixed
     text goes to standard output, and the findings to standard error.
 
+    --diff is exact, so that it can be applied; but in a terminal, and in the log of a CI runner
+    (CI is set, and the output is no file), what these would obey is replaced.
+
     What cannot be read at all is a finding, unreadable-file, which nothing hides.
 
     Exit code: 0 nothing found at the level of --fail-on, 1 something found, 2 some input could not
@@ -107,7 +110,10 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     repairs = Repairs(suggestions=unsafe_fixes, only_show=diff) if fix or diff else None
     run, reading = Run(projects, repairs), Reading(paths, no_ignore=no_ignore)
     reports = run.reports(reading)
-    notes = write_baselines(run, reports) if write_baseline else []
+    notes: list[str] = []
+    if write_baseline:
+        notes, left = write_baselines(run, reports)
+        reports = iter(left)
     # What is fixed, and a diff, have standard output for themselves.
     out = sys.stderr if fix and STDIN in paths else sys.stdout
     writer = FORMATS[output_format](out) if not diff else None

@@ -74,9 +74,13 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
     """
     text = read_text(STDIN) if payload == STDIN else payload
     draft = done(draft_event(event, project_run_id, orchestrator_agent_id, text), trace_file)
-    write = preview_event if dry_run else append_event
     beside = feeds.found_beside(trace_file) if may_erase(draft) and not only_this_file else []
-    written = feeds.done_with(beside, write(trace_file, draft, beside), trace_file)
+    outcome = (
+        preview_event(trace_file, draft, beside)
+        if dry_run
+        else append_event(trace_file, draft, beside, waiting=say)
+    )
+    written = feeds.done_with(beside, outcome, trace_file)
     for note in written.notes:
         say(f"{trace_file}: {note}")
     if dry_run:

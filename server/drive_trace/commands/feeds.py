@@ -62,6 +62,7 @@ def record(request: Request) -> Merged:
         request.changes,
         new_run=request.new_run,
         beside=beside,
+        waiting=say,
     )
     merged = done_with(beside, recorded, request.trace_file)
     for note in merged.written.notes:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.storage.locks import lock
+from drive_trace.storage.regular_files import refuse_large
 from drive_trace.storage.traces import UTF16, Problem, is_utf16, why
 
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
@@ -51,6 +52,7 @@ class LockedTrace:
     def read(self) -> bytes:
         """All of it, as it is now."""
         with open(self._handle, "rb", buffering=0, closefd=False) as file:
+            refuse_large(file)
             file.seek(0)
             return file.readall()
 
@@ -109,13 +111,16 @@ class LockedTrace:
 
 
 @contextmanager
-def locked_trace(path: str, *, create: bool = True) -> Iterator[LockedTrace]:
+def locked_trace(
+    path: str, *, create: bool = True, waiting: Callable[[str], None] | None = None
+) -> Iterator[LockedTrace]:
     """A trace to append to, locked until the end of the block. Raises AppendError.
 
-    With ``create`` it is made where it is not there, and the folders above it; an empty file that
+    ``waiting`` is called with a sentence where the lock is waited for long. With ``create`` the
+    trace is made where it is not there, and the folders above it; an empty file that
     was made for nothing is removed again. A link is followed.
     """
-    handle, is_new = _open_locked(path, create)
+    handle, is_new = _open_locked(path, create, waiting)
     try:
         trace = LockedTrace(path, handle)
         if trace.is_utf16:
@@ -132,7 +137,13 @@ def locked_trace(path: str, *, create: bool = True) -> Iterator[LockedTrace]:
 
 
 @contextmanager
-def locked_with(path: str, others: Iterable[str], *, create: bool = True) -> Iterator[LockedTrace]:
+def locked_with(
+    path: str,
+    others: Iterable[str],
+    *,
+    create: bool = True,
+    waiting: Callable[[str], None] | None = None,
+) -> Iterator[LockedTrace]:
     """The same, while the other files that hold its run are locked, too: who adds to one of these
     waits, or is waited for. All locks are taken in one order, so that no two writers wait for each
     other. A file that cannot be locked is left to whoever reads it, and says why it cannot be.
@@ -141,10 +152,10 @@ def locked_with(path: str, others: Iterable[str], *, create: bool = True) -> Ite
     before = [each for each in there if each < os.path.realpath(path)]
     with ExitStack() as held:
         for each in before:
-            held.enter_context(_locked_other(each))
-        trace = held.enter_context(locked_trace(path, create=create))
+            held.enter_context(_locked_other(each, waiting))
+        trace = held.enter_context(locked_trace(path, create=create, waiting=waiting))
         for each in there[len(before) :]:
-            held.enter_context(_locked_other(each))
+            held.enter_context(_locked_other(each, waiting))
         yield trace
 
 
@@ -161,11 +172,11 @@ def _each_once(path: str, others: Iterable[str]) -> list[str]:
 
 
 @contextmanager
-def _locked_other(path: str) -> Iterator[None]:
+def _locked_other(path: str, waiting: Callable[[str], None] | None) -> Iterator[None]:
     handle = None
     for flags in (_FLAGS, _READING):  # some file systems lock only what can be written
         with suppress(AppendError):
-            handle, _ = _open_locked(path, create=False, flags=flags)
+            handle, _ = _open_locked(path, False, waiting, flags)
             break
     try:
         yield
@@ -174,12 +185,14 @@ def _locked_other(path: str) -> Iterator[None]:
             os.close(handle)
 
 
-def _open_locked(path: str, create: bool, flags: int = _FLAGS) -> tuple[int, bool]:
+def _open_locked(
+    path: str, create: bool, waiting: Callable[[str], None] | None, flags: int = _FLAGS
+) -> tuple[int, bool]:
     """A handle that has the lock, and whether the file is new."""
     try:
         for _ in range(_ATTEMPTS):
             handle, is_new = _open(path, create, flags)
-            if _take_lock(path, handle):
+            if _take_lock(path, handle, waiting):
                 return handle, is_new
             os.close(handle)
     except (OSError, ValueError) as error:
@@ -187,11 +200,14 @@ def _open_locked(path: str, create: bool, flags: int = _FLAGS) -> tuple[int, boo
     raise AppendError(path, "cannot be written: it is replaced again and again")
 
 
-def _take_lock(path: str, handle: int) -> bool:
+def _take_lock(path: str, handle: int, waiting: Callable[[str], None] | None) -> bool:
     """Whether the file is still the one at ``path`` when we have its lock."""
     try:
         _refuse_devices(path, handle)
-        lock(handle)
+        if waiting is None:
+            lock(handle)
+        else:
+            lock(handle, lambda who: waiting(f"{path}: {who} has the lock; waiting for it"))
         return os.path.samestat(os.fstat(handle), Path(path).stat())
     except FileNotFoundError:
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -65,15 +65,19 @@ def new_stamp() -> Stamp:
 
 
 def append_event(
-    path: str, draft: Draft, beside: Sequence[str] = ()
+    path: str,
+    draft: Draft,
+    beside: Sequence[str] = (),
+    *,
+    waiting: Callable[[str], None] | None = None,
 ) -> Written | Refused | Problem:
     """Append an event to a trace, which is made where it is not there. Never raises.
 
-    A grade that would take back what another one has recorded is refused; for ``beside`` see
-    :func:`record_feed`.
+    A grade that would take back what another one has recorded is refused; for ``beside`` and
+    ``waiting`` see :func:`record_feed`.
     """
     try:
-        with _locked(path, draft.run_id, beside, create=True) as trace:
+        with _locked(path, draft.run_id, beside, True, waiting) as trace:
             notes = _about_trace(path, draft, trace.read(), beside)
             if isinstance(notes, Refused | Problem):
                 return notes
@@ -139,16 +143,18 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     *,
     new_run: bool = False,
     beside: Sequence[str] = (),
+    waiting: Callable[[str], None] | None = None,
 ) -> Merged | Refused | Problem:
     """Append what counts of a run's feed with some components changed, named as in the vocabulary.
     Never raises. ``beside`` are files that may hold the run, too, in the order in which they are
     joined; a Problem where one of them cannot be read.
 
-    ``new_run`` allows a run, and a trace, that is not there yet.
+    ``new_run`` allows a run, and a trace, that is not there yet. ``waiting`` is called with a
+    sentence where somebody else has locked the trace for long.
     """
     feed = EVENTS[feed_name]
     try:
-        with _locked(path, run_id, beside, create=new_run) as trace:
+        with _locked(path, run_id, beside, new_run, waiting) as trace:
             data = _as_read(trace.read())
             state = feed_state(data, feed, run_id)
             files = _files(FileFeed(path, state), beside, feed, run_id)
@@ -171,11 +177,15 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
 
 
 def _locked(
-    path: str, run_id: str, beside: Sequence[str], *, create: bool
+    path: str,
+    run_id: str,
+    beside: Sequence[str],
+    create: bool,
+    waiting: Callable[[str], None] | None,
 ) -> AbstractContextManager[LockedTrace]:
     """A trace, locked with those beside it that may hold the run."""
     there = [each for each in beside if may_mention(_bytes_of(each), run_id)]
-    return locked_with(path, there, create=create)
+    return locked_with(path, there, create=create, waiting=waiting)
 
 
 def _bytes_of(path: str) -> bytes:

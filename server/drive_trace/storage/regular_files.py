@@ -7,9 +7,14 @@ import io
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
+_PIECE = 1 << 24
 SMALL = 1 << 20
 """The most bytes of a file that is written by hand or for one purpose, as a configuration."""
+
+LARGEST = 1 << 30
+"""The most bytes of a trace, or of standard input: work on it takes up to six times as much."""
 
 
 def open_regular(path: str | Path) -> io.FileIO:
@@ -29,14 +34,31 @@ def open_regular(path: str | Path) -> io.FileIO:
 def read_regular(path: str | Path, most: int = SMALL) -> bytes:
     """All bytes of a regular file. Raises OSError, also where it has more than ``most``."""
     with io.BufferedReader(open_regular(path)) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise OSError(errno.EFBIG, f"it has more than {_in_words(most)}", str(path))
-    return data
+        refuse_large(file, most)
+        return read_stream(file, most)
 
 
-def _in_words(size: int) -> str:
-    return f"{size >> 20} MB" if size >= 1 << 20 else f"{size} bytes"
+def read_stream(stream: BinaryIO, most: int = LARGEST) -> bytes:
+    """All bytes until the end. Raises OSError where there are more than ``most``."""
+    pieces, size = [], 0
+    while piece := stream.read(_PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > most:
+            raise _too_large(most)
+    return b"".join(pieces)
+
+
+def refuse_large(file: BinaryIO | io.RawIOBase, most: int = LARGEST) -> None:
+    """Raise OSError where an open file has more than ``most`` bytes, before one is read."""
+    if os.fstat(file.fileno()).st_size > most:
+        raise _too_large(most)
+
+
+def _too_large(most: int) -> OSError:
+    units = (("GB", 30), ("MB", 20), ("bytes", 0))
+    unit, shift = next(each for each in units if most >> each[1])
+    return OSError(errno.EFBIG, f"it has more than {most >> shift} {unit}")
 
 
 def _open(path: str, flags: int) -> int:

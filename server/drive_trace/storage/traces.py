@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.storage.regular_files import open_regular
+from drive_trace.storage.regular_files import LARGEST, read_regular, read_stream
 from drive_trace.text import decode
 
 STDIN = "-"
@@ -54,14 +55,16 @@ def read_trace(path: str) -> Trace | Problem:
 
 
 def read_bytes(path: str) -> bytes | Problem:
-    """Read a file whole; ``-`` is standard input. Never waits for anybody to write to a pipe."""
+    """Read a file whole, of at most :data:`LARGEST` bytes; ``-`` is standard input. Never waits
+    for anybody to write to a pipe.
+    """
     try:
         if path == STDIN:
-            return sys.stdin.buffer.read()
+            return read_stream(sys.stdin.buffer)
         if _OPEN_ALREADY.fullmatch(path):
-            return Path(path).read_bytes()
-        with io.BufferedReader(open_regular(path)) as file:
-            return file.read()
+            with Path(path).open("rb") as stream:
+                return read_stream(stream)
+        return read_regular(path, LARGEST)
     except (OSError, ValueError) as error:
         return Problem(path, why_not_read(error))
 
@@ -93,6 +96,8 @@ def why_not_read(error: OSError | ValueError) -> str:
             return "is a folder, not a trace"
         case PermissionError():
             return "permission denied"
+        case OSError(errno=errno.EFBIG):
+            return f"is too large: {error.strerror}"
         case _:
             return why(error)
 

@@ -14,10 +14,20 @@ from drive_trace.storage.baseline import Known
 from drive_trace.storage.projects import Project, shown_path, write_known
 
 
-def write_baselines(run: Run, reports: Iterable[Reported]) -> list[str]:
-    """Make known what is reported, project by project; gives what to say of it."""
+class Written(NamedTuple):
+    """What came of it."""
+
+    notes: list[str]
+    """What to say of the baselines."""
+    left: list[Reported]
+    """What is not known after all: it belongs to no line, or its baseline cannot be written."""
+
+
+def write_baselines(run: Run, reports: Iterable[Reported]) -> Written:
+    """Make known what is reported, project by project."""
+    every = list(reports)
     found: dict[str, list[_Found]] = {}
-    for report in reports:
+    for report in every:
         path, line = report.location[:2]
         if report.text is not None:
             found.setdefault(path, []).append(_Found(report.rule.code, report.text, line))
@@ -25,20 +35,22 @@ def write_baselines(run: Run, reports: Iterable[Reported]) -> list[str]:
     for path, project in run.checked.items():
         assert project is not None
         projects.setdefault(project.folder, (project, []))[1].append(path)
-    notes = []
+    notes, unknown = [], set()
     for project, paths in projects.values():
         problem = write_known(
             project, {project.path_of(path): _known(found.get(path, ())) for path in paths}
         )
         if problem is not None:
             run.tell([problem])
+            unknown |= set(paths)
             continue
         count = sum(len(found.get(path, ())) for path in paths)
         notes.append(
             f"wrote {count} finding{'s' * (count != 1)} of {len(paths)} "
             f"trace{'s' * (len(paths) != 1)} to {shown_path(project.baseline_path)}"
         )
-    return notes
+    left = [each for each in every if each.text is None or each.location.path in unknown]
+    return Written(notes, left)
 
 
 class _Found(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Iterable
 
@@ -14,6 +16,9 @@ from drive_trace.fixing import fix_all, with_fixes, withheld
 from drive_trace.storage.replace import replace_content
 from drive_trace.storage.traces import STDIN, Problem, Trace
 from drive_trace.text import encode_exactly, exact
+
+_RUNNERS = ("CI", "GITHUB_ACTIONS", "TF_BUILD")
+"""Variables of which a CI runner sets one."""
 
 
 class Repairs:
@@ -68,14 +73,28 @@ def _as_recorded(texts: Iterable[str]) -> str:
 
 
 def _show(diff: Iterable[str]) -> None:
-    """Print a diff: for a terminal without what could speak to it, else to the last byte."""
-    if not sys.stdout.isatty():
+    """Print a diff: to the last byte, so that it can be applied; but for a terminal, and for the
+    log of a CI runner, without what these obey.
+    """
+    if not (sys.stdout.isatty() or _is_log()):
         _write_exactly(diff)
         return
     colours = {"+": "green", "-": "red", "@": "cyan"}
     for line in diff:
         shown = line[:1] + cells(line[1:-1])
         click.secho(shown, fg=colours.get(line[0]))
+
+
+def _is_log() -> bool:
+    """Whether a runner may read standard output, line by line: it does not read what goes into a
+    file.
+    """
+    if not any(map(os.environ.get, _RUNNERS)):
+        return False
+    try:
+        return not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except OSError:  # a stream of this process alone
+        return False
 
 
 def _write_exactly(texts: Iterable[str]) -> None:
