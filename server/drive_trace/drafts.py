@@ -239,11 +239,11 @@ def _objections_to_payload(envelope: Mapping[str, object], payload: str) -> Iter
 def _envelope(name: str, run_id: str, agent_id: str | None, stamp: Stamp) -> dict[str, object]:
     return {
         "event_id": stamp.event_id,
-        "event_type": name,
         "schema_version": SCHEMA_VERSION,
         "ts": stamp.ts,
         "project_run_id": run_id,
         "orchestrator_agent_id": agent_id,
+        "event_type": name,
     }
 
 

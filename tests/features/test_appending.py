@@ -57,9 +57,9 @@ def test_a_grade_names_the_agent_that_the_run_names_if_it_names_one() -> None:
         EVENT{"event_type":"project-closed","orchestrator_agent_id":"agent 🚀"}
         """
     title = "Record qa: fail (run checkout-retry)"
-    check_appended(one, title, '"orchestrator_agent_id":"agent 🚀","mechanical":null,"qa":"fail"')
+    check_appended(one, title, '"agent 🚀","event_type":"correctness-recorded","mechanical":null')
     two = one + 'EVENT{"event_type":"retro-landed","orchestrator_agent_id":"agent-8"}'
-    check_appended(two, title, '"orchestrator_agent_id":null,"mechanical":null,"qa":"fail"')
+    check_appended(two, title, '"orchestrator_agent_id":null,"event_type":"correctness-recorded"')
 
 
 def test_a_grade_that_was_rejected_is_not_passed_over() -> None:

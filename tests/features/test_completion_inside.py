@@ -297,7 +297,7 @@ def test_an_event_that_is_not_known_still_has_an_envelope() -> None:
         "project_run_id",
         "orchestrator_agent_id",
     ]
-    assert labels('{"ts":"t",$0}')[:3] == ["event_id", "all 5 missing fields", "event_type"]
+    assert labels('{"ts":"t",$0}')[:3] == ["event_id", "all 5 missing fields", "schema_version"]
     assert labels('{"event_type":"tool-called","tool":"$0"}') == []
 
 

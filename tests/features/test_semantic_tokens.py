@@ -30,8 +30,6 @@ def test_every_key_and_value_of_an_event_is_told_apart() -> None:
     assert check_tokens('EVENT{"event_type":"dispatch-start"}') == [
         '"event_id" property',
         '"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90" variable',
-        '"event_type" property',
-        '"dispatch-start" function',
         '"schema_version" property',
         '"1" string',
         '"ts" property',
@@ -40,6 +38,8 @@ def test_every_key_and_value_of_an_event_is_told_apart() -> None:
         '"checkout-retry" variable',
         '"orchestrator_agent_id" property',
         "null keyword",
+        '"event_type" property',
+        '"dispatch-start" function',
         '"dispatch_id" property',
         '"77ce3f13-a067-4f13-a4e0-93dbae3137ae" variable.declaration',
         '"dispatch_name" property',

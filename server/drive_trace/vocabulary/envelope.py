@@ -9,16 +9,18 @@ from drive_trace.vocabulary.types import Entity, Names, Null, Prose, Written
 
 ENVELOPE_EXAMPLE: dict[str, object] = {
     "event_id": "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90",
-    "event_type": "",
     "schema_version": "1",
     "ts": "2026-05-28T14:00:00.000Z",
     "project_run_id": "checkout-retry",
     "orchestrator_agent_id": None,
+    "event_type": "",
 }
 
 
 class Envelope(TypedDict):
-    """The fields that every event carries."""
+    """The fields that every event carries, in the order in which the reference emitter writes them:
+    the payload follows.
+    """
 
     event_id: Annotated[
         str,
@@ -26,7 +28,6 @@ class Envelope(TypedDict):
         Written(Form.UUID),
         Prose("Identifies this one event; a UUID v4, unique in the trace."),
     ]
-    event_type: Annotated[str, Prose("Which of the 19 events this is.")]
     schema_version: Annotated[
         Literal["1"], Prose('The vocabulary\'s version: exactly the string `"1"`.')
     ]
@@ -51,3 +52,4 @@ class Envelope(TypedDict):
         Prose("The orchestrator's session, or null where it is not known."),
         Null("the session is not known"),
     ]
+    event_type: Annotated[str, Prose("Which of the 19 events this is.")]
