@@ -152,7 +152,7 @@ class Connection:
         said = self.process.stderr.readline().decode()
         found = re.fullmatch(r"drive-trace: listening on 127\.0\.0\.1:(\d+)\n", said)
         assert found, said
-        self.socket = socket.create_connection(("127.0.0.1", int(found[1])), timeout=10)
+        self.socket = socket.create_connection(("127.0.0.1", int(found[1])), timeout=60)
         self.stream = self.socket.makefile("rwb")
 
     def __enter__(self) -> Connection:
@@ -175,7 +175,7 @@ class Connection:
         return received
 
     def ended(self) -> tuple[int, str, str]:
-        out, err = self.process.communicate(timeout=10)
+        out, err = self.process.communicate(timeout=60)
         return self.process.returncode, out.decode(), err.decode()
 
 

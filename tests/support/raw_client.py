@@ -60,7 +60,7 @@ class RawClient:
         command: Sequence[str],
         *,
         handlers: Mapping[str, Callable[[Any], Any]] | None = None,
-        timeout: float = 10.0,
+        timeout: float = 60.0,
         **popen: Any,
     ) -> None:
         self.timeout = timeout
