@@ -56,7 +56,7 @@ EXAMPLES = (
         """,
         """
         EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        EVENT{"event_type":"project-closed","event_id":"73a30312-29f1-4b35-b49e-49e237410009"}
+        EVENT{"event_type":"project-closed","event_id":"cc33c509-b98c-4bef-a901-a7116bcb98d4"}
         """,
     ),
     # An id that differs in one place is another id.
