@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import run
+from tests.cli.support import process, run, write
 from tests.support.client_text import event, graded
+from tests.support.command import COMMAND
 
 HOSTILE = (
     "::error::obeyed",
@@ -59,3 +62,48 @@ def test_a_message_of_sarif_holds_no_link() -> None:
     ran = run("check", "--output-format", "sarif", "-", stdin=event("plan-authored", **{name: 1}))
     assert "\\\\[x\\\\](command:obeyed)" in ran.out
     assert f"`{name}`" not in ran.out
+
+
+TARGET = ("--trace-file", "trace.jsonl", "--project-run-id")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("record", "--qa", "pass", *TARGET),
+        ("record", "--qa", "pass", "--new-run", *TARGET),
+        ("tokens", "--input-tokens", "1", *TARGET),
+        ("tokens", "--project-run-id", "r", "--input-tokens", "1", "--trace-file"),
+        ("emit", "--event", "plan-authored", "--payload", '{"::error::x":1}', *TARGET),
+        ("emit", *TARGET, "r", "--payload", "{}", "--event"),
+        ("emit", *TARGET, "r", "--event", "plan-authored", "--payload"),
+        ("explain",),
+        ("schema",),
+    ],
+    ids=" ".join,
+)
+def test_no_argument_is_a_command_of_a_runner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "trace.jsonl", graded("pass", None, None, project_run_id=text))
+    ran = run(*command, text)
+    lines = (ran.out + ran.err).splitlines()
+    assert lines
+    assert [line for line in lines if OBEYED.search(line)] == []
+
+
+@pytest.mark.end_to_end
+def test_a_diff_is_exact_in_a_file_and_obeyed_in_no_log(tmp_path: Path) -> None:
+    trace = " ::error::obeyed\n##[error]obeyed\n" + event("plan-authored").replace(":", ": ")
+    write(tmp_path, "trace.jsonl", trace)
+    log = {**os.environ, "CI": "true"}
+    shown = process("check", "--diff", "trace.jsonl", cwd=tmp_path, env=log).out
+    assert "obeyed" in shown
+    assert [line for line in shown.splitlines() if OBEYED.search(line)] == []
+    with (tmp_path / "fix.patch").open("wb") as patch:
+        command = [COMMAND, "check", "--diff", "trace.jsonl"]
+        subprocess.run(command, stdout=patch, cwd=tmp_path, env=log, check=False)
+    exact = (tmp_path / "fix.patch").read_text("utf-8")
+    assert "\n  ::error::obeyed\n ##[error]obeyed\n-{" in exact

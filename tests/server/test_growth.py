@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from drive_trace.api import Analysis
 from drive_trace.commands.usage_json import UnreadableError, values
 from drive_trace.json_text import parse
+from drive_trace.lsp import server as server_module
 from drive_trace.rules.joining import join
 from tests.support.client_text import position
 from tests.support.growth import Work, assert_all_linear, assert_linear
@@ -68,6 +69,14 @@ def _requests(middle: Any, whole: Any) -> dict[str, dict[str, Any]]:
         "rangeFormatting": {**options, "range": whole},
         "diagnostic": {},
     }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_converter() -> Iterator[None]:
+    """All servers read and write messages in the same way, which takes long to prepare."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(server_module, "strict_converter", cache(server_module.strict_converter))
+        yield
 
 
 class _Editor:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import HOVER, NOWHERE, START, URI, raw, refused, still_answers
+from tests.server.support import HOVER, NOWHERE, REJECTED, START, URI, raw, refused, still_answers
 from tests.support.raw_client import RawClient
 
 pytestmark = pytest.mark.end_to_end
@@ -228,4 +228,15 @@ def test_garbage_between_messages(garbage: bytes, client: RawClient) -> None:
 def test_after_a_wrong_request_all_is_well(client: RawClient) -> None:
     client.send_bytes(raw(b"{") + raw(b"[]") + b"garbage\r\n\r\n")
     assert refused(client, None) in (-32700, -32600)
+    assert still_answers(client)
+
+
+@pytest.mark.parametrize("uri", ["", " ", "\0", "x", "file:", "file://"])
+def test_a_document_with_an_odd_name_is_one_as_others(uri: str, client: RawClient) -> None:
+    client.open(uri, REJECTED)
+    assert [each["code"] for each in client.diagnostics(uri, 1)] == ["unknown-value"]
+    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri, "type": 1}]})
+    assert client.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
+    client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
     assert still_answers(client)
