@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.client_text import apart, graded, triage
+from tests.support.client_text import apart, graded, tokens, triage
 from tests.support.editor import Document
 
 if TYPE_CHECKING:
@@ -417,6 +418,78 @@ def test_a_grade_in_another_file_of_the_run_is_kept(
     asked_for(alone, LENSES)
     error = alone.response(alone.start_request("codeAction/resolve", action))["error"]
     assert error["message"].startswith("What other files say of the run is not known: ")
+
+
+def test_an_event_of_a_feed_that_is_appended_repeats_what_another_file_says(
+    alone: RawClient, two: tuple[Document, Path]
+) -> None:
+    document, there = two
+    append(there, graded("pass", "pass", "pass") + tokens(1, 2, 3, None))
+    told(alone, there)
+    asked_for(alone, LENSES)
+    for event, values in (
+        ("correctness-recorded", ["pass", "pass", "pass"]),
+        ("tokens-recorded", [1, 2, 3, None]),
+    ):
+        params = {"uri": document.uri, "event": event}
+        made = alone.request("driveTrace/composeEvent", params)
+        assert list(json.loads(made["text"]).values())[-len(values) :] == values
+    at_end = {**document.identifier, "position": {"line": 1, "character": 0}}
+
+    def offered() -> dict[str, Any]:
+        items = alone.request("textDocument/completion", at_end)["items"]
+        return {each["label"]: each for each in items}
+
+    item = offered()["correctness-recorded"]
+    assert '"mechanical":"pass","qa":"pass","intent":"pass"' in item["textEdit"]["newText"]
+    name = "projects/shop/slices/a/trace.jsonl"
+    assert item["detail"] == f"pass, pass, pass, as recorded at 2026-05-28 14:00 in {name}"
+    # What the document says later than that is what counts.
+    later = graded("fail", "pass", None, ts="2026-05-28T15:00:00.000Z")
+    document.rewrite(apart(STARTED + later))
+    params = {"uri": document.uri, "event": "correctness-recorded"}
+    made = alone.request("driveTrace/composeEvent", params)
+    assert '"mechanical":"fail","qa":"pass","intent":null' in made["text"]
+    # What cannot be read may have graded it, too.
+    there.unlink()
+    there.symlink_to(there.name)
+    told(alone, there, 1)
+
+    def composed() -> dict[str, Any]:
+        return alone.response(alone.start_request("driveTrace/composeEvent", params))
+
+    assert eventually(lambda: "error" in composed())
+    reason = composed()["error"]["message"]
+    assert reason.startswith("What other files say of the run is not known: ")
+    at_end["position"]["line"] = 2
+    labels = offered().keys()
+    assert "correctness-recorded" not in labels
+    assert "retro-landed" in labels
+
+
+def test_a_rejected_grade_of_another_file_counts_only_where_it_is_not_older(
+    alone: RawClient, two: tuple[Document, Path]
+) -> None:
+    document, there = two
+    document.rewrite(apart(STARTED + graded("pass", "pass", None, ts="2026-05-28T15:00:00.000Z")))
+
+    def offered() -> list[dict[str, Any]]:
+        start = {"line": 0, "character": 0}
+        params = {
+            **document.identifier,
+            "range": {"start": start, "end": start},
+            "context": {"diagnostics": [], "only": ["refactor.driveTrace.record"]},
+        }
+        return alone.request("textDocument/codeAction", params)
+
+    append(there, graded("passed", "pass", None))
+    told(alone, there)
+    run = {"uri": document.uri, "runId": "run-1"}
+    assert eventually(lambda: "rejected" in str(alone.request("driveTrace/run", run)))
+    assert "Record intent: pass → CORRECT" in [each["title"] for each in offered()]
+    append(there, graded("passed", "pass", None, ts="2026-05-28T16:00:00.000Z"))
+    told(alone, there)
+    assert eventually(lambda: offered() == [])
 
 
 def test_a_run_is_renamed_in_all_its_files(

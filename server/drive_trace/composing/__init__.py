@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from drive_trace.composing.events import Composed, asked_for, compose, variants
 from drive_trace.composing.order import Next, next_events
-from drive_trace.composing.slots import Asked, Certainty, Choice, Slot, open_slot
+from drive_trace.composing.slots import Asked, Carried, Carrying, Certainty, Choice, Slot, open_slot
 from drive_trace.composing.values import choices_of, is_null_here, slot_of
 from drive_trace.composing.words import about, clock
 
 __all__ = [
     "Asked",
+    "Carried",
+    "Carrying",
     "Certainty",
     "Choice",
     "Composed",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from drive_trace.composing.slots import Asked, Certainty, Given, Slot, known
+from drive_trace.composing.slots import Asked, Carried, Carrying, Certainty, Given, Slot, known
 from drive_trace.composing.values import slot_of
+from drive_trace.composing.words import clock
 from drive_trace.drafts import Stamp
 from drive_trace.rules.edits import as_json
 from drive_trace.trace.scope import Opened, Scope
-from drive_trace.vocabulary import KINDS, LIFETIMES, Entity, EventType, OneOfShape
+from drive_trace.vocabulary import ENVELOPE, EVENTS, KINDS, LIFETIMES, Entity, EventType, OneOfShape
 
 _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 
@@ -39,11 +40,26 @@ class Composed(NamedTuple):
         return "{" + ",".join(pairs) + "}"
 
 
-def compose(event: EventType, scope: Scope, stamp: Stamp, given: Given | None = None) -> Composed:
+def carried_here(scope: Scope, name: str, now: str) -> Carried:
+    """What the trace itself says of a feed, for whoever knows of no other file of the run."""
+    line, is_rejected = scope.feeds.get(name), scope.rejected_feed(name) is not None
+    if line is None:
+        return Carried({}, "", is_rejected)
+    values = {field: line.fact(field) for field in EVENTS[name].fields if field not in ENVELOPE}
+    return Carried(values, f"as recorded at {clock(line.text_fact('ts'), now)}", is_rejected)
+
+
+def compose(
+    event: EventType,
+    scope: Scope,
+    stamp: Stamp,
+    given: Given | None = None,
+    carrying: Carrying = carried_here,
+) -> Composed:
     """An event for a place of a trace. ``given`` holds what is said of it already: values by
     field, which other fields are told from (how long a round took, by the round).
     """
-    asked = asked_for(event, scope, stamp, given or {})
+    asked = asked_for(event, scope, stamp, given or {}, carrying)
     return Composed(
         event,
         tuple(
@@ -53,7 +69,13 @@ def compose(event: EventType, scope: Scope, stamp: Stamp, given: Given | None = 
     )
 
 
-def asked_for(event: EventType, scope: Scope, stamp: Stamp, given: Given) -> Asked:
+def asked_for(
+    event: EventType,
+    scope: Scope,
+    stamp: Stamp,
+    given: Given,
+    carrying: Carrying = carried_here,
+) -> Asked:
     """What the fields of an event are told from: what is given, and the dispatch, round or slice
     that stands open and is most likely meant.
     """
@@ -69,7 +91,8 @@ def asked_for(event: EventType, scope: Scope, stamp: Stamp, given: Given) -> Ask
             is_ambiguous = is_ambiguous or len(fitting) > 1
             if of is _ROUND:
                 told.setdefault(_DISPATCH.field, fitting[0].start.fact(_DISPATCH.field))
-    return Asked(event, scope, stamp, given, told, is_ambiguous)
+    carried = carrying(scope, event.name, stamp.ts) if event.is_feed else None
+    return Asked(event, scope, stamp, given, told, is_ambiguous, carried)
 
 
 def _fits(opened: Opened, told: Given) -> bool:

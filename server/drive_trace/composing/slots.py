@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from drive_trace.drafts import Stamp
 from drive_trace.trace.scope import Scope
@@ -51,6 +51,21 @@ class Slot:
         return self.choices[0].value
 
 
+class Carried(NamedTuple):
+    """What the next event of a feed repeats, so that recording one component keeps the others."""
+
+    values: Mapping[str, object]
+    """By field; empty where nothing was recorded."""
+    note: str
+    """When that was recorded, and in which other file."""
+    has_newer_rejected: bool = False
+    """Whether a newer one was rejected, and is not carried on."""
+
+
+Carrying: TypeAlias = Callable[[Scope, str, str], Carried | None]
+"""Gives that by the feed's name, and the time that is now; None where it cannot be known."""
+
+
 class Asked(NamedTuple):
     """What a slot is to be filled for."""
 
@@ -63,6 +78,8 @@ class Asked(NamedTuple):
     """Those, and the ids that follow from them or are most likely meant."""
     is_ambiguous: bool
     """Whether the event could as well belong to another dispatch, round or slice."""
+    carried: Carried | None
+    """Of a feed's event; None where what was recorded cannot be known."""
 
 
 def known(field: FieldType, value: object, note: str = "") -> Slot:

@@ -129,11 +129,12 @@ def _latest_runs(scope: Scope) -> list[str]:
 
 
 def _of_feed(field: FieldType, asked: Asked) -> Slot:
-    """What counts so far, so that recording one component repeats the others."""
-    line = asked.scope.feeds.get(asked.event.name)
-    if line is None:
+    """What counts so far. Where that is not known, a person has to say it: null would erase it."""
+    if asked.carried is None:
+        return open_slot(field, allowed(field))
+    if not asked.carried.values:
         return likely(field, [null_of(field), *allowed(field)])
-    counts = Choice(line.fact(field.name), f"as recorded at {clock(line, asked.stamp.ts)}")
+    counts = Choice(asked.carried.values[field.name], asked.carried.note)
     return likely(field, [counts, *allowed(field)])
 
 
@@ -272,7 +273,9 @@ def _of_earlier_briefs(field: FieldType, asked: Asked) -> Slot | None:
     return open_slot(
         field,
         [
-            Choice(line.fact(field.name), f"the brief of {clock(line, asked.stamp.ts)}")
+            Choice(
+                line.fact(field.name), f"the brief of {clock(line.text_fact('ts'), asked.stamp.ts)}"
+            )
             for line in reversed(earlier)
         ],
     )
@@ -296,7 +299,7 @@ def _bytes_delta(field: FieldType, asked: Asked) -> Slot | None:
         return None
     last = max(earlier, key=lambda line: line.order)
     delta = length - cast("int", last.fact("byte_length"))
-    return known(field, delta, f"since {clock(last, asked.stamp.ts)}")
+    return known(field, delta, f"since {clock(last.text_fact('ts'), asked.stamp.ts)}")
 
 
 _MEASURES: Mapping[str, Callable[[FieldType, Asked], Slot | None]] = {

@@ -15,10 +15,10 @@ def about(scope: Scope, of: Lifetime, start: Line, now: str) -> str:
     """
     ends = scope.of(of.closer, of.field, start.fact(of.field))
     end = ends[-1] if ends and ends[-1].order > start.order else None
-    state = f"open since {clock(start, now)}"
+    state = f"open since {clock(start.text_fact('ts'), now)}"
     if end is not None:
         result = f"{end.fact('result')} " if end.event and "result" in end.event.keeps else ""
-        state = f"{result or 'ended '}{clock(end, now)}"
+        state = f"{result or 'ended '}{clock(end.text_fact('ts'), now)}"
     return f"{_name(scope, of, start)}, {state}"
 
 
@@ -39,8 +39,7 @@ def _called(dispatch: Line) -> str:
     return dispatch.text_fact("dispatch_name").strip() or "a dispatch without a name"
 
 
-def clock(line: Line, now: str) -> str:
+def clock(ts: str, now: str) -> str:
     """When an event was, in UTC: ``14:02``, with its day if that is not today's."""
-    ts = line.text_fact("ts")
     day, time = ts[:10], ts[11:16]
     return time if day == now[:10] else f"{day} {time}".strip()

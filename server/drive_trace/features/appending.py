@@ -12,7 +12,8 @@ from drive_trace.api import Analysis
 from drive_trace.composing import compose
 from drive_trace.drafts import Refused, Stamp, draft_merged
 from drive_trace.escaping import printable
-from drive_trace.features.joined import Joined, JoinedRun, nothing_joined
+from drive_trace.features.feeds import feed_at, with_others
+from drive_trace.features.joined import Joined, nothing_joined
 from drive_trace.features.offers import (
     CLOSE_KIND,
     RECORD_KIND,
@@ -23,15 +24,8 @@ from drive_trace.features.offers import (
 )
 from drive_trace.features.replacing import Replacement
 from drive_trace.rules.edits import placeholder
-from drive_trace.scorecard.feeds import (
-    Counted,
-    FeedState,
-    FileFeed,
-    JoinedFeed,
-    feed_state,
-    of_one_file,
-)
-from drive_trace.scorecard.summary import Recorded, RunSummary
+from drive_trace.scorecard.feeds import JoinedFeed, feed_state
+from drive_trace.scorecard.summary import Recorded
 from drive_trace.scorecard.verdict import judge
 from drive_trace.text import is_blank
 from drive_trace.trace.document import Point
@@ -121,19 +115,14 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
     """Missing components first; none that would leave everything as it is."""
     assert scope.run is not None
     run_id = scope.run.run_id
-    rejected = scope.rejected_feed(GRADE)
-    if rejected is not None:
-        reason = (
-            f"Line {analysis.line_number(rejected)}, which grades the run, is rejected: "
-            "mend or delete it first, so that what it was meant to say is not lost."
-        )
+    feed = feed_at(analysis, scope, GRADE, joined)
+    reason = feed.reason if isinstance(feed, CannotMake) else _passed_over(feed)
+    if isinstance(feed, CannotMake) or reason is not None:
         yield Offer("Record a grade", RECORD_KIND, {"make": RECORD}, reason)
         return
-    said = joined(run_id)
-    recorded = said.run.correctness if said is not None else None
-    counted = scope.feeds.get(GRADE) if said is None else None
-    values = {name: counted.fact(name) if counted else None for name in _choices()}
-    values |= recorded.values if recorded is not None else {}
+    decider = feed.deciding
+    counted = decider.state.counted if decider is not None else None
+    values = {**dict.fromkeys(_choices()), **(counted.values if counted is not None else {})}
     for name in sorted(values, key=lambda name: values[name] is not None):
         for value in _choices()[name]:
             if value != values[name]:
@@ -141,6 +130,18 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
                 title = f"Record {name}: {value}{_consequence(merged)}{_of_run(analysis, run_id)}"
                 data = {"make": RECORD, "runId": run_id, "changes": {name: value}}
                 yield Offer(title, RECORD_KIND, data)
+
+
+def _passed_over(feed: JoinedFeed) -> str | None:
+    """Why nothing is recorded on top of what counts."""
+    for path, rejected in feed.rejected_after:
+        is_own = any(each.path == path and each.state is feed.own for each in feed.files)
+        where = "" if is_own else f" of {printable(path)}"
+        return (
+            f"Line {rejected[-1].line}{where}, which grades the run, is rejected: "
+            "mend or delete it first, so that what it was meant to say is not lost."
+        )
+    return None
 
 
 def _choices() -> dict[str, list[str]]:
@@ -173,33 +174,13 @@ def _grade(
     if not changes.keys() <= _choices().keys():
         raise ValueError("a grade has other components")
     text = analysis.document.text.encode("utf-8", "replace")
-    own, said = feed_state(text, feed, run_id), joined(run_id)
-    lack = said.lack if said is not None else None
-    if lack is not None:
-        return CannotMake(f"What other files say of the run is not known: {lack}.")
-    draft = draft_merged(feed, run_id, _joined_feed(own, said), changes)
+    said = with_others(feed_state(text, feed, run_id), GRADE, joined(run_id))
+    if isinstance(said, CannotMake):
+        return said
+    draft = draft_merged(feed, run_id, said, changes)
     if isinstance(draft, Refused):
         return CannotMake("; ".join(draft.reasons))
     return draft.record(stamp)
-
-
-def _joined_feed(own: FeedState, said: JoinedRun | None) -> JoinedFeed:
-    """What all files of a run say of its grade, given what this one does."""
-    if said is None:
-        return of_one_file(own)
-    files, is_found = [], False
-    for part, uri in zip(said.run.parts, said.uris, strict=True):
-        is_own = uri == said.own_uri
-        is_found |= is_own
-        files.append(FileFeed(part.path, own if is_own else _feed_of(part)))
-    return JoinedFeed(own, files if is_found else [*files, FileFeed("", own)])
-
-
-def _feed_of(part: RunSummary) -> FeedState:
-    recorded = part.correctness
-    counted = Counted(recorded.values, recorded.line, recorded.ts) if recorded is not None else None
-    rejected = tuple(each for each in part.rejected if each.event_name == GRADE)
-    return FeedState(bool(part.event_count), counted, rejected, (), (), None)
 
 
 # Ends

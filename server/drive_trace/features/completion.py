@@ -11,6 +11,8 @@ from lsprotocol import types
 from drive_trace.api import Analysis
 from drive_trace.composing import (
     Asked,
+    Carried,
+    Carrying,
     Certainty,
     Choice,
     Composed,
@@ -27,6 +29,8 @@ from drive_trace.composing import (
 from drive_trace.drafts import Stamp
 from drive_trace.features.completion_items import Abilities, Offer, Target, items
 from drive_trace.features.completion_text import END, Piece, Stop, json_text, pair, pairs, value
+from drive_trace.features.feeds import carrying as carrying_in
+from drive_trace.features.joined import Joined, nothing_joined
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.cursor import Cursor, Where, cursor_at
 from drive_trace.trace.document import Point
@@ -72,12 +76,17 @@ class _Asking:
     is_last: bool
     """Whether no newline stands behind the record yet."""
     listing: Listing
+    carrying: Carrying
 
     @property
     def asked(self) -> Asked:
         """What the values of fields are told from."""
         event = self.event or next_events(self.scope)[0].event
-        return asked_for(event, self.scope, self.stamp, self.cursor.given)
+        return asked_for(event, self.scope, self.stamp, self.cursor.given, self.carrying)
+
+    def carried(self, event: EventType) -> Carried | None:
+        """What the next event of a feed repeats; None for others, and where it cannot be known."""
+        return self.carrying(self.scope, event.name, self.stamp.ts) if event.is_feed else None
 
     @property
     def fields(self) -> Mapping[str, FieldType]:
@@ -100,6 +109,7 @@ def completion(  # noqa: PLR0913 - what is asked, by whom, and what only the mom
     client: Abilities,
     stamp: Stamp,
     listing: Listing,
+    joined: Joined = nothing_joined,
 ) -> types.CompletionList:
     """What can be written at a point, the likeliest first; nothing where nothing can be."""
     lines = analysis.document.lines
@@ -111,7 +121,8 @@ def completion(  # noqa: PLR0913 - what is asked, by whom, and what only the mom
         analysis.index, lines, point.record, run_id if isinstance(run_id, str) else None
     )
     is_last = point.record == len(lines) - 1
-    asking = _Asking(cursor, scope, stamp, _event(cursor), is_last, listing)
+    carrying = carrying_in(analysis, joined)
+    asking = _Asking(cursor, scope, stamp, _event(cursor), is_last, listing, carrying)
     offers = {Where.EVENT: _events, Where.KEY: _keys, Where.VALUE: _values}[cursor.where]
     target = Target(analysis, point.record, point.offset, cursor, encoding)
     return types.CompletionList(is_incomplete=False, items=items(offers(asking), target, client))
@@ -129,7 +140,10 @@ def _event(cursor: Cursor) -> EventType | None:
 
 def _events(asking: _Asking) -> Iterator[Offer]:
     for event, given in _in_order(asking.scope):
-        composed = compose(event, asking.scope, asking.stamp, given)
+        carried = asking.carried(event)
+        if event.is_feed and carried is None:  # a person gives it whole, key by key
+            continue
+        composed = compose(event, asking.scope, asking.stamp, given, asking.carrying)
         kind = next(iter(given.values()), None)
         yield Offer(
             f"{event.name} ({kind})" if kind else event.name,
@@ -154,13 +168,12 @@ def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
 
 def _about_event(composed: Composed, asking: _Asking) -> str:
     """What the event would belong to or repeat, else what it is."""
-    event, scope = composed.event, asking.scope
-    if event.is_feed and scope.rejected_feed(event.name) is not None:
+    event, carried = composed.event, asking.carried(composed.event)
+    if carried is not None and carried.has_newer_rejected:
         return "a newer one is rejected, and not carried on"
-    if event.is_feed and event.name in scope.feeds:
-        slots = [slot for slot in composed.slots if slot.field.name not in ENVELOPE]
-        values = ", ".join(json_text(slot.value).strip('"') for slot in slots)
-        return f"{values}, {slots[0].choices[0].note}"
+    if carried is not None and carried.values:
+        values = ", ".join(json_text(value).strip('"') for value in carried.values.values())
+        return f"{values}, {carried.note}"
     by_name = {slot.field.name: slot for slot in composed.slots}
     for entity in (Entity.ROUND, Entity.DISPATCH, Entity.SLICE):
         of = LIFETIMES[entity]

@@ -12,6 +12,9 @@ from drive_trace.drafts import Stamp
 from drive_trace.escaping import printable
 from drive_trace.features.appending import at_the_end
 from drive_trace.features.completion_text import Piece, Stop, pairs, render
+from drive_trace.features.feeds import carrying, feed_at
+from drive_trace.features.joined import Joined, nothing_joined
+from drive_trace.features.offers import CannotMake
 from drive_trace.text import PositionEncoding
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import EVENTS
@@ -45,16 +48,32 @@ def can_append(analysis: Analysis, run_id: str) -> bool:
     return run_id in {*index.runs, *index.rejected, _scope(analysis, None).run_id}
 
 
-def composed_at_end(
-    analysis: Analysis, run_id: str | None, event: str, kind: str | None, stamp: Stamp
-) -> Composed | None:
+def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, and beside what
+    analysis: Analysis,
+    run_id: str | None,
+    event: str,
+    kind: str | None,
+    stamp: Stamp,
+    joined: Joined = nothing_joined,
+) -> Composed | CannotMake | None:
     """An event for the end of a trace, of its last run where none is named; None where there is no
-    such event, or no such kind of it.
+    such event, or no such kind of it. A feed's repeats what counts over all files of the run.
     """
     scope = _scope(analysis, run_id)
     given = variants(EVENTS[event], scope) if event in EVENTS else []
     chosen = [each for each in given if kind is None or kind in each.values()]
-    return compose(EVENTS[event], scope, stamp, chosen[0]) if chosen else None
+    if not chosen:
+        return None
+    if is_feed(event):
+        known = feed_at(analysis, scope, event, joined)
+        if isinstance(known, CannotMake):
+            return known
+    return compose(EVENTS[event], scope, stamp, chosen[0], carrying(analysis, joined))
+
+
+def is_feed(event: str) -> bool:
+    """Whether an event by that name repeats what other files of its run may say."""
+    return event in EVENTS and EVENTS[event].is_feed
 
 
 def composed_json(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from drive_trace import __version__
 from drive_trace.api import Analysis, events_of_run, read_log
@@ -18,8 +18,10 @@ from drive_trace.features.next_events import (
     can_append,
     composed_at_end,
     composed_json,
+    is_feed,
     next_events_json,
 )
+from drive_trace.features.offers import CannotMake
 from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.features.runs import RunFile, graded_json, run_at_json, run_json, run_near
 from drive_trace.features.timeline import timeline_json
@@ -272,12 +274,16 @@ class Views:
             return None
         return next_events_json(asked.analysis, params.run_id, new_stamp())
 
-    def _compose_event(self, params: ComposeEventParams) -> dict[str, object] | None:
+    async def _compose_event(self, params: ComposeEventParams) -> dict[str, object] | None:
+        if is_feed(params.event):
+            await self._following.settled()
         asked = self._asked_of_run(params.uri, params.run_id)
         if asked is None:
             return None
         chosen = params.run_id, params.event, params.kind
-        made = composed_at_end(asked.analysis, *chosen, new_stamp())
+        made = composed_at_end(asked.analysis, *chosen, new_stamp(), asked.joined)
+        if isinstance(made, CannotMake):
+            raise JsonRpcException(made.reason, types.LSPErrorCodes.RequestFailed)
         if made is None:
             raise JsonRpcInvalidParams("there is no such event, or no such kind of it")
         version = asked.trace.version

@@ -12,12 +12,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
-from drive_trace.json_text.strings import strings_named
 from drive_trace.scorecard.lookalikes import Lookalike, lookalike, meant_feed, run_named
-from drive_trace.scorecard.summary import Rejected, dropped
+from drive_trace.scorecard.summary import Rejected, dropped, time_in
 from drive_trace.trace.line import Line, OddLine, Status
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.values import values_of
@@ -62,8 +60,6 @@ class FeedState(NamedTuple):
     """The orchestrator's session, as all events of the run have it that name one; None where they
     name several.
     """
-    times: Mapping[int, str] = MappingProxyType({})
-    """When rejected lines were written, by their numbers, as far as they say it."""
 
     @property
     def rejected_since(self) -> tuple[Rejected, ...]:
@@ -109,11 +105,10 @@ class JoinedFeed(NamedTuple):
         counted = decider.state.counted if decider is not None else None
         found = []
         for each in self.files:
-            times = each.state.times if each is not decider else {}
             since = tuple(
                 line
                 for line in each.state.rejected_since
-                if counted is None or times.get(line.line, counted.ts) >= counted.ts
+                if counted is None or each is decider or (line.ts or counted.ts) >= counted.ts
             )
             if since:
                 found.append((each.path, since))
@@ -148,20 +143,18 @@ def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
     numbers = _line_numbers(data, [start for start, _ in found])
 
     def told(lines: list[tuple[int, OddLine]]) -> tuple[Rejected, ...]:
-        return tuple(dropped(line, numbers[start]) for start, line in reversed(lines))
+        return tuple(
+            dropped(line, numbers[start])._replace(ts=time_in(line))
+            for start, line in reversed(lines)
+        )
 
     return FeedState(
         counted is not None or has_run(data, run_id),
-        None if counted is None else _counted(counted[1], numbers[counted[0]]),
+        None if counted is None else counted_in(counted[1], numbers[counted[0]]),
         told(rejected),
         told(hidden),
         tuple(lookalike("", numbers[start], feed.name, line) for start, line in reversed(alike)),
         _agent_of(data, run_id),
-        {
-            numbers[start]: ts
-            for start, line in (*rejected, *hidden)
-            if (ts := next((value for value, _ in strings_named(line.text, "ts")), None))
-        },
     )
 
 
@@ -246,7 +239,8 @@ def _is_alike(line: OddLine, feed: EventType, run_id: str) -> bool:
     return is_alike and run_named(line) in (run_id, None)
 
 
-def _counted(line: Line, number: int) -> Counted:
+def counted_in(line: Line, number: int) -> Counted:
+    """What an event of a feed says, given its number."""
     assert line.event is not None
     values = {name: line.fact(name) for name in line.event.fields if name not in ENVELOPE}
     return Counted(values, number, line.text_fact("ts"))

@@ -40,7 +40,7 @@ class Rejected(NamedTuple):
     hides: str | None = None
     """The feed whose name stands in the line somewhere, as where two were written on one line."""
     ts: str | None = None
-    """When a line that may be a grade was recorded, where it can be read."""
+    """When a line that may be of a feed was recorded, where it can be read."""
 
     @property
     def feed(self) -> str | None:
@@ -263,6 +263,11 @@ def dropped(line: OddLine, number: int) -> Rejected:
     hides = None
     if line.event_name not in FEEDS:
         hides = next((name for name in FEEDS if name in line.text), None)
-    is_grade = GRADE in {line.event_name, hides}
-    ts = next((value for value, _ in strings_named(line.text, "ts")), None) if is_grade else None
+    is_feed = hides is not None or line.event_name in FEEDS
+    ts = time_in(line) if is_feed else None
     return Rejected(number, line.event_name, line.run_id, hides, ts)
+
+
+def time_in(line: OddLine) -> str | None:
+    """When a rejected line was written, as far as its text says that."""
+    return next((value for value, _ in strings_named(line.text, "ts")), None)

@@ -25,6 +25,7 @@ def _completion(asked: Asked, params: types.CompletionParams) -> types.Completio
         client=asked.client.completion,
         stamp=new_stamp(),
         listing=_Listing(asked),
+        joined=asked.joined,
     )
 
 
