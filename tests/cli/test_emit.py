@@ -268,3 +268,11 @@ def test_where_no_trace_can_be(tmp_path: Path) -> None:
     ran = emit(tmp_path / "a\x1b[31m" / ("x" * 300), "dispatch-end", END)
     assert ran.code == 2
     assert "a<U+001B>[31m" in ran.err
+
+
+def test_a_payload_is_not_read_without_end(tmp_path: Path) -> None:
+    target = ("--trace-file", tmp_path / "trace.jsonl", "--project-run-id", "run-1")
+    payload = b" " * ((16 << 20) + 1)
+    ran = process("emit", *target, "--event", "triage", "--payload", "-", stdin=payload)
+    assert ran == (2, "", "drive-trace: -: is too large: it has more than 16 MB\n")
+    assert not (tmp_path / "trace.jsonl").exists()

@@ -403,3 +403,13 @@ def test_a_null_that_erases_what_another_file_recorded_is_found(tmp_path: Path) 
         (str(erasing), "erased-verdict", f'`{name}` was "pass" {where}')
         for name in ("mechanical", "qa")
     ]
+
+
+def test_a_usage_log_is_not_read_without_end(trace: Path, tmp_path: Path) -> None:
+    usage = tmp_path / "usage.jsonl"
+    with usage.open("wb") as file:
+        file.truncate((256 << 20) + 1)
+    ran = add_tokens(trace, "--usage", str(usage))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"drive-trace: {usage}: is too large: it has more than 256 MB\n"
+    assert trace.read_text() == triage()

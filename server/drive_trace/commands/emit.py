@@ -11,6 +11,9 @@ from drive_trace.drafts import draft_event, may_erase
 from drive_trace.storage.recording import append_event, preview_event
 from drive_trace.storage.traces import STDIN
 
+_MOST = 16 << 20
+"""A payload has no more bytes."""
+
 
 @click.command(short_help="Append one event to a trace.")
 @target_options
@@ -72,7 +75,7 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
         --project-run-id shop --event dispatch-start --payload -
       drive-trace schema dispatch-start     what its payload has to be
     """
-    text = read_text(STDIN) if payload == STDIN else payload
+    text = read_text(STDIN, _MOST) if payload == STDIN else payload
     draft = done(draft_event(event, project_run_id, orchestrator_agent_id, text), trace_file)
     beside = feeds.found_beside(trace_file) if may_erase(draft) and not only_this_file else []
     outcome = (

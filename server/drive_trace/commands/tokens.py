@@ -11,6 +11,9 @@ from drive_trace.commands.usage import total_usage
 from drive_trace.commands.writing import done, new_run_option, read_text, say, target_options
 from drive_trace.vocabulary import COST, TOKEN_FIELDS
 
+_MOST = 256 << 20
+"""A usage log has no more bytes: it is read whole."""
+
 
 class _Count(click.IntRange):
     name = "integer"  # as it is called where something else is given
@@ -82,7 +85,7 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     if usage is not None:
         if changes:
             raise click.UsageError("--usage does not go with single figures")
-        total = done(total_usage(read_text(usage)), trace_file)
+        total = done(total_usage(read_text(usage, _MOST)), trace_file)
         changes = dict(total.tokens)
         for note in total.notes:
             say(note)

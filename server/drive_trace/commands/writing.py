@@ -76,9 +76,11 @@ def new_run_option(command: Command) -> Command:
     )(command)
 
 
-def read_text(source: str) -> str:
-    """A file, or standard input for ``-``; ends the command where it cannot be read."""
-    data = done(read_bytes(source), source)
+def read_text(source: str, most: int) -> str:
+    """A file, or standard input for ``-``; ends the command where it cannot be read, or has more
+    than ``most`` bytes.
+    """
+    data = done(read_bytes(source, most), source)
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -1,8 +1,16 @@
-"""The configurations and baselines that hold for the client's traces, as they are on disk now."""
+"""The configurations and baselines that hold for the client's traces, as they are on disk.
+
+They are looked at beside the loop: a network folder may be long in answering, or never do so.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import os
 import time
+from collections.abc import Iterable
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,10 +19,14 @@ from drive_trace.api import Spot
 from drive_trace.features.diagnostics import SOURCE
 from drive_trace.features.raw_json import dumps
 from drive_trace.lsp.client import path_of
+from drive_trace.lsp.threads import in_thread
+from drive_trace.lsp.turns import Turns
 from drive_trace.rules.base import Severity
 from drive_trace.rules.settings import RuleSettings
-from drive_trace.storage.projects import FileProblem, Projects
+from drive_trace.storage.projects import FileProblem, Project, Projects
 from drive_trace.text import PositionEncoding, Span, units_before
+
+log = logging.getLogger(__name__)
 
 CONFIGURATION_GLOBS = ("**/drive-trace.toml", "**/drive-trace-baseline.json")
 _PERIOD = 1.0
@@ -22,26 +34,46 @@ _PERIOD = 1.0
 
 
 class Configurations:
-    """Finds what holds for a trace. Asked again, it notices what changed."""
+    """Finds what holds for a trace, and remembers it for the trace's folder."""
 
-    def __init__(self, base: str) -> None:
-        self._projects = Projects(base)
-        self._problems: dict[Path, tuple[FileProblem, ...]] = {}
-        """What is wrong with the files that hold for a trace, by the trace's path."""
+    def __init__(self) -> None:
+        self.start(os.curdir)
+        self._found: dict[Path, Project] = {}
+        """What the last look at a folder has found."""
+        self._turns: Turns[None] = Turns()
         self._told: set[Path] = set()
         """The files that something has been wrong with."""
         self._look_again = 0.0
 
+    def start(self, base: str) -> None:
+        """Begin with the folder of the client's workspace."""
+        self._projects = Projects(base)
+
     def rules_for(self, uri: str, over: RuleSettings) -> RuleSettings:
-        """How the rules are run over a trace; ``over`` is what the client sets itself."""
-        path = path_of(uri)
-        if path is None:
-            return over
-        project = self._projects.of(str(path))
-        self._problems.pop(path, None)
-        if project.problems:
-            self._problems[path] = project.problems
-        return project.settings_for(str(path)).under(over)
+        """How the rules are run over a trace, by the last look at its folder; ``over`` is what the
+        client sets itself.
+        """
+        path = _absolute(uri)
+        project = self._found.get(path.parent) if path is not None else None
+        # The project's folder is above the trace, so that nothing is looked up on disk here.
+        return project.settings_for(str(path)).under(over) if project is not None else over
+
+    async def look(self, uris: Iterable[str]) -> None:
+        """Look at what holds for traces now; it begins after this was called."""
+        paths = map(_absolute, uris)
+        folders = {path.parent for path in paths if path is not None}
+        looks = (self._turns.take(each, partial(self._look_at, each)) for each in folders)
+        await asyncio.gather(*looks)
+
+    async def _look_at(self, folder: Path) -> None:
+        try:
+            # Threads that read the same file at once are not in each other's way: each gets what
+            # it read, and what is remembered of it is compared with the file the next time.
+            found = await in_thread(self._projects.of, str(folder / "trace.jsonl"))
+        except Exception:
+            log.exception("what holds in %s cannot be looked at", folder)
+        else:
+            self._found[folder] = found
 
     def is_due(self) -> bool:
         """Whether it is time to look at the disk again."""
@@ -55,12 +87,17 @@ class Configurations:
         """What is wrong with configurations and baselines: by URI, lists as JSON text, empty once
         mended.
         """
-        found = dict.fromkeys(chain.from_iterable(self._problems.values()))
+        found = dict.fromkeys(chain.from_iterable(each.problems for each in self._found.values()))
         by_file: dict[Path, list[dict[str, Any]]] = {path: [] for path in self._told}
         for problem in found:
             by_file.setdefault(problem.file, []).append(_diagnostic(problem, encoding))
         self._told |= by_file.keys()
         return {path.as_uri(): dumps(items) for path, items in by_file.items()}
+
+
+def _absolute(uri: str) -> Path | None:
+    path = path_of(uri)
+    return Path(os.path.abspath(path)) if path is not None else None  # noqa: PTH100 - follows no link
 
 
 def _diagnostic(problem: FileProblem, encoding: PositionEncoding) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from typing import Any
 
 from lsprotocol import types
 
-from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.features.raw_json import dumps
 from drive_trace.lsp.client import path_of
 from drive_trace.lsp.closed_traces import ClosedTraces
+from drive_trace.lsp.judging import Judging
 from drive_trace.lsp.protocol import TraceProtocol
 from drive_trace.lsp.reports import Report
 from drive_trace.lsp.threads import in_thread
@@ -37,12 +37,12 @@ class Diagnosing:
         protocol: TraceProtocol,
         traces: Workspace,
         closed: ClosedTraces,
-        options_of: Callable[[str], DiagnosticOptions],
+        judging: Judging,
         of_configurations: Callable[[], Mapping[str, bytes]],
     ) -> None:
         self._protocol = protocol
         self._traces = traces
-        self._options_of = options_of
+        self._judging = judging
         self._of_configurations = of_configurations
         self._told: Mapping[str, bytes] = {}
         self.closed = closed
@@ -87,7 +87,7 @@ class Diagnosing:
     async def document(self, params: types.DocumentDiagnosticParams) -> dict[str, Any]:
         """The diagnostics of one document; of one that is not open, as it is on disk."""
         uri, previous = params.text_document.uri, params.previous_result_id
-        report = self._of_open(uri, previous)
+        report = await self._of_open(uri, previous)
         if report is None:
             path = path_of(uri)
             if path is not None and await in_thread(self.closed.has, path):
@@ -121,9 +121,10 @@ class Diagnosing:
         done: set[str] = set()
         for trace in self._traces:
             done.add(trace.uri)
-            report = self._of_open(trace.uri, previous.get(trace.uri))
-            if report is not None:
-                yield report.as_workspace_report(trace.version)
+            report = await self._of_open(trace.uri, previous.get(trace.uri))
+            now = self._traces.get(trace.uri)
+            if report is not None and now is not None:
+                yield report.as_workspace_report(now.version)
         for real, path, uri in await in_thread(self.closed.spelled, list(previous)):
             if real in map(self._real_path, self._traces):
                 continue
@@ -143,14 +144,21 @@ class Diagnosing:
         path = path_of(trace.uri)
         return real_path(path) if path is not None else None
 
-    def _of_open(self, uri: str, previous: str | None) -> Report | None:
+    async def _of_open(self, uri: str, previous: str | None) -> Report | None:
         trace = self._traces.get(uri)
+        if trace is None:
+            return None
+        # Who cannot be told to ask again gets no answer that may soon be wrong.
+        for_long = not self._protocol.client.refreshes_diagnostics
+        await self._judging.settled(trace, for_long=for_long)
+        trace = self._traces.get(uri)  # as it is now: typing goes on
         return Report.of(uri, trace.diagnostics()).unless(previous) if trace is not None else None
 
     async def _of_closed(self, path: Path, uri: str, previous: str | None) -> Report | None:
         try:
-            report = await in_thread(self.closed.report, path, previous, self._options_of(uri))
+            options = await self._judging.options_now(uri)
+            report = await in_thread(self.closed.report, path, previous, options)
         except Exception:
             log.exception("%s cannot be looked at", path)  # which must not fail all the others
             return None
-        return report if self._traces.get(uri) is None else self._of_open(uri, previous)
+        return report if self._traces.get(uri) is None else await self._of_open(uri, previous)

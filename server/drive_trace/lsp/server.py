@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -26,6 +25,7 @@ from drive_trace.lsp.configurations import CONFIGURATION_GLOBS, Configurations
 from drive_trace.lsp.converter import strict_converter
 from drive_trace.lsp.diagnosing import Diagnosing
 from drive_trace.lsp.following import Following
+from drive_trace.lsp.judging import Judging
 from drive_trace.lsp.logs import ClientLog
 from drive_trace.lsp.protocol import TraceProtocol
 from drive_trace.lsp.refreshing import Refreshing
@@ -59,12 +59,19 @@ class TraceServer(LanguageServer):
         )
         self.traces = Workspace()
         self.settings = Settings()
-        self._configurations = Configurations(os.curdir)
+        self._configurations = Configurations()
         self._client_log = ClientLog(self.window_log_message)
         closed = ClosedTraces(())
         self._folders = closed.folders
+        self._judging = Judging(
+            self.traces, self._configurations, self._options, self._send_findings, self._judged
+        )
         self._diagnosing = Diagnosing(
-            self.protocol, self.traces, closed, self._options, self._configuration_diagnostics
+            self.protocol,
+            self.traces,
+            closed,
+            self._judging,
+            self._configuration_diagnostics,
         )
         self._runs = WorkspaceRuns(self.traces, closed)
         self._refreshing = Refreshing(
@@ -84,7 +91,7 @@ class TraceServer(LanguageServer):
             self._runs,
             self._following,
             self.answering.asked,
-            lambda uri: self._options(uri).rules,
+            self._judging.rules_now,
         )
         self._use(self.settings)
         self._register()
@@ -124,7 +131,8 @@ class TraceServer(LanguageServer):
     def _initialize(self, params: types.InitializeParams) -> None:
         folders = self.protocol.client.folders
         self._folders.change(folders, ())
-        self._configurations = Configurations(str(folders[0]) if folders else os.curdir)
+        if folders:
+            self._configurations.start(str(folders[0]))
         self._settings_source.start(params.initialization_options)
         client = self.protocol.client
         if client.applies_edits:
@@ -158,8 +166,8 @@ class TraceServer(LanguageServer):
         document.text = ""  # the trace has it now, and it can be large
         self.traces.open(trace)
         self._refreshing.opened(trace)
-        self._diagnosing.publish(trace)
-        self._diagnosing.publish_configurations()
+        self._judging.look([trace])
+        self._judging.publish(trace)
         self._following.opened(document.uri)
         self._views.changed(document.uri)
 
@@ -176,6 +184,7 @@ class TraceServer(LanguageServer):
         uri = params.text_document.uri
         self._publishing.drop(uri)
         self._refreshing.closed(uri)
+        self._judging.closed(uri)
         if self.traces.close(uri):
             self._diagnosing.clear(uri)
             self._following.closed(uri)
@@ -196,28 +205,16 @@ class TraceServer(LanguageServer):
     def _did_change_files(self, params: types.DidChangeWatchedFilesParams) -> None:
         self._following.files_changed(params.changes)
         if not all(self._following.is_trace(each.uri) for each in params.changes):
-            self._follow_options()
+            self._judging.look(self.traces)
             self._diagnosing.ask_again()  # closed traces have configurations, too
 
     def _cancel_progress(self, params: types.WorkDoneProgressCancelParams) -> None:
         self._following.cancel(params.token)
 
-    def _follow_options(self) -> None:
-        """Use what settings, configurations and baselines say now."""
-        has_changed = False
-        for trace in self.traces:
-            if trace.use(self._options(trace.uri)):
-                has_changed = True
-                self._diagnosing.publish(trace)
-        self._diagnosing.publish_configurations()
-        if has_changed:
-            self._diagnosing.ask_again()
-            self._views.changed(None)
-
     def _use_and_follow(self, settings: Settings) -> None:
         before = self.settings
         self._use(settings)
-        self._follow_options()
+        self._judging.judge(self.traces)
         self._refreshing.settings_changed(before, settings)
         if settings.files != before.files:
             self._watch_instead(before.files, settings.files)
@@ -245,6 +242,7 @@ class TraceServer(LanguageServer):
         self._client_log.use(settings.log_to_client)
 
     def _options(self, uri: str) -> DiagnosticOptions:
+        """By what was found at the last look at the disk."""
         return DiagnosticOptions(
             uri=uri,
             encoding=self.protocol.client.encoding,
@@ -254,15 +252,24 @@ class TraceServer(LanguageServer):
             rules=self._configurations.rules_for(uri, self.settings.rules),
         )
 
+    def _send_findings(self, trace: OpenTrace) -> None:
+        self._diagnosing.publish(trace)
+
+    def _judged(self, by_other_rules: bool) -> None:
+        self._diagnosing.publish_configurations()
+        if by_other_rules:
+            self._diagnosing.ask_again()
+            self._views.changed(None)
+
     def _configuration_diagnostics(self) -> dict[str, bytes]:
         return self._configurations.diagnostics(self.protocol.client.encoding)
 
     def _deliver(self, uri: str) -> None:
         trace = self.traces.get(uri)
         if trace is not None:
-            if not self.protocol.client.registers_watchers and self._configurations.is_due():
-                self._follow_options()
-            self._diagnosing.publish(trace)
+            if not self.protocol.client.registers_watchers:
+                self._judging.look_now_and_then()
+            self._judging.publish(trace)
             self._refreshing.changed(trace)
             self._views.changed(uri)
 

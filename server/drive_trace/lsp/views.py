@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -65,7 +65,7 @@ _NO_RUN = "there is no such run in the trace"
 
 Made = TypeVar("Made")
 AskedOf = Callable[[str], Asked | None]
-RulesFor = Callable[[str], RuleSettings]
+RulesNow = Callable[[Sequence[str]], Awaitable[Sequence[RuleSettings]]]
 _Counts = Mapping[str, Mapping[str | None, int]]
 """Findings by a trace's address and a run."""
 
@@ -99,13 +99,13 @@ class Views:
         runs: WorkspaceRuns,
         following: Following,
         asked: AskedOf,
-        rules_for: RulesFor,
+        rules_now: RulesNow,
     ) -> None:
         self._protocol = protocol
         self._runs = runs
         self._following = following
         self._asked = asked
-        self._rules_for = rules_for
+        self._rules_now = rules_now
         self._is_listening = False
         self._turns: Turns[Any] = Turns()
         self.handlers: Mapping[str, Callable[[Any], object]] = {
@@ -145,7 +145,8 @@ class Views:
         counts: _Counts = {}
         for start in range(0, len(reals), _AT_ONCE):
             some = reals[start : start + _AT_ONCE]
-            asked = [(real, uris[real], self._rules_for(uris[real])) for real in some]
+            of_some = [uris[real] for real in some]
+            asked = list(zip(some, of_some, await self._rules_now(of_some), strict=True))
             counts = {**counts, **await in_thread(self._counts_of, asked)}
         return counts
 

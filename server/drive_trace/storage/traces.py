@@ -54,17 +54,17 @@ def read_trace(path: str) -> Trace | Problem:
     return Problem(path, UTF16) if is_utf16(data) else Trace(path, records_of(data))
 
 
-def read_bytes(path: str) -> bytes | Problem:
-    """Read a file whole, of at most :data:`LARGEST` bytes; ``-`` is standard input. Never waits
-    for anybody to write to a pipe.
+def read_bytes(path: str, most: int = LARGEST) -> bytes | Problem:
+    """Read a file whole, of at most ``most`` bytes; ``-`` is standard input. Never waits for
+    anybody to write to a pipe.
     """
     try:
         if path == STDIN:
-            return read_stream(sys.stdin.buffer)
+            return read_stream(sys.stdin.buffer, most)
         if _OPEN_ALREADY.fullmatch(path):
             with Path(path).open("rb") as stream:
-                return read_stream(stream)
-        return read_regular(path, LARGEST)
+                return read_stream(stream, most)
+        return read_regular(path, most)
     except (OSError, ValueError) as error:
         return Problem(path, why_not_read(error))
 
