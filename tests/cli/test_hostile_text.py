@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 from tests.cli.support import process, run, write
 from tests.support.client_text import event, graded
-from tests.support.command import COMMAND
+from tests.support.command import COMMAND, SERVE
+from tests.support.raw_client import RawClient
 
 HOSTILE = (
     "::error::obeyed",
@@ -107,3 +110,54 @@ def test_a_diff_is_exact_in_a_file_and_obeyed_in_no_log(tmp_path: Path) -> None:
         subprocess.run(command, stdout=patch, cwd=tmp_path, env=log, check=False)
     exact = (tmp_path / "fix.patch").read_text("utf-8")
     assert "\n  ::error::obeyed\n ##[error]obeyed\n-{" in exact
+
+
+MARKUP = ("[x](command:obeyed) <img src=obeyed>", "`[x](command:obeyed)`` <img src=obeyed>")
+CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+
+
+def trace_with(text: str) -> str:
+    """A run and a dispatch that are called so, as readers accept them."""
+    start = event(
+        "dispatch-start",
+        project_run_id=text,
+        dispatch_id=str(UUID(int=4 << 76 | 1 << 63)),
+        dispatch_name=text,
+        subagent_type=text,
+        model=text,
+        parent_dispatch_id=None,
+    )
+    return graded("pass", "fail", None, project_run_id=text) + start
+
+
+@pytest.mark.end_to_end
+@pytest.mark.parametrize("text", MARKUP)
+def test_markdown_in_an_editor_holds_it_as_code_only(text: str) -> None:
+    uri, trace = "file:///hostile/trace.jsonl", trace_with(text)
+    with RawClient(SERVE) as client:
+        client.initialize({"textDocument": {"hover": {"contentFormat": ["markdown"]}}})
+        client.open(uri, trace)
+        shown = []
+        for number, record in enumerate(trace.splitlines()):
+            for found in re.finditer(r'"[^"]+"', record):
+                at = {"line": number, "character": found.start() + 1}
+                asked = {"textDocument": {"uri": uri}, "position": at}
+                hover = client.request("textDocument/hover", asked)
+                shown.append(hover["contents"]["value"] if hover else "")
+        assert any("command:obeyed" in each for each in shown)
+        assert [each for each in shown if "obeyed" in CODE.sub("", each)] == []
+        assert client.shutdown() == 0
+
+
+@pytest.mark.parametrize("text", MARKUP)
+@pytest.mark.parametrize("chosen", ["html", "markdown", "json"])
+def test_a_report_holds_it_as_text(chosen: str, text: str) -> None:
+    out = run("report", "-", "--format", chosen, stdin=trace_with(text)).out
+    assert "obeyed" in out
+    if chosen == "html":
+        assert "<img" not in out
+        assert [each for each in re.findall(r'(?:href|src)="[^"]*', out) if "obeyed" in each] == []
+    elif chosen == "markdown":
+        assert "obeyed" not in CODE.sub("", out)
+    else:
+        assert text in json.dumps(json.loads(out)).replace('\\"', '"')
