@@ -498,7 +498,7 @@ def test_a_run_is_renamed_in_all_its_files(
     document, there = two
     taken = write(tmp_path / "taken" / "trace.jsonl", triage(run="run-2"))
     told(alone, taken, 1)
-    alone.request("driveTrace/runs", {})
+    assert eventually(lambda: "taken" in str(alone.request("driveTrace/runs", {})))
     position = {"line": 0, "character": document.text.index(RUN) + 2}
 
     def renamed(name: str) -> dict[str, Any]:
@@ -513,3 +513,44 @@ def test_a_run_is_renamed_in_all_its_files(
     assert renamed("run-2")["error"]["message"] == (
         'taken/trace.jsonl names a run "run-2" already: renaming this run would make the two one.'
     )
+
+
+def test_a_file_that_cannot_be_written_has_no_run_renamed(
+    alone: RawClient, two: tuple[Document, Path]
+) -> None:
+    document, there = two
+    there.chmod(0o400)
+    if os.access(there, os.W_OK):
+        pytest.skip("this user may write everything")
+    position = {"line": 0, "character": document.text.index(RUN) + 2}
+    params = {**document.identifier, "position": position, "newName": "run-3"}
+    error = alone.response(alone.start_request("textDocument/rename", params))["error"]
+    assert error["message"] == f"{there} cannot be written: nothing was renamed."
+
+
+def test_a_rename_is_annotated_and_counts_an_open_file_as_it_is_open(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    edits = {"documentChanges": True, "changeAnnotationSupport": {}}
+    here = write(tmp_path / "a" / "trace.jsonl", STARTED)
+    there = write(tmp_path / "b" / "trace.jsonl", STARTED)
+    workspace = {**WATCHES["workspace"], "workspaceEdit": edits}
+    start(alone, tmp_path, declared={**WATCHES, "workspace": workspace})
+    document = opened(alone, here)
+    # On disk it names the run once; in the editor, further down, and twice.
+    other = opened(alone, there, apart(triage(run="run-2") + STARTED + STARTED))
+    alone.request("driveTrace/runs", {})
+    position = {"line": 0, "character": document.text.index(RUN) + 2}
+    params = {**document.identifier, "position": position, "newName": "run-3"}
+    made = alone.request("textDocument/rename", params)
+    assert [
+        (each["textDocument"], [edit["range"]["start"]["line"] for edit in each["edits"]])
+        for each in made["documentChanges"]
+    ] == [
+        ({"uri": document.uri, "version": document.version}, [0]),
+        ({"uri": other.uri, "version": other.version}, [1, 2]),
+    ]
+    ((name, about),) = made["changeAnnotations"].items()
+    assert about == {"label": 'Rename run "run-1" to "run-3"', "description": "in 2 files"}
+    named = {edit["annotationId"] for each in made["documentChanges"] for edit in each["edits"]}
+    assert named == {name}

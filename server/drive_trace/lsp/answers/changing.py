@@ -56,7 +56,8 @@ async def _rename_run(asked: Asked, edits: int, run: Named, new_name: str) -> di
     """The edits of all files of the workspace folder that name a run, or why there are none."""
     await asked.settled()
     client, uri = asked.client, asked.trace.uri
-    annotation = "rename-run" if client.reads_annotations else None
+    is_annotated = client.reads_annotations and client.reads_document_changes
+    annotation = "rename-run" if is_annotated else None
 
     def work(analysis: Analysis, each: str) -> Steps[tuple[str, JsonText | CannotRename]]:
         made = yield from rename_named(analysis, run, new_name, asked.encoding, annotation)
