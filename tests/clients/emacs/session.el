@@ -17,6 +17,10 @@
 ;; take that for a crash and start another.
 (setq eglot-autoreconnect nil)
 
+;; On a busy machine the server may need more than the three seconds after which eglot goes on
+;; without it, and says so.
+(setq eglot-sync-connect session-patience)
+
 ;; In batch mode nobody reads the events of file watches, and while some wait to be read, Emacs
 ;; runs no sentinels: eglot would not notice that the server has ended.
 (advice-add 'file-notify-add-watch :override #'ignore)

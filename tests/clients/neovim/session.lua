@@ -177,10 +177,10 @@ function steps.act(token, title)
   return { line = vim.api.nvim_get_current_line(), last = vim.api.nvim_buf_get_lines(buffer, -2, -1, true)[1] }
 end
 
--- What the file holds after it is saved.
+-- What the file holds after it is saved, its last newline as well.
 function steps.save()
   vim.cmd.write()
-  return { text = table.concat(vim.fn.readfile(vim.api.nvim_buf_get_name(buffer)), '\n') }
+  return { text = table.concat(vim.fn.readfile(vim.api.nvim_buf_get_name(buffer), 'b'), '\n') }
 end
 
 -- An editor that quits does not wait for the server, so this asks it to end first.
