@@ -1,8 +1,7 @@
 """One record as JSON: whether it is, its tree with spans, and what is wrong with it.
 
 :func:`parse` never raises, whatever the text, and takes time that grows with its
-length only. It accepts exactly what JavaScript's ``JSON.parse`` accepts: that is
-decided by ``syntax_strict`` alone; ``syntax_recovery`` explains the rest.
+length only. It accepts exactly what JavaScript's ``JSON.parse`` accepts.
 """
 
 from __future__ import annotations

@@ -1,22 +1,16 @@
-"""Reads one record, strictly first, and tolerantly where it is not JSON."""
+"""Reads one record, and says which of its repairs are certain."""
 
 from __future__ import annotations
 
-import orjson
-
 from drive_trace.json_text.nodes import Syntax, SyntaxProblem
-from drive_trace.json_text.recovery import recover
+from drive_trace.json_text.reader import read
 from drive_trace.json_text.report import apply, essential, is_safe
-from drive_trace.json_text.strict import read
 
 
 def parse(text: str) -> Syntax:
     """Read one record, given without the newline that ends it."""
-    root = read(text)
-    if root is not None:
-        return Syntax(text, root)
-    root, problems = recover(text)
-    if _is_certain(text, problems):
+    root, problems = read(text)
+    if not problems or _is_certain(text, problems):
         return Syntax(text, root, tuple(problems))
     return Syntax(text, root, tuple(map(_suggestion, essential(problems))))
 
@@ -36,16 +30,7 @@ def _is_certain(text: str, problems: list[SyntaxProblem]) -> bool:
 
 def _most_problems(text: str) -> int:
     """The problems of the worst of some records."""
-    return max(0 if _is_json(each) else len(recover(each)[1]) for each in text.split("\n"))
-
-
-def _is_json(text: str) -> bool:
-    try:
-        orjson.loads(text)
-    except ValueError:
-        # It refuses some records that JSON.parse accepts, and accepts none that it refuses.
-        return read(text) is not None
-    return True
+    return max(len(read(each)[1]) for each in text.split("\n"))
 
 
 def _suggestion(problem: SyntaxProblem) -> SyntaxProblem:

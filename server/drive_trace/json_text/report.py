@@ -105,10 +105,6 @@ class Report:
         else:
             self.spread(root.span, is_start=False)
 
-    def not_json(self, span: Span) -> None:
-        """The last resort: nothing more can be said."""
-        self.add(ProblemKind.UNEXPECTED, span, "this line is not JSON")
-
     def cut_off(self, rest: Span) -> None:
         """A rest that nobody looks at: nothing is repaired, as more of its kind may stand there."""
         for cause in self._causes.values():

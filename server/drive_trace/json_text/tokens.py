@@ -8,8 +8,8 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from drive_trace.json_text.nodes import Kind, Node, ProblemKind
+from drive_trace.json_text.pairs import SCALAR_WORD, unescape
 from drive_trace.json_text.report import Report, name, quote
-from drive_trace.json_text.strict import SCALAR_WORD, unescape
 from drive_trace.text import Span
 
 _WS = r"[ \t\n\r]*+"

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from drive_trace.json_text.nodes import Kind, Node, ProblemKind
+from drive_trace.json_text.pairs import SCALAR_WORD, number, scalar
 from drive_trace.json_text.report import Report, quote
-from drive_trace.json_text.strict import SCALAR_WORD, number, scalar
 
 if TYPE_CHECKING:
     from drive_trace.text import Span

@@ -1,19 +1,20 @@
-"""Makes out as much as possible of a record that is not JSON, and names the causes.
+"""Reads a record: its tree, and every cause for which it is not what ``JSON.parse`` accepts.
 
-Only records that :mod:`drive_trace.json_text.strict` refuses come here. The
-reader is a machine with a stack of its own: it takes one token after the other,
-and always either consumes it or closes a frame, so it ends.
+The reader is a machine with a stack of its own: it takes one token after the other,
+and always either consumes it or closes a frame, so it ends. It makes out as much as
+possible of any text; a record in which it finds nothing wrong is JSON.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from enum import Enum, auto
 
 from drive_trace.json_text.nodes import Kind, Member, Node, ProblemKind, SyntaxProblem
+from drive_trace.json_text.pairs import SCALAR_WORD, WHITESPACE, Run, object_of, run_at
 from drive_trace.json_text.report import Report, quote
-from drive_trace.json_text.strict import SCALAR_WORD, WHITESPACE, Run, object_of, run_at
 from drive_trace.json_text.tokens import Place, Token, Tokens
 from drive_trace.json_text.words import value_of
 from drive_trace.text import Span
@@ -23,7 +24,10 @@ _RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")
 _CONFLICT = re.compile(r"(<{7}|>{7}|\|{7})( .*)?$|={7}$", re.DOTALL)
 _MOST_CLOSERS = 16
 _MOST_TOKENS = 50_000
-"""More of a record are not looked at: nobody wrote them, and a second is all that one may cost."""
+"""More of a record that is not JSON are not looked at: nobody wrote them, and a second is all that
+one may cost.
+"""
+_QUOTED = re.compile(r'"(?>(?:[^"\\]|\\.)*)"?', re.DOTALL)
 _MARKS = {
     "comma": (ProblemKind.MISSING_COMMA, ","),
     "colon": (ProblemKind.MISSING_COLON, ":"),
@@ -76,12 +80,16 @@ class _Frame:
         return Node(Kind.ARRAY, span, items=tuple(self.items or ()))
 
 
-def recover(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
-    """What can be made out of a record that is not JSON, and at least one problem."""
+def read(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
+    """As much as can be made out of a record, and what is wrong with it."""
     if _CONFLICT.match(text):
         span = Span(0, len(text.rstrip(WHITESPACE)))
         message = "a merge conflict: choose one side and remove its markers"
         return None, [SyntaxProblem(ProblemKind.MERGE_CONFLICT, span, message)]
+    run = run_at(text, 1) if text.startswith("{") else None
+    if run is not None and run.last_value >= 0 and text[run.end :].rstrip(WHITESPACE) == "}":
+        # Nearly all records are an object of such pairs, and need no machine.
+        return object_of(Span(0, run.end + 1), [run]), []
     return _Reader(text).read()
 
 
@@ -98,8 +106,13 @@ class _Reader:
         self.open_objects = 0
 
     def read(self) -> tuple[Node | None, list[SyntaxProblem]]:
-        for _ in range(_MOST_TOKENS):
+        for count in itertools.count():
             if self._ended():
+                break
+            if count >= _MOST_TOKENS and (
+                self.report or (count == _MOST_TOKENS and not _may_close(self.text))
+            ):
+                self._give_up()
                 break
             if self.expect is _Expect.KEY:
                 self._run()
@@ -117,11 +130,7 @@ class _Reader:
             else:
                 self._text(token)
             self.last = token
-        else:
-            self._give_up()
         self._finish()
-        if not self.report:
-            self.report.not_json(Span(0, len(self.text)))
         return self.root, self.report.problems()
 
     def _give_up(self) -> None:
@@ -410,3 +419,9 @@ class _Reader:
     def _close_all(self, end: int) -> None:
         while self.frames:
             self._close_frame(end)
+
+
+def _may_close(text: str) -> bool:
+    """Whether as many brackets close as open: else what is long need not be read to its end."""
+    marks = _QUOTED.sub("", text)
+    return all(marks.count(opens) == marks.count(closes) for opens, closes in ("{}", "[]"))

@@ -1,12 +1,10 @@
-r"""Exactly the records that JavaScript's ``JSON.parse`` accepts, with spans, and no others.
+r"""Pairs of an object that are JSON and nothing else: nearly all of a trace is such pairs.
 
 Facts (ECMA-262, JSON.parse; RFC 8259): white space is space, tab, ``\n`` and
-``\r``; strings hold no character below U+0020; surrogates need no partner;
-nesting has no limit. Nothing here recurses, and nothing that a regex has given up
-on is tried again, so the time grows with the length of the record whatever it holds.
-
-Nearly all of a trace is pairs without nesting: one regex passes over a run of
-them, and :class:`Run` takes it apart when someone asks.
+``\r``; strings hold no character below U+0020; surrogates need no partner.
+One regex passes over a run of pairs, and :class:`Run` takes it apart when someone
+asks. Nothing that a regex has given up on is tried again, so the time grows with
+the length of the record whatever it holds.
 
 Before 3.11.5 Python gets possessive groups wrong (python/cpython#106052): only
 sets are repeated possessively here, groups are greedy and atomic.
@@ -41,31 +39,17 @@ _SOME_PAIRS = rf"(?>(?:{_NAME}(?:{_NEAR}){_WS},{_WS}(?![0-9])){{0,999}})"
 _PAIRS = re.compile(_SOME_PAIRS)
 _RUN = re.compile(rf"{_WS}({_SOME_PAIRS})(?:{_NAME}({_NEAR})(?={_WS}(?:\}}|\Z)))?")
 _PAIR = re.compile(rf'("{_PLAIN}"){_WS}:{_WS}({_NEAR}){_WS},?{_WS}')
-_VALUE = re.compile(rf"{_WS}({_SCALAR}|[{{\[]){_WS}")
-_KEY = re.compile(rf"{_WS}({_STRING}){_WS}:")
+_SCALARS = re.compile(_SCALAR)
 _SKIP = re.compile(_WS)
-_QUOTED = re.compile(r'"(?>(?:[^"\\]|\\.)*)"?', re.DOTALL)
 
 _ESCAPE_OR_PAIR = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-_LAST = ("}", "]", '"', "e", "l", *"0123456789")
-"""What a JSON text can end with: an object that was cut off is known at once."""
 _SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_NOWHERE = Span(0, 0)
 _MOST_SEARCHES = 4
-_DEEP = 1000
 _LITERALS = {
     "true": (Kind.BOOLEAN, True),
     "false": (Kind.BOOLEAN, False),
     "null": (Kind.NULL, None),
 }
-
-
-def read(text: str) -> Node | None:
-    """The value of a record, or None when ``JSON.parse`` would throw."""
-    if not text.rstrip(WHITESPACE).endswith(_LAST):
-        return None
-    node, end = _read_value(text, 0)
-    return node if end == len(text) else None
 
 
 class Run:
@@ -114,9 +98,20 @@ class Run:
     def _member(self, pair: re.Match[str]) -> Member:
         key, word = pair.groups()
         span = Span(*pair.span(2))
-        nested = _read_value(self.text, span.start)[0] if word[0] in "{[" else None
-        value = nested or scalar(word, span)
-        return Member(key[1:-1], Span(*pair.span(1)), value)
+        return Member(key[1:-1], Span(*pair.span(1)), self._value(word, span))
+
+    def _value(self, word: str, span: Span) -> Node:
+        start, end = span.start + 1, span.end - 1
+        if word[0] == "{":
+            return object_of(span, [Run(self.text, _skip(self.text, start), end, -1)])
+        if word[0] == "[":
+            items = _SCALARS.finditer(self.text, start, end)
+            return Node(
+                Kind.ARRAY,
+                span,
+                items=tuple([scalar(each[0], Span(*each.span())) for each in items]),
+            )
+        return scalar(word, span)
 
 
 def run_at(text: str, at: int) -> Run | None:
@@ -173,99 +168,6 @@ class _Parts:
 def object_of(span: Span, parts: list[Run | Member]) -> Node:
     """The node of an object that was read in parts."""
     return Node(Kind.OBJECT, span, None, _Parts(parts) if parts else None)
-
-
-class _Frame:
-    """An object or array whose end has not been read yet."""
-
-    __slots__ = ("closer", "is_closed", "items", "key", "key_span", "parts", "start")
-
-    def __init__(self, start: int, opener: str) -> None:
-        self.start = start
-        self.closer = "}" if opener == "{" else "]"
-        self.is_closed = False
-        """Whether the position that was returned last is the closing bracket's."""
-        self.parts: list[Run | Member] | None = [] if opener == "{" else None
-        self.items: list[Node] | None = None
-        self.key = ""
-        self.key_span = _NOWHERE
-
-    def begin(self, text: str, at: int) -> int:
-        """From behind the opening bracket to the first value, or -1."""
-        self.is_closed = text.startswith(self.closer, at)
-        return at if self.is_closed else self._to_value(text, at)
-
-    def add(self, node: Node, text: str, at: int) -> int:
-        """Takes a value; from behind it to the next, or -1."""
-        if self.parts is not None:
-            self.parts.append(Member(self.key, self.key_span, node))
-        elif self.items is not None:
-            self.items.append(node)
-        else:
-            self.items = [node]
-        return self._go_on(text, at)
-
-    def _go_on(self, text: str, at: int) -> int:
-        if text.startswith(",", at):
-            return self._to_value(text, at + 1)
-        self.is_closed = text.startswith(self.closer, at)
-        return at if self.is_closed else -1
-
-    def _to_value(self, text: str, at: int) -> int:
-        if self.parts is None:
-            return at
-        run = run_at(text, at)
-        if run is not None:
-            self.parts.append(run)
-            at = run.end
-            if run.last_value >= 0:
-                return self._go_on(text, _skip(text, at))
-        found = _KEY.match(text, at)
-        if found is None:
-            return -1
-        self.key_span = Span(*found.span(1))
-        self.key = unescape(found[1][1:-1])
-        return found.end()
-
-    def close(self, end: int) -> Node:
-        span = Span(self.start, end)
-        if self.parts is not None:
-            return object_of(span, self.parts)
-        return Node(Kind.ARRAY, span, items=tuple(self.items or ()))
-
-
-def _read_value(text: str, at: int) -> tuple[Node | None, int]:
-    """The value that begins here, and where what follows it begins; None when there is none."""
-    frames: list[_Frame] = []
-    while True:
-        found = _VALUE.match(text, at)
-        if found is None:
-            return None, at
-        word, at = found[1], found.end()
-        if word in "{[":
-            if len(frames) == _DEEP and not _may_close(text):
-                return None, at
-            frames.append(_Frame(found.start(1), word))
-            at = frames[-1].begin(text, at)
-        else:
-            node = scalar(word, Span(*found.span(1)))
-            if not frames:
-                return node, at
-            at = frames[-1].add(node, text, at)
-        while frames[-1].is_closed:
-            node = frames.pop().close(at + 1)
-            at = _skip(text, at + 1)
-            if not frames:
-                return node, at
-            at = frames[-1].add(node, text, at)
-        if at < 0:
-            return None, at
-
-
-def _may_close(text: str) -> bool:
-    """Whether as many brackets close as open: else what is deep need not be read to its end."""
-    marks = _QUOTED.sub("", text)
-    return all(marks.count(opens) == marks.count(closes) for opens, closes in ("{}", "[]"))
 
 
 def _skip(text: str, at: int) -> int:
