@@ -409,7 +409,9 @@ def test_a_grade_in_another_file_of_the_run_is_kept(
     changes = {"intent": "fail"}
     picked = {"make": "record", "uri": document.uri, "runId": "run-1", "changes": changes}
     action = {"title": "Record intent: fail", "data": picked}
-    (edits,) = alone.request("codeAction/resolve", action)["edit"]["changes"].values()
+    resolved = alone.request("codeAction/resolve", action)
+    assert resolved.keys() == {"title", "edit"}  # and no kind, as none was given
+    (edits,) = resolved["edit"]["changes"].values()
     assert '"mechanical":"pass","qa":"pass","intent":"fail"' in edits[0]["newText"]
     # What cannot be read may have graded it, too.
     there.unlink()

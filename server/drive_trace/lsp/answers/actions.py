@@ -85,7 +85,8 @@ def _action(asked: Asked, offer: Offer) -> types.CodeAction | dict[str, Any] | N
 
 async def _resolve(_client: Client, asked: Asked | None, action: types.CodeAction) -> object:
     made = await made_when_picked(asked, action.data)
-    return {"title": action.title, "kind": action.kind, "edit": made}
+    kind = {"kind": action.kind} if action.kind is not None else {}
+    return {"title": action.title, **kind, "edit": made}
 
 
 ANSWERS = (
