@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import os
 from collections.abc import Generator
 
 import pytest
@@ -11,6 +12,10 @@ from tests.support.snapshots import Snapshots
 pytest.register_assert_rewrite(
     *(f"tests.{folder}.support" for folder in ("cli", "scorecard", "server", "syntax"))
 )
+
+# The tests say which of them run as in a CI runner's log, wherever they are run themselves.
+for _name in ("CI", "GITHUB_ACTIONS", "TF_BUILD"):
+    os.environ.pop(_name, None)
 
 # What everybody runs draws the same on every machine, and nothing is too slow for a busy one.
 # `make fuzz` draws anew each time (tools/fuzz.py).
