@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from textwrap import dedent
+from uuid import NAMESPACE_OID, uuid5
 
 from drive_trace.api import Analysis
 from drive_trace.features.joined import JoinedRun
@@ -14,11 +15,15 @@ from tests.support.fixtures import read, trace
 RUN = "shop"
 MISSING = "not computable — missing: external correctness signal"
 WORK = trace(f'EVENT{{"event_type":"slice-started","project_run_id":"{RUN}"}}')
+OTHER_WORK = trace(
+    f'EVENT{{"event_type":"slice-started","project_run_id":"{RUN}","event_id":"another"}}'
+)
 
 
 def grade(ts: str, qa: str) -> str:
     return trace(
         f'EVENT{{"event_type":"correctness-recorded","project_run_id":"{RUN}","ts":"{ts}",'
+        f'"event_id":"{uuid5(NAMESPACE_OID, ts)}",'
         f'"mechanical":"pass","qa":{qa},"intent":"pass"}}'
     )
 
@@ -53,7 +58,7 @@ def test_no_other_trace_holds_the_run() -> None:
 
 def test_another_file_decides() -> None:
     check_joined(
-        joined(here=WORK, there=WORK + PASSED),
+        joined(here=WORK, there=OTHER_WORK + PASSED),
         "CORRECT · this file alone: not graded · decided by there",
         """
         2 files of the workspace folder; this file alone: not graded.*
@@ -106,7 +111,7 @@ def test_a_verdict_before_all_is_read_is_that_of_so_far() -> None:
 
 
 def test_a_grade_that_counts_no_more_says_which_file_has_the_one_that_does() -> None:
-    said = joined(here=FAILED, there=WORK + PASSED)
+    said = joined(here=FAILED, there=OTHER_WORK + PASSED)
     assert said.supersedes == "line 2 of there"
     assert joined(here=PASSED, there=FAILED).supersedes is None
 

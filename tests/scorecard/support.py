@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import product
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 from drive_trace.api import Analysis, summarize_text
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, to_json
@@ -14,9 +15,12 @@ TRIPLES = list(product(("pass", "fail", None), repeat=3))
 
 
 def event(event_type: str, run: str = "checkout-retry", **fields: object) -> str:
-    """An event in short: the vocabulary's example with fields changed."""
+    """An event in short: the vocabulary's example with fields changed, and with an id that only
+    what says the same has.
+    """
     pairs = {"event_type": event_type, "project_run_id": run, **fields}
-    return "EVENT" + dumps(pairs)
+    event_id = str(uuid5(NAMESPACE_OID, repr(pairs)))
+    return "EVENT" + dumps({"event_id": event_id, **pairs})
 
 
 def graded(mechanical: object, qa: object, intent: object, **fields: Any) -> str:

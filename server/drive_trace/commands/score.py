@@ -15,6 +15,7 @@ from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.render import markdown, plain, text
+from drive_trace.scorecard.summary import TraceSummary, without_text
 
 _MOST_NAMED = 10
 
@@ -68,8 +69,12 @@ def score(
     """
     reading = Reading(paths, no_ignore=no_ignore)
     alone = len(paths) == 1 and not Path(paths[0]).is_dir()
-    summaries = [summarize_text(trace.records, trace.path, alone=alone) for trace in reading]
-    card = join(summaries, reading.unread)
+    traces: list[TraceSummary] = []
+    for trace in reading:
+        # The text of one trace at a time; and nothing is kept of it where it stays the only one.
+        traces[-1:] = map(without_text, traces[-1:])
+        traces.append(summarize_text(trace.records, trace.path, alone=alone))
+    card = join(traces, reading.unread)
     card = card._replace(left_out=len(reading.left_out))
     chosen = output_format or ("table" if is_terminal(sys.stdout) else "text")
     click.echo(_RENDER[chosen](card))

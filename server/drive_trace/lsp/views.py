@@ -51,11 +51,13 @@ from drive_trace.lsp.turns import Turns
 from drive_trace.lsp.workspace_runs import RunPart, WorkspaceRuns
 from drive_trace.rules.settings import RuleSettings
 from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.copies import LiveEvents
 from drive_trace.scorecard.events import TraceLog
 from drive_trace.scorecard.summary import RunSummary, TraceSummary
 from drive_trace.steps import Steps, at_once, in_batches
 from drive_trace.storage.following import FollowedFile, Whole
 from drive_trace.storage.recording import new_stamp
+from drive_trace.trace.index import table_of_ids
 from drive_trace.trace.line import Line
 
 _AT_ONCE = 20
@@ -345,7 +347,11 @@ def _log(text: _Text) -> TraceLog:
         return TraceLog(TraceSummary(text.name, (), (), ()), (), ())
     events = events_of_run(text.lines, text.part.run_id, text.name)
     rejected = tuple(each.line for each in text.part.rejected)
-    return TraceLog(TraceSummary(text.name, (text.part,), (), ()), events, rejected)
+    # By these lines: the trace goes on changing.
+    numbers = {line: number for number, line in enumerate(text.lines, 1)}
+    ids = table_of_ids(each for each in text.lines if each.event and each.run == text.part.run_id)
+    part = text.part._replace(events=LiveEvents(lambda: ids, numbers.__getitem__))
+    return TraceLog(TraceSummary(text.name, (part,), (), ()), events, rejected)
 
 
 def _timeline(text: _Text, said: JoinedRun) -> JsonText:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import (
     Caveat,
-    CaveatCode,
-    LineRef,
     Unread,
     caveat_of_coverage,
     caveats_of,
 )
+from drive_trace.scorecard.copies import overlaps
 from drive_trace.scorecard.efficiency import (
     Efficiency,
     Tokens,
@@ -31,6 +30,7 @@ from drive_trace.scorecard.summary import (
     Rejected,
     RunSummary,
     TraceSummary,
+    without_copies,
     without_events,
 )
 from drive_trace.scorecard.verdict import Gate, Verdict, headline, judge, what_would_change_it
@@ -60,11 +60,8 @@ class RunScore(NamedTuple):
     """What the run cost, whatever its verdict; see :attr:`efficiency`."""
     caveats: tuple[Caveat, ...] = ()
     """Why the verdict or its figures may be worth less than they seem."""
-
-    @property
-    def counted_parts(self) -> tuple[RunSummary, ...]:
-        """The parts whose events count: not those in which they are copies."""
-        return counted_once(self.parts)
+    counted_parts: tuple[RunSummary, ...] = ()
+    """The parts, whose sums are over each event once."""
 
     @property
     def qualifying(self) -> tuple[Caveat, ...]:
@@ -217,10 +214,17 @@ def score_run(parts: Sequence[RunSummary], unread: Sequence[Unread] = ()) -> Run
     """Judge one run by all its parts."""
     correctness = _latest(part.correctness for part in parts)
     tokens = _latest(part.tokens for part in parts)
-    counted = counted_once(parts)
+    shared = overlaps(part.events for part in parts) if len(parts) > 1 else ()
+    counted = (
+        tuple(parts)
+        if not any(each.copies for each in shared)
+        else tuple(
+            without_copies(part, [twin.here for twin in overlap.copies])
+            for part, overlap in zip(parts, shared, strict=True)
+        )
+    )
     gate, clock = judge(correctness), wall_clock(counted)
-    caveats = list(caveats_of(parts, correctness, unread))
-    caveats += _caveats_of_copies(parts)
+    caveats = list(caveats_of(parts, correctness, unread, shared))
     if gate.verdict is Verdict.CORRECT:
         caveats += caveat_of_coverage(clock.counted, clock.of)
     return RunScore(
@@ -235,35 +239,8 @@ def score_run(parts: Sequence[RunSummary], unread: Sequence[Unread] = ()) -> Run
             mean_rounds([part.rounds_per_dispatch for part in counted]),
         ),
         caveats=tuple(caveats),
+        counted_parts=counted,
     )
-
-
-def counted_once(parts: Sequence[RunSummary]) -> tuple[RunSummary, ...]:
-    """The parts of a run without those that hold the same dispatches and rounds as an earlier one,
-    event for event: a trace that was copied into another folder.
-    """
-    seen: dict[int, RunSummary] = {}
-    return tuple(
-        part
-        for part in parts
-        if not part.fingerprint or seen.setdefault(part.fingerprint, part) is part
-    )
-
-
-def _caveats_of_copies(parts: Sequence[RunSummary]) -> Iterator[Caveat]:
-    counted = counted_once(parts)
-    copies = [part for part in parts if all(part is not each for each in counted)]
-    if copies:
-        first = {part.fingerprint: part for part in reversed(counted)}
-        said = [f"{each.path} has those of {first[each.fingerprint].path}" for each in copies[:3]]
-        more = f" and {len(copies) - 3} more" if len(copies) > 3 else ""
-        yield Caveat(
-            CaveatCode.COPIED_EVENTS,
-            f"copied in {len(copies)} file{'s' * (len(copies) > 1)}",
-            f"the same dispatches and rounds count once: {', '.join(said)}{more}",
-            qualifies=False,
-            lines=tuple(LineRef(each.path, each.first_line) for each in copies),
-        )
 
 
 def _latest(events: Iterable[Recorded | None]) -> Recorded | None:
@@ -327,7 +304,7 @@ def _run_json(run: RunScore) -> dict[str, object]:
         "caveats": [
             {
                 "code": str(each.code),
-                "message": f"{each.path}: {each.message}" if each.path else each.message,
+                "message": each.sentence(),
                 "qualifies": each.qualifies,
                 "lines": [place._asdict() for place in each.lines],
             }

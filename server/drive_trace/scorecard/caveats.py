@@ -8,10 +8,11 @@ A caveat is computed once, with the run's score, and shown wherever the verdict 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
+from drive_trace.scorecard.copies import Noted, Overlap
 from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary
 from drive_trace.trace.times import sortable
@@ -110,19 +111,33 @@ class Caveat(NamedTuple):
     """The lines that it is about."""
     path: str = ""
     """The one file that it is about, where the message does not say so. Untrusted."""
+    others: tuple[str, ...] = ()
+    """Further files, to be named behind the message. Untrusted."""
+
+    def sentence(self, name: Callable[[str], str] = str) -> str:
+        """The message with its files, as ``name`` writes them."""
+        said = f"{name(self.path)}: {self.message}" if self.path else self.message
+        return f"{said} {' and '.join(map(name, self.others))}" if self.others else said
 
 
 def caveats_of(
-    parts: Sequence[RunSummary], deciding: Recorded | None, unread: Sequence[Unread] = ()
+    parts: Sequence[RunSummary],
+    deciding: Recorded | None,
+    unread: Sequence[Unread] = (),
+    shared: Sequence[Overlap] = (),
 ) -> Iterator[Caveat]:
-    """The caveats of a run, given all its parts and the grade that counts."""
+    """The caveats of a run, given all its parts, the grade that counts, and what each of several
+    parts has in common with those before it.
+    """
     yield from _of_unread(unread)
     if deciding is not None:
-        yield from _of_stale(parts, deciding)
+        yield from _of_stale(parts, deciding, shared)
         yield from _of_contradicting(parts, deciding)
     for part in parts:
         for caveat in (*_of_rejected(part, deciding), *_of_lookalikes(part, deciding)):
             yield caveat._replace(path=part.path) if len(parts) > 1 else caveat
+    yield from _of_copies(parts, shared)
+    yield from _of_conflicts(parts, shared)
 
 
 def caveat_of_coverage(counted: int, of: int) -> Iterator[Caveat]:
@@ -160,8 +175,10 @@ def _of_unread(unread: Sequence[Unread]) -> Iterator[Caveat]:
         yield _caveat(CaveatCode.UNREAD_INPUT, what, message)
 
 
-def _of_stale(parts: Sequence[RunSummary], deciding: Recorded) -> Iterator[Caveat]:
-    count, elsewhere, lines = 0, 0, []
+def _of_stale(
+    parts: Sequence[RunSummary], deciding: Recorded, shared: Sequence[Overlap]
+) -> Iterator[Caveat]:
+    count, elsewhere, lines = 0, -_counted_twice(parts, deciding, shared), []
     for part in parts:
         if part.correctness is deciding:
             count += part.worked.after_grade
@@ -184,6 +201,30 @@ def _work_since(part: RunSummary, grade: Recorded) -> int:
     if part.correctness is not None:
         return worked.after_grade
     return len(worked.times) + worked.untimed
+
+
+def _counted_twice(
+    parts: Sequence[RunSummary], deciding: Recorded, shared: Sequence[Overlap]
+) -> int:
+    """How many events :func:`_work_since` counts that stand in another part, too. It is the part
+    with the grade that says, by its lines, whether what it has is later.
+    """
+    found: dict[tuple[int, int], Noted] = {}
+    for number, overlap in enumerate(shared):
+        is_decider = parts[number].correctness is deciding
+        for here, file, there in overlap.copies:
+            if here.event.is_work:
+                which, each = (file, there) if is_decider else (number, here)
+                found[which, each.line] = each
+    return sum(_is_since(each, parts[which], deciding) for (which, _), each in found.items())
+
+
+def _is_since(event: Noted, part: RunSummary, grade: Recorded) -> bool:
+    """Whether :func:`_work_since` counts an event of a part."""
+    moment, graded = sortable(event.ts), sortable(grade.ts)
+    if moment is not None and graded is not None:
+        return moment > graded
+    return part.correctness is None or event.line > part.correctness.line
 
 
 def _of_contradicting(parts: Sequence[RunSummary], deciding: Recorded) -> Iterator[Caveat]:
@@ -268,6 +309,49 @@ def _of_lookalikes(part: RunSummary, deciding: Recorded | None) -> Iterator[Cave
                 holds=any(_may_be_after(each.line, each.ts, part, deciding) for each in found),
                 lines=[LineRef(part.path, each.line) for each in found],
             )
+
+
+def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterator[Caveat]:
+    copied = [
+        (part, overlap.copies)
+        for part, overlap in zip(parts, shared, strict=False)
+        if overlap.copies
+    ]
+    if not copied:
+        return
+    events = _count(sum(len(copies) for _, copies in copied), "event")
+    short = f"copied in {_count(len(copied), 'file')}"
+    yield _caveat(
+        CaveatCode.COPIED_EVENTS,
+        short,
+        f"{short}: {events} count once, which stand in several files, as in",
+        lines=[LineRef(part.path, copies[0].here.line) for part, copies in copied],
+    )._replace(
+        others=_named(
+            each.path for part, copies in copied for each in (parts[copies[0].file], part)
+        )
+    )
+
+
+def _of_conflicts(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterator[Caveat]:
+    pairs = [
+        (LineRef(part.path, twin.here.line), LineRef(parts[twin.file].path, twin.there.line))
+        for part, overlap in zip(parts, shared, strict=False)
+        for twin in overlap.conflicts
+    ]
+    if not pairs:
+        return
+    short = f"{_count(len(pairs), 'event')} with the id of another"
+    yield _caveat(
+        CaveatCode.CONFLICTING_EVENT_ID,
+        short,
+        f"{short} in another file, and both count, as in",
+        lines=list(dict.fromkeys(place for pair in pairs for place in reversed(pair))),
+    )._replace(others=_named(place.path for pair in pairs for place in reversed(pair)))
+
+
+def _named(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(paths))[:_MOST]
 
 
 def rejected_phrase(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
+from drive_trace.scorecard.copies import Events, overlaps
 from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.trace.values import Values
 
@@ -62,25 +63,26 @@ class TraceLog(NamedTuple):
 
 
 def _counted_once(traces: Sequence[TraceLog]) -> Iterator[Event]:
-    if len(traces) < 2:
-        yield from (event for trace in traces for event in trace.events)
-        return
-    earlier: set[str] = set()
-    for trace in traces:
-        contents = [repr(event.values) for event in trace.events]
-        for event, content in zip(trace.events, contents, strict=True):
-            if content not in earlier:
-                yield event
-        earlier.update(contents)
+    copied: list[set[int]] = [set() for _ in traces]
+    parts: dict[str, list[tuple[int, Events]]] = {}
+    for number, trace in enumerate(traces):
+        for run in trace.summary.runs:
+            parts.setdefault(run.run_id, []).append((number, run.events))
+    for each in parts.values():
+        if len(each) > 1:
+            shared = overlaps(events for _, events in each)
+            for (number, _), overlap in zip(each, shared, strict=True):
+                copied[number].update(twin.here.line for twin in overlap.copies)
+    for trace, lines in zip(traces, copied, strict=True):
+        yield from (event for event in trace.events if event.line not in lines)
 
 
 class EventLog:
     """The events of all traces, one trace after another in the order given.
 
     Metrics and assertions of a single trace are defined over its events in file
-    order; several traces are read as if they were written one behind the other. An event of an
-    earlier trace that stands in a later one again, with the same id and the same values, is one
-    event; within a trace each line is an event.
+    order; several traces are read as if they were written one behind the other. What of a run
+    stands in several of them counts once, see :mod:`drive_trace.scorecard.copies`.
     """
 
     def __init__(self, traces: Sequence[TraceLog]) -> None:

@@ -107,7 +107,7 @@ def caveats(run: RunScore, name: Callable[[str], str]) -> Iterator[str]:
     text.
     """
     for each in run.caveats:
-        yield f"{name(each.path)}: {each.message}" if each.path else each.message
+        yield each.sentence(name)
 
 
 def run_page(run: RunScore, verdict: str | None = None) -> str:

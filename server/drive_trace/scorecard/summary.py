@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from drive_trace.json_text.strings import strings_named
+from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number
 from drive_trace.scorecard.lookalikes import Lookalike, lookalikes
 from drive_trace.steps import Steps, in_batches
 from drive_trace.trace.index import Index, Run, Work
@@ -84,8 +86,8 @@ class RunSummary(NamedTuple):
     rounds_per_dispatch: Mapping[str, int]
     rejected: tuple[Rejected, ...]
     worked: Worked = Worked()
-    fingerprint: int = 0
-    """Of the events that the sums are over, see :attr:`Run.fingerprint`; 0 where there are none."""
+    events: Events = NO_EVENTS
+    """By their ids, for what stands in other files, too."""
     unplaced: tuple[Rejected, ...] = ()
     """The last of the trace's rejected feed lines that may be this run's: no run can be read
     from them.
@@ -123,6 +125,21 @@ def as_it_is(part: RunSummary) -> RunSummary:
         dispatches=dict(part.dispatches),
         rounds_per_dispatch=dict(part.rounds_per_dispatch),
         worked=part.worked._replace(times=tuple(part.worked.times)),
+        events=part.events.kept(),
+    )
+
+
+def without_copies(part: RunSummary, copies: Sequence[Noted]) -> RunSummary:
+    """A part whose sums are not over some of its events, as an earlier part has them."""
+    rounds, claimed = Counter(part.rounds_per_dispatch), 0
+    for each in copies:
+        if isinstance(each.counts, str):
+            rounds[each.counts] -= 1
+        elif isinstance(each.counts, int):
+            claimed += each.counts
+    return part._replace(
+        dispatch_ms=None if part.dispatch_ms is None else part.dispatch_ms - claimed,
+        rounds_per_dispatch=+rounds,
     )
 
 
@@ -140,6 +157,11 @@ class TraceSummary(NamedTuple):
     """Those of the unknown lines whose types look like a feed's."""
 
 
+def without_text(trace: TraceSummary) -> TraceSummary:
+    """A summary that needs nothing of the trace any more, not even what it could be asked for."""
+    return trace._replace(runs=tuple(map(as_it_is, trace.runs)))
+
+
 def parts_by_run(trace: TraceSummary) -> dict[str, RunSummary]:
     """A trace's part of each run, also of those that have nothing but rejected lines in it."""
     strays: dict[str, list[Rejected]] = {}
@@ -148,10 +170,6 @@ def parts_by_run(trace: TraceSummary) -> dict[str, RunSummary]:
             strays.setdefault(rejected.run_id, []).append(rejected)
     parts = {run_id: without_events(trace.path, run_id, each) for run_id, each in strays.items()}
     return parts | {run.run_id: run for run in trace.runs}
-
-
-Number = Callable[[Line], int]
-"""Gives a line's number from 1."""
 
 
 def summarize(
@@ -218,7 +236,7 @@ def _run_summary(
         rounds_per_dispatch=run.rounds_per_dispatch,
         rejected=rejected,
         worked=worked,
-        fingerprint=run.fingerprint,
+        events=LiveEvents(lambda: run.event_ids, number),
         unplaced=unplaced,
         unplaced_count=len(index.unplaced_feeds),
     )

@@ -28,7 +28,16 @@ _NO_LINES: Sequence[Line] = ()
 class Run:
     """The valid events of one run."""
 
-    __slots__ = ("_lines", "_sums", "_tables", "_work_times", "by_event", "is_watched", "run_id")
+    __slots__ = (
+        "_event_ids",
+        "_lines",
+        "_sums",
+        "_tables",
+        "_work_times",
+        "by_event",
+        "is_watched",
+        "run_id",
+    )
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
@@ -36,6 +45,7 @@ class Run:
         """The run's lines by their event's name; never an empty set."""
         self.is_watched = False
         """Whether something was computed of the run that has to be kept up to date."""
+        self._event_ids: Table | None = None
         self._lines: LineSet | None = None
         self._sums: _Sums | None = None
         self._work_times: WorkTimes | None = None
@@ -53,6 +63,14 @@ class Run:
             self._tables[name, field] = table
             self.is_watched = True
         return table
+
+    @property
+    def event_ids(self) -> Table:
+        """The run's lines by their ``event_id``."""
+        if self._event_ids is None:
+            self._event_ids = table_of_ids(chain.from_iterable(self.by_event.values()))
+            self.is_watched = True
+        return self._event_ids
 
     @property
     def first_line(self) -> Line:
@@ -108,13 +126,6 @@ class Run:
         """How many rounds were opened in each dispatch; no zeros."""
         return self._summed().rounds
 
-    @property
-    def fingerprint(self) -> int:
-        """Of the events that those sums are over, whatever their order: the same in a copy, within
-        one process. White space around an event is not part of it.
-        """
-        return self._summed().fingerprint
-
     def __len__(self) -> int:
         return sum(map(len, self.by_event.values()))
 
@@ -126,9 +137,11 @@ class Run:
             self._work_times.note(line, sign)
         if self._lines is not None:
             self._lines.add(line) if sign > 0 else self._lines.discard(line)
-        for (name, _), table in self._tables.items():
-            if name == event.name:
-                table.add(line) if sign > 0 else table.remove(line)
+        tables = [table for (name, _), table in self._tables.items() if name == event.name]
+        if self._event_ids is not None:
+            tables.append(self._event_ids)
+        for table in tables:
+            table.add(line) if sign > 0 else table.remove(line)
 
     def _summed(self) -> _Sums:
         if self._sums is None:
@@ -137,13 +150,10 @@ class Run:
         return self._sums
 
 
-_SUMMED = (_DISPATCH.opener, _DISPATCH.closer, _ROUND.opener)
-
-
 class _Sums:
     """What the score needs of a run's events."""
 
-    __slots__ = ("_ends", "_starts", "dispatch_ms", "dispatches", "fingerprint", "rounds")
+    __slots__ = ("_ends", "_starts", "dispatch_ms", "dispatches", "rounds")
 
     def __init__(self, lines: Mapping[str, Iterable[Line]]) -> None:
         def dispatches_of(name: str) -> dict[str, int]:
@@ -156,14 +166,9 @@ class _Sums:
         self.dispatches = dict.fromkeys(self._starts, False) | dict.fromkeys(self._ends, True)
         claims = [line.facts[_CLAIMED] for line in lines.get(_DISPATCH.closer, ())]
         self.dispatch_ms = sum(cast("list[int]", claims))
-        self.fingerprint = sum(
-            hash(line.text.strip()) for name in _SUMMED for line in lines.get(name, ())
-        )
 
     def count(self, line: Line, name: str, sign: int) -> None:
         """Add what a line counts for, or take it off again."""
-        if name in _SUMMED:
-            self.fingerprint += sign * hash(line.text.strip())
         if name == _ROUND.opener:
             _count(self.rounds, line.text_fact(_DISPATCH.field), sign)
         elif name == _DISPATCH.closer:
@@ -318,7 +323,7 @@ class Index:
         """The valid lines of the whole trace by their ``event_id``."""
         if self._event_ids is None:
             sets = (lines for run in self.runs.values() for lines in run.by_event.values())
-            self._event_ids = Table(_EVENT_ID, chain.from_iterable(sets))
+            self._event_ids = table_of_ids(chain.from_iterable(sets))
         return self._event_ids
 
     def groups_of(self, line: Line) -> Iterator[Group]:
@@ -398,6 +403,11 @@ class Index:
         elif line.status is Status.UNKNOWN:
             self.unknown.discard(line)
             self._note_mentions(line, -1)
+
+
+def table_of_ids(lines: Iterable[Line]) -> Table:
+    """Valid lines by their ``event_id``."""
+    return Table(_EVENT_ID, lines)
 
 
 def latest(lines: Iterable[Line | None]) -> Line | None:
