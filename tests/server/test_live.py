@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support import client_text
 from tests.support.client_text import apart, graded, tokens, triage
 from tests.support.editor import Document
 
@@ -118,6 +119,23 @@ def test_a_run_that_another_trace_holds(alone: RawClient, two: tuple[Document, P
     assert "*Joined over 2 files of the workspace folder.*" in card
     assert f"- [`{name}`]({there.as_uri()}#L1): 1 event, not graded" in card
     assert document.lenses() == [(0, MISSING)]
+
+
+def test_a_copy_that_is_not_open_counts_once_and_is_named(alone: RawClient, tmp_path: Path) -> None:
+    grade = graded("pass", "pass", "pass")
+    at = "2026-05-28T15:00:00.000Z"
+    late = client_text.event("round-start", ts=at, dispatch_id="d", round_id="r", round_number=1)
+    here = write(tmp_path / "a" / "trace.jsonl", apart(STARTED + grade + late))
+    write(tmp_path / "b" / "trace.jsonl", apart(STARTED + grade + late))
+    start(alone, tmp_path)
+    document = opened(alone, here)
+    asked_for(alone, LENSES)
+    title = document.lenses()[0][1]
+    assert title.startswith("CORRECT, but stale: 1 event after the grade")
+    assert title.endswith("1.0 rounds/dispatch · copied in 1 file")
+    card = document.hover_text('"correctness-recorded"')
+    assert card.startswith("**CORRECT, but stale: 1 event after the grade**")
+    assert "as in `a/trace.jsonl` and `b/trace.jsonl`" in card
 
 
 def test_the_verdict_moves_when_an_agent_appends(
