@@ -64,6 +64,10 @@ def test_nesting_has_no_limit(text: str) -> None:
         ",",
         " ",
         "a: ",
+        "a=",
+        "...",
+        "...,",
+        '"a"=b ',
     ],
 )
 def test_time_grows_with_the_length(unit: str) -> None:
@@ -81,7 +85,7 @@ def test_conformance() -> None:
 
 SHORT = list("{}[],:\"'\\#-<1“😀 \t\r\n\0\xa0\ufeff\ud800\udc00")
 LONG = ["\\u00", '"a"', '"b":', "'c'", "01", "NaN", "true", "None", "//", "/*", "*/", "1.5e3"]
-TOKENS = st.sampled_from([*SHORT, *LONG, '{"a":1}', '"x,"y":', ",}", "x y"])
+TOKENS = st.sampled_from([*SHORT, *LONG, '{"a":1}', '"x,"y":', ",}", "x y", "=", "...", "\uff1a"])
 VALID = '{"event_id":"ab","n":[1,{"m":null}],"ok":true,"t":"\\u00e9\\n","x":-1.5e3}'
 
 

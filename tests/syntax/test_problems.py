@@ -155,6 +155,31 @@ BROKEN_LINES = r"""
  ^ unexpected: unexpected `{`: a key in double quotes is expected here
 undefined
 ^^^^^^^^^ unexpected: unexpected `undefined`: an object `{…}` is expected here
+{"a"="b","c" => 1}
+    ^ wrong-colon: `=` is not JSON: a colon stands between a key and its value
+{"a"：1}
+    ^ wrong-colon: `：` is not JSON: a colon stands between a key and its value
+{a=1}
+ ^ unquoted-key: `a` is not JSON: a key stands in double quotes
+  ^ wrong-colon: `=` is not JSON: a colon stands between a key and its value
+{"a":1,...}
+       ^^^ left-out: `...` stands for what was left out: write all of it
+{"a":1,…,"b":2}
+       ^ left-out: `…` stands for what was left out: write all of it
+{"a":...,"b":[1,...]}
+     ^^^ left-out: `...` stands for what was left out: write all of it
+...
+^^^ left-out: `...` stands for what was left out: write all of it
+```json
+^^^^^^^ fence: a Markdown fence: a trace has nothing around its records
+~~~
+^^^ fence: a Markdown fence: a trace has nothing around its records
+[
+^ array: a bracket alone on its line: a trace is no array, but a record on each line
+],
+^^ array: a bracket alone on its line: a trace is no array, but a record on each line
+  ],
+  ^ spread-object: an object spread over several lines: a record must stand on one line
 <<<<<<< HEAD
 ^^^^^^^^^^^^ merge-conflict: a merge conflict: choose one side and remove its markers
 """

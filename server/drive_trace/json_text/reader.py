@@ -21,7 +21,24 @@ from drive_trace.text import Span
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")
-_CONFLICT = re.compile(r"(<{7}|>{7}|\|{7})( .*)?$|={7}$", re.DOTALL)
+_NO_RECORD = re.compile(
+    r"(?P<conflict>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\Z"
+    r"|(?P<fence>[ ]{0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*)[ \t\r]*\Z"
+    r"|(?P<array>\[|\][,;]?)[ \t\r]*\Z",
+    re.DOTALL,
+)
+_SAID_OF = {
+    "conflict": (
+        ProblemKind.MERGE_CONFLICT,
+        "a merge conflict: choose one side and remove its markers",
+    ),
+    "fence": (ProblemKind.FENCE, "a Markdown fence: a trace has nothing around its records"),
+    "array": (
+        ProblemKind.ARRAY,
+        "a bracket alone on its line: a trace is no array, but a record on each line",
+    ),
+}
+"""Of lines that hold nothing of a record."""
 _MOST_CLOSERS = 16
 _MOST_TOKENS = 50_000
 """More of a record that is not JSON are not looked at: nobody wrote them, and a second is all that
@@ -82,10 +99,10 @@ class _Frame:
 
 def read(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
     """As much as can be made out of a record, and what is wrong with it."""
-    if _CONFLICT.match(text):
-        span = Span(0, len(text.rstrip(WHITESPACE)))
-        message = "a merge conflict: choose one side and remove its markers"
-        return None, [SyntaxProblem(ProblemKind.MERGE_CONFLICT, span, message)]
+    no_record = _NO_RECORD.match(text)
+    if no_record is not None and no_record.lastgroup is not None:
+        kind, message = _SAID_OF[no_record.lastgroup]
+        return None, [SyntaxProblem(kind, Span(0, len(text.rstrip(WHITESPACE))), message)]
     run = run_at(text, 1) if text.startswith("{") else None
     if run is not None and run.last_value >= 0 and text[run.end :].rstrip(WHITESPACE) == "}":
         # Nearly all records are an object of such pairs, and need no machine.
@@ -127,6 +144,8 @@ class _Reader:
                 self._comma(token)
             elif token.type == ":":
                 self._colon(token)
+            elif token.type == "...":
+                self._left_out(token)
             else:
                 self._text(token)
             self.last = token
@@ -158,6 +177,8 @@ class _Reader:
 
     def _place(self) -> Place:
         in_object = bool(self.frames) and self.frames[-1].is_object
+        if self.expect is _Expect.COLON:
+            return Place.COLON
         is_key = self.expect is _Expect.KEY or (in_object and self.expect is _Expect.COMMA)
         return Place.KEY if is_key else Place.FIELD_VALUE if in_object else Place.VALUE
 
@@ -291,6 +312,17 @@ class _Reader:
             self._unexpected(token.span, "a key in double quotes")
         else:
             self._unexpected(token.span, "a value" if self.expect is _Expect.VALUE else "`,`")
+
+    def _left_out(self, token: Token) -> None:
+        message = f"{quote(self._said(token))} stands for what was left out: write all of it"
+        self.report.add(ProblemKind.LEFT_OUT, token.span, message)
+        frame = self.frames[-1] if self.frames else None
+        if self.expect is _Expect.VALUE:
+            self._attach(Node(Kind.BROKEN, token.span, self._said(token)))
+        elif frame is not None:
+            if self.expect is _Expect.COLON:
+                frame.add(None)
+            self.expect = _Expect.COMMA
 
     def _text(self, token: Token) -> None:
         """A string, or a word without quotes: a key or a value."""

@@ -19,11 +19,13 @@ _ODD = (
 )
 _SKIP = re.compile(_WS)
 _ODD_RUN = re.compile(rf"[{_ODD}]++")
-_COLON = re.compile(rf"{_WS}:")
+_COLON = re.compile(rf"{_WS}(?:[:\uff1a]|=>?)")
+_WRONG_COLON = re.compile("\uff1a|=>?")
+_LEFT_OUT = re.compile(rf"(?:\.\.\.+|\u2026)(?={_WS}(?:[,}}\]]|\Z))")
 _TOKEN_STARTS = frozenset("{}[],:\"'-0123456789")
 _LINE_COMMENT = re.compile(r"//|#(?![^ \t!#])")
 _END = r" \t\n\r{}\[\],:\"" + _ODD
-_KEY_WORD = re.compile(rf"(?>(?:[^{_END}/]++|/(?![/*]))+)")
+_KEY_WORD = re.compile(rf"(?>(?:[^{_END}/=\uff1a]++|/(?![/*]))+)")
 # A time or an address has colons of its own.
 _VALUE_PART = rf"(?>(?:[^{_END}/]++|/(?![/*])|:(?=[0-9A-Za-z])|://)+)"
 _VALUE_WORD = re.compile(_VALUE_PART)
@@ -66,11 +68,12 @@ class Place(Enum):
     VALUE = auto()
     FIELD_VALUE = auto()
     """A value in an object: what follows its comma is no other value."""
+    COLON = auto()
     AFTER = auto()
 
 
 class Token(NamedTuple):
-    """``type`` is one of ``{ } [ ] , :``, ``string``, ``word`` or ``end``."""
+    """``type`` is one of ``{ } [ ] , : ...``, ``string``, ``word`` or ``end``."""
 
     type: str
     span: Span
@@ -122,15 +125,31 @@ class Tokens:
         if first in "{}[],:":
             self.at += 1
             return Token(first, Span(start, self.at))
+        if place is Place.COLON:
+            if (wrong := _WRONG_COLON.match(self.text, start)) is not None:
+                return self._wrong_colon(wrong)
+            place = Place.FIELD_VALUE
         if first == '"':
             return self._string(start, place)
         if first in _CLOSERS:
             return self._odd_string(start, place)
+        left_out = _LEFT_OUT.match(self.text, start) if first in ".\u2026" else None
+        if left_out is not None:
+            self.at = left_out.end()
+            return Token("...", Span(start, self.at))
         return self._word(start, place)
 
     def before_colon(self) -> bool:
         """Whether the next token is a colon."""
         return _COLON.match(self.text, self.at) is not None
+
+    def _wrong_colon(self, found: re.Match[str]) -> Token:
+        span = Span(*found.span())
+        self.at = span.end
+        message = f"{quote(found[0])} is not JSON: a colon stands between a key and its value"
+        kind = ProblemKind.WRONG_COLON
+        self._report.add(kind, span, message, "Write a colon", (span, ":"), safe=True)
+        return Token(":", span)
 
     def _odd_whitespace(self, found: re.Match[str]) -> None:
         start, end = found.span()

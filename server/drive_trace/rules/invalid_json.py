@@ -9,17 +9,30 @@ on a line, an object spread over lines, `NaN`, `1,900` for a number, a line that
 and safe; where it would have to guess at a value it is a suggestion. A comment, and text behind the
 object, are deleted one at a time; so is what is wrong with a line that names one of the two feeds,
 as its repair can change a verdict. For an object that is spread over several lines (pretty-printed
-JSON), its first line has a suggestion that joins them, up to 200.
+JSON), its first line has a suggestion that joins them, up to 200. A Markdown fence is removed,
+which is safe; a bracket that stands alone, as around a file that is one array, by a suggestion.
 """
 
 from collections.abc import Iterable, Sequence
 
 from drive_trace.json_text import ProblemKind
-from drive_trace.rules.base import Example, Finding, Fix, Remarked, Rule, Severity
+from drive_trace.rules.base import (
+    Edit,
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Remarked,
+    Rule,
+    Severity,
+)
 from drive_trace.rules.edits import repairs
 from drive_trace.rules.joining import join
+from drive_trace.text import Span
 from drive_trace.trace.line import Line
 
+_AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
+"""Lines that hold nothing of a record, and how they may be removed."""
 _CUT_OFF = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
 
 
@@ -27,6 +40,16 @@ def _check(subject: Remarked) -> Iterable[Finding]:
     problem = subject.remark.problem
     assert problem is not None
     yield Finding(RULE, subject.line, problem.span, (problem.message,), remark=subject.remark)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    problem = finding.remark.problem if finding.remark is not None else None
+    level = _AROUND.get(problem.kind) if problem is not None else None
+    if level is None:
+        yield from repairs(finding)
+    else:
+        whole = Span(0, len(finding.line.text) + 1)  # with the newline that ends it
+        yield Fix("Remove the line", level, (Edit(finding.line, whole, ""),))
 
 
 def _joined(finding: Finding, number: int, below: Sequence[Line]) -> Iterable[Fix]:
@@ -42,7 +65,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     subject=Remarked,
     check=_check,
-    fixes=repairs,
+    fixes=_fixes,
     fixes_below=_joined,
     summary="The line is not valid JSON, so readers drop it.",
 )
@@ -95,6 +118,32 @@ EXAMPLES = (
         EVENT{"event_type":"tokens-recorded","cache_write_tokens":1900000}
         """,
         fix="Write it as a JSON number",
+    ),
+    # Copied out of Markdown.
+    Example(
+        """
+        EVENT{"event_type":"project-closed"}
+        ```
+        ^^^ … a Markdown fence
+        """,
+        """
+        EVENT{"event_type":"project-closed"}
+        """,
+        fix="Remove the line",
+    ),
+    # A file that is one array: the brackets go, and the commas.
+    Example(
+        """
+        EVENT{"event_type":"slice-started"}
+        EVENT{"event_type":"project-closed"}
+        ]
+        ^ … a bracket alone on its line
+        """,
+        """
+        EVENT{"event_type":"slice-started"}
+        EVENT{"event_type":"project-closed"}
+        """,
+        fix="Remove the line",
     ),
     # Each of its lines is a record that readers drop.
     Example(
