@@ -12,6 +12,7 @@ import json
 import re
 from enum import Enum, auto
 
+from drive_trace.json_text.lexemes import INSIDE
 from drive_trace.json_text.nodes import Kind, Member, Node, ProblemKind, SyntaxProblem
 from drive_trace.json_text.pairs import SCALAR_WORD, WHITESPACE, Run, object_of, run_at
 from drive_trace.json_text.report import Report, quote
@@ -44,7 +45,7 @@ _MOST_TOKENS = 50_000
 """More of a record that is not JSON are not looked at: nobody wrote them, and a second is all that
 one may cost.
 """
-_QUOTED = re.compile(r'"(?>(?:[^"\\]|\\.)*)"?', re.DOTALL)
+_QUOTED = re.compile(f'"{INSIDE}"?', re.DOTALL)
 _MARKS = {
     "comma": (ProblemKind.MISSING_COMMA, ","),
     "colon": (ProblemKind.MISSING_COLON, ":"),

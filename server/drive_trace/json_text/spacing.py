@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
+from drive_trace.json_text.lexemes import STRING
 from drive_trace.text import Span
 
-_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _WHITESPACE = " \t\n\r"
 _USUAL = {": ": ":", ", ": ",", ":": ":", ",": ","}
 """What mostly stands between two strings, and what it is without white space."""
@@ -24,7 +24,7 @@ def space_count(text: str) -> int:
 
 def first_space(text: str) -> Span | None:
     """Where the first white space stands that is not in a string."""
-    for found in re.finditer(rf"{_STRING}|([{_WHITESPACE}]+)", text):
+    for found in re.finditer(rf"{STRING}|([{_WHITESPACE}]+)", text):
         if found[1]:
             return Span(*found.span())
     return None
@@ -36,6 +36,6 @@ def compacted(text: str) -> str:
         pieces = text.split('"')
         pieces[::2] = [_USUAL.get(between) or "".join(between.split()) for between in pieces[::2]]
         return '"'.join(pieces)
-    pieces = re.split(f"({_STRING})", text)
+    pieces = re.split(f"({STRING})", text)
     pieces[::2] = ["".join(between.split()) for between in pieces[::2]]
     return "".join(pieces)

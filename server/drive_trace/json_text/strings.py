@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterator
 
+from drive_trace.json_text.lexemes import STRING
 from drive_trace.text import Span
 
-_VALUE = re.compile(r'[ \t]*:[ \t]*("(?:[^"\\]|\\.)*")')
+_VALUE = re.compile(rf"[ \t]*:[ \t]*({STRING})")
 
 
 def strings_named(text: str, field: str) -> Iterator[tuple[str, Span]]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import orjson
 
 from drive_trace.json_text import Kind, parse
+from drive_trace.json_text.lexemes import INSIDE
 from drive_trace.json_text.spacing import compacted
 from drive_trace.rules.base import LINES_BELOW, Edit, Fix, Level
 from drive_trace.text import Span
@@ -15,7 +16,7 @@ from drive_trace.trace.line import Line
 
 _SPACE = " \t\r\n"
 # A string that does not end is taken whole: looking for its end at each quote in it would not end.
-_STRING_OR_BRACKET = re.compile(r'"(?>(?:[^"\\]|\\.)*)(?P<end>"?)|[{}\[\]]')
+_STRING_OR_BRACKET = re.compile(rf'"{INSIDE}(?P<end>"?)|[{{}}\[\]]')
 _DEPTH = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 

@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from drive_trace.json_text.lexemes import INSIDE, STRING
 from drive_trace.text import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 
 MOST = 1 << 16
 """Nobody writes longer records by hand; nothing is said of a place in one."""
 
-# Atomic groups: Python 3.11.0 to 3.11.4 match possessive ones wrongly.
-_TOKEN = re.compile(r'"(?>(?:[^"\\]|\\.)*)(?:"|\\?$)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
-_REST = re.compile(r'(?>(?:[^"\\]|\\.)*)"', re.DOTALL)
+_TOKEN = re.compile(rf'"{INSIDE}(?:"|\\?$)|[{{}}\[\],:]|[^\s{{}}\[\],:"]+', re.DOTALL)
+_REST = re.compile(f'{INSIDE}"', re.DOTALL)
 _WORD = re.compile(r'[^\s{}\[\],:"]*')
 _NEXT = re.compile(r"\s*(\S?)")
-_KEY_AHEAD = re.compile(r'\s*"(?>(?:[^"\\]|\\.)*)"\s*:', re.DOTALL)
-_STRING_AHEAD = re.compile(r'"(?>(?:[^"\\]|\\.)*)"', re.DOTALL)
+_KEY_AHEAD = re.compile(rf"\s*{STRING}\s*:", re.DOTALL)
+_STRING_AHEAD = re.compile(STRING, re.DOTALL)
 _BARE = re.compile(r'\{?\s*"?[\w.-]*"?\s*\}?')
 """A record in which nothing but the name of an event can have been written."""
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from drive_trace.json_text import Kind, Member, Node, Syntax, find_member, parse
+from drive_trace.json_text.lexemes import STRING
 from drive_trace.text import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 
@@ -152,10 +153,8 @@ def path_at(text: str, offset: int) -> Place | None:
     return None
 
 
-# Atomic groups: Python 3.11.0 to 3.11.4 match possessive ones wrongly.
-_STRING = r'"(?>(?:[^"\\]|\\.)*)"'
 _VALUE = re.compile(
-    rf'({_STRING}|[-+.0-9eEa-z]++|[\[{{](?>(?:[^\[\]{{}}"]|{_STRING})*)[\]}}])(?=[,}}])'
+    rf'({STRING}|[-+.0-9eEa-z]++|[\[{{](?>(?:[^\[\]{{}}"]|{STRING})*)[\]}}])(?=[,}}])'
 )
 
 

@@ -12,14 +12,12 @@ from typing import NamedTuple
 
 from drive_trace.features.tokens.kinds import TokenKind, kind_of_string
 from drive_trace.json_text import ProblemKind
+from drive_trace.json_text.lexemes import INSIDE
 from drive_trace.trace.line import Line, event_of
 from drive_trace.vocabulary import ENVELOPE, EventType, FieldType, ObjectShape
 
-STRING = r'"(?>[^"\\]*(?:\\.[^"\\]*)*)"'
 # A string that nothing closes takes the rest of the line, or each quote in it would be tried anew.
-_LEX = re.compile(
-    r'"(?>[^"\\]*(?:\\.[^"\\]*)*)(?:(")(?=([ \t\r]*:)?)|\\?\Z)|[{}\[\],]|[\w.+-]+', re.DOTALL
-)
+_LEX = re.compile(rf'"{INSIDE}(?:(")(?=([ \t\r]*:)?)|\\?\Z)|[{{}}\[\],]|[\w.+-]+', re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORDS = frozenset({"true", "false", "null"})
 _QUOTES_ARE_WRONG = (ProblemKind.QUOTES, ProblemKind.MISSING_QUOTE)

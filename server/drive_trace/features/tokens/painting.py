@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from drive_trace.features.tokens.kinds import Palette, TokenKind
-from drive_trace.features.tokens.lexing import STRING, Token, tokens_of
+from drive_trace.features.tokens.lexing import Token, tokens_of
+from drive_trace.json_text.lexemes import STRING
 from drive_trace.text import PositionEncoding, units_before
 from drive_trace.trace.line import Line, event_of
 from drive_trace.vocabulary import (
