@@ -40,7 +40,7 @@ def process(*args: str | Path, stdin: bytes = b"", **popen: Any) -> Ran:
     """Run a command as a process."""
     command = [COMMAND, *map(str, args)]
     ended = subprocess.run(
-        command, input=stdin, capture_output=True, timeout=30, check=False, **popen
+        command, input=stdin, capture_output=True, timeout=120, check=False, **popen
     )
     return Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 

@@ -154,7 +154,7 @@ def test_the_current_folder_may_be_gone(tmp_path: Path) -> None:
         cwd=gone,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
     assert (ended.returncode, ended.stderr) == (2, "drive-trace: x: no such file or folder\n")

@@ -79,7 +79,7 @@ def completed(*words: str | Path) -> list[str]:
         },
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=True,
     )
     assert ended.stderr == ""
@@ -125,7 +125,7 @@ def test_bash_itself() -> None:
         env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=True,
     )
     assert ended.stdout == "brief-issued\n"

@@ -78,7 +78,7 @@ def test_a_reader_that_never_reads_is_no_error() -> None:
             assert running.stdout is not None
             running.stdout.close()
             running.stdout = None
-            assert running.communicate(b"", timeout=30) == (None, b"")
+            assert running.communicate(b"", timeout=120) == (None, b"")
             assert running.returncode == 0
 
 
@@ -91,7 +91,7 @@ def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
                 [COMMAND, command, path],
                 stdout=full,
                 stderr=subprocess.PIPE,
-                timeout=30,
+                timeout=120,
                 check=False,
             )
             assert ended.returncode == 2
@@ -103,7 +103,7 @@ def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
             [COMMAND, "check", "missing"],
             stdout=subprocess.PIPE,
             stderr=full,
-            timeout=30,
+            timeout=120,
             check=False,
         )
         assert (ended.returncode, ended.stdout) == (2, b"")
@@ -120,7 +120,7 @@ def test_however_python_opens_its_output(name: str, arguments: list[str]) -> Non
             input=REJECTED.encode(),
             stdout=full,
             stderr=subprocess.PIPE,
-            timeout=30,
+            timeout=120,
             check=False,
             env={**os.environ, variable: value},
         )
@@ -144,7 +144,7 @@ def test_closed_streams(redirection: str, code: int, said: str, tmp_path: Path) 
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=30,
+        timeout=120,
         check=False,
     )
     assert (ended.returncode, ended.stdout.decode()) == (code, said)

@@ -220,7 +220,7 @@ def test_tcp_port_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ended = subprocess.run(
-            [COMMAND, "serve", "--tcp", str(port)], capture_output=True, timeout=30, check=False
+            [COMMAND, "serve", "--tcp", str(port)], capture_output=True, timeout=120, check=False
         )
     assert ended.returncode == 2
     assert ended.stdout == b""

@@ -12,7 +12,7 @@ from pytest_lsp import LanguageClient
 
 from tests.support.presets import PRESETS
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 """Seconds that anything is waited for."""
 
 

@@ -56,7 +56,7 @@ def test_bytes_pass_unchanged_and_so_do_both_ends(
     if not is_recorded:
         monkeypatch.delenv(tap.FOLDER)
     sent = bytes(range(256)) * 1000 + frame({"id": 1}) + b"Content-Length: 99\r\n\r\n{"
-    ended = subprocess.run(tapped(ECHO), input=sent, capture_output=True, timeout=30, check=False)
+    ended = subprocess.run(tapped(ECHO), input=sent, capture_output=True, timeout=120, check=False)
     assert (ended.stdout, ended.stderr, ended.returncode) == (sent, b"", 7)
     assert recorded.exists() == is_recorded
 
@@ -64,7 +64,7 @@ def test_bytes_pass_unchanged_and_so_do_both_ends(
 def test_the_process_is_the_servers(recorded: Path) -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(tapped(PID), **pipes) as process:  # type: ignore[call-overload]
-        out, _ = process.communicate(b"?", timeout=30)
+        out, _ = process.communicate(b"?", timeout=120)
         assert int(out) == process.pid
     assert process.returncode == -signal.SIGKILL
 
@@ -90,7 +90,7 @@ def test_what_is_written_down(recorded: Path) -> None:
         + b"content-length: 2\r\nX: y\r\n\r\n{}"
         + b"Content-Length: 5\r\n\r\nnope!"
     )
-    subprocess.run(tapped(ECHO), input=sent, capture_output=True, timeout=30, check=False)
+    subprocess.run(tapped(ECHO), input=sent, capture_output=True, timeout=120, check=False)
     (file,) = recorded.iterdir()
     *whole, last, _ = file.read_text(encoding="utf-8").split("\n")
     said = [json.loads(line) for line in whole]

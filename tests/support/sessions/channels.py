@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Take = Callable[[Any], Iterable[bytes]]
     """Takes in a message of the server; gives what the client sends in turn."""
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 LONG = 24 * 60 * 60.0
 """Seconds of its own clock in which a server that nobody asks anything has come to rest."""
 OWN_LOG = logging.getLogger("drive_trace")
