@@ -43,6 +43,7 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
         "completion_items",
         "completion_text",
         "diagnostics",
+        "feeds",
         "joined",
         "labels",
         "line_ranges",

@@ -91,9 +91,8 @@ def rule_page(rule: Rule[Any]) -> str:
 def example_output(rule: Rule[Any]) -> str:
     """What ``check`` prints for the first example of a rule, without what other rules say."""
     example = next(each for each in examples(rule) if read_fixture(each.before).marks)
-    files = {example.path or "trace.jsonl": example.before}
-    if example.beside is not None:
-        files["other.jsonl"] = example.beside
+    files = {"other.jsonl": example.beside} if example.beside is not None else {}
+    files[example.path or "trace.jsonl"] = example.before
     with TemporaryDirectory() as folder, chdir(folder):
         for name, text in files.items():
             Path(name).parent.mkdir(parents=True, exist_ok=True)

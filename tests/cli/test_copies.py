@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.support import run, write
+from tests.cli.support import marked, run, write
 from tests.scorecard.support import PASSED, event
 from tests.support.fixtures import trace
 
@@ -35,6 +36,12 @@ def caveats(folder: Path) -> Any:
 
 def metrics(folder: Path) -> object:
     return run("report", "--format", "json", folder).json["metrics"]
+
+
+def event_id(line: str) -> str:
+    found = json.loads(trace(line))["event_id"]
+    assert isinstance(found, str)
+    return found
 
 
 @pytest.fixture
@@ -129,3 +136,107 @@ def test_one_id_for_two_events_is_said_and_both_count(tmp_path: Path) -> None:
     for command in ("score", "report"):
         said = " ".join(run(command, tmp_path).out.split())
         assert "1 event with the id of another in another file, and both count" in said
+
+
+# What check says
+
+
+def between(folder: Path) -> list[Any]:
+    found = run("check", "--output-format", "json", folder).json
+    return [each for each in found if each["code"] in {"copied-events", "conflicting-event-id"}]
+
+
+def concise(*paths: Path) -> list[str]:
+    out = run("check", "--output-format", "concise", *paths).out
+    return [line for line in out.splitlines() if "copied-" in line or "conflicting-event" in line]
+
+
+def test_check_names_a_copy_on_its_first_event(tmp_path: Path) -> None:
+    first = write(tmp_path, "a/trace.jsonl", trace(*EVENTS))
+    spaced = trace(*EVENTS[:4]).replace('","', '", "')
+    text = trace(MORE) + spaced
+    second = write(tmp_path, "b/trace.jsonl", text)
+    (found,) = between(tmp_path)
+    assert (found["code"], found["severity"], found["path"]) == (
+        "copied-events",
+        "warning",
+        str(second),
+    )
+    assert (found["line"], marked(text, found)) == (2, json.dumps(event_id(EVENTS[0])))
+    assert found["message"] == (
+        f"4 events of this file stand in {first} too (this one on line 1); they count once"
+    )
+    (line,) = concise(tmp_path)
+    assert line.startswith(f"{second}:2:")
+    assert f"4 events of this file stand in {first} too" in line
+    log = run("check", "--output-format", "sarif", tmp_path).json
+    (result,) = [each for each in log["runs"][0]["results"] if each["ruleId"] == "copied-events"]
+    (there,) = [each["physicalLocation"] for each in result["relatedLocations"]]
+    assert there["artifactLocation"]["uri"] == first.as_uri()
+    assert there["region"]["startLine"] == 1
+
+
+def test_check_names_each_file_that_holds_copies(tmp_path: Path) -> None:
+    first = write(tmp_path, "a/trace.jsonl", trace(*EVENTS[:2]))
+    second = write(tmp_path, "b/trace.jsonl", trace(*EVENTS[2:]))
+    third = write(tmp_path, "c/trace.jsonl", trace(*EVENTS))
+    assert [(each["path"], each["line"], each["message"]) for each in between(tmp_path)] == [
+        (
+            str(third),
+            line,
+            f"{count} events of this file stand in {path} too (this one on line 1); "
+            "they count once",
+        )
+        for line, count, path in ((1, 2, first), (3, 3, second))
+    ]
+
+
+def test_check_says_which_ids_are_those_of_other_events(tmp_path: Path) -> None:
+    first = write(tmp_path, "a/trace.jsonl", trace(*EVENTS))
+    others = [
+        event("round-start", dispatch_id=OTHER, round_id=f"r-{name}", event_id=name)
+        for name in ("e-1", "e-2", "e-9")
+    ]
+    text = trace(*others)
+    second = write(tmp_path, "b/trace.jsonl", text)
+    (found,) = between(tmp_path)
+    assert (found["code"], found["path"], found["line"]) == (
+        "conflicting-event-id",
+        str(second),
+        1,
+    )
+    assert marked(text, found) == '"e-1"'
+    assert found["message"] == (
+        f"{first}:2 has another event with this `event_id`; both count; "
+        "so it is with 1 more of this file"
+    )
+    (line,) = concise(tmp_path)
+    assert f"{first}:2 has another event" in line
+
+
+def test_check_finds_nothing_between_files_of_other_events(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", trace(*EVENTS))
+    write(tmp_path, "b/trace.jsonl", trace(MORE))
+    assert between(tmp_path) == []
+
+
+def test_what_check_finds_between_files_can_be_set_and_known(tmp_path: Path) -> None:
+    first = write(tmp_path, "a/trace.jsonl", trace(*EVENTS))
+    second = write(tmp_path, "b/trace.jsonl", trace(*EVENTS))
+    toml = write(tmp_path, "drive-trace.toml", '[rules]\ncopied-events = "error"\n')
+    assert ": error[copied-events]" in concise(first, second)[0]
+    assert run("check", tmp_path).code == 1
+    run("check", "--write-baseline", tmp_path)
+    assert concise(first, second) == []
+    (tmp_path / "drive-trace-baseline.json").unlink()
+    toml.write_text('[rules]\ncopied-events = "off"\n')
+    assert concise(first, second) == []
+
+
+def test_a_file_of_a_hostile_name_is_named_harmlessly(tmp_path: Path) -> None:
+    write(tmp_path, "a\x1b[31m/trace.jsonl", trace(*EVENTS))
+    write(tmp_path, "b/trace.jsonl", trace(*EVENTS))
+    (line,) = concise(tmp_path)
+    assert "\x1b" not in line
+    (found,) = between(tmp_path)
+    assert "\x1b" not in found["message"]

@@ -269,7 +269,12 @@ def test_what_a_baseline_hides_is_the_same_after_edits() -> None:
 def test_every_rule_looks_at_something_that_there_is() -> None:
     known = {Remarked, subjects.FileEnd, *KINDS}
     others = {code for code, rule in RULES.items() if rule.subject not in known}
-    assert others <= {"conflicting-verdicts", "unreadable-file"}
+    assert others <= {
+        "conflicting-event-id",
+        "conflicting-verdicts",
+        "copied-events",
+        "unreadable-file",
+    }
 
 
 # Rejected lines and several runs

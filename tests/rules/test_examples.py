@@ -143,13 +143,13 @@ def test_a_rule_finds_what_its_example_marks(code: str, example: Example) -> Non
 def test_a_rule_between_files_finds_what_its_example_marks(code: str, example: Example) -> None:
     fixture = fixture_of(code, example)
     across = Across()
-    across.add(Analysis(fixture.text), "trace.jsonl", DEFAULTS)
     across.add(Analysis(read(example.beside or "").text), "other.jsonl", DEFAULTS)
+    across.add(Analysis(fixture.text), "trace.jsonl", DEFAULTS)
     found = [
         Found(where.line - 1, Span(where.column - 1, where.end_column - 1), code, each.message)
         for each, _ in across.reports()
         for where in [each.location]
-        if where.path == "trace.jsonl"
+        if where.path == "trace.jsonl" and each.rule.code == code
     ]
     check_marks(fixture, found)
 

@@ -15,7 +15,17 @@ from typing import Any
 from drive_trace.rules.base import Example, Rule
 
 SUPPORT = frozenset(
-    {"affected", "base", "durations", "edits", "ids", "joining", "settings", "subjects"}
+    {
+        "affected",
+        "base",
+        "durations",
+        "edits",
+        "ids",
+        "joining",
+        "settings",
+        "shared_events",
+        "subjects",
+    }
 )
 """The modules of this package that are no rules."""
 

@@ -130,7 +130,7 @@ class Example:
     path: str | None = None
     """Where the trace lies."""
     beside: str | None = None
-    """Another trace, ``other.jsonl``, that is checked after this one; for rules between files."""
+    """Another trace, ``other.jsonl``, that is checked before this one; for rules between files."""
     encoding: str = "utf-8"
     """How the file is written."""
 

@@ -53,7 +53,7 @@ EXAMPLES = (
         … `qa` is "fail" here, but "pass" on line 1 of other.jsonl         ^^^^^^
         """,
         beside="""
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","qa":"pass","ts":"2030-01-01T00:00:00.000Z"}
         """,
     ),
     # The other file knows more, and contradicts nothing.

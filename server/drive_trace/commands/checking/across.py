@@ -10,7 +10,10 @@ from drive_trace.commands.formats.report import Location, RelatedPlace, Reported
 from drive_trace.rules import RULES
 from drive_trace.rules.base import Finding, Related
 from drive_trace.rules.settings import RuleSettings
+from drive_trace.rules.shared_events import SharedEvents
 from drive_trace.rules.subjects import GradeInFile, RunInFiles
+from drive_trace.scorecard.copies import LiveEvents, Overlaps, Twin
+from drive_trace.text import Span
 from drive_trace.trace.places import resolve
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 
@@ -20,6 +23,7 @@ _CHECKS = [
     for check in (rule.check_across, rule.check if rule.subject is RunInFiles else None)
     if check is not None
 ]
+_EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.subject is SharedEvents]
 
 
 class Across:
@@ -28,6 +32,9 @@ class Across:
     def __init__(self) -> None:
         self._grades: dict[str, list[GradeInFile]] = {}
         self._settings: dict[str, RuleSettings] = {}
+        self._paths: list[str] = []
+        self._overlaps = Overlaps()
+        self._of_events: list[tuple[Reported, bool]] = []
 
     def add(self, analysis: Analysis, path: str, settings: RuleSettings) -> None:
         """Take in a trace."""
@@ -40,7 +47,31 @@ class Across:
                 )
                 grade = GradeInFile(path, analysis.line_number(line), line, erased)
                 self._grades.setdefault(run.run_id, []).append(grade)
-                self._settings[path] = settings
+        self._settings[path] = settings
+        self._compare(analysis, path)
+
+    def _compare(self, analysis: Analysis, path: str) -> None:
+        """Look for its events in the traces before it, while its lines are at hand."""
+        self._overlaps.keep()  # not before another trace comes: a single one costs nothing
+        overlap = self._overlaps.add(
+            LiveEvents(lambda: analysis.index.event_ids, analysis.line_number)
+        )
+        for twins, are_copies in ((overlap.copies, True), (overlap.conflicts, False)):
+            by_file: dict[int, list[Twin]] = {}
+            for twin in twins:
+                by_file.setdefault(twin.file, []).append(twin)
+            for file, shared in by_file.items():
+                here, _, there = shared[0]
+                line, other = analysis.document.lines[here.line - 1], self._paths[file]
+                subject = SharedEvents(line, len(shared), are_copies, other, there.line)
+                place = RelatedPlace(
+                    Location.of(other, there.line - 1, "", Span(0, 0)), "the same id here"
+                )
+                for finding in chain.from_iterable(check(subject) for check in _EVENT_CHECKS):
+                    span = resolve(line.text, finding.place)
+                    location = Location.of(path, here.line - 1, line.text, span)
+                    self._of_events += self._report(finding, location, [place])
+        self._paths.append(path)
 
     def reports(self) -> Iterator[tuple[Reported, bool]]:
         """What the rules find, each with whether a baseline hides it."""
@@ -48,12 +79,16 @@ class Across:
             if len(grades) > 1:
                 subject = RunInFiles(tuple(grades))
                 for finding in chain.from_iterable(check(subject) for check in _CHECKS):
-                    yield from self._report(finding, grades)
+                    related = [
+                        RelatedPlace(_location(each, grades), _words(each))
+                        for each in finding.related
+                    ]
+                    yield from self._report(finding, _location(finding, grades), related)
+        yield from self._of_events
 
     def _report(
-        self, finding: Finding, grades: Sequence[GradeInFile]
+        self, finding: Finding, location: Location, related: Sequence[RelatedPlace]
     ) -> Iterator[tuple[Reported, bool]]:
-        location = _location(finding, grades)
         settings = self._settings[location.path]
         severity = settings.severity(finding.rule)
         if severity is not None:
@@ -64,10 +99,7 @@ class Across:
                     location,
                     _words(finding),
                     finding.line.text,
-                    lambda: [
-                        RelatedPlace(_location(each, grades), _words(each))
-                        for each in finding.related
-                    ],
+                    lambda: related,
                     list,
                 ),
                 settings.knows(finding.rule.code, finding.line.text),
