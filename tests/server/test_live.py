@@ -236,7 +236,8 @@ def test_both_are_open(alone: RawClient, two: tuple[Document, Path]) -> None:
     other = opened(alone, there)
     assert (verdict(other), len(files(other))) == (f"**{MISSING}**", 2)
     alone.forget()
-    document.edit((len(document.text), len(document.text), graded("pass", "pass", "pass")))
+    grade = apart(graded("pass", "pass", "pass"))
+    document.edit((len(document.text), len(document.text), grade))
     asked_for(alone, LENSES)
     where = ELSEWHERE.replace("a/trace", "shop/trace")
     assert other.lenses() == [(0, f"CORRECT · {where}")]
@@ -245,7 +246,7 @@ def test_both_are_open(alone: RawClient, two: tuple[Document, Path]) -> None:
 def test_runs_of_one_name_in_two_folders_are_two_runs(alone: RawClient, tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     here = write(one / "trace.jsonl", STARTED)
-    write(one / "a" / "trace.jsonl", graded("pass", "fail", "pass"))
+    write(one / "a" / "trace.jsonl", apart(graded("pass", "fail", "pass")))
     write(two / "trace.jsonl", graded("pass", "pass", "pass"))
     (two / "again").mkdir()
     (two / "again" / "trace.jsonl").symlink_to("../trace.jsonl")

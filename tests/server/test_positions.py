@@ -189,6 +189,7 @@ def places(text: str) -> list[int]:
 
 def test_every_version_of_a_burst_but_the_last_may_be_skipped(client: RawClient) -> None:
     document = Document(client, triage())
+    client.diagnostics(document.uri, 1)
     last = 60
     for version in range(2, last + 1):
         where = range_at(document.text, 0, 0, "utf-16")
