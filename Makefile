@@ -245,9 +245,9 @@ lock: venv ## Resolve the lock files again (UPGRADE=1 takes newer releases)
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
 	  echo "make lock needs Python 3.11, the oldest that is supported: make clean, then make PYTHON=python3.11 lock" >&2; exit 1; }
 	$(COMPILE) --output-file requirements.lock pyproject.toml
-	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
-	  | $(COMPILE) --constraint requirements-dev.lock --output-file requirements-build.lock -
 	@$(call GROUP,dev) | $(COMPILE) --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml -
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+	  | $(COMPILE) --constraint requirements.lock --constraint requirements-dev.lock --output-file requirements-build.lock -
 	@$(call GROUP,clients) | $(COMPILE) --output-file tests/clients/requirements.lock -
 
 .PHONY: clean

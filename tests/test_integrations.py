@@ -113,6 +113,8 @@ def test_the_build_lock_is_of_what_the_build_needs() -> None:
     assert tuple(map(int, locked[name].split("."))) >= tuple(map(int, least.split(".")))
     developed = (ROOT / "requirements-dev.lock").read_text()
     assert all(f"\n{name}=={version} " in developed for name, version in locked.items())
+    run = dict(re.findall(r"(?m)^([\w-]+)==(\S+)", (ROOT / "requirements.lock").read_text()))
+    assert {name: run.get(name, version) for name, version in locked.items()} == locked
 
 
 @needs_bash
