@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.storage.regular_files import read_regular
 
-_MOST = 256 << 20
+_MOST, _MOST_SHARED = 256 << 20, 64
+"""The most bytes of all files of an index, and the most files that a split one has beside it."""
+_LONGEST, _MOST_TOGETHER = 4096, 64 << 20
+"""The most bytes of a name, and of all names: in version 4 a few bytes stand for a long name."""
 _SHA256 = re.compile(rb"(?im)^\s*objectformat\s*=\s*sha256\s*$")
 _HEADER, _STATUS, _FLAGS = 12, 40, 2
 """Bytes before the first entry, before an entry's hash, and of its flags."""
@@ -41,13 +45,27 @@ def tracked_files(git_folder: Path, common_folder: Path) -> Tracked | None:
             return Tracked(frozenset())
         config = common_folder / "config"
         hash_size = 32 if config.exists() and _SHA256.search(read_regular(config)) else 20
-        names = list(_names_in(read_regular(index, _MOST), hash_size))
         # Of an index that is split, the larger part stands in another file.
-        for shared in git_folder.glob("sharedindex.*"):
-            names += _names_in(read_regular(shared, _MOST), hash_size)
+        shared = list(islice(git_folder.glob("sharedindex.*"), _MOST_SHARED + 1))
+        if len(shared) > _MOST_SHARED:
+            return None
+        names = list(_names_of([index, *shared], hash_size))
     except (OSError, ValueError, IndexError):
         return None
     return Tracked(frozenset(names), tuple(each for each in names if each.endswith("/")))
+
+
+def _names_of(files: list[Path], hash_size: int) -> Iterator[str]:
+    """The names in all files of an index. Raises ValueError, IndexError or OSError."""
+    bytes_left, names_left = _MOST, _MOST_TOGETHER
+    for file in files:
+        data = read_regular(file, bytes_left)
+        bytes_left -= len(data)
+        for name in _names_in(data, hash_size):
+            names_left -= len(name)
+            if names_left < 0:
+                raise ValueError("has too many names")
+            yield name
 
 
 def _names_in(data: bytes, hash_size: int) -> Iterator[str]:
@@ -64,8 +82,12 @@ def _names_in(data: bytes, hash_size: int) -> Iterator[str]:
         if version == 4:
             dropped, at = _dropped(data, at)
             kept = len(name) - dropped
+            if kept < 0:
+                raise ValueError("drops more of a name than there is")
         end = data.index(b"\0", at)
         name = name[:kept] + data[at:end]
+        if len(name) > _LONGEST:
+            raise ValueError("has a name that is too long")
         # Entries of the older versions are filled up to a multiple of eight.
         at = end + 1 if version == 4 else start + (end - start + 8) // 8 * 8
         yield name.decode("latin-1")
