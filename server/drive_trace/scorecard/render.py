@@ -15,7 +15,7 @@ from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.efficiency import Efficiency, WallClock
 from drive_trace.scorecard.lookalikes import Lookalike, lookalike_phrase
-from drive_trace.scorecard.verdict import listed, what_would_change_it
+from drive_trace.scorecard.verdict import Verdict, listed, what_would_change_it
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 NO_SIGNAL = "n/a (no signal)"
@@ -36,7 +36,8 @@ def lens_title(run: RunScore, verdict: str | None = None) -> str:
     said = [verdict or run.headline]
     if run.efficiency is not None:
         said.append(brief(run.efficiency))
-    said += [each.short for each in run.caveats if each.short not in said[0]]
+    is_correct = run.gate.verdict is Verdict.CORRECT  # then the headline has those that qualify
+    said += [each.short for each in run.caveats if not (is_correct and each.qualifies)]
     return " · ".join(filter(None, said))
 
 
