@@ -16,12 +16,12 @@ from drive_trace.lsp.trace_folders import TraceFolders
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.rules.settings import DEFAULTS
-from drive_trace.scorecard.card import score
+from drive_trace.scorecard.card import score, score_run
 from drive_trace.steps import Steps, at_once
 from drive_trace.storage.finding import Found, find_traces
 from drive_trace.storage.more_files import MoreFiles
 from drive_trace.text import PositionEncoding
-from tests.support.client_text import graded, triage
+from tests.support.client_text import event, graded, triage
 
 
 def write(path: Path, text: str) -> Path:
@@ -148,6 +148,37 @@ def test_traces_are_joined_in_the_order_in_which_a_search_finds_them(tmp_path: P
     assert said is not None
     (run,) = score([summarize_text(Path(each).read_text("utf-8"), each) for each in searched]).runs
     assert said.run.gate == run.gate
+
+
+PASSED = graded("pass", "pass", "pass")
+LATE = "2026-05-28T15:00:00.000Z"
+STRAYS = {
+    "a rejected grade": graded("pass", "failed", "pass", ts=LATE),
+    "a look-alike": event("correctness-record", ts=LATE),
+    "an earlier look-alike": event("correctness-record", ts="2026-05-28T13:00:00.000Z"),
+}
+
+
+@pytest.mark.parametrize("name", STRAYS)
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_stray_line_in_another_file_counts_as_for_score(
+    name: str, is_open: bool, tmp_path: Path
+) -> None:
+    texts = {"a": PASSED, "b": STRAYS[name]}
+    paths = [write(tmp_path / each / "trace.jsonl", text) for each, text in texts.items()]
+    closed, traces = ClosedTraces([tmp_path]), Workspace()
+    runs = WorkspaceRuns(traces, closed)
+    for path in paths if is_open else ():
+        traces.open(OpenTrace(path.as_uri(), 1, path.read_text("utf-8"), options(path)))
+        runs.note_open(path.as_uri(), path)
+    look(closed)
+    said = runs.joined("run-1", paths[0].as_uri())
+    assert said is not None
+    (listed,) = at_once(runs.all_runs())
+    (run,) = score([summarize_text(text, each) for each, text in texts.items()]).runs
+    assert said.run.headline == run.headline
+    assert said.run.is_earned == run.is_earned == ("earlier" in name)
+    assert score_run([each.part for each in listed.parts]).is_earned == run.is_earned
 
 
 def test_a_trace_that_is_gone_holds_nothing(tmp_path: Path) -> None:

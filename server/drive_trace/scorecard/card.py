@@ -30,8 +30,8 @@ from drive_trace.scorecard.summary import (
     Rejected,
     RunSummary,
     TraceSummary,
+    parts_by_run,
     without_copies,
-    without_events,
 )
 from drive_trace.scorecard.verdict import Gate, Verdict, headline, judge, what_would_change_it
 from drive_trace.vocabulary import TOKEN_FIELDS
@@ -187,25 +187,11 @@ def score(traces: Sequence[TraceSummary], unread: Sequence[Unread] = ()) -> Scor
     parts: dict[str, list[RunSummary]] = {run.run_id: [] for each in traces for run in each.runs}
     joined = []
     for trace in traces:
-        strays: dict[str, list[Rejected]] = {}
-        orphans = []
-        for rejected in trace.orphans:
-            if rejected.run_id in parts:
-                strays.setdefault(rejected.run_id, []).append(rejected)
-            else:
-                orphans.append(rejected)
-        here = {run.run_id for run in trace.runs}
-        alike: dict[str, list[Lookalike]] = {}
-        for each in trace.lookalikes:
-            if each.run_id in parts and each.run_id not in here:
-                alike.setdefault(each.run_id, []).append(each)
-        others = (
-            without_events(trace.path, run_id, strays.get(run_id, ()), alike.get(run_id, ()))
-            for run_id in {**strays, **alike}
-        )
-        for run in (*trace.runs, *others):
-            parts[run.run_id].append(run)
-        joined.append(trace._replace(orphans=tuple(orphans)))
+        for run_id, part in parts_by_run(trace).items():
+            if run_id in parts:
+                parts[run_id].append(part)
+        orphans = tuple(each for each in trace.orphans if each.run_id not in parts)
+        joined.append(trace._replace(orphans=orphans))
     runs = tuple(score_run(each, unread) for each in parts.values())
     return ScoreCard(runs, tuple(joined), tuple(unread))
 

@@ -99,7 +99,7 @@ class RunSummary(NamedTuple):
 
 
 def without_events(
-    path: str, run_id: str, rejected: Sequence[Rejected], alike: Sequence[Lookalike] = ()
+    path: str, run_id: str, rejected: Sequence[Rejected], alike: Sequence[Lookalike]
 ) -> RunSummary:
     """The part in a trace of a run that has rejected or unknown lines there and nothing else."""
     return RunSummary(
@@ -163,13 +163,19 @@ def without_text(trace: TraceSummary) -> TraceSummary:
 
 
 def parts_by_run(trace: TraceSummary) -> dict[str, RunSummary]:
-    """A trace's part of each run, also of those that have nothing but rejected lines in it."""
-    strays: dict[str, list[Rejected]] = {}
+    """A trace's part of each run, also of those that have nothing but stray lines in it: rejected
+    ones, and ones that look like a feed's.
+    """
+    strays: dict[str, tuple[list[Rejected], list[Lookalike]]] = {}
     for rejected in trace.orphans:
         if rejected.run_id is not None:
-            strays.setdefault(rejected.run_id, []).append(rejected)
-    parts = {run_id: without_events(trace.path, run_id, each) for run_id, each in strays.items()}
-    return parts | {run.run_id: run for run in trace.runs}
+            strays.setdefault(rejected.run_id, ([], []))[0].append(rejected)
+    known = {run.run_id: run for run in trace.runs}
+    for alike in trace.lookalikes:
+        if alike.run_id is not None and alike.run_id not in known:
+            strays.setdefault(alike.run_id, ([], []))[1].append(alike)
+    parts = {run_id: without_events(trace.path, run_id, *each) for run_id, each in strays.items()}
+    return parts | known
 
 
 def summarize(
@@ -208,13 +214,14 @@ def summarize_part(
     that grows with the run, but for its rejected lines and the trace's unknown ones.
     """
     run = index.runs.get(run_id)
+    found = yield from lookalikes(index.unknown, number, path)
+    alike = tuple(each for each in found if each.run_id == run_id)
     if run is None:
         rejected = yield from _rejected(index.rejected.get(run_id, ()), number)
-        return without_events(path, run_id, rejected) if rejected else None
-    alike = yield from lookalikes(index.unknown, number, path)
+        return without_events(path, run_id, rejected, alike) if rejected or alike else None
     worked = _worked(run, number)
     summed = yield from _run_summary(index, run, number, path, worked)
-    return summed._replace(lookalikes=tuple(each for each in alike if each.run_id == run_id))
+    return summed._replace(lookalikes=alike)
 
 
 def _run_summary(
