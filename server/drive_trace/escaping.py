@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 # A runner of continuous integration obeys `::…` where a line begins, white space or not, and `##[…`
-# and `##vso[…` wherever they stand.
-_OBEYED = re.compile(r"\A( *):(?=:)|()#(?=#(?:\[|vso\[))", re.IGNORECASE)
+# and `##vso[…` wherever they stand. What is shown may be wrapped at any white space.
+_OBEYED = re.compile(r"(?<!\S):(?=:)|#(?=#(?:\[|vso\[))", re.IGNORECASE)
+_OBEYED_IN_JSON = re.compile(r"(?<=#)#|[\x80-\x9f\u2028\u2029]")
 
 
 def visible(text: str) -> str:
@@ -32,12 +33,17 @@ def without_links(text: str) -> str:
     return re.sub(r"([\\\[\]])", r"\\\1", text) if "](" in text else text
 
 
+def in_json(text: str) -> str:
+    """The same JSON with escapes in place of what a terminal or a runner obeys in its strings."""
+    if "##" not in text and text.isascii():
+        return text
+    return _OBEYED_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def _disarmed(text: str, colon: str, hash_sign: str) -> str:
     if "::" not in text and "##" not in text:
         return text
-    return _OBEYED.sub(
-        lambda found: f"{found[1]}{colon}" if found[1] is not None else hash_sign, text
-    )
+    return _OBEYED.sub(lambda found: colon if found[0] == ":" else hash_sign, text)
 
 
 def _spelt(character: str) -> str:

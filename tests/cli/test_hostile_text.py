@@ -9,8 +9,10 @@ import subprocess
 from pathlib import Path
 from uuid import UUID
 
+import click
 import pytest
 
+from drive_trace.commands import cli
 from tests.cli.support import process, run, write
 from tests.support.client_text import event, graded
 from tests.support.command import COMMAND, SERVE
@@ -25,14 +27,22 @@ HOSTILE = (
     "a\r::error::obeyed",
     "a\u2028::error::obeyed\u0085::error::obeyed",
     "\x1b]0;obeyed\x07",
+    # What wraps lines breaks one at each white space.
+    f"{'x' * 70} ::error::obeyed {'x' * 70} ::error::obeyed",
+    " ::error::obeyed" * 15,
 )
-COMMANDS = (
-    ("score",),
-    ("score", "--output-format", "markdown"),
-    ("report",),
-    ("check",),
-    ("check", "--output-format", "github"),
+COMMANDS = tuple(
+    (command, option, chosen)
+    for command, option in (
+        ("score", "--format"),
+        ("report", "--format"),
+        ("check", "--output-format"),
+    )
+    for param in cli.commands[command].params
+    if option in param.opts and isinstance(param.type, click.Choice)
+    for chosen in param.type.choices
 )
+EXIT = {"score": 0, "report": 0, "check": 1}
 OBEYED = re.compile(
     r"\A\s*::(?!(?:error|warning|notice) title=drive-trace )|##(?:\[|vso\[)|[\x1b\x07]"
 )
@@ -55,9 +65,15 @@ def test_no_line_is_a_command_of_a_runner(
     )
     (folder / "trace.jsonl").write_text(trace, "utf-8")
     ran = run(*command, ".")
+    assert ran.code == EXIT[command[0]], ran.err
+    assert ran.out
     lines = (ran.out + ran.err).splitlines()
-    assert lines
     assert [line for line in lines if OBEYED.search(line)] == []
+
+
+def test_each_format_is_tried() -> None:
+    assert {command for command, *_ in COMMANDS} == set(EXIT)
+    assert len(COMMANDS) == 12
 
 
 def test_a_message_of_sarif_holds_no_link() -> None:

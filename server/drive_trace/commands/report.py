@@ -12,7 +12,7 @@ import click
 from drive_trace import __version__
 from drive_trace.api import read_log
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
-from drive_trace.escaping import printable
+from drive_trace.escaping import in_json, printable
 from drive_trace.storage.report_files import write_report
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _rendered(report: Report, output_format: str) -> str:
     if output_format == "json":
         from drive_trace.scorecard.report import to_json  # noqa: PLC0415 - as above
 
-        return json.dumps(to_json(report), indent=2) + "\n"
+        return in_json(json.dumps(to_json(report), indent=2)) + "\n"
     from drive_trace.scorecard.report_markdown import report_markdown  # noqa: PLC0415 - as above
 
     return report_markdown(report) + "\n"

@@ -12,6 +12,7 @@ import click
 from drive_trace.api import summarize_text
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import columns, is_terminal, paint
+from drive_trace.escaping import in_json
 from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.render import markdown, plain, text
@@ -30,7 +31,7 @@ _RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
     "table": _table,
     "text": text,
     "markdown": markdown,
-    "json": lambda card: json.dumps(to_json(card), indent=2),
+    "json": lambda card: in_json(json.dumps(to_json(card), indent=2)),
 }
 
 

@@ -6,10 +6,12 @@ import json
 
 import orjson
 
+from drive_trace.escaping import in_json
+
 
 def dumps(value: object) -> str:
     """JSON text of a value; a lone surrogate becomes its escape."""
     try:
-        return orjson.dumps(value).decode()
+        return in_json(orjson.dumps(value).decode())
     except TypeError:
-        return json.dumps(value, separators=(",", ":"))
+        return in_json(json.dumps(value, separators=(",", ":")))
