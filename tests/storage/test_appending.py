@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from drive_trace.storage import appending
-from drive_trace.storage.appending import AppendError, locked_trace
+from drive_trace.storage.appending import AppendError, locked_trace, locked_with
 from drive_trace.storage.locks import lock
 from drive_trace.storage.recording import Written, append_event
 from drive_trace.storage.traces import Problem
@@ -329,3 +329,28 @@ def test_an_id_and_a_time_are_fresh(tmp_path: Path) -> None:
         assert datetime.fromisoformat(line["ts"]).utcoffset() == timedelta(0)
         assert line["ts"].endswith("Z")
         assert len(line["ts"]) == len("2026-05-28T14:00:00.000Z")
+
+
+def test_a_file_with_two_names_has_one_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two writers who know it by different names take the locks in the same order, so that
+    neither waits for the other for good.
+    """
+    first, other, last = (tmp_path / name for name in ("a.jsonl", "m.jsonl", "z.jsonl"))
+    first.touch()
+    other.touch()
+    last.hardlink_to(first)
+    locked: list[int] = []
+
+    def noted(handle: int) -> None:
+        locked.append(os.fstat(handle).st_ino)
+        lock(handle)
+
+    monkeypatch.setattr(appending, "lock", noted)
+    orders = []
+    for path, beside in ((first, other), (other, first), (last, other), (other, last)):
+        with locked_with(str(path), [str(beside)]):
+            orders.append(tuple(locked))
+        locked.clear()
+    assert set(orders) == {(other.stat().st_ino, first.stat().st_ino)}

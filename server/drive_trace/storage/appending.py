@@ -149,7 +149,7 @@ def locked_with(
     other. A file that cannot be locked is left to whoever reads it, and says why it cannot be.
     """
     there = _each_once(path, others)
-    before = [each for each in there if each < os.path.realpath(path)]
+    before = [each for each in there if _turn(each) < _turn(path)]
     with ExitStack() as held:
         for each in before:
             held.enter_context(_locked_other(each, waiting))
@@ -160,15 +160,26 @@ def locked_with(
 
 
 def _each_once(path: str, others: Iterable[str]) -> list[str]:
-    """The real paths of other files, in their order, each file under one of its names: nobody can
-    wait for a lock that is held by himself.
+    """The real paths of other files, in the order of their turns, each file under one of its names:
+    nobody can wait for a lock that is held by himself.
     """
     found: dict[tuple[int, int], str] = {}
     for each in (path, *sorted(map(os.path.realpath, others))):
         with suppress(OSError, ValueError):
             status = Path(each).stat()
             found.setdefault((status.st_dev, status.st_ino), each)
-    return sorted(each for each in found.values() if each != path)
+    return sorted((each for each in found.values() if each != path), key=_turn)
+
+
+def _turn(path: str) -> tuple[bool, int, int, str]:
+    """What the order of locks goes by: the real path, which a file has before it is there, and
+    keeps when it is replaced; behind those, files that have several, by what they are.
+    """
+    with suppress(OSError, ValueError):
+        status = Path(path).stat()
+        if status.st_nlink > 1:
+            return True, status.st_dev, status.st_ino, ""
+    return False, 0, 0, os.path.realpath(path)
 
 
 @contextmanager
