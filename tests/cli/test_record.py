@@ -171,8 +171,15 @@ def test_a_first_grade_that_was_rejected(trace: Path) -> None:
 @pytest.fixture
 def slices(trace: Path, tmp_path: Path) -> Path:
     """Another file of the run, in the same repository, which has graded all of it."""
-    (tmp_path / ".git").mkdir()
+    write(tmp_path, ".git/HEAD", "")
     return write(tmp_path, "slices/a/trace.jsonl", graded("pass", "pass", "pass"))
+
+
+def test_a_folder_that_is_only_called_git_is_no_repository(tmp_path: Path, slices: Path) -> None:
+    trace = write(tmp_path, "shop/trace.jsonl")
+    (trace.parent / ".git").mkdir()
+    ran = record(trace, "--intent", "fail")
+    assert f"kept: mechanical pass, qa pass (line 1 of {slices})" in ran.out
 
 
 def test_a_grade_in_another_file_of_the_run_is_kept(trace: Path, slices: Path) -> None:

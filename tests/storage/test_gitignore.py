@@ -233,3 +233,33 @@ def test_an_index_that_cannot_be_read_leaves_nothing_out(tmp_path: Path) -> None
 def test_bytes_are_what_a_pattern_counts() -> None:
     assert Patterns(["??"]).decide(as_bytes("é"))
     assert Patterns.of_file("\ufeff/é\r\n".encode()).decide(as_bytes("é/"))
+
+
+def test_a_file_with_more_patterns_than_anybody_writes_leaves_nothing_out(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").touch()
+    trace = tmp_path / "out" / "trace.jsonl"
+    trace.parent.mkdir()
+    trace.touch()
+    for text, is_read in (
+        ("# as a person writes it\n\n" * 1000 + "a\n" * 3999 + "out\n", True),
+        ("a\n" * 4000 + "out\n", False),
+        ("a" * 70_000 + "\nout\n", False),
+    ):
+        (tmp_path / ".gitignore").write_text(text)
+        found = list(find_traces([str(tmp_path)]))
+        assert (found[-1] == LeftOut(str(trace), Reason.IGNORED)) == is_read
+        assert (found == [str(trace)]) != is_read
+
+
+def test_a_name_that_the_system_refuses_ends_no_search(tmp_path: Path) -> None:
+    """The index names a file below a library that no file system can hold."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").touch()
+    (tmp_path / "node_modules").mkdir()
+    tracked = b"node_modules/" + b"a" * 300 + b"/trace.jsonl"
+    (tmp_path / ".git" / "index").write_bytes(index(2, tracked))
+    trace = tmp_path / "z" / "trace.jsonl"
+    trace.parent.mkdir()
+    trace.touch()
+    assert list(find_traces([str(tmp_path)])) == [str(trace)]

@@ -157,7 +157,8 @@ class _Search:
     def _tracked_below(self, folder: Path) -> Iterator[str | LeftOut]:
         """Of the folders that are not looked into: what git tracks there, as it is always read."""
         for path in self._repositories.tracked_below(_absolute(folder)):
-            if path.exists():
+            # Not Path.exists, which raises for names that the system refuses.
+            if os.path.exists(path):  # noqa: PTH110
                 yield from self._judge(folder / path.relative_to(_absolute(folder)))
 
     def _judge(self, path: Path) -> Iterator[str | LeftOut]:

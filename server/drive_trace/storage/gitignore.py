@@ -44,6 +44,8 @@ _NAMED = {
     "upper": "A-Z",
     "xdigit": "0-9A-Fa-f",
 }
+_MOST = 4000
+"""The most patterns of a file: each of them is made an expression, and held against each path."""
 _FIRST_STAND_IN = 0xE000
 """Characters for private use stand in for brackets; a byte is none of them."""
 
@@ -63,9 +65,12 @@ class Patterns:
 
     @classmethod
     def of_file(cls, data: bytes) -> Patterns:
-        """Those of a ``.gitignore``."""
+        """Those of a ``.gitignore``. Raises ValueError where they are more than anybody writes."""
         text = data.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
-        return cls(line.removesuffix("\r") for line in text.split("\n"))
+        lines = [line.removesuffix("\r") for line in text.split("\n")]
+        if sum(bool(line) and not line.startswith("#") for line in lines) > _MOST:
+            raise ValueError(f"has more than {_MOST} patterns")
+        return cls(lines)
 
     def decide(self, path: str) -> bool | None:
         """Whether a path is ignored; None where no pattern means it. With ``/`` between its steps,

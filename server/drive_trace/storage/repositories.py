@@ -12,6 +12,9 @@ from drive_trace.storage.git_index import Tracked, tracked_files
 from drive_trace.storage.gitignore import Patterns, as_bytes
 from drive_trace.storage.regular_files import read_regular
 
+_MOST_OF_PATTERNS = 1 << 16
+"""The most bytes of a file of patterns: each of them is held against each path."""
+
 
 class Repositories:
     """The repositories in and around a folder that is searched. They are looked at when they are
@@ -53,7 +56,7 @@ class Repositories:
         """
         found = self._around.get(folder)
         if found is None:
-            git_folder = _git_folder(folder)
+            git_folder = git_folder_of(folder)
             found = () if git_folder is None else (_Repository(folder, git_folder, self._base),)
             is_outermost = bool(found) and self._base.is_relative_to(folder)
             if not is_outermost and folder.parent != folder:
@@ -79,7 +82,9 @@ class _Repository:
                 self._ignored_folders[folder] = self._decide(steps[:count], "/")
             if self._ignored_folders[folder]:  # what is in it cannot be taken back
                 return True
-        return len(steps) > self._unasked and self._decide(steps, "/" if path.is_dir() else "")
+        # Not Path.is_dir, which raises for names that the system refuses.
+        end = "/" if os.path.isdir(path) else ""  # noqa: PTH112
+        return len(steps) > self._unasked and self._decide(steps, end)
 
     def tracks(self, path: Path) -> bool:
         return self._tracked is None or self._tracked.holds("/".join(self._steps(path)))
@@ -119,7 +124,7 @@ class _Repository:
     def _patterns_in(self, folder: str) -> Patterns:
         if folder not in self._patterns:
             path = self.root / os.fsdecode(folder.encode("latin-1")) / ".gitignore"
-            self._patterns[folder] = _read(path) if not path.is_symlink() else Patterns(())
+            self._patterns[folder] = Patterns(()) if os.path.islink(path) else _read(path)  # noqa: PTH114
         return self._patterns[folder]
 
     @cached_property
@@ -131,13 +136,14 @@ class _Repository:
 
 
 def _read(path: Path) -> Patterns:
+    """The patterns of a file; none where it cannot be read, or has more than anybody writes."""
     try:
-        return Patterns.of_file(read_regular(path))
+        return Patterns.of_file(read_regular(path, _MOST_OF_PATTERNS))
     except (OSError, ValueError):
         return Patterns(())
 
 
-def _git_folder(root: Path) -> Path | None:
+def git_folder_of(root: Path) -> Path | None:
     """Where git keeps what it knows of a repository; None where the folder is no root of one."""
     found = root / ".git"
     try:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.finding import LeftOut, NoTraces, find_traces
 from drive_trace.storage.projects import shown_path
+from drive_trace.storage.repositories import git_folder_of
 from drive_trace.storage.traces import Problem
 
 
@@ -27,8 +29,6 @@ def files_beside(trace: str, paths: Sequence[str] = ()) -> Iterator[str | Proble
 
 def _root_of(trace: str) -> Path | None:
     above = Path(os.path.realpath(trace)).parents
-    for name in (".git", CONFIGURATION_NAME):
-        for folder in above:
-            if os.path.lexists(folder / name):
-                return folder
-    return None
+    repositories = (each for each in above if git_folder_of(each) is not None)
+    configured = (each for each in above if os.path.lexists(each / CONFIGURATION_NAME))
+    return next(chain(repositories, configured), None)
