@@ -95,8 +95,7 @@ def test_a_partial_copy_counts_once_too(tmp_path: Path) -> None:
         [{"path": str(second), "line": 2}],
     )
     assert (
-        f"4 events count once, which stand in several files, as in {first} and"
-        in (caveat["message"])
+        f"4 events that stand in several files count once, as in {first} and" in (caveat["message"])
     )
     write(tmp_path, "once/a/trace.jsonl", trace(*EVENTS))
     write(tmp_path, "once/b/trace.jsonl", trace(MORE))
@@ -240,3 +239,13 @@ def test_a_file_of_a_hostile_name_is_named_harmlessly(tmp_path: Path) -> None:
     assert "\x1b" not in line
     (found,) = between(tmp_path)
     assert "\x1b" not in found["message"]
+
+
+def test_one_copied_event_is_told_in_the_singular(tmp_path: Path) -> None:
+    first = write(tmp_path, "a/trace.jsonl", trace(*EVENTS))
+    second = write(tmp_path, "b/trace.jsonl", trace(EVENTS[0]))
+    (caveat,) = caveats(tmp_path)
+    assert caveat["message"] == (
+        f"copied in 1 file: 1 event that stands in several files counts once, "
+        f"as in {first} and {second}"
+    )

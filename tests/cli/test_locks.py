@@ -33,7 +33,7 @@ print(flush=True)
 sys.stdin.read()
 """
 STARTED = '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
-UNKNOWN = "another process, which is not known,"
+UNKNOWN = re.escape("another process (it cannot be told which)")
 LOCK = """\
 1: POSIX  ADVISORY  WRITE 1 {file} 0 EOF
 2: FLOCK  ADVISORY  WRITE {pid} {file} 0 EOF

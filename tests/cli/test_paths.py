@@ -118,6 +118,8 @@ def test_a_search_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.Mo
         assert card["left_out"] == 2
         assert {each["path"] for each in card["files"]} == set(read)
         assert "2 traces were left out" in run(command).out
+        if command == "report":
+            assert "2 traces were left out" in run(command, "--format", "html").out
         everything = run(command, "--no-ignore", "--format", "json").json
         assert (everything if command == "score" else everything["scorecard"])["left_out"] == 0
     assert "2 traces were left out" in run("report", "--format", "html").out

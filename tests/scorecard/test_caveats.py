@@ -72,6 +72,10 @@ CASES = {
         [trace(graded("pass", "fail", "pass")), trace(PASSED)],
         "1 other file grades it differently",
     ),
+    "two grades of one moment, of which one has less": (
+        [trace(graded("pass", None, "pass")), trace(PASSED)],
+        "1 other file grades other components",
+    ),
     "an end that is missing": (
         [trace(event("dispatch-start"), event("dispatch-start", dispatch_id="d"), PASSED)],
         None,

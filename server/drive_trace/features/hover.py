@@ -38,9 +38,7 @@ def hover(
     kind: types.MarkupKind = types.MarkupKind.Markdown,
     options: HoverOptions = _ALONE,
 ) -> types.Hover | None:
-    """What stands at a point; None where there is nothing to say. ``elsewhere`` is put below the
-    card of a run: what other traces say of it.
-    """
+    """What stands at a point; None where there is nothing to say."""
     line = analysis.document.lines[point.record]
     at = _pointed(analysis, line, point.offset, options)
     if at is None:

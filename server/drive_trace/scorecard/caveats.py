@@ -104,7 +104,9 @@ class Caveat(NamedTuple):
     short: str
     """In a few words, to stand behind the verdict: ``stale: 3 events after the grade``."""
     message: str
-    """One sentence, without its full stop. Nothing in it comes from a trace."""
+    """One sentence, without its full stop, apart from the files that :meth:`sentence` names.
+    Nothing in it comes from a trace.
+    """
     qualifies: bool
     """Whether it could overturn the verdict."""
     lines: tuple[LineRef, ...] = ()
@@ -237,7 +239,10 @@ def _of_contradicting(parts: Sequence[RunSummary], deciding: Recorded) -> Iterat
     against = uncertain or [each for each in grades if _contradict(each, deciding)]
     if not against:
         return
-    short = f"{_count(len(against), 'other file')} grade{'s' * (len(against) == 1)} it differently"
+    # A null against a value is no contradiction.
+    differ = any(_contradict(each, deciding) for each in against)
+    how = "it differently" if differ else "other components"
+    short = f"{_count(len(against), 'other file')} grade{'s' * (len(against) == 1)} {how}"
     because = "which grade is the latest is uncertain" if uncertain else "the latest grade counts"
     yield _caveat(
         CaveatCode.CONTRADICTING_GRADES,
@@ -319,12 +324,15 @@ def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterat
     ]
     if not copied:
         return
-    events = _count(sum(len(copies) for _, copies in copied), "event")
+    count = sum(len(copies) for _, copies in copied)
+    stand = (
+        "that stands in several files counts" if count == 1 else "that stand in several files count"
+    )
     short = f"copied in {_count(len(copied), 'file')}"
     yield _caveat(
         CaveatCode.COPIED_EVENTS,
         short,
-        f"{short}: {events} count once, which stand in several files, as in",
+        f"{short}: {_count(count, 'event')} {stand} once, as in",
         lines=[LineRef(part.path, copies[0].here.line) for part, copies in copied],
     )._replace(
         others=_named(

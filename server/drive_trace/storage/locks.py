@@ -101,4 +101,4 @@ def _holder(handle: int) -> str:
                 return f"process {pid} ({name.removesuffix(chr(10))})"
     except (OSError, ValueError):
         pass
-    return "another process, which is not known,"
+    return "another process (it cannot be told which)"

@@ -19,6 +19,7 @@ from drive_trace.scorecard.render import (
     totals,
     unowned,
 )
+from drive_trace.scorecard.render import left_out as traces_left_out
 from drive_trace.scorecard.report import Report
 from drive_trace.scorecard.shown import (
     DISPATCH_HEADERS,
@@ -69,7 +70,8 @@ def scorecard(report: Report) -> Html:
     if len(runs) != 1:
         content += [tag("p", line) for line in totals(report.card, plain)]
     else:
-        content += [tag("p", line, class_="warn") for line in unowned(report.card, plain)]
+        said = [*unowned(report.card, plain), *traces_left_out(report.card)]
+        content += [tag("p", line, class_="warn") for line in said]
     content += [_card(run, number) for number, run in enumerate(runs[:_MOST_RUNS])]
     content.append(left_out(len(runs) - _MOST_RUNS, "runs in full"))
     return section("scorecard", "Scorecard", *content)
