@@ -38,6 +38,25 @@ def utf16(tmp_path: Path) -> tuple[Path, str]:
     return write(tmp_path, "utf16.jsonl", CLEAN.encode("utf-16")), "is UTF-16; save it as UTF-8"
 
 
+def utf16_without_a_mark(tmp_path: Path) -> tuple[Path, str]:
+    path = write(tmp_path, "unmarked.jsonl", CLEAN.encode("utf-16-be"))
+    return path, "looks like UTF-16; save it as UTF-8"
+
+
+def utf32(tmp_path: Path) -> tuple[Path, str]:
+    return write(tmp_path, "utf32.jsonl", CLEAN.encode("utf-32")), "is UTF-32; save it as UTF-8"
+
+
+def folder_in_a_traces_place(tmp_path: Path) -> tuple[Path, str]:
+    (tmp_path / "places" / "b" / "trace.jsonl").mkdir(parents=True)
+    return tmp_path / "places", "is a folder, not a trace"
+
+
+def folder_in_wip(tmp_path: Path) -> tuple[Path, str]:
+    (tmp_path / "slices" / "wip" / "drive-trace" / "x.jsonl").mkdir(parents=True)
+    return tmp_path / "slices", "is a folder, not a trace"
+
+
 def pipe(tmp_path: Path) -> tuple[Path, str]:
     os.mkfifo(tmp_path / "pipe.jsonl")
     return tmp_path / "pipe.jsonl", "it is no regular file"
@@ -83,6 +102,10 @@ UNREADABLE = [
     missing,
     empty_folder,
     utf16,
+    utf16_without_a_mark,
+    utf32,
+    folder_in_a_traces_place,
+    folder_in_wip,
     pipe,
     dangling,
     under_a_file,

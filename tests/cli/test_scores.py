@@ -181,7 +181,9 @@ def test_require_correct(text: str, code: int) -> None:
 
 def test_require_correct_does_not_hide_what_cannot_be_read(tmp_path: Path) -> None:
     good = write(tmp_path, "good.jsonl", graded("pass", "pass", "pass"))
-    assert run("score", "--require-correct", good, tmp_path / "missing").code == 2
+    ran = run("score", "--require-correct", good, tmp_path / "missing")
+    assert ran.code == 2
+    assert "drive-trace: --require-correct: run-1: CORRECT, but 1 input not read" in ran.err
 
 
 def test_rejected_lines_are_never_silent() -> None:

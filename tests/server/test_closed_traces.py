@@ -219,6 +219,16 @@ def test_what_cannot_be_read_is_an_input_of_the_runs_of_its_folder(tmp_path: Pat
     assert closed.take_other_unread()
 
 
+def test_a_folder_in_a_traces_place_is_an_input_not_read(tmp_path: Path) -> None:
+    folder = tmp_path / "b" / "trace.jsonl"
+    inner = write(folder / "trace.jsonl", triage())
+    closed = ClosedTraces([tmp_path])
+    reals = closed.search()
+    assert reals == [str(folder), str(inner)]  # it is still searched
+    closed.look(reals)
+    assert closed.unreadable(set()) == [(folder, "is a folder, not a trace")]
+
+
 def test_what_is_gone_is_no_input(tmp_path: Path) -> None:
     path = write(tmp_path / "trace.jsonl", triage())
     closed = ClosedTraces([tmp_path])

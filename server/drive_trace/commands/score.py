@@ -79,12 +79,11 @@ def score(
     card = card._replace(left_out=len(reading.left_out))
     chosen = output_format or ("table" if is_terminal(sys.stdout) else "text")
     click.echo(_RENDER[chosen](card))
-    if not card.complete:
-        sys.exit(2)
-    if require_correct and not card.all_earned:
-        for reason in _shortcomings(card):
-            click.echo(f"drive-trace: --require-correct: {reason}", err=True)
-        sys.exit(1)
+    is_short = require_correct and not card.all_earned
+    for reason in _shortcomings(card) if is_short else ():
+        click.echo(f"drive-trace: --require-correct: {reason}", err=True)
+    if is_short or not card.complete:
+        sys.exit(1 if card.complete else 2)
 
 
 def _shortcomings(card: ScoreCard) -> Iterator[str]:

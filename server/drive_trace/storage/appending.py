@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from drive_trace.storage.locks import lock
 from drive_trace.storage.regular_files import refuse_large
-from drive_trace.storage.traces import UTF16, Problem, is_utf16, why
+from drive_trace.storage.traces import HEAD, Problem, why, why_not_utf8
 
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
 _READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -57,9 +57,9 @@ class LockedTrace:
             return file.readall()
 
     @property
-    def is_utf16(self) -> bool:
-        """Whether it is UTF-16, of which no reader makes anything."""
-        return is_utf16(self._bytes(0, 2))
+    def why_not_utf8(self) -> str | None:
+        """See :func:`why_not_utf8`."""
+        return why_not_utf8(self._bytes(0, HEAD))
 
     @property
     def open_line(self) -> OpenLine | None:
@@ -123,8 +123,9 @@ def locked_trace(
     handle, is_new = _open_locked(path, create, waiting)
     try:
         trace = LockedTrace(path, handle)
-        if trace.is_utf16:
-            raise AppendError(path, UTF16)
+        reason = trace.why_not_utf8
+        if reason is not None:
+            raise AppendError(path, reason)
         yield trace
     except OSError as error:
         raise _why_not(path, error) from error

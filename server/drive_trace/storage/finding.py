@@ -50,7 +50,8 @@ def find_traces(
     """The traces that the paths mean, each once, in the order given; behind them those left out.
 
     A file is itself, whatever its name. A folder is searched for ``trace.jsonl``
-    and ``wip/drive-trace/*.jsonl``, and for ``more``, in the order of their paths. Traces in
+    and ``wip/drive-trace/*.jsonl``, and for ``more``, in the order of their paths; a folder of
+    such a name is found, too, as nobody would see otherwise that no trace is there. Traces in
     hidden folders, and those that git ignores, are left out, but for what git tracks and what
     lies in ``wip/drive-trace``; libraries and Python environments are not looked into.
     ``everywhere``: nothing is left out.
@@ -148,6 +149,9 @@ class _Search:
                 continue
             for name in sorted(files):
                 if name.endswith(".jsonl") or self._more.may_name(name):
+                    yield from self._judge(Path(folder, name))
+            for name in sorted(folders):
+                if is_trace(Path(folder, name)):  # to be told of: whoever reads it cannot
                     yield from self._judge(Path(folder, name))
             folders[:] = sorted(each for each in folders if each not in _HISTORIES)
             if _LIBRARIES in folders and not self._everywhere:

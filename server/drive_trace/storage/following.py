@@ -19,7 +19,7 @@ from typing import NamedTuple
 import orjson
 
 from drive_trace.storage.regular_files import open_regular
-from drive_trace.storage.traces import UTF16, Problem, is_utf16, records_of, why_not_read
+from drive_trace.storage.traces import Problem, records_of, why_not_read, why_not_utf8
 from drive_trace.text import BrokenText
 
 QUIET = 5.0
@@ -136,9 +136,10 @@ class FollowedFile:
         self._digest = hashlib.blake2b(data)
         self.size, self._tail = len(data), data[-_TAIL:]
         self._is_settled = is_quiet
-        if is_utf16(data):
+        reason = why_not_utf8(data)
+        if reason is not None:
             self._is_kept, self._waiting = False, b""
-            return Problem(str(self.path), UTF16)
+            return Problem(str(self.path), reason)
         given, self._waiting = _split(data, is_quiet=is_quiet)
         records = records_of(given)
         # What is appended to a line with broken bytes may mend a character that was cut off.

@@ -28,7 +28,7 @@ from drive_trace.scorecard.feeds import (
 from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
 from drive_trace.storage.run_names import nearest_run, run_meant
-from drive_trace.storage.traces import UTF16, Problem, is_utf16, read_bytes
+from drive_trace.storage.traces import Problem, read_bytes, why_not_utf8
 from drive_trace.trace.reading import read_exactly
 from drive_trace.vocabulary import EVENTS, EventType
 
@@ -95,8 +95,9 @@ def preview_event(
         read = read_bytes(path)
         if isinstance(read, Problem):
             return read
-        if is_utf16(read):
-            return Problem(path, UTF16)
+        reason = why_not_utf8(read)
+        if reason is not None:
+            return Problem(path, reason)
         data = read
     notes = _about_trace(path, draft, data, beside)
     if isinstance(notes, Refused | Problem):
@@ -217,8 +218,9 @@ def _files(
         data = read_bytes(path)
         if isinstance(data, Problem):
             return data
-        if is_utf16(data):
-            return Problem(path, UTF16)
+        reason = why_not_utf8(data)
+        if reason is not None:
+            return Problem(path, reason)
         if may_mention(data, run_id):
             found.append(FileFeed(path, feed_state(_as_read(data), feed, run_id)))
     return found if is_found else [*found, own]

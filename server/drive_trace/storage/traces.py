@@ -13,8 +13,15 @@ from drive_trace.storage.regular_files import LARGEST, read_regular, read_stream
 from drive_trace.text import decode
 
 STDIN = "-"
-UTF16 = "is UTF-16; save it as UTF-8"
-"""Why a file that :func:`is_utf16` is not read."""
+HEAD = 64
+"""So many bytes tell of a file how its text is encoded."""
+_MARKS = {
+    b"\xff\xfe\0\0": "is UTF-32",  # begins with the mark of UTF-16
+    b"\0\0\xfe\xff": "is UTF-32",
+    b"\xff\xfe": "is UTF-16",
+    b"\xfe\xff": "is UTF-16",
+}
+"""What the byte order marks say, the longer ones first."""
 _OPEN_ALREADY = re.compile(r"/dev/(fd/\d+|stdin)|/proc/self/fd/\d+")
 """Paths of what this process was started with, as ``<(git show …)`` in a shell: like standard
 input it is read to its end, even if it is a pipe.
@@ -51,7 +58,8 @@ def read_trace(path: str) -> Trace | Problem:
     data = read_bytes(path)
     if isinstance(data, Problem):
         return data
-    return Problem(path, UTF16) if is_utf16(data) else Trace(path, records_of(data))
+    reason = why_not_utf8(data)
+    return Problem(path, reason) if reason is not None else Trace(path, records_of(data))
 
 
 def read_bytes(path: str, most: int = LARGEST) -> bytes | Problem:
@@ -82,9 +90,22 @@ def records_of(data: bytes) -> list[str]:
     return records
 
 
-def is_utf16(data: bytes) -> bool:
-    """Whether the first bytes of a file are the byte order mark of UTF-16, in either order."""
-    return data.startswith((b"\xff\xfe", b"\xfe\xff"))
+def why_not_utf8(data: bytes) -> str | None:
+    """Why a file is not read that begins with these bytes, of which no reader makes anything:
+    they are UTF-16 or UTF-32. None where it is read.
+    """
+    said = next((each for mark, each in _MARKS.items() if data.startswith(mark)), None)
+    if said is None and _has_half_nul(data[:HEAD]):
+        said = "looks like UTF-16"
+    return f"{said}; save it as UTF-8" if said is not None else None
+
+
+def _has_half_nul(head: bytes) -> bool:
+    """Whether every second byte is NUL, and no other: so UTF-16 without a mark has ASCII."""
+    halves = head[::2], head[1::2]
+    return len(head) > 3 and any(
+        all(ascii_half) and not any(nul_half) for ascii_half, nul_half in (halves, halves[::-1])
+    )
 
 
 def why_not_read(error: OSError | ValueError) -> str:
