@@ -31,6 +31,15 @@ def test_generated_files_are_fresh() -> None:
     assert done.returncode == 0, f"{done.stderr}\nrun `make generate`"
 
 
+def test_captures_show_an_event_without_its_envelope_but_where_the_cursor_is_in_it() -> None:
+    from tools.captures import trace_shown
+
+    shown = trace_shown('EVENT{"event_type":"retro-landed"}\nEVENT{"event_type":"retro-landed"$0}')
+    assert [each.startswith('{…,"event_type":"retro-landed"') for each in shown[1:-1]] == [True] * 2
+    (_, shown_whole, _) = trace_shown('EVENT{"project_run_id":"$0","event_type":"retro-landed"}')
+    assert '"project_run_id":"▮","orchestrator_agent_id":null,"event_type"' in shown_whole
+
+
 def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() -> None:
     from drive_trace.lsp.server import TraceServer
 

@@ -45,8 +45,8 @@ NOW = datetime(2026, 5, 28, 17, tzinfo=UTC)
 _UTF16 = PositionEncoding.UTF16
 _EVERYWHERE = types.Range(types.Position(0, 0), types.Position(1_000_000, 0))
 _ENVELOPE = re.compile(
-    r'("event_id":"[^"]*",)?("event_type":"[^"]*",)("schema_version":"1",)'
-    r'("ts":"[^"]*",)("project_run_id":"[^"]*",)("orchestrator_agent_id":(?:null|"[^"]*"),)'
+    r'"event_id":"[^"]*","schema_version":"1","ts":"[^"]*","project_run_id":"[^"]*",'
+    r'"orchestrator_agent_id":(?:null|"[^"]*"),(?="event_type":)'
 )
 _RUN = "checkout-retry"
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -66,7 +66,7 @@ def trace_shown(fixture: str) -> list[str]:
 
 def shortened(line: str) -> str:
     """A line with its envelope cut short."""
-    return _ENVELOPE.sub(lambda found: f"…,{found[2]}", line)
+    return _ENVELOPE.sub(lambda found: found[0] if _CURSOR in found[0] else "…,", line)
 
 
 def code(*lines: str, language: str = "text") -> list[str]:

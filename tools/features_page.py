@@ -31,7 +31,10 @@ _COSTED = f"""{_ENDED.rstrip()}
 EVENT{{"event_type":"tokens-recorded","ts":"2026-05-28T14:28:00.000Z","cache_write_tokens":null}}
 EVENT{{"event_type":"correctness-recorded","ts":"2026-05-28T14:29:00.000Z","mechanical":"pass","qa":"pass","intent":null}}
 """
-_GRADED = 'EVENT{"event_type":"correctness-recorded","ts":"2026-05-28T16:00:00.000Z"}'
+_GRADED = (
+    'EVENT{"event_id":"5d0e7c1a-8f0d-4c1b-9a3e-5d2f6a7b8c90","event_type":"correctness-recorded"'
+    ',"ts":"2026-05-28T16:00:00.000Z"}'
+)
 _LOOSE = (
     '{ "qa": "pass", "ts": "2026-05-28T14:29:00.000Z", "event_type": "correctness-recorded", '
     '"event_id": "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90", "schema_version": "1", '
