@@ -19,7 +19,14 @@ from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.events import Event, TraceLog
 from drive_trace.scorecard.lookalikes import is_lookalike
-from drive_trace.scorecard.summary import RunSummary, TraceSummary, summarize, summarize_part
+from drive_trace.scorecard.summary import (
+    RunSummary,
+    TraceSummary,
+    Unplaced,
+    finding_unplaced,
+    summarize,
+    summarize_part,
+)
 from drive_trace.steps import Steps, at_once, in_batches
 from drive_trace.text import Span
 from drive_trace.trace.document import Document, Point
@@ -205,6 +212,10 @@ class Analysis:
     def summing_up_run(self, run_id: str, path: str = "") -> Steps[RunSummary | None]:
         """The same in steps."""
         return summarize_part(self.index, run_id, self.line_number, path)
+
+    def finding_unplaced(self, path: str = "") -> Steps[Sequence[Unplaced]]:
+        """The lines that may grade any run, in steps."""
+        return finding_unplaced(self.index, self.line_number, path)
 
 
 def _counts(line: Line) -> bool:

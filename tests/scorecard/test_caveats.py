@@ -63,6 +63,26 @@ CASES = {
         [trace(PASSED, event("correctness-record"))],
         "line 2 has an unknown type much like correctness-recorded; it does not count",
     ),
+    "a later rejected grade of an unreadable run in another file": (
+        [trace(PASSED), trace(graded("pass", "failed", "pass", run=None, ts=LATE))],
+        "1 correctness line rejected, of an unreadable run",
+    ),
+    "an earlier one": (
+        [trace(PASSED), trace(graded("pass", "failed", "pass", run=None, ts=EARLY))],
+        None,
+    ),
+    "a later unknown type without a run in another file": (
+        [trace(PASSED), trace(event("correctness-record", run=None, ts=LATE))],
+        "1 correctness line of an unknown type, of an unreadable run",
+    ),
+    "an unknown type without a run below": (
+        [trace(PASSED, event("correctness-record", run=None))],
+        "line 2 has an unknown type much like correctness-recorded; it does not count",
+    ),
+    "an unknown type without a run above": (
+        [trace(event("correctness-record", run=None), PASSED)],
+        None,
+    ),
     "a rejected cost": ([trace(PASSED, event("tokens-recorded", input_tokens=-1))], None),
     "a regrade in another file": (
         [trace(graded("pass", "fail", "pass")), trace(graded("pass", "pass", "pass", ts=LATE))],

@@ -154,6 +154,8 @@ PASSED = graded("pass", "pass", "pass")
 LATE = "2026-05-28T15:00:00.000Z"
 STRAYS = {
     "a rejected grade": graded("pass", "failed", "pass", ts=LATE),
+    "a rejected grade of no run": graded("pass", "failed", "pass", run=None, ts=LATE),
+    "a look-alike of no run": event("correctness-record", None, ts=LATE),
     "a look-alike": event("correctness-record", ts=LATE),
     "an earlier look-alike": event("correctness-record", ts="2026-05-28T13:00:00.000Z"),
 }
@@ -178,7 +180,9 @@ def test_a_stray_line_in_another_file_counts_as_for_score(
     (run,) = score([summarize_text(text, each) for each, text in texts.items()]).runs
     assert said.run.headline == run.headline
     assert said.run.is_earned == run.is_earned == ("earlier" in name)
-    assert score_run([each.part for each in listed.parts]).is_earned == run.is_earned
+    unplaced = at_once(runs.unplaced(listed.folder))
+    found = score_run([each.part for each in listed.parts], (), unplaced)
+    assert found.is_earned == run.is_earned
 
 
 def test_a_trace_that_is_gone_holds_nothing(tmp_path: Path) -> None:

@@ -26,7 +26,14 @@ from drive_trace.lsp.reports import Report
 from drive_trace.lsp.trace_folders import TraceFolders, real_path
 from drive_trace.rules import RULES
 from drive_trace.rules.settings import RuleSettings
-from drive_trace.scorecard.summary import RunSummary, TraceSummary, as_it_is, parts_by_run
+from drive_trace.scorecard.summary import (
+    RunSummary,
+    TraceSummary,
+    Unplaced,
+    as_it_is,
+    parts_by_run,
+    unplaced_grades,
+)
 from drive_trace.steps import at_once
 from drive_trace.storage.following import Content, FollowedFile, More, Whole
 from drive_trace.storage.traces import Problem
@@ -68,6 +75,8 @@ class _Trace:
         self.is_gone = False
         """Whether the problem is that the file is not there any more."""
         self.parts = _NO_PARTS
+        self.unplaced: Sequence[Unplaced] = []
+        """See :func:`unplaced_grades`."""
         self.analysis: Analysis | None = None
         self.rules = _NO_RULES
         """What the analysis is judged by."""
@@ -172,6 +181,12 @@ class ClosedTraces:
                 for real, each in self._traces.items()
                 if each.problem is not None and not each.is_gone and real not in apart_from
             ]
+
+    def unplaced(self, apart_from: Set[str]) -> Sequence[tuple[Path, Unplaced]]:
+        """The lines of all traces but some that may grade any run. Does not wait."""
+        with self._lock:
+            traces = [each for real, each in self._traces.items() if real not in apart_from]
+        return [(trace.path, each) for trace in traces for each in trace.unplaced]
 
     def take_other_unread(self) -> bool:
         """Whether other traces cannot be read than when this was last asked."""
@@ -382,7 +397,11 @@ class ClosedTraces:
         # What others read while the analysis goes on must not change under their hands.
         trace.parts = {run_id: as_it_is(part) for run_id, part in parts.items()}
         ids = before.keys() | trace.parts.keys()
+        unplaced = unplaced_grades(summary) if summary is not None else []
         with self._lock:
+            # As with what cannot be read, any run may be meant.
+            self._has_other_unread |= unplaced != trace.unplaced
+            trace.unplaced = unplaced
             self._changed |= {each for each in ids if before.get(each) != trace.parts.get(each)}
             for run_id in before.keys() ^ trace.parts.keys():
                 others = {*self._holders.pop(run_id, ())} - {trace.real}

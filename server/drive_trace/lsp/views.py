@@ -53,7 +53,7 @@ from drive_trace.rules.settings import RuleSettings
 from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.copies import LiveEvents
 from drive_trace.scorecard.events import TraceLog
-from drive_trace.scorecard.summary import RunSummary, TraceSummary
+from drive_trace.scorecard.summary import RunSummary, TraceSummary, Unplaced
 from drive_trace.steps import Steps, at_once, in_batches
 from drive_trace.storage.following import FollowedFile, Whole
 from drive_trace.storage.recording import new_stamp
@@ -167,9 +167,16 @@ class Views:
         folders = self._runs.closed.folders.folders
         waiting = {each: self._runs.waiting(each) for each in (*folders, None)}
         unreadable = {each: self._runs.unread(each) for each in (*folders, None)}
+        unplaced: dict[Path | None, Sequence[Unplaced]] = {None: ()}
+        for each in folders:
+            unplaced[each] = yield from self._runs.unplaced(each)
         for batch in in_batches(runs):
             for folder, parts in batch:
-                run = score_run([each.part for each in parts], unreadable.get(folder, ()))
+                run = score_run(
+                    [each.part for each in parts],
+                    unreadable.get(folder, ()),
+                    unplaced[folder],
+                )
                 uris = [each.uri for each in parts]
                 said = JoinedRun(run, None, uris, "", waiting.get(folder, 0))
                 name = folder.name if folder is not None and len(folders) > 1 else None

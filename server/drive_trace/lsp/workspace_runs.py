@@ -4,7 +4,7 @@ are on disk. Answers from what is known, and never waits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -19,7 +19,7 @@ from drive_trace.lsp.trace_folders import real_path
 from drive_trace.lsp.workspace import OpenTrace, Workspace
 from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.summary import RunSummary, parts_by_run
+from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run
 from drive_trace.steps import Steps, at_once, in_batches
 
 Result = TypeVar("Result")
@@ -144,8 +144,9 @@ class WorkspaceRuns:
         own = [each.part for each in parts if each.uri == uri and each.part.event_count]
         folder = self.folder_of(uri)
         unread = self.unread(folder)
-        run = score_run([each.part for each in parts], unread)
-        here = score_run(own, unread) if own else None
+        unplaced = yield from self.unplaced(folder)
+        run = score_run([each.part for each in parts], unread, unplaced)
+        here = score_run(own, unread, unplaced) if own else None
         return JoinedRun(run, here, [each.uri for each in parts], uri, self.waiting(folder))
 
     def unread(self, folder: Path | None) -> list[Unread]:
@@ -158,6 +159,18 @@ class WorkspaceRuns:
             for path, reason in self.closed.unreadable(self.open_reals())
             if folders.folder_of(path) == folder
         ]
+
+    def unplaced(self, folder: Path | None) -> Steps[Sequence[Unplaced]]:
+        """The lines of a folder's traces that may grade any of its runs."""
+        if folder is None:
+            return []
+        is_open = self.open_reals()
+        closed = self.closed.unplaced(is_open)
+        found = [each for path, each in closed if self.closed.folders.folder_of(path) == folder]
+        for trace in self._traces:
+            if self.folder_of(trace.uri) == folder:
+                found += yield from trace.analysis.finding_unplaced(self._place(trace)[1])
+        return found
 
     def waiting(self, folder: Path | None) -> int | None:
         """How many traces of a folder are not read yet; None where it has not been searched."""

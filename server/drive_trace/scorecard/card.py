@@ -30,7 +30,9 @@ from drive_trace.scorecard.summary import (
     Rejected,
     RunSummary,
     TraceSummary,
+    Unplaced,
     parts_by_run,
+    unplaced_grades,
     without_copies,
 )
 from drive_trace.scorecard.verdict import Gate, Verdict, headline, judge, what_would_change_it
@@ -192,12 +194,19 @@ def score(traces: Sequence[TraceSummary], unread: Sequence[Unread] = ()) -> Scor
                 parts[run_id].append(part)
         orphans = tuple(each for each in trace.orphans if each.run_id not in parts)
         joined.append(trace._replace(orphans=orphans))
-    runs = tuple(score_run(each, unread) for each in parts.values())
+    unplaced = [each for trace in traces for each in unplaced_grades(trace)]
+    runs = tuple(score_run(each, unread, unplaced) for each in parts.values())
     return ScoreCard(runs, tuple(joined), tuple(unread))
 
 
-def score_run(parts: Sequence[RunSummary], unread: Sequence[Unread] = ()) -> RunScore:
-    """Judge one run by all its parts."""
+def score_run(
+    parts: Sequence[RunSummary],
+    unread: Sequence[Unread] = (),
+    unplaced: Sequence[Unplaced] = (),
+) -> RunScore:
+    """Judge one run by all its parts. ``unplaced`` are the lines of all files that are joined which
+    may grade any run.
+    """
     correctness = _latest(part.correctness for part in parts)
     tokens = _latest(part.tokens for part in parts)
     shared = overlaps(part.events for part in parts) if len(parts) > 1 else ()
@@ -210,7 +219,7 @@ def score_run(parts: Sequence[RunSummary], unread: Sequence[Unread] = ()) -> Run
         )
     )
     gate, clock = judge(correctness), wall_clock(counted)
-    caveats = list(caveats_of(parts, correctness, unread, shared))
+    caveats = list(caveats_of(parts, correctness, unread, shared, unplaced))
     if gate.verdict is Verdict.CORRECT:
         caveats += caveat_of_coverage(clock.counted, clock.of)
     return RunScore(

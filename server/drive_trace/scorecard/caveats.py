@@ -14,10 +14,12 @@ from typing import NamedTuple
 
 from drive_trace.scorecard.copies import Noted, Overlap
 from drive_trace.scorecard.lookalikes import lookalike_phrase
-from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary
+from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary, Unplaced
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import COST, GRADE
 
+_NAMED = 10
+"""So many lines of unreadable runs are named at the most, as every run names them."""
 _MOST = 3
 """So many lines are named at the most; ``lines`` has them all."""
 
@@ -127,9 +129,10 @@ def caveats_of(
     deciding: Recorded | None,
     unread: Sequence[Unread] = (),
     shared: Sequence[Overlap] = (),
+    unplaced: Sequence[Unplaced] = (),
 ) -> Iterator[Caveat]:
-    """The caveats of a run, given all its parts, the grade that counts, and what each of several
-    parts has in common with those before it.
+    """The caveats of a run, given all its parts, the grade that counts, what each of several parts
+    has in common with those before it, and the lines that may grade any run.
     """
     yield from _of_unread(unread)
     if deciding is not None:
@@ -138,6 +141,8 @@ def caveats_of(
     for part in parts:
         for caveat in (*_of_rejected(part, deciding), *_of_lookalikes(part, deciding)):
             yield caveat._replace(path=part.path) if len(parts) > 1 else caveat
+    if deciding is not None:
+        yield from _of_unplaced(parts, deciding, unplaced)
     yield from _of_copies(parts, shared)
     yield from _of_conflicts(parts, shared)
 
@@ -314,6 +319,29 @@ def _of_lookalikes(part: RunSummary, deciding: Recorded | None) -> Iterator[Cave
                 holds=any(_may_be_after(each.line, each.ts, part, deciding) for each in found),
                 lines=[LineRef(part.path, each.line) for each in found],
             )
+
+
+def _of_unplaced(
+    parts: Sequence[RunSummary], deciding: Recorded, unplaced: Sequence[Unplaced]
+) -> Iterator[Caveat]:
+    """Of files without an event of the run; a part says by itself what its own file has."""
+    own = {part.path for part in parts if part.event_count}
+    after = [
+        each
+        for each in unplaced
+        if each.path not in own and (each.ts is None or not _is_later(deciding.ts, each.ts))
+    ]
+    for code, is_rejected, what in (
+        (CaveatCode.REJECTED_GRADE, True, "rejected"),
+        (CaveatCode.LOOKALIKE_GRADE, False, "of an unknown type"),
+    ):
+        found = [each for each in after if each.is_rejected == is_rejected]
+        if found:
+            short = f"{_count(len(found), 'correctness line')} {what}, of an unreadable run"
+            lines = [LineRef(each.path, each.line) for each in found[:_NAMED]]
+            message = f"{short}, not counted, as in line {lines[0].line} of"
+            caveat = _caveat(code, short, message, holds=True, lines=lines)
+            yield caveat._replace(others=(lines[0].path,))
 
 
 def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterator[Caveat]:

@@ -12,6 +12,7 @@ from drive_trace.scorecard.lookalikes import Lookalike, lookalikes
 from drive_trace.steps import Steps, in_batches
 from drive_trace.trace.index import Index, Run, Work
 from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
 
 FEEDS = (GRADE, COST)
@@ -48,6 +49,18 @@ class Rejected(NamedTuple):
     def feed(self) -> str | None:
         """The feed that the line is of, or may be."""
         return self.event_name if self.event_name in FEEDS else self.hides
+
+
+class Unplaced(NamedTuple):
+    """A line that may grade any run, as none can be read from it."""
+
+    path: str
+    line: int
+    """From 1."""
+    ts: str | None
+    """When it was recorded, where that can be read."""
+    is_rejected: bool
+    """Else its type looks like a grade's."""
 
 
 class Worked(NamedTuple):
@@ -95,7 +108,9 @@ class RunSummary(NamedTuple):
     unplaced_count: int = 0
     """How many such lines there are."""
     lookalikes: tuple[Lookalike, ...] = ()
-    """Lines of unknown types that name the run and look like one of its feeds."""
+    """Lines of unknown types that look like one of the run's feeds, and name it; the last of the
+    trace's that name none, too.
+    """
 
 
 def without_events(
@@ -178,6 +193,36 @@ def parts_by_run(trace: TraceSummary) -> dict[str, RunSummary]:
     return parts | known
 
 
+def unplaced_grades(trace: TraceSummary) -> Sequence[Unplaced]:
+    """The latest of the lines of a trace that may grade any run."""
+    return _unplaced_grades(trace.path, trace.orphans, trace.lookalikes)
+
+
+def finding_unplaced(index: Index, number: Number, path: str = "") -> Steps[Sequence[Unplaced]]:
+    """The same of a trace that is not summed up, in steps."""
+    rejected = yield from _rejected(index.unplaced_feeds, number)
+    alike = yield from lookalikes(index.unknown, number, path)
+    return _unplaced_grades(path, rejected, alike)
+
+
+def _unplaced_grades(
+    path: str, rejected: Iterable[Rejected], alike: Iterable[Lookalike]
+) -> Sequence[Unplaced]:
+    found = [
+        Unplaced(path, each.line, each.ts, is_rejected=True)
+        for each in rejected
+        if each.run_id is None and each.feed == GRADE
+    ]
+    found += [
+        Unplaced(path, each.line, each.ts, is_rejected=False)
+        for each in alike
+        if each.run_id is None and each.meant == GRADE
+    ]
+    # What has no moment may be later than all.
+    found.sort(key=lambda each: (each.ts is not None and sortable(each.ts)) or "~")
+    return found[-_NAMED:]
+
+
 def summarize(
     index: Index, number: Number, path: str = "", *, alone: bool = False
 ) -> Steps[TraceSummary]:
@@ -190,15 +235,18 @@ def summarize(
         if run_id not in known:
             orphans += yield from _rejected(lines, number)
     alike = yield from lookalikes(index.unknown, number, path)
-    by_run: dict[str, list[Lookalike]] = {}
+    by_run: dict[str | None, list[Lookalike]] = {}
     for each in alike:
-        by_run.setdefault(each.run_id or "", []).append(each)
+        by_run.setdefault(each.run_id, []).append(each)
+    nobodys = by_run.get(None, ())[-_NAMED:]
     runs: list[RunSummary] = []
     for batch in in_batches(index.runs_in_order()):
         for run in batch:
             worked = _worked(run, number, alone=alone)
             summed = yield from _run_summary(index, run, number, path, worked)
-            runs.append(summed._replace(lookalikes=tuple(by_run.get(run.run_id, ()))))
+            runs.append(
+                summed._replace(lookalikes=tuple(sorted((*by_run.get(run.run_id, ()), *nobodys))))
+            )
         yield
     unknown: list[int] = []
     for strange in in_batches(index.unknown):
@@ -215,13 +263,14 @@ def summarize_part(
     """
     run = index.runs.get(run_id)
     found = yield from lookalikes(index.unknown, number, path)
-    alike = tuple(each for each in found if each.run_id == run_id)
+    alike = [each for each in found if each.run_id == run_id]
     if run is None:
         rejected = yield from _rejected(index.rejected.get(run_id, ()), number)
         return without_events(path, run_id, rejected, alike) if rejected or alike else None
     worked = _worked(run, number)
     summed = yield from _run_summary(index, run, number, path, worked)
-    return summed._replace(lookalikes=alike)
+    alike += [each for each in found if each.run_id is None][-_NAMED:]
+    return summed._replace(lookalikes=tuple(sorted(alike)))
 
 
 def _run_summary(
