@@ -7,7 +7,7 @@ import re
 # A runner of continuous integration obeys `::…` where a line begins, white space or not, and `##[…`
 # and `##vso[…` wherever they stand. What is shown may be wrapped at any white space.
 _OBEYED = re.compile(r"(?<!\S):(?=:)|#(?=#(?:\[|vso\[))", re.IGNORECASE)
-_OBEYED_IN_JSON = re.compile(r"(?<=#)#|[\x80-\x9f\u2028\u2029]")
+_CONTROLS = re.compile(r"[\x80-\x9f\u2028\u2029]")
 
 
 def visible(text: str) -> str:
@@ -35,9 +35,10 @@ def without_links(text: str) -> str:
 
 def in_json(text: str) -> str:
     """The same JSON with escapes in place of what a terminal or a runner obeys in its strings."""
-    if "##" not in text and text.isascii():
+    text = text.replace("##", "#\\u0023")
+    if text.isascii():
         return text
-    return _OBEYED_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _disarmed(text: str, colon: str, hash_sign: str) -> str:
