@@ -127,7 +127,13 @@ def test_one_that_cannot_be_used_is_told_once(text: str | bytes, said: str, tmp_
     assert ran.code == 2
     assert ran.err.startswith(f"drive-trace: {path}{said}")
     assert ran.err.count("\n") == 1
-    assert [each["path"] for each in ran.json] == [str(tmp_path / "b/trace.jsonl")]
+    assert [(each["path"], each["code"]) for each in ran.json] == [
+        (str(tmp_path / "b/trace.jsonl"), "unknown-value"),
+        (str(tmp_path / "a/1/trace.jsonl"), "unreadable-file"),
+        (str(tmp_path / "a/2/trace.jsonl"), "unreadable-file"),
+    ]
+    words = f"not read: its configuration cannot be used: {path}{said}"
+    assert all(each["message"].startswith(words) for each in ran.json[1:])
     assert check("--no-config", tmp_path).err == ""
 
 
@@ -143,7 +149,9 @@ def test_every_problem_is_told(tmp_path: Path) -> None:
 def test_a_given_one_that_is_not_there(tmp_path: Path) -> None:
     gone = tmp_path / "gone.toml"
     ran = check("--config", gone, write(tmp_path, "trace.jsonl", CLEAN))
-    assert ran == (2, "", f"drive-trace: {gone}: cannot be read: No such file or directory\n")
+    said = f"{gone}: cannot be read: No such file or directory\n"
+    assert (ran.code, ran.err) == (2, f"drive-trace: {said}")
+    assert f"not read: its configuration cannot be used: {said}" in ran.out
 
 
 def test_its_words_cannot_speak_to_the_terminal(tmp_path: Path) -> None:

@@ -77,6 +77,20 @@ def test_what_is_not_read_is_a_notification_of_the_run_in_sarif() -> None:
     assert place["uri"] == "missing.jsonl"
 
 
+@pytest.mark.parametrize("name", ["drive-trace.toml", "drive-trace-baseline.json"])
+def test_a_trace_that_is_not_checked_is_not_without_findings(name: str, tmp_path: Path) -> None:
+    """A log without results would close every alert of the trace."""
+    write(tmp_path, "trace.jsonl", triage())
+    write(tmp_path, name, "[rules")
+    ran = run("check", "--output-format", "sarif")
+    (log,) = ran.json["runs"]
+    assert (ran.code, [each["ruleId"] for each in log["results"]]) == (2, ["unreadable-file"])
+    assert log["invocations"][0]["executionSuccessful"] is False
+    what = "configuration" if name.endswith(".toml") else "baseline"
+    said = log["results"][0]["message"]["text"]
+    assert said.startswith(f"not read: its {what} cannot be used: {name}:1:")
+
+
 def test_nothing_hides_it(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", triage().encode("utf-16"))
     assert run("check", "--write-baseline", path).code == 2

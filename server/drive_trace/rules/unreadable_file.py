@@ -4,9 +4,11 @@ every result, and may be the grade that decides.
 
 It is the one error that is about no line: it stands on line 1, column 1. No configuration, baseline
 or `--fail-on` hides it, and the exit code is 2. `score` and `report` name the file, too, and call
-no run CORRECT without saying so.
+no run CORRECT without saying so. In `check`, a trace whose configuration or baseline cannot be used
+is not read either: nobody knows how to check it.
 
-**Fix.** None is offered: make the file readable, or leave it out on the command line.
+**Fix.** None is offered: make the file readable, mend the configuration, or leave it out on the
+command line.
 """
 
 from collections.abc import Iterable

@@ -17,6 +17,7 @@ from drive_trace.commands.paths import Reading
 from drive_trace.escaping import printable
 from drive_trace.rules.base import Severity
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
+from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.projects import Project, Projects, shown_path
 from drive_trace.storage.traces import Problem, Trace
 
@@ -44,6 +45,7 @@ class Run:
             project = self._projects.of(trace.path) if self._projects is not None else None
             if project is not None and project.problems:
                 self.tell(each.problem for each in project.problems)
+                traces.unread.append(_not_checked(trace.path, project))
                 continue
             self.checked[trace.path] = project
             settings = project.settings_for(trace.path) if project is not None else DEFAULTS
@@ -92,3 +94,10 @@ class Run:
             if problem not in self._told:
                 self._told.add(problem)
                 click.echo(f"drive-trace: {printable(problem.message, 8192)}", err=True)
+
+
+def _not_checked(path: str, project: Project) -> Unread:
+    """A trace that nobody knows how to check: left out, it would seem to have no findings."""
+    first = project.problems[0]
+    what = "baseline" if first.file == project.baseline_path else "configuration"
+    return Unread(path, f"its {what} cannot be used: {first.problem.message}")
