@@ -120,6 +120,17 @@ def test_only_an_earned_correct_is_green_and_bare(name: str, tmp_path: Path) -> 
     assert any(each["qualifies"] for each in scored["caveats"]) == (qualifier is not None)
 
 
+def test_later_work_is_named_with_its_file(tmp_path: Path) -> None:
+    here = write(tmp_path, "a.jsonl", trace(PASSED, event(WORK)) + "\n")
+    there = write(tmp_path, "b.jsonl", trace(event(WORK, ts=EARLY), event(WORK, ts=LATE)) + "\n")
+    (scored,) = run("score", "--format", "json", here, there).json["runs"]
+    (stale,) = scored["caveats"]
+    said = "stale: 2 events after the grade, up to line 2; grade it again; 1 of them in"
+    assert stale["message"] == f"{said} {there}"
+    places = [(str(here), 2), (str(there), 2)]
+    assert stale["lines"] == [{"path": path, "line": line} for path, line in places]
+
+
 def test_coverage_stands_beside_the_sum(tmp_path: Path) -> None:
     ended = event("dispatch-end", dispatch_id="d-1", wall_clock_ms=60_000)
     lost = event("dispatch-end", dispatch_id="d-2", wall_clock_ms=None)

@@ -186,18 +186,25 @@ def _of_stale(
     parts: Sequence[RunSummary], deciding: Recorded, shared: Sequence[Overlap]
 ) -> Iterator[Caveat]:
     count, elsewhere, lines = 0, -_counted_twice(parts, deciding, shared), []
+    others: list[LineRef] = []
     for part in parts:
         if part.correctness is deciding:
             count += part.worked.after_grade
             if part.worked.last_line is not None:
                 lines.append(LineRef(part.path, part.worked.last_line))
-        else:
-            elsewhere += _work_since(part, deciding)
+        elif since := _work_since(part, deciding):
+            elsewhere += since
+            others.append(LineRef(part.path, part.worked.last_work or part.first_line))
     if count + elsewhere:
         short = f"stale: {_count(count + elsewhere, 'event')} after the grade"
         upto = f", up to line {lines[0].line}" if lines else ""
-        there = f", {elsewhere:,} in other files of the run" if elsewhere else ""
-        yield _caveat(CaveatCode.STALE, short, f"{short}{upto}{there}; grade it again", lines=lines)
+        message = f"{short}{upto}; grade it again"
+        if not elsewhere:
+            yield _caveat(CaveatCode.STALE, short, message, lines=lines)
+            return
+        which = f"{elsewhere:,} of them" if count else "all of them"
+        caveat = _caveat(CaveatCode.STALE, short, f"{message}; {which} in", lines=[*lines, *others])
+        yield caveat._replace(others=_named(each.path for each in others))
 
 
 def _work_since(part: RunSummary, grade: Recorded) -> int:

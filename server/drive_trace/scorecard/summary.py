@@ -76,6 +76,8 @@ class Worked(NamedTuple):
     """
     untimed: int = 0
     """So many events have none, and stand below the trace's grade if there is one."""
+    last_work: int | None = None
+    """The last line that shows work, from 1; None where the trace is joined with no other."""
 
 
 class RunSummary(NamedTuple):
@@ -316,7 +318,12 @@ def _worked(run: Run, number: Number, *, alone: bool = False) -> Worked:
         return after
     times = run.work_times
     before = times.untimed.position(grade) if grade is not None else 0
-    return after._replace(times=times.timed, untimed=len(times.untimed) - before)
+    last = run.last_work
+    return after._replace(
+        times=times.timed,
+        untimed=len(times.untimed) - before,
+        last_work=number(last) if last is not None else None,
+    )
 
 
 def _first_ts(run: Run, name: str) -> str | None:

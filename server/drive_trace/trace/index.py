@@ -86,6 +86,12 @@ class Run:
         return Work(count, latest(lines[-1] for lines in works) if count else None)
 
     @property
+    def last_work(self) -> Line | None:
+        """The last line that shows work."""
+        works = [each[-1] for name, each in self.by_event.items() if each and EVENTS[name].is_work]
+        return latest(works) if works else None
+
+    @property
     def work_times(self) -> WorkTimes:
         """When the run was worked on, for files whose lines have no order between them."""
         if self._work_times is None:
