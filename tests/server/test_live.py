@@ -438,7 +438,60 @@ def test_a_grade_in_another_file_of_the_run_is_kept(
     told(alone, there, 1)
     asked_for(alone, LENSES)
     error = alone.response(alone.start_request("codeAction/resolve", action))["error"]
-    assert error["message"].startswith("What other files say of the run is not known: ")
+    assert error["message"].startswith("What other files say of the run is not known; ")
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+def test_a_grade_that_another_file_was_given_just_now_is_kept(
+    alone: RawClient, two: tuple[Document, Path], is_told: bool
+) -> None:
+    document, there = two
+    append(there, graded("pass", None, "pass"))
+    told(alone, there)
+    asked_for(alone, LENSES)
+    picked = {"make": "record", "uri": document.uri, "runId": "run-1", "changes": {"qa": "pass"}}
+    action = {"title": "Record qa: pass → CORRECT", "data": picked}
+    append(there, graded("pass", None, "fail", ts="2026-05-28T15:00:00.000Z"))
+    if is_told:
+        told(alone, there)
+    (edits,) = alone.request("codeAction/resolve", action)["edit"]["changes"].values()
+    assert '"mechanical":"pass","qa":"pass","intent":"fail"' in edits[0]["newText"]
+    append(there, graded("fail", None, "fail", ts="2026-05-28T16:00:00.000Z"))
+    params = {"uri": document.uri, "event": "correctness-recorded"}
+    made = alone.request("driveTrace/composeEvent", params)
+    assert '"mechanical":"fail","qa":null,"intent":"fail"' in made["text"]
+
+
+def test_a_file_that_is_in_the_way_is_named(alone: RawClient, tmp_path: Path) -> None:
+    declared = {
+        **WATCHES,
+        "textDocument": {
+            "codeAction": {
+                "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["refactor"]}},
+                "disabledSupport": True,
+            }
+        },
+    }
+    start(alone, tmp_path, declared=declared)
+    document = opened(alone, write(tmp_path / "trace.jsonl", STARTED))
+    pipe = tmp_path / "b" / "trace.jsonl"
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    told(alone, pipe, 1)
+    at = {"line": 0, "character": document.text.index(RUN) + 2}
+    named = {**document.identifier, "position": at, "newName": "run-3"}
+    error = alone.response(alone.start_request("textDocument/rename", named))["error"]
+    lack = (
+        "b/trace.jsonl: not read (it is no regular file), "
+        "and may say something else about this run."
+    )
+    assert error["message"] == f"Which other files name the run is not known; {lack}"
+    context: dict[str, Any] = {"diagnostics": []}
+    asked = {**document.identifier, "range": {"start": at, "end": at}, "context": context}
+    (action,) = alone.request("textDocument/codeAction", asked)
+    assert action["title"] == "Record a grade"
+    reason = f"What other files say of the run is not known; {lack}"
+    assert action["disabled"]["reason"] == reason
 
 
 def test_an_event_of_a_feed_that_is_appended_repeats_what_another_file_says(
@@ -481,7 +534,7 @@ def test_an_event_of_a_feed_that_is_appended_repeats_what_another_file_says(
 
     assert eventually(lambda: "error" in composed())
     reason = composed()["error"]["message"]
-    assert reason.startswith("What other files say of the run is not known: ")
+    assert reason.startswith("What other files say of the run is not known; ")
     at_end["position"]["line"] = 2
     labels = offered().keys()
     assert "correctness-recorded" not in labels

@@ -49,7 +49,7 @@ def with_others(own: FeedState, name: str, said: JoinedRun | None) -> JoinedFeed
     if said is None:
         return of_one_file(own)
     if said.lack is not None:
-        return CannotMake(f"What other files say of the run is not known: {said.lack}.")
+        return CannotMake(f"What other files say of the run is not known; {said.lack}.")
     files, is_found = [], False
     for part, uri in zip(said.run.parts, said.uris, strict=True):
         is_own = uri == said.own_uri

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 from urllib.parse import quote
 
+from drive_trace.escaping import printable
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.render import card_markdown, code, lens_title, plain
@@ -74,7 +75,7 @@ class JoinedRun(NamedTuple):
     def lack(self) -> str | None:
         """What keeps the files' grades from being known: some are not read yet, or cannot be."""
         unread = (each for each in self.run.caveats if each.code is CaveatCode.UNREAD_INPUT)
-        return self._waiting or next((each.message for each in unread), None)
+        return self._waiting or next((each.sentence(printable) for each in unread), None)
 
     @property
     def markdown(self) -> str:

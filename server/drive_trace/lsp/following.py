@@ -121,9 +121,12 @@ class Following:
         await asyncio.wait([looking], timeout=max(0.0, rest))
 
     async def settled(self) -> None:
-        """The same, for an answer that is no use until all is known."""
-        if self._looking is not None or self.is_due:
-            await asyncio.wait([self._looking or self._look(self._look_at_all())])
+        """Look at all closed traces, for an answer that is no use until they are known as they are
+        now. The client may not have told of the last change yet.
+        """
+        if self._looking is not None:  # it may have passed by what has changed since
+            await asyncio.wait([self._looking])
+        await asyncio.wait([self._looking or self._look(self._look_at_all())])
 
     async def everything(self) -> list[str]:
         """The real paths of all closed traces, as there are now."""

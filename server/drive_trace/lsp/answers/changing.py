@@ -103,7 +103,7 @@ def _why_not(asked: Asked, run_id: str, new_name: str) -> str | None:
         )
     said = asked.joined(run_id)
     if said is not None and said.lack is not None:
-        return f"Which other files name the run is not known: {said.lack}."
+        return f"Which other files name the run is not known; {said.lack}."
     return None
 
 
