@@ -60,6 +60,7 @@ def name_of(path: Path) -> str:
 def test_who_waits_for_a_lock_is_told_and_then_goes_on(
     command: tuple[str, ...], is_known: bool, tmp_path: Path
 ) -> None:
+    write(tmp_path, "drive-trace.toml", "")
     path = write(tmp_path, "trace.jsonl", graded("pass", None, None))
     locks = tmp_path / "locks"
     target = ("--trace-file", str(path), "--project-run-id", "run-1")

@@ -19,6 +19,7 @@ COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tok
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
+    write(tmp_path, "drive-trace.toml", "")
     return write(tmp_path, "trace.jsonl")
 
 
@@ -229,11 +230,18 @@ def test_without_a_repository_the_files_are_those_of_the_configuration(
     trace: Path, tmp_path: Path
 ) -> None:
     write(tmp_path, "slices/a/trace.jsonl", graded("pass", "pass", "pass"))
-    ran = record(trace, "--intent", "fail")
-    assert (ran.code, last(trace, GRADES)) == (0, [None, None, "fail"])
+    configuration = tmp_path / "drive-trace.toml"
+    configuration.unlink()
+    alone = record(trace, "--intent", "fail")
+    assert (alone.code, last(trace, GRADES)) == (0, [None, None, "fail"])
+    assert alone.err == (
+        f"drive-trace: {trace}: only this file was looked at, as it stands in no repository and no "
+        "drive-trace.toml is above it; name the run's other files as PATH\n"
+    )
+    assert record(trace, "--intent", "fail", "--only-this-file").err == ""
     trace.write_text(triage())
-    write(tmp_path, "drive-trace.toml", "")
-    record(trace, "--intent", "fail")
+    configuration.touch()
+    assert record(trace, "--intent", "fail").err == ""
     assert last(trace, GRADES) == ["pass", "pass", "fail"]
 
 
@@ -316,7 +324,7 @@ def test_nothing_is_recorded_in_utf16(trace: Path) -> None:
     before = triage().encode("utf-16")
     trace.write_bytes(before)
     for new in ([], ["--new-run"]):
-        ran = record(trace, "--qa", "pass", *new)
+        ran = record(trace, "--qa", "pass", "--only-this-file", *new)
         assert (ran.code, ran.out) == (2, "")
         assert f"{trace}: is UTF-16; save it as UTF-8\n" in ran.err
     assert trace.read_bytes() == before

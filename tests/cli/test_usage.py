@@ -16,6 +16,7 @@ COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tok
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
+    write(tmp_path, "drive-trace.toml", "")
     return write(tmp_path, "trace.jsonl")
 
 

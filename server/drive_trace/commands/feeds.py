@@ -19,7 +19,7 @@ from drive_trace.scorecard.feeds import FeedState
 from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.scorecard.summary import Rejected
 from drive_trace.storage.recording import Merged, record_feed
-from drive_trace.storage.run_files import files_beside
+from drive_trace.storage.run_files import files_beside, root_of
 from drive_trace.storage.traces import Problem
 
 
@@ -65,6 +65,11 @@ def record(request: Request) -> Merged:
         waiting=say,
     )
     merged = done_with(beside, recorded, request.trace_file)
+    if not (request.only_this_file or request.paths or root_of(request.trace_file)):
+        say(
+            f"{request.trace_file}: only this file was looked at, as it stands in no repository "
+            "and no drive-trace.toml is above it; name the run's other files as PATH"
+        )
     for note in merged.written.notes:
         say(f"{request.trace_file}: {note}")
     for path, other in merged.before.files:

@@ -19,7 +19,7 @@ def files_beside(trace: str, paths: Sequence[str] = ()) -> Iterator[str | Proble
     configuration holds for it, and those that further paths mean; in the order in which ``score``
     joins them. A Problem for what cannot be searched.
     """
-    root = _root_of(trace)
+    root = root_of(trace)
     searched = [shown_path(root)] if root is not None else []
     for found in find_traces([*searched, *paths]):
         if isinstance(found, LeftOut) or (isinstance(found, NoTraces) and found.path in searched):
@@ -27,7 +27,8 @@ def files_beside(trace: str, paths: Sequence[str] = ()) -> Iterator[str | Proble
         yield found
 
 
-def _root_of(trace: str) -> Path | None:
+def root_of(trace: str) -> Path | None:
+    """The folder in which the run's other files are looked for; None where there is none."""
     above = Path(os.path.realpath(trace)).parents
     repositories = (each for each in above if git_folder_of(each) is not None)
     configured = (each for each in above if os.path.lexists(each / CONFIGURATION_NAME))
