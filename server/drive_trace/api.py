@@ -1,7 +1,7 @@
 """The façade that editors and commands call: text in, findings and scorecards out.
 
 One :class:`Analysis` serves a keystroke and a batch alike: an edit re-reads the
-lines that it touches and re-runs the rules of the subjects those lines belong
+lines that it touches and re-runs the rules over the entities those lines belong
 to, and a fresh analysis is the edit that puts in the whole text.
 """
 
@@ -81,7 +81,7 @@ class Analysis:
         self._findings.forget(removed)
         added = document.apply(splice)
         self.index.add(added)
-        self._findings.learn(added, document.lines[-1])
+        self._findings.learn(added)
         self.score_revision += any(map(_counts, added))
 
     def use(self, settings: RuleSettings) -> None:
@@ -99,8 +99,8 @@ class Analysis:
         self._judge_all(revision)
 
     def _judge_all(self, revision: int) -> None:
-        self._findings = FindingStore(self.index, self._settings, revision)
-        self._findings.take_in(self.document.lines)
+        lines = self.document.lines
+        self._findings = FindingStore(self.index, lines, self._settings, revision)
 
     # Findings
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from drive_trace.api import Analysis
 from drive_trace.rules import RULES
+from drive_trace.rules.lives import KINDS
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
-from drive_trace.rules.subjects import KINDS
 from tests.bench.files import FEW_DEFECTS, MOST_DEFECTS
 from tests.bench.table import Heading, Row
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from tests.bench.files import BenchFiles
     from tests.bench.floors import OrjsonLoop
 
-ACROSS = [code for code, rule in RULES.items() if rule.subject in KINDS]
+ACROSS = [code for code, rule in RULES.items() if rule.entity in KINDS]
 
 
 def measure_rules(files: BenchFiles, unit: OrjsonLoop, repeats: int) -> list[Row | Heading]:
     """A row a rule, most expensive first: on the file with few defects, the others as notes.
 
-    Rules that look at the same subjects share most of what they cost, so that
+    Rules that look at the same entities share most of what they cost, so that
     all together cost less than the sum. CPU time.
     """
     costs: dict[str, list[list[float]]] = {}

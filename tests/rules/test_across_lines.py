@@ -9,64 +9,67 @@ from random import Random
 import pytest
 
 from drive_trace.api import Analysis
-from drive_trace.findings.judge import Judge
-from drive_trace.rules import RULES, subjects
+from drive_trace.rules import RULES
 from drive_trace.rules.base import Finding, Remarked, Severity
+from drive_trace.rules.entities import (
+    MOST,
+    Kind,
+    RunInFiles,
+    Trace,
+    UnreadFile,
+    keys_of_lines,
+    named_by,
+)
+from drive_trace.rules.lives import KINDS, MOST_BRIEFS
 from drive_trace.rules.settings import DEFAULTS, RuleSettings, fingerprint
-from drive_trace.rules.subjects import KINDS
+from drive_trace.rules.shared_events import SharedEvents
 from drive_trace.trace.document import Point
 from tests.support.fixtures import event_id, trace
 from tests.support.models import FAMILIES, chance_line, everything
 
 PATH = "projects/alpha/trace.jsonl"
-ACROSS = {code: rule for code, rule in RULES.items() if rule.subject in KINDS}
+ACROSS = {code: rule for code, rule in RULES.items() if rule.entity in KINDS}
 
 
 def random_traces(seed: int, count: int) -> Iterator[list[str]]:
+    """Few ids, and in the longest ones more lines of a dispatch than are told of one cause."""
     chance = Random(seed)
     for _ in range(count):
         names = chance.choice(FAMILIES)
-        yield [chance_line(chance, names) for _ in range(chance.randrange(1, 60))]
+        length = chance.choice([10, 30, 60, 60, 8 * MOST])
+        yield [chance_line(chance, names) for _ in range(chance.randrange(length // 2, length))]
 
 
-@pytest.fixture(params=[3, subjects.REACH], ids=["short-reach", "reach"])
-def reach(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How far subjects look, so near that short traces go beyond it."""
-    monkeypatch.setattr(subjects, "REACH", request.param)
-    monkeypatch.setattr(subjects, "MOST_BRIEFS", request.param + 1)
+def across_lines(analysis: Analysis) -> list[Finding]:
+    return [each for each in analysis.findings() if each.rule.code in ACROSS]
 
 
 # What holds of all
 
 
-def judged_one_by_one(analysis: Analysis) -> dict[int, list[Finding]]:
-    """The findings that compare lines, by record, without any screen."""
-    judge = Judge(analysis.index, DEFAULTS)
-    found = [judge.of_line(line) for line in analysis.document.lines]
-    return {record: findings for record, findings in enumerate(found) if findings}
-
-
-@pytest.mark.usefixtures("reach")
-def test_screens_let_through_every_line_that_rules_find_something_on() -> None:
-    fired: Counter[str] = Counter()
-    for lines in random_traces(1, 150):
+@pytest.mark.parametrize("kind", KINDS.values(), ids=[entity.__name__ for entity in KINDS])
+def test_the_entities_of_a_whole_trace_are_those_that_its_lines_belong_to(kind: Kind) -> None:
+    """No rule is asked here: what a rule looks at cannot be passed over, whatever it finds."""
+    count = 0
+    for lines in random_traces(1, 40):
         analysis = Analysis("\n".join(lines), path=PATH)
-        found: dict[int, list[Finding]] = {}
-        for finding in analysis.findings():
-            if finding.rule.code in ACROSS:
-                found.setdefault(analysis.where(finding).record, []).append(finding)
-                fired[finding.rule.code] += 1
-        expected = judged_one_by_one(analysis)
-        assert {key: sorted(map(str, each)) for key, each in found.items()} == {
-            key: sorted(map(str, each)) for key, each in expected.items()
-        }
-    assert fired.keys() == ACROSS.keys(), "random traces must make every rule find something"
+        trace = Trace(analysis.index, analysis.document.lines)
+        keys = set(keys_of_lines(kind, trace)) if kind.fields else {()}
+        by_lines = {(key, entity) for key in keys for entity in kind.build(trace, key)}
+        assert set(kind.whole(trace)) == by_lines
+        count += len(by_lines)
+    assert count, "random traces must have such entities"
 
 
-@pytest.mark.usefixtures("reach")
+def test_every_rule_across_lines_finds_something_in_random_traces() -> None:
+    traces = ("\n".join(lines) for lines in random_traces(1, 100))
+    fired = {each.rule.code for text in traces for each in across_lines(Analysis(text, path=PATH))}
+    assert fired == ACROSS.keys()
+
+
 def test_edits_leave_what_a_fresh_analysis_finds() -> None:
     chance = Random(2)
-    for lines in random_traces(3, 12):
+    for lines in random_traces(3, 24):
         names = chance.choice(FAMILIES)
         analysis = Analysis("\n".join(lines), path=PATH)
         for _ in range(8):
@@ -82,12 +85,50 @@ def test_edits_leave_what_a_fresh_analysis_finds() -> None:
             assert everything(analysis) == everything(Analysis("\n".join(lines), path=PATH))
 
 
+@pytest.mark.parametrize("event", ["dispatch-start", "brief-issued", "round-start", "round-end"])
+def test_an_edit_builds_as_few_entities_in_a_long_dispatch_as_in_a_short_one(event: str) -> None:
+    counts = set()
+    for rounds in (2 * MOST, 20 * MOST):
+        lines = ['EVENT{"event_type":"dispatch-start"}']
+        for number in range(rounds):
+            lines += (
+                f'EVENT{{"event_type":"{name}","round_id":"R{number}"}}'
+                for name in ("round-start", "brief-issued", "round-end")
+            )
+        analysis = Analysis(trace(*lines))
+        whole = Trace(analysis.index, analysis.document.lines)
+        own = [line for line in whole.lines if line.event is not None and line.event.name == event]
+        fields = {field for kind in KINDS.values() for field in kind.fields}
+        keys = [
+            key
+            for named in named_by(whole, own[len(own) // 2], fields)
+            for kind in KINDS.values()
+            if named.field in kind.fields
+            for key in kind.keys(named)
+        ]
+        counts.add(len(keys))
+    assert len(counts) == 1
+
+
+def test_briefs_are_compared_up_to_a_number() -> None:
+    start = 'EVENT{"event_type":"dispatch-start"}'
+    briefs = ['EVENT{"event_type":"brief-issued","brief_disposition":"initial"}'] * MOST_BRIEFS
+    text = trace(start, *briefs)
+    analysis = Analysis(text)
+    last = text.count("\n") - 1
+    code = "brief-disposition-mismatch"
+    assert Counter(codes_of(analysis))[code] == MOST_BRIEFS - 1
+    line = text.split("\n")[last]
+    analysis.edit(Point(last, 0), Point(last, 0), line + "\n")
+    assert code not in codes_of(analysis)
+
+
 def test_no_token_has_two_findings_that_compare_lines() -> None:
     """The most specific one speaks alone."""
-    for lines in random_traces(4, 150):
-        for findings in judged_one_by_one(Analysis("\n".join(lines), path=PATH)).values():
-            places = Counter(finding.place for finding in findings)
-            assert set(places.values()) == {1}, [finding.rule.code for finding in findings]
+    for lines in random_traces(4, 100):
+        found = across_lines(Analysis("\n".join(lines), path=PATH))
+        places = Counter((each.line.order, each.place) for each in found)
+        assert set(places.values()) <= {1}, [each.rule.code for each in found]
 
 
 @pytest.mark.parametrize(
@@ -267,14 +308,8 @@ def test_what_a_baseline_hides_is_the_same_after_edits() -> None:
 
 
 def test_every_rule_looks_at_something_that_there_is() -> None:
-    known = {Remarked, subjects.FileEnd, *KINDS}
-    others = {code for code, rule in RULES.items() if rule.subject not in known}
-    assert others <= {
-        "conflicting-event-id",
-        "conflicting-verdicts",
-        "copied-events",
-        "unreadable-file",
-    }
+    beyond_one_trace = {RunInFiles, SharedEvents, UnreadFile}
+    assert {rule.entity for rule in RULES.values()} == {Remarked, *KINDS, *beyond_one_trace}
 
 
 # Rejected lines and several runs

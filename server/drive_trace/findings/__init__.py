@@ -1,9 +1,8 @@
 """Which findings there are, and on which lines.
 
 Findings on one line alone are worded when somebody asks for that line. Those
-that compare lines are kept by the line that they stand on: an edit has exactly
-the lines judged anew whose subjects it can change. A trace that is read whole
-is taken in by judging only the lines that ``screens`` lets through.
+that look across lines are found by :mod:`~drive_trace.findings.judge`, and kept
+here by the line that they stand on.
 """
 
 from __future__ import annotations
@@ -15,9 +14,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.findings.judge import Judge
 from drive_trace.findings.known import KnownLines
-from drive_trace.findings.screens import suspects
 from drive_trace.rules import RULES
-from drive_trace.rules.affected import affected_by
 from drive_trace.rules.base import Finding, Remarked, Rule, Severity
 from drive_trace.rules.settings import RuleSettings
 from drive_trace.trace.index import Index
@@ -43,14 +40,19 @@ class Selection(NamedTuple):
 class FindingStore:
     """The findings of one trace. Told of every line that comes and goes."""
 
-    def __init__(self, index: Index, settings: RuleSettings, revision: int = 0) -> None:
+    def __init__(
+        self, index: Index, lines: Sequence[Line], settings: RuleSettings, revision: int = 0
+    ) -> None:
+        """Take in a whole trace; the index knows it already. ``lines`` are all of it, now and
+        after each edit.
+        """
         self._index = index
         self._settings = settings
-        self._judge = Judge(index, settings)
+        self._judge = Judge(index, lines, settings)
         self._known = KnownLines(settings.known)
         self._is_plain = not settings.severities and not settings.known
         """Whether every finding is shown, as severe as its rule says."""
-        self._across: dict[Line, tuple[Finding, ...]] = {}
+        self._across: dict[Line, list[Finding]] = {}
         self._worded: dict[Line, Sequence[Finding]] = {}
         self._counts: dict[Line, int] = {}
         self._hidden: dict[Line, int] = {}
@@ -61,20 +63,9 @@ class FindingStore:
         self._with_any = LineSet()
         self.revision = revision
         """Changes when a finding comes or goes."""
-        self._last: Line | None = None
-        self._dirty: set[Line] = set()
-
-    def take_in(self, lines: Sequence[Line]) -> None:
-        """The whole trace comes; the index knows it already."""
-        self._last = lines[-1]
-        across: dict[Line, list[Finding]] = {}
-        for kind, chosen in suspects(self._index, lines, self._judge):
-            for line in chosen:
-                found = self._judge.of_kind(kind, line)
-                if found:
-                    across.setdefault(line, []).extend(found)
-        across.setdefault(lines[-1], []).extend(self._judge.of_end(lines[-1]))
-        self._across = {line: tuple(found) for line, found in across.items() if found}
+        self._gone: set[Line] = set()
+        for finding in self._judge.of_whole():
+            self._across.setdefault(finding.line, []).append(finding)
         filed = {line for line in lines if line.remarks}
         for line in sorted(filed | self._across.keys(), key=_order):
             self._file(line)
@@ -85,35 +76,34 @@ class FindingStore:
         """
         for run in list(self._index.runs.values()):
             for lines in run.by_event.values():
-                self._judge.of_line(lines[0])
-                self._dirty.update(affected_by(self._index, lines[0]))
-        self._dirty.clear()
+                self._judge.expect_edits(lines[0])
 
     def forget(self, lines: Iterable[Line]) -> None:
         """Lines go; the index has let go of them already, their order still holds."""
-        gone = set(lines)
-        for line in gone:
-            self._dirty.update(affected_by(self._index, line))
-            self._across.pop(line, None)
+        self._gone.update(lines)
+        for line in self._gone:
+            self._judge.touch(line)
             self._unfile(line)
-        self._dirty -= gone
 
-    def learn(self, lines: Iterable[Line], last: Line) -> None:
-        """Lines come, in document order; the index knows them already."""
-        for line in lines:
-            self._dirty.update(affected_by(self._index, line))
-            self._dirty.add(line)
-        if last is not self._last:
-            if self._last is not None and self._last in self._counts:
-                self._dirty.add(self._last)
-            self._last = last
-            self._dirty.add(last)
-        for line in self._dirty:
-            found = self._judge.of_line(line)
-            if line is last:
-                found += self._judge.of_end(line)
-            self._refile(line, tuple(found))
-        self._dirty.clear()
+    def learn(self, lines: Iterable[Line]) -> None:
+        """Lines come; the index knows them already."""
+        changed = set(lines)
+        for line in changed:
+            self._judge.touch(line)
+        before, now = self._judge.look_again(self._gone)
+        if before != now:
+            changed.update(each.line for each in chain(before, now))
+            for finding in before:
+                self._across[finding.line].remove(finding)
+            for finding in now:
+                self._across.setdefault(finding.line, []).append(finding)
+        for line in changed - self._gone:
+            self._unfile(line)
+            self._file(line)
+        for line in changed | self._gone:
+            if not self._across.get(line, True):
+                del self._across[line]
+        self._gone.clear()
 
     @property
     def total(self) -> int:
@@ -180,18 +170,6 @@ class FindingStore:
             yield from lines[at + distance : at + distance + 1]
 
     # Which lines have findings
-
-    def _refile(self, line: Line, found: tuple[Finding, ...]) -> None:
-        if line in self._counts or line in self._hidden:
-            if found == self._across.get(line, ()):
-                return
-            self._unfile(line)
-        self._worded.pop(line, None)  # somebody may have asked while there was nothing
-        if found:
-            self._across[line] = found
-        else:
-            self._across.pop(line, None)
-        self._file(line)
 
     def _file(self, line: Line) -> None:
         if not self._is_plain:

@@ -1,72 +1,96 @@
-"""Runs the rules that compare lines on one line: the rules that are on, with their options."""
+"""Runs the rules that look across lines over the entities of a trace, and over few after an edit.
+
+What is found is kept by the entity that it was found on: an edit has the
+entities that its lines belong to built anew, and what was found on them before
+goes. Nothing here knows a rule or a kind of entity.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from drive_trace.rules import RULES
-from drive_trace.rules.base import Finding, Remarked, Rule
+from drive_trace.rules.base import Finding, Rule
+from drive_trace.rules.entities import Trace, named_by
+from drive_trace.rules.lives import KINDS
 from drive_trace.rules.settings import RuleSettings
-from drive_trace.rules.subjects import KINDS, FileEnd, Finder
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line
-from drive_trace.vocabulary import EVENTS
 
 Check = Callable[[Any], Iterable[Finding]]
+EntityKey = tuple[type[tuple[Any, ...]], Hashable]
 
 
 class Judge:
-    """Finds what is wrong with lines beside others of their trace."""
+    """What rules find across the lines of a trace: by the rules that are on, with their options."""
 
-    def __init__(self, index: Index, settings: RuleSettings) -> None:
-        self._index = index
-        self.options: dict[str, dict[str, Any]] = {}
-        """The values of the options of each rule that is on, by its code."""
-        checks: dict[type[object], list[Check]] = {}
+    def __init__(self, index: Index, lines: Sequence[Line], settings: RuleSettings) -> None:
+        self._trace = Trace(index, lines)
+        self._checks: dict[type[tuple[Any, ...]], list[Check]] = {}
         for rule in RULES.values():
-            if rule.subject is not Remarked and settings.severity(rule) is not None:
-                self.options[rule.code] = settings.values(rule)
-                checks.setdefault(rule.subject, []).append(_check_of(rule, settings))
-        self._checks = checks
-        self._by_event: dict[str, list[tuple[Finder, list[Check]]]] = {
-            name: [
-                (kind.find, checks[subject])
-                for subject, kind in KINDS.items()
-                if name in kind.events and subject in checks
-            ]
-            for name in EVENTS
-        }
+            if rule.entity in KINDS and settings.severity(rule) is not None:
+                self._checks.setdefault(rule.entity, []).append(_check_of(rule, settings))
+        self._by_field: dict[str, list[type[tuple[Any, ...]]]] = {}
+        for entity in self._checks:
+            for field in KINDS[entity].fields:
+                self._by_field.setdefault(field, []).append(entity)
+        self._found: dict[EntityKey, list[Finding]] = {}
+        self._changed: set[EntityKey] = set()
 
-    @property
-    def kinds(self) -> Sequence[type[tuple[object, ...]]]:
-        """The kinds of subjects that some rule looks at, in the order in which they are judged."""
-        return [kind for kind in KINDS if kind in self._checks]
+    def of_whole(self) -> Iterator[Finding]:
+        """What is found in the whole trace."""
+        for entity in self._checks:
+            for key, built in KINDS[entity].whole(self._trace):
+                found = self._run(entity, built)
+                if found:
+                    self._found.setdefault((entity, key), []).extend(found)
+                    yield from found
 
-    def of_line(self, line: Line) -> list[Finding]:
-        """Everything that rules find on a valid line that look at others too."""
+    def touch(self, line: Line) -> None:
+        """A line has come, or has gone; the index knows that already."""
+        self._changed.update(self._entities_of(line))
+
+    def look_again(self, gone: set[Line]) -> tuple[list[Finding], list[Finding]]:
+        """Build what was touched anew. Gives what was found on it before, and what is now."""
+        before: list[Finding] = []
+        now: list[Finding] = []
+        self._changed.update((each, ()) for each in self._checks if not KINDS[each].fields)
+        for each in self._changed:
+            before += self._found.pop(each, ())
+            key = each[1]
+            if (key[-1] if isinstance(key, tuple) and key else key) not in gone:
+                now += self._look(each)
+        self._changed.clear()
+        return before, now
+
+    def expect_edits(self, line: Line) -> None:
+        """Build the tables that an edit of such a line needs."""
+        for entity, key in self._entities_of(line):
+            list(KINDS[entity].build(self._trace, key))
+
+    def _entities_of(self, line: Line) -> Iterator[EntityKey]:
+        for named in named_by(self._trace, line, self._by_field):
+            for entity in self._by_field[named.field]:
+                for key in KINDS[entity].keys(named):
+                    if key is not None:
+                        yield entity, key
+
+    def _look(self, each: EntityKey) -> Sequence[Finding]:
+        entity, key = each
         found: list[Finding] = []
-        if line.event is not None:
-            for find, checks in self._by_event[line.event.name]:
-                for subject in find(self._index, line):
-                    for check in checks:
-                        found += check(subject)
+        for built in KINDS[entity].build(self._trace, key):
+            found += self._run(entity, built)
+        if found:
+            self._found[each] = found
         return found
 
-    def of_kind(self, kind: type[tuple[object, ...]], line: Line) -> list[Finding]:
-        """What the rules find on a line that look at one kind of subject."""
-        checks = self._checks[kind]
-        return [
-            finding
-            for subject in KINDS[kind].find(self._index, line)
-            for check in checks
-            for finding in check(subject)
-        ]
-
-    def of_end(self, last: Line) -> list[Finding]:
-        """What rules find at the end of the file."""
-        return [each for check in self._checks.get(FileEnd, ()) for each in check(FileEnd(last))]
+    def _run(self, entity: type[tuple[Any, ...]], built: tuple[Any, ...]) -> list[Finding]:
+        found: list[Finding] = []
+        for check in self._checks[entity]:
+            found += check(built)
+        return found
 
 
 def _check_of(rule: Rule[Any], settings: RuleSettings) -> Check:

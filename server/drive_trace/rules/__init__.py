@@ -16,15 +16,15 @@ from drive_trace.rules.base import Example, Rule
 
 SUPPORT = frozenset(
     {
-        "affected",
         "base",
         "durations",
         "edits",
+        "entities",
         "ids",
         "joining",
+        "lives",
         "settings",
         "shared_events",
-        "subjects",
     }
 )
 """The modules of this package that are no rules."""

@@ -12,23 +12,21 @@ amendments are marked.
 from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Rule, Severity
-from drive_trace.rules.subjects import Amendment
+from drive_trace.rules.entities import Unauthored
 from drive_trace.trace.places import Part, Place
 
 
-def _check(subject: Amendment) -> Iterable[Finding]:
-    line = subject.line
-    if subject.is_first and line.event is not None:
-        field = "spec_path" if "spec_path" in line.event.fields else "plan_path"
-        what = field.removesuffix("_path")
-        words = f"no `{what}-authored` above authors this {what}"
-        yield Finding(RULE, line, Place(Part.VALUE, (field,)), (words,))
+def _check(subject: Unauthored) -> Iterable[Finding]:
+    what = subject.field.removesuffix("_path")
+    words = f"no `{what}-authored` above authors this {what}"
+    for line in subject.lines:
+        yield Finding(RULE, line, Place(Part.VALUE, (subject.field,)), (words,))
 
 
 RULE = Rule(
     code="amended-before-authored",
     severity=Severity.INFORMATION,
-    subject=Amendment,
+    entity=Unauthored,
     check=_check,
     summary="A spec or plan is amended that was not authored before.",
 )

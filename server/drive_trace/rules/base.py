@@ -1,9 +1,9 @@
 """What a rule is, what it looks at, and what it finds.
 
 A rule is one file. It declares ``RULE``; its module docstring is its
-documentation; its examples are run as tests. It is a pure function of one
-*subject*, and finds nothing outside it, so that an edit re-runs only the rules
-of the subjects that it touches.
+documentation; its examples are run as tests. It declares the class of entities
+that it looks at, and is a pure function of one of them: an edit re-runs the
+rules over the few entities that its lines belong to.
 """
 
 from __future__ import annotations
@@ -103,15 +103,15 @@ class Finding(NamedTuple):
 class Remarked(NamedTuple):
     """A line and one remark that the reader made on it, of the concern named like the rule.
 
-    The rule finds exactly one thing wrong with it. Subjects that compare lines are in
-    ``subjects.py``.
+    The rule finds exactly one thing wrong with it. Entities of more than one line are in
+    ``entities.py`` and ``lives.py``.
     """
 
     line: Line
     remark: Remark
 
 
-Subject = TypeVar("Subject", bound=tuple[object, ...])
+EntityT = TypeVar("EntityT", bound=tuple[object, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +150,14 @@ class Option(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Rule(Generic[Subject]):
-    """A rule: a code, a default severity and a pure function of one subject."""
+class Rule(Generic[EntityT]):
+    """A rule: a code, a default severity and a pure function of one entity."""
 
     code: str
     severity: Severity
-    subject: type[Subject]
-    check: Callable[Concatenate[Subject, ...], Iterable[Finding]]
-    """Called with a subject and, by keyword, with the values of the rule's options: of one
+    entity: type[EntityT]
+    check: Callable[Concatenate[EntityT, ...], Iterable[Finding]]
+    """Called with such an entity and, by keyword, with the values of the rule's options: of one
     called ``tolerance-ms`` as ``tolerance_ms``.
     """
     summary: str

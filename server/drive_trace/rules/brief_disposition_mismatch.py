@@ -23,7 +23,7 @@ from drive_trace.rules.base import (
     shown,
 )
 from drive_trace.rules.edits import as_json, replace_value
-from drive_trace.rules.subjects import Brief
+from drive_trace.rules.lives import Brief
 from drive_trace.trace.places import Part, Place
 
 _DISPOSITION = Place(Part.VALUE, ("brief_disposition",))
@@ -31,11 +31,7 @@ _HASH = Place(Part.VALUE, ("brief_content_hash",))
 
 
 def _check(subject: Brief) -> Iterable[Finding]:
-    first, same, line = subject
-    expected = "initial" if first is None else "amended" if same is None else "reissue"
-    found = line.fact("brief_disposition")
-    if found == expected:
-        return
+    line, first, same, expected = subject
     related: tuple[Related, ...] = ()
     words: Words = (": it is the first brief of its dispatch",)
     if same is not None:
@@ -44,7 +40,8 @@ def _check(subject: Brief) -> Iterable[Finding]:
     elif first is not None:
         words = (": its hash is a new one among the dispatch's briefs, which start on line ", first)
         related = (Related(first, _HASH, ("the dispatch's first brief",)),)
-    words = (f'expected "{expected}", found {shown(found)}', *words)
+    found = shown(line.fact("brief_disposition"))
+    words = (f'expected "{expected}", found {found}', *words)
     yield Finding(RULE, line, _DISPOSITION, words, related, expected=expected)
 
 
@@ -56,7 +53,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="brief-disposition-mismatch",
     severity=Severity.WARNING,
-    subject=Brief,
+    entity=Brief,
     check=_check,
     fixes=_fixes,
     summary="A brief's disposition is not what the hashes of its dispatch say.",

@@ -20,7 +20,7 @@ def _check(subject: Remarked) -> Iterable[Finding]:
 RULE = Rule(
     code="byte-order-mark",
     severity=Severity.ERROR,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=repairs,
     summary="An invisible byte-order mark stands before the object.",

@@ -9,37 +9,30 @@ that names the path stands between them.
 """
 
 from collections.abc import Iterable
-from typing import cast
 
 from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
-from drive_trace.rules.subjects import Amendment
+from drive_trace.rules.entities import Amendment
 from drive_trace.trace.places import Part, Place
 
 _DELTA = Place(Part.VALUE, ("bytes_delta",))
 
 
 def _check(subject: Amendment) -> Iterable[Finding]:
-    line, previous = subject.line, subject.previous
-    if previous is None or previous.run != line.run:
-        return
-    expected = cast("int", line.fact("byte_length")) - cast("int", previous.fact("byte_length"))
-    found = line.fact("bytes_delta")
-    if found != expected:
-        yield Finding(
-            RULE,
-            line,
-            _DELTA,
-            (
-                f"expected {shown(expected)}, the change of `byte_length` since line ",
-                previous,
-                f"; found {shown(found)}",
-            ),
-            related=(
-                Related(previous, Place(Part.VALUE, ("byte_length",)), ("the length before",)),
-            ),
-            expected=expected,
-        )
+    line, previous, expected = subject
+    found = shown(line.fact("bytes_delta"))
+    yield Finding(
+        RULE,
+        line,
+        _DELTA,
+        (
+            f"expected {shown(expected)}, the change of `byte_length` since line ",
+            previous,
+            f"; found {found}",
+        ),
+        related=(Related(previous, Place(Part.VALUE, ("byte_length",)), ("the length before",)),),
+        expected=expected,
+    )
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
@@ -50,7 +43,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="bytes-delta-mismatch",
     severity=Severity.INFORMATION,
-    subject=Amendment,
+    entity=Amendment,
     check=_check,
     fixes=_fixes,
     summary="A change in length is not the difference of the two lengths.",

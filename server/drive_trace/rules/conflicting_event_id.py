@@ -26,7 +26,7 @@ def _check(subject: SharedEvents) -> Iterable[Finding]:
 RULE = Rule(
     code="conflicting-event-id",
     severity=Severity.WARNING,
-    subject=SharedEvents,
+    entity=SharedEvents,
     check=_check,
     summary="An event has the id of another event in a file that is checked together with it.",
 )

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from drive_trace.escaping import printable
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity, shown
-from drive_trace.rules.subjects import GradeInFile, RunInFiles
+from drive_trace.rules.entities import GradeInFile, RunInFiles
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
@@ -41,7 +41,7 @@ def _finding(name: str, grade: GradeInFile, latest: GradeInFile) -> Finding:
 RULE = Rule(
     code="conflicting-verdicts",
     severity=Severity.WARNING,
-    subject=RunInFiles,
+    entity=RunInFiles,
     check=_check,
     summary="Two files that are checked together grade one run differently.",
 )

@@ -29,7 +29,7 @@ def _check(subject: SharedEvents) -> Iterable[Finding]:
 RULE = Rule(
     code="copied-events",
     severity=Severity.WARNING,
-    subject=SharedEvents,
+    entity=SharedEvents,
     check=_check,
     summary="Events stand in two files that are checked together.",
 )

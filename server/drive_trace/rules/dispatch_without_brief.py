@@ -11,36 +11,27 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
 from drive_trace.rules.ids import id_place
-from drive_trace.rules.subjects import Step
+from drive_trace.rules.lives import Span
 from drive_trace.trace.places import Part, Place
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity
+from drive_trace.vocabulary import LIFETIMES, Entity
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 
-def _check(subject: Step) -> Iterable[Finding]:
-    end = subject.after
-    if subject.of is not _DISPATCH or not subject.opens or subject.before is not None:
-        return ()
-    if end is None or end.event is not EVENTS[_DISPATCH.closer]:
-        return ()
-    if not subject.has("brief-issued") and not subject.unread:
-        return (
-            Finding(
-                RULE,
-                subject.line,
-                id_place(_DISPATCH),
-                ("this dispatch ended on line ", end, ", and no brief was issued for it"),
-                related=(Related(end, Place(Part.VALUE, ("event_type",)), ("it ended here",)),),
-            ),
-        )
-    return ()
+def _check(subject: Span) -> Iterable[Finding]:
+    line, end = subject.begin, subject.end
+    if line is None or end is None or subject.of is not _DISPATCH or subject.has_brief:
+        return
+    if subject.is_open and subject.is_first and subject.is_ended and not subject.unread:
+        words = ("this dispatch ended on line ", end, ", and no brief was issued for it")
+        related = Related(end, Place(Part.VALUE, ("event_type",)), ("it ended here",))
+        yield Finding(RULE, line, id_place(_DISPATCH), words, (related,))
 
 
 RULE = Rule(
     code="dispatch-without-brief",
     severity=Severity.INFORMATION,
-    subject=Step,
+    entity=Span,
     check=_check,
     summary="A dispatch ended, and had no brief.",
 )

@@ -52,7 +52,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="drift-severity-mismatch",
     severity=Severity.WARNING,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="The worst severity of drift does not go with the number of signals.",

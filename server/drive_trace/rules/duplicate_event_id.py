@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Rule, Severity
 from drive_trace.rules.edits import as_json, replace_value
-from drive_trace.rules.subjects import SharedId
+from drive_trace.rules.entities import SharedId
 from drive_trace.trace.places import Part, Place
 
 _EVENT_ID = Place(Part.VALUE, ("event_id",))
@@ -41,7 +41,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="duplicate-event-id",
     severity=Severity.WARNING,
-    subject=SharedId,
+    entity=SharedId,
     check=_check,
     fixes=_fixes,
     summary="An event has the id of an earlier event.",

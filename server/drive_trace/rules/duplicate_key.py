@@ -47,7 +47,7 @@ def _level(line: Line, remark: Remark) -> Level:
 RULE = Rule(
     code="duplicate-key",
     severity=Severity.WARNING,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="A key stands twice; only the last one counts.",

@@ -27,7 +27,7 @@ from drive_trace.rules.base import (
     shown,
 )
 from drive_trace.rules.edits import as_json, replace_value
-from drive_trace.rules.subjects import FeedEvent, GradeInFile, RunInFiles
+from drive_trace.rules.entities import FeedEvent, GradeInFile, RunInFiles
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS
@@ -83,7 +83,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="erased-verdict",
     severity=Severity.WARNING,
-    subject=FeedEvent,
+    entity=FeedEvent,
     check=_check,
     check_across=_check_across,
     fixes=_fixes,

@@ -13,31 +13,29 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
 from drive_trace.rules.ids import id_place
-from drive_trace.rules.subjects import Step
+from drive_trace.rules.lives import Span
+from drive_trace.trace.line import Line
 
 
-def _check(subject: Step) -> Iterable[Finding]:
-    end = subject.before
-    if end is None or not subject.follows_end or subject.closes or not subject.is_just_after:
-        return ()
-    if subject.opens and subject.previous_start is not None:
-        return ()
+def _check(subject: Span) -> Iterable[Finding]:
+    begin, end = subject.begin, subject.previous_end
+    lines: Iterable[Line] = ()
+    if subject.is_over:
+        lines, end = subject.lines, begin
+    elif begin is not None and subject.is_open and subject.previous_start is None:
+        lines = (begin,)
+    if end is None:
+        return
     place, what = id_place(subject.of), subject.of.entity
-    return (
-        Finding(
-            RULE,
-            subject.line,
-            place,
-            (f"this {what} ended on line ", end),
-            related=(Related(end, place, (f"the {what} ended here",)),),
-        ),
-    )
+    related = (Related(end, place, (f"the {what} ended here",)),)
+    for line in lines:
+        yield Finding(RULE, line, place, (f"this {what} ended on line ", end), related)
 
 
 RULE = Rule(
     code="event-after-end",
     severity=Severity.INFORMATION,
-    subject=Step,
+    entity=Span,
     check=_check,
     summary="An event belongs to a dispatch or round that had ended.",
 )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from drive_trace.rules import subjects
 from drive_trace.rules.base import Finding, Fix, Level, shown
 from drive_trace.rules.edits import as_json, replace_value
-from drive_trace.rules.subjects import Step
 from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Part, Place
@@ -34,21 +32,6 @@ def nearest_started(run: Run, of: Lifetime, line: Line, name: str) -> str | None
     ids = [each for each in ids if each != name]
     likely = [each for each in ids if each[:_END] == name[:_END] or each[-_END:] == name[-_END:]]
     return nearest(name, reversed(likely)) if likely else None
-
-
-def start_elsewhere(step: Step) -> Line | None:
-    """The start of the round that is going on, if it is another dispatch's than the one that an
-    event of the round names, and that one is started as well.
-    """
-    start, line, field = step.previous_start, step.line, _DISPATCH.field
-    if step.of.entity is not Entity.ROUND or step.opens or start is None or step.follows_end:
-        return None
-    own = line.fact(field)
-    if start.fact(field) == own or not step.is_just_after or line.event is None:
-        return None
-    is_started = bool(step.run.table(_DISPATCH.opener, field).of(own))
-    place = step.run.table(line.event.name, field).of(own).position(line)
-    return start if is_started and place < subjects.REACH else None
 
 
 def replace_id(finding: Finding, of: Lifetime, field: str) -> Iterable[Fix]:

@@ -63,7 +63,7 @@ def _joined(finding: Finding, number: int, below: Sequence[Line]) -> Iterable[Fi
 RULE = Rule(
     code="invalid-json",
     severity=Severity.ERROR,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     fixes_below=_joined,

@@ -75,7 +75,7 @@ def _fits_the_other(kind_field: str, values: Mapping[str, Any]) -> bool:
 RULE = Rule(
     code="kind-mismatch",
     severity=Severity.WARNING,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="A field does not go with the kind of the spec or plan.",

@@ -30,7 +30,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="malformed-hash",
     severity=Severity.INFORMATION,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="A content hash is not a sha256 in hexadecimal.",

@@ -48,7 +48,7 @@ def _moment(found: str) -> str | None:
 RULE = Rule(
     code="malformed-timestamp",
     severity=Severity.WARNING,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="A timestamp is not ISO 8601 in UTC.",

@@ -37,7 +37,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="malformed-uuid",
     severity=Severity.INFORMATION,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="An id is not a UUID.",

@@ -49,7 +49,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="mandatory-final-mismatch",
     severity=Severity.WARNING,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="A retro's trigger class and whether it is the final one disagree.",

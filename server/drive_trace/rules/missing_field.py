@@ -91,7 +91,7 @@ def _flatten(line: Line, wrapper: str) -> Iterable[Fix]:
 RULE = Rule(
     code="missing-field",
     severity=Severity.ERROR,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="A required field is missing.",

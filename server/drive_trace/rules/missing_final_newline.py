@@ -8,7 +8,7 @@ line is not JSON: somebody may still be writing it, and that it is broken is sai
 from collections.abc import Iterable
 
 from drive_trace.rules.base import Edit, Example, Finding, Fix, Level, Rule, Severity
-from drive_trace.rules.subjects import FileEnd
+from drive_trace.rules.entities import FileEnd
 from drive_trace.text import Span, is_blank
 from drive_trace.trace.line import Concern
 from drive_trace.trace.places import Part, Place
@@ -30,7 +30,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="missing-final-newline",
     severity=Severity.WARNING,
-    subject=FileEnd,
+    entity=FileEnd,
     check=_check,
     fixes=_fixes,
     summary="The last line does not end with a newline.",

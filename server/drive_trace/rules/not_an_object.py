@@ -19,7 +19,7 @@ def _check(subject: Remarked) -> Iterable[Finding]:
 RULE = Rule(
     code="not-an-object",
     severity=Severity.ERROR,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     summary="The line is valid JSON, but not an object.",
 )

@@ -37,7 +37,7 @@ def _without_line_break(line: Line) -> str:
 RULE = Rule(
     code="not-compact",
     severity=Severity.HINT,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="White space stands between the tokens of a line.",

@@ -16,7 +16,7 @@ def _check(subject: Remarked) -> Iterable[Finding]:
 RULE = Rule(
     code="out-of-range",
     severity=Severity.ERROR,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     summary="A number is smaller than its field allows.",
 )

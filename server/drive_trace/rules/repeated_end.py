@@ -11,28 +11,22 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
 from drive_trace.rules.ids import id_place
-from drive_trace.rules.subjects import Step
+from drive_trace.rules.lives import Span
 
 
-def _check(subject: Step) -> Iterable[Finding]:
-    if subject.closes and subject.follows_end and subject.before is not None:
-        place, what = id_place(subject.of), subject.of.entity
-        return (
-            Finding(
-                RULE,
-                subject.line,
-                place,
-                (f"this {what} ended on line ", subject.before, " already"),
-                related=(Related(subject.before, place, (f"the {what} ended here",)),),
-            ),
-        )
-    return ()
+def _check(subject: Span) -> Iterable[Finding]:
+    line, end = subject.begin, subject.previous_end
+    if line is None or end is None or not subject.is_over or subject.before is not end:
+        return
+    place, what = id_place(subject.of), subject.of.entity
+    words = (f"this {what} ended on line ", end, " already")
+    yield Finding(RULE, line, place, words, (Related(end, place, (f"the {what} ended here",)),))
 
 
 RULE = Rule(
     code="repeated-end",
     severity=Severity.WARNING,
-    subject=Step,
+    entity=Span,
     check=_check,
     summary="A dispatch or round is ended twice.",
 )

@@ -9,7 +9,7 @@ This speaks alone: a second end is not called never started (`slice-never-starte
 from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
-from drive_trace.rules.subjects import SliceEnd
+from drive_trace.rules.entities import SliceEnd
 from drive_trace.trace.places import Part, Place
 
 _SLUG = Place(Part.VALUE, ("slice_slug",))
@@ -30,7 +30,7 @@ def _check(subject: SliceEnd) -> Iterable[Finding]:
 RULE = Rule(
     code="repeated-slice-completion",
     severity=Severity.WARNING,
-    subject=SliceEnd,
+    entity=SliceEnd,
     check=_check,
     summary="A slice is completed twice.",
 )

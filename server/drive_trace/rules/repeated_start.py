@@ -13,33 +13,24 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
 from drive_trace.rules.ids import id_place
-from drive_trace.rules.subjects import Step
+from drive_trace.rules.lives import Span
 
 
-def _check(subject: Step) -> Iterable[Finding]:
-    previous = subject.previous_start
-    if subject.opens and previous is not None:
-        place, what = id_place(subject.of), subject.of.entity
-        return (
-            Finding(
-                RULE,
-                subject.line,
-                place,
-                (
-                    f"this {what} was started on line ",
-                    previous,
-                    " already: a new one needs its own id",
-                ),
-                related=(Related(previous, place, (f"the {what} started here",)),),
-            ),
-        )
-    return ()
+def _check(subject: Span) -> Iterable[Finding]:
+    line, previous = subject.begin, subject.previous_start
+    if line is None or previous is None or not subject.is_open:
+        return
+    place, what = id_place(subject.of), subject.of.entity
+    words = (f"this {what} was started on line ", previous, " already: a new one needs its own id")
+    yield Finding(
+        RULE, line, place, words, (Related(previous, place, (f"the {what} started here",)),)
+    )
 
 
 RULE = Rule(
     code="repeated-start",
     severity=Severity.WARNING,
-    subject=Step,
+    entity=Span,
     check=_check,
     summary="A dispatch or round is started twice.",
 )

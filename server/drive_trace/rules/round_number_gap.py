@@ -10,41 +10,37 @@ where a round is started again (`repeated-start`).
 
 from collections.abc import Iterable
 
-from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Rule, Severity, shown
+from drive_trace.rules.base import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Related,
+    Rule,
+    Severity,
+    Words,
+    shown,
+)
 from drive_trace.rules.edits import as_json, replace_value
-from drive_trace.rules.subjects import RoundStart
-from drive_trace.trace.line import Line
+from drive_trace.rules.lives import Misnumbered
 from drive_trace.trace.places import Part, Place
 
 _NUMBER = Place(Part.VALUE, ("round_number",))
 
 
-def _number(line: Line) -> int:
-    number = line.fact("round_number")
-    assert isinstance(number, int)
-    return number
-
-
-def _check(subject: RoundStart) -> Iterable[Finding]:
-    previous, line = subject
-    number = _number(line)
-    if previous is None:
-        if number != 1:
-            words = f"the first round of a dispatch has number 1; found {shown(number)}"
-            yield Finding(RULE, line, _NUMBER, (words,), expected=1)
-    elif number != (expected := _number(previous) + 1):
-        yield Finding(
-            RULE,
-            line,
-            _NUMBER,
-            (
-                f"expected {shown(expected)} after the round on line ",
-                previous,
-                f"; found {shown(number)}",
-            ),
-            related=(Related(previous, _NUMBER, ("the round before it in the dispatch",)),),
-            expected=expected,
+def _check(subject: Misnumbered) -> Iterable[Finding]:
+    line, previous, expected = subject
+    found = shown(line.fact("round_number"))
+    words: Words = (f"the first round of a dispatch has number 1; found {found}",)
+    related: tuple[Related, ...] = ()
+    if previous is not None:
+        words = (
+            f"expected {shown(expected)} after the round on line ",
+            previous,
+            f"; found {found}",
         )
+        related = (Related(previous, _NUMBER, ("the round before it in the dispatch",)),)
+    yield Finding(RULE, line, _NUMBER, words, related, expected=expected)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
@@ -55,7 +51,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="round-number-gap",
     severity=Severity.WARNING,
-    subject=RoundStart,
+    entity=Misnumbered,
     check=_check,
     fixes=_fixes,
     summary="The rounds of a dispatch are not numbered one after the other.",

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Fix, Level, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
-from drive_trace.rules.subjects import RunStart
+from drive_trace.rules.entities import RunStart
 from drive_trace.trace.paths import promised_run
 from drive_trace.trace.places import Part, Place
 
@@ -35,7 +35,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="run-path-mismatch",
     severity=Severity.WARNING,
-    subject=RunStart,
+    entity=RunStart,
     check=_check,
     fixes=_fixes,
     summary="The path of a trace promises another run id.",

@@ -9,28 +9,23 @@ from collections.abc import Iterable
 from typing import cast
 
 from drive_trace.rules.base import Example, Finding, Rule, Severity, shown
-from drive_trace.rules.subjects import Step
+from drive_trace.rules.lives import Review
 from drive_trace.trace.places import Part, Place
-from drive_trace.vocabulary import LIFETIMES, Entity
-
-_ROUND = LIFETIMES[Entity.ROUND]
 
 
-def _check(subject: Step) -> Iterable[Finding]:
-    if subject.of is not _ROUND or not subject.closes:
-        return ()
-    filed = cast("int", subject.line.fact("findings_filed"))
-    if filed and subject.line.fact("verdict") == "satisfied":
+def _check(subject: Review) -> Iterable[Finding]:
+    line = subject.line
+    filed = cast("int", line.fact("findings_filed"))
+    if line.fact("verdict") == "satisfied":
         words = f"the round is `satisfied`, but its review filed {shown(filed)}"
         words += " finding" if filed == 1 else " findings"
-        return (Finding(RULE, subject.line, Place(Part.VALUE, ("findings_filed",)), (words,)),)
-    return ()
+        yield Finding(RULE, line, Place(Part.VALUE, ("findings_filed",)), (words,))
 
 
 RULE = Rule(
     code="satisfied-with-findings",
     severity=Severity.HINT,
-    subject=Step,
+    entity=Review,
     check=_check,
     summary="A round was accepted although its review filed findings.",
 )

@@ -53,7 +53,7 @@ def _sum(line: Line) -> int:
 RULE = Rule(
     code="size-distribution-sum",
     severity=Severity.INFORMATION,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="The sizes of a plan's dispatches do not add up to their count.",

@@ -10,15 +10,15 @@ the run names the slice: the start may be there.
 from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Fix, Rule, Severity, shown
+from drive_trace.rules.entities import SliceEnd
 from drive_trace.rules.ids import id_place, replace_id
-from drive_trace.rules.subjects import SliceEnd
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _SLICE = LIFETIMES[Entity.SLICE]
 
 
 def _check(subject: SliceEnd) -> Iterable[Finding]:
-    if subject.previous is None and not subject.is_started:
+    if subject.previous is None:
         slug = shown(subject.line.fact(_SLICE.field))
         words = f"no `slice-started` of this run starts the slice {slug}"
         yield Finding(RULE, subject.line, id_place(_SLICE), (words,), run=subject.run)
@@ -31,7 +31,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="slice-never-started",
     severity=Severity.INFORMATION,
-    subject=SliceEnd,
+    entity=SliceEnd,
     check=_check,
     fixes=_fixes,
     summary="A slice is completed that was never started.",

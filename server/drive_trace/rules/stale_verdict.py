@@ -8,7 +8,7 @@ Feeds, retros, health checks and `project-closed` do not count: they belong afte
 from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
-from drive_trace.rules.subjects import FeedEvent
+from drive_trace.rules.entities import FeedEvent
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import EVENTS, GRADE
 
@@ -33,7 +33,7 @@ def _check(subject: FeedEvent) -> Iterable[Finding]:
 RULE = Rule(
     code="stale-verdict",
     severity=Severity.WARNING,
-    subject=FeedEvent,
+    entity=FeedEvent,
     check=_check,
     summary="The run went on after it was graded.",
 )

@@ -7,7 +7,7 @@ event that was replaced is history: it has no effect on the verdict or the token
 from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
-from drive_trace.rules.subjects import FeedEvent
+from drive_trace.rules.entities import FeedEvent
 from drive_trace.trace.places import Part, Place
 
 _EVENT_TYPE = Place(Part.VALUE, ("event_type",))
@@ -28,7 +28,7 @@ def _check(subject: FeedEvent) -> Iterable[Finding]:
 RULE = Rule(
     code="superseded-feed",
     severity=Severity.HINT,
-    subject=FeedEvent,
+    entity=FeedEvent,
     check=_check,
     summary="A later event of the same feed replaces this one.",
     unnecessary=True,

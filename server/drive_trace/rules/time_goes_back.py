@@ -10,7 +10,7 @@ Only events of one run are compared: runs that share a file may have happened at
 from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
-from drive_trace.rules.subjects import Neighbours
+from drive_trace.rules.entities import Neighbours
 from drive_trace.trace.places import Part, Place
 from drive_trace.trace.times import in_words, milliseconds_between
 from drive_trace.vocabulary.forms import Form
@@ -22,29 +22,22 @@ def _check(subject: Neighbours) -> Iterable[Finding]:
     previous, line = subject
     before, after = previous.text_fact("ts"), line.text_fact("ts")
     if before not in Form.TIMESTAMP or after not in Form.TIMESTAMP:
-        return ()  # which is said already; that it goes back would be a guess
+        return  # which is said already; that it goes back would be a guess
     passed = milliseconds_between(before, after)
     if passed is not None and passed < 0:
-        return (
-            Finding(
-                RULE,
-                line,
-                _TS,
-                (
-                    f"`ts` is {in_words(-passed)} before that of line ",
-                    previous,
-                    ", which stands above",
-                ),
-                related=(Related(previous, _TS, ("the event before it in the run",)),),
-            ),
+        words = (
+            f"`ts` is {in_words(-passed)} before that of line ",
+            previous,
+            ", which stands above",
         )
-    return ()
+        related = Related(previous, _TS, ("the event before it in the run",))
+        yield Finding(RULE, line, _TS, words, (related,))
 
 
 RULE = Rule(
     code="time-goes-back",
     severity=Severity.INFORMATION,
-    subject=Neighbours,
+    entity=Neighbours,
     check=_check,
     summary="An event is older than the one before it in its run.",
 )

@@ -12,38 +12,28 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
 from drive_trace.rules.ids import id_place
-from drive_trace.rules.subjects import Step
+from drive_trace.rules.lives import Span
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 
-def _check(subject: Step) -> Iterable[Finding]:
-    if subject.of is not _DISPATCH or not subject.is_unclosed:
-        return ()
+def _check(subject: Span) -> Iterable[Finding]:
+    line = subject.begin
+    if line is None or subject.of is not _DISPATCH or not subject.is_unclosed:
+        return
     moved_on = subject.moved_on
     if moved_on is not None:
-        return (
-            Finding(
-                RULE,
-                subject.line,
-                id_place(_DISPATCH),
-                ("this dispatch never ends, though the run went on with line ", moved_on),
-                related=(
-                    Related(
-                        moved_on, Place(Part.VALUE, ("event_type",)), ("the run went on here",)
-                    ),
-                ),
-            ),
-        )
-    return ()
+        words = ("this dispatch never ends, though the run went on with line ", moved_on)
+        related = Related(moved_on, Place(Part.VALUE, ("event_type",)), ("the run went on here",))
+        yield Finding(RULE, line, id_place(_DISPATCH), words, (related,))
 
 
 RULE = Rule(
     code="unclosed-dispatch",
     severity=Severity.HINT,
-    subject=Step,
+    entity=Span,
     check=_check,
     summary="A dispatch has no end, though its run went on.",
 )

@@ -11,38 +11,30 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Related, Rule, Severity
 from drive_trace.rules.ids import id_place
-from drive_trace.rules.subjects import Step
+from drive_trace.rules.lives import Span
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _ROUND = LIFETIMES[Entity.ROUND]
 
 
-def _check(subject: Step) -> Iterable[Finding]:
-    if subject.of is not _ROUND or not subject.is_unclosed:
-        return ()
+def _check(subject: Span) -> Iterable[Finding]:
+    line = subject.begin
+    if line is None or subject.of is not _ROUND or not subject.is_unclosed:
+        return
     moved_on = subject.moved_on
     if moved_on is not None:
-        return (
-            Finding(
-                RULE,
-                subject.line,
-                id_place(_ROUND),
-                ("this round never ends, though its dispatch went on with line ", moved_on),
-                related=(
-                    Related(
-                        moved_on, Place(Part.VALUE, ("event_type",)), ("the dispatch went on here",)
-                    ),
-                ),
-            ),
+        words = ("this round never ends, though its dispatch went on with line ", moved_on)
+        related = Related(
+            moved_on, Place(Part.VALUE, ("event_type",)), ("the dispatch went on here",)
         )
-    return ()
+        yield Finding(RULE, line, id_place(_ROUND), words, (related,))
 
 
 RULE = Rule(
     code="unclosed-round",
     severity=Severity.HINT,
-    subject=Step,
+    entity=Span,
     check=_check,
     summary="A round has no end, though its dispatch went on.",
 )

@@ -59,7 +59,7 @@ def _guess(line: Line, path: Path) -> FieldType | None:
 RULE = Rule(
     code="undeclared-field",
     severity=Severity.WARNING,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="The event has a field that the vocabulary does not declare.",

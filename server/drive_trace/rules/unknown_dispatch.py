@@ -13,18 +13,18 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Fix, Rule, Severity, shown
 from drive_trace.rules.ids import id_place, replace_id
-from drive_trace.rules.subjects import Step
+from drive_trace.rules.lives import Span
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 
-def _check(subject: Step) -> Iterable[Finding]:
-    is_unknown = subject.first_start is None and subject.before is None
-    if subject.of is _DISPATCH and is_unknown and subject.is_early and not subject.unread:
+def _check(subject: Span) -> Iterable[Finding]:
+    if subject.of is _DISPATCH and subject.is_unstarted:
         words = f"no `dispatch-start` of this run starts the dispatch {shown(subject.id)}"
-        return (Finding(RULE, subject.line, id_place(_DISPATCH), (words,), run=subject.run),)
-    return ()
+        for line in (*subject.lines, subject.end):
+            if line is not None:
+                yield Finding(RULE, line, id_place(_DISPATCH), (words,), run=subject.run)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
@@ -34,7 +34,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="unknown-dispatch",
     severity=Severity.WARNING,
-    subject=Step,
+    entity=Span,
     check=_check,
     fixes=_fixes,
     summary="An event belongs to a dispatch that was never started.",

@@ -11,8 +11,8 @@ unknown line of the run names the parent: its start may be there.
 from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Fix, Rule, Severity, shown
+from drive_trace.rules.entities import Resumption
 from drive_trace.rules.ids import replace_id
-from drive_trace.rules.subjects import Resumption
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
@@ -34,7 +34,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="unknown-parent-dispatch",
     severity=Severity.WARNING,
-    subject=Resumption,
+    entity=Resumption,
     check=_check,
     fixes=_fixes,
     summary="A dispatch resumes one that was never started.",

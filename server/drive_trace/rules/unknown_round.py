@@ -15,8 +15,8 @@ from collections.abc import Iterable
 
 from drive_trace.rules.base import Example, Finding, Fix, Level, Related, Rule, Severity, shown
 from drive_trace.rules.edits import as_json, replace_value
-from drive_trace.rules.ids import id_place, replace_id, start_elsewhere
-from drive_trace.rules.subjects import Step
+from drive_trace.rules.ids import id_place, replace_id
+from drive_trace.rules.lives import Span
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import LIFETIMES, Entity
@@ -25,13 +25,15 @@ _ROUND = LIFETIMES[Entity.ROUND]
 _DISPATCH = LIFETIMES[Entity.DISPATCH].field
 
 
-def _check(subject: Step) -> Iterable[Finding]:
-    is_unknown = subject.first_start is None and subject.before is None
-    if subject.of is _ROUND and is_unknown and subject.is_early and not subject.unread:
+def _check(subject: Span) -> Iterable[Finding]:
+    if subject.of is _ROUND and subject.is_unstarted:
         words = f"no `round-start` of this run starts the round {shown(subject.id)}"
-        return (Finding(RULE, subject.line, id_place(_ROUND), (words,), run=subject.run),)
-    start = start_elsewhere(subject)
-    return (_of_another_dispatch(subject.line, start),) if start is not None else ()
+        for line in (*subject.lines, subject.end):
+            if line is not None:
+                yield Finding(RULE, line, id_place(_ROUND), (words,), run=subject.run)
+    for line in subject.strays:
+        if subject.begin is not None:
+            yield _of_another_dispatch(line, subject.begin)
 
 
 def _of_another_dispatch(line: Line, start: Line) -> Finding:
@@ -57,7 +59,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="unknown-round",
     severity=Severity.WARNING,
-    subject=Step,
+    entity=Span,
     check=_check,
     fixes=_fixes,
     summary="An event belongs to a round that was never started.",

@@ -51,7 +51,7 @@ def _guess(remark: Remark) -> str | None:
 RULE = Rule(
     code="unknown-value",
     severity=Severity.ERROR,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="A value is none of the words that its field takes.",

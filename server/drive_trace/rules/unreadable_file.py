@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from drive_trace.escaping import printable
 from drive_trace.rules.base import Example, Finding, Rule, Severity
-from drive_trace.rules.subjects import UnreadFile
+from drive_trace.rules.entities import UnreadFile
 from drive_trace.text import Span
 from drive_trace.trace.line import Line
 
@@ -30,7 +30,7 @@ def _check(subject: UnreadFile) -> Iterable[Finding]:
 RULE = Rule(
     code="unreadable-file",
     severity=Severity.ERROR,
-    subject=UnreadFile,
+    entity=UnreadFile,
     check=_check,
     summary="A file cannot be read at all.",
     is_settable=False,

@@ -15,32 +15,27 @@ from drive_trace.rules.durations import (
     TOLERANCES,
     finding_on,
     in_full,
-    measure,
     replace_with_measured,
 )
-from drive_trace.rules.subjects import Step
+from drive_trace.rules.lives import Duration
 from drive_trace.trace.times import in_words
 
 
-def _check(subject: Step, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
-    found = measure(subject)
-    if found is None or found.excess_ms >= 0:
-        return ()
-    if found.is_off(tolerance_ms, tolerance_percent):
+def _check(found: Duration, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
+    if found.excess_ms < 0 and found.is_off(tolerance_ms, tolerance_percent):
         claimed, measured = in_words(found.claimed_ms), in_full(found.measured_ms)
         words: Words = (
             f"{claimed} is less than the {measured} between line ",
             found.start,
             " and this",
         )
-        return (finding_on(RULE, found, words),)
-    return ()
+        yield finding_on(RULE, found, words)
 
 
 RULE = Rule(
     code="wall-clock-below-timestamps",
     severity=Severity.INFORMATION,
-    subject=Step,
+    entity=Duration,
     check=_check,
     fixes=replace_with_measured,
     summary="A duration is shorter than the time between its timestamps.",

@@ -67,7 +67,7 @@ def _converted(field: FieldType, found: object) -> str | None:
 RULE = Rule(
     code="wrong-type",
     severity=Severity.ERROR,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="A value has the wrong JSON type.",

@@ -34,7 +34,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="zero-tokens",
     severity=Severity.INFORMATION,
-    subject=Remarked,
+    entity=Remarked,
     check=_check,
     fixes=_fixes,
     summary="All token counts are 0, as if the run had been free.",

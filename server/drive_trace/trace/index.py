@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple, cast
 
 from drive_trace.trace.line import RUN_POSITION, Line, LineSet, OddLine, Status
-from drive_trace.trace.mentions import GROUPED, mentioned
+from drive_trace.trace.mentions import mentioned
 from drive_trace.trace.tables import Table
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType
@@ -234,21 +234,6 @@ class WorkTimes:
             del self.timed[bisect_left(self.timed, moment)]
 
 
-class Group(NamedTuple):
-    """The events that share the value of a field: of one run, or of the whole trace."""
-
-    home: Run | Index
-    names: tuple[str, ...]
-    """The events that have the field."""
-    field: str
-    value: str
-
-    def lines(self) -> Iterator[LineSet]:
-        """The group's lines, event by event."""
-        for name in self.names:
-            yield self.home.table(name, self.field).of(self.value)
-
-
 class Index:
     """Groups the lines of a trace. Feed it every line once; take out what an edit removes."""
 
@@ -331,26 +316,6 @@ class Index:
             sets = (lines for run in self.runs.values() for lines in run.by_event.values())
             self._event_ids = table_of_ids(chain.from_iterable(sets))
         return self._event_ids
-
-    def groups_of(self, line: Line) -> Iterator[Group]:
-        """What a line belongs to: a dispatch, a round, a slice, a file. Of a line that is no event
-        to readers, what can be read from it.
-        """
-        if line.event is not None:
-            home = self.runs.get(line.run)
-            for name, (is_of_run, names) in GROUPED.items():
-                if name in line.event.fields:
-                    of = home if is_of_run else self
-                    if of is not None:
-                        yield Group(of, names, name, line.text_fact(name))
-        elif line.status is not Status.BLANK:
-            odd = cast("OddLine", line)
-            run = self.runs.get(odd.run_id or "")
-            for field, value in mentioned(odd) if run is not None else ():
-                if field not in GROUPED:
-                    continue
-                is_of_run, names = GROUPED[field]
-                yield Group(cast("Run", run) if is_of_run else self, names, field, value)
 
     def unread_naming(self, run_id: str | None, field: str, value: str) -> Sequence[Line]:
         """The lines of a run that readers reject or keep apart, and on which a field names

@@ -1,12 +1,12 @@
-"""By which fields lines belong together, and what a line names that cannot be read as an event."""
+"""What a line names that cannot be read as an event."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from drive_trace.json_text.strings import strings_named
 from drive_trace.trace.line import OddLine
-from drive_trace.vocabulary import EVENTS, LIFETIMES, NAMING, Entity
+from drive_trace.vocabulary import EVENTS, NAMING, Entity
 
 
 def mentioned(line: OddLine) -> Sequence[tuple[str, str]]:
@@ -18,17 +18,6 @@ def mentioned(line: OddLine) -> Sequence[tuple[str, str]]:
                 found.append((field, value))
     return found
 
-
-def _grouped() -> Iterator[tuple[str, tuple[bool, tuple[str, ...]]]]:
-    for lifetime in LIFETIMES.values():
-        yield lifetime.field, (True, lifetime.members)
-    for field in ("spec_path", "plan_path"):
-        names = tuple(name for name, event in EVENTS.items() if field in event.fields)
-        yield field, (False, names)
-
-
-GROUPED: Mapping[str, tuple[bool, tuple[str, ...]]] = dict(_grouped())
-"""By each field that says what lines belong to: whether that is within a run, and its events."""
 
 _SAID_OF_EVERY_EVENT = (Entity.RUN, Entity.EVENT)
 _ALL_FIELDS = tuple(field for field, entity in NAMING.items() if entity not in _SAID_OF_EVERY_EVENT)

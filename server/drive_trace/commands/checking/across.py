@@ -9,9 +9,9 @@ from drive_trace.api import Analysis
 from drive_trace.commands.formats.report import Location, RelatedPlace, Reported
 from drive_trace.rules import RULES
 from drive_trace.rules.base import Finding, Related
+from drive_trace.rules.entities import GradeInFile, RunInFiles
 from drive_trace.rules.settings import RuleSettings
 from drive_trace.rules.shared_events import SharedEvents
-from drive_trace.rules.subjects import GradeInFile, RunInFiles
 from drive_trace.scorecard.copies import LiveEvents, Overlaps, Twin
 from drive_trace.text import Span
 from drive_trace.trace.places import resolve
@@ -20,10 +20,10 @@ from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 _CHECKS = [
     check
     for rule in RULES.values()
-    for check in (rule.check_across, rule.check if rule.subject is RunInFiles else None)
+    for check in (rule.check_across, rule.check if rule.entity is RunInFiles else None)
     if check is not None
 ]
-_EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.subject is SharedEvents]
+_EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.entity is SharedEvents]
 
 
 class Across:

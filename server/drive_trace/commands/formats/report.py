@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TextIO
 from drive_trace.api import Analysis
 from drive_trace.rules import RULES
 from drive_trace.rules.base import Finding, Related, Rule, Severity
-from drive_trace.rules.subjects import UnreadFile
+from drive_trace.rules.entities import UnreadFile
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.text import Span
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from drive_trace.api import Analysis
 from drive_trace.features.hovering.pointed import run_at
 from drive_trace.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
-from drive_trace.rules.durations import Measured, measure
-from drive_trace.rules.subjects import KINDS, Step
+from drive_trace.rules.lives import Duration, duration
 from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line, LineSet, run_of
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, FieldType, Lifetime
@@ -66,22 +64,12 @@ def introduces(event: EventType, field: FieldType) -> bool:
     return of is not None and event.name == of.opener and field.name == of.field
 
 
-def measured(analysis: Analysis, line: Line) -> Measured | None:
+def measured(analysis: Analysis, line: Line) -> Duration | None:
     """The duration that the end of a dispatch or round claims, and what the timestamps say."""
-    return next(_measured(analysis, line), None)
+    return duration(analysis.index, line)
 
 
-def _measured(analysis: Analysis, line: Line) -> Iterator[Measured]:
-    kind = KINDS[Step]
-    if line.event is None or line.event.name not in kind.events:
-        return
-    for subject in kind.find(analysis.index, line):
-        found = measure(subject) if isinstance(subject, Step) else None
-        if found is not None:
-            yield found
-
-
-def is_off(analysis: Analysis, found: Measured) -> bool:
+def is_off(analysis: Analysis, found: Duration) -> bool:
     """Whether a claim is far from what the timestamps say, as the rules that compare them see it;
     these may be off.
     """
