@@ -17,7 +17,7 @@ from drive_trace.rules.entities import (
     RunInFiles,
     Trace,
     UnreadFile,
-    keys_of_lines,
+    kind_of,
     named_by,
 )
 from drive_trace.rules.lives import KINDS, MOST_BRIEFS
@@ -54,8 +54,7 @@ def test_the_entities_of_a_whole_trace_are_those_that_its_lines_belong_to(kind: 
     for lines in random_traces(1, 40):
         analysis = Analysis("\n".join(lines), path=PATH)
         trace = Trace(analysis.index, analysis.document.lines)
-        keys = set(keys_of_lines(kind, trace)) if kind.fields else {()}
-        by_lines = {(key, entity) for key in keys for entity in kind.build(trace, key)}
+        by_lines = set(kind_of(kind.fields, kind.keys, kind.build).whole(trace))
         assert set(kind.whole(trace)) == by_lines
         count += len(by_lines)
     assert count, "random traces must have such entities"

@@ -99,8 +99,9 @@ def kind_of(
     build: Callable[[Trace, Any], Iterable[tuple[Any, ...]]],
     among: Callable[[Trace], Iterable[Hashable]] | None = None,
 ) -> Kind:
-    """A kind whose entities are built one by one also where a trace is read whole: those ``among``
-    some keys, or of each line, which takes long.
+    """A kind whose entities are built one by one also where a trace is read whole: those of the
+    keys that ``among`` gives, more than there are entities or as many; else those of each line,
+    which takes long.
     """
 
     def whole(trace: Trace) -> Iterator[tuple[Hashable, tuple[Any, ...]]]:
@@ -114,6 +115,8 @@ def kind_of(
 
 def keys_of_lines(kind: Kind, trace: Trace) -> Iterator[Hashable]:
     """The keys of all entities that some line of a trace belongs to."""
+    if not kind.fields:
+        yield ()
     for line in trace.lines:
         for named in named_by(trace, line, kind.fields):
             for key in kind.keys(named):
@@ -504,6 +507,6 @@ KINDS: Mapping[type[tuple[Any, ...]], Kind] = {
     Unauthored: kind_of(tuple(WRITERS), _file_keys, _unauthored, _all_unauthored),
     Amendment: kind_of(tuple(WRITERS), _amendment_keys, _amendment, _all_amendments),
     SliceEnd: kind_of((_SLICE.field,), _slice_keys, _slice_end, _all_slice_ends),
-    FileEnd: kind_of((), lambda _: (), _file_end, lambda _: ((),)),
+    FileEnd: kind_of((), lambda _: (), _file_end),
 }
 """Every kind of entity of a run or a file; those of dispatches and rounds are in ``lives.py``."""
