@@ -83,7 +83,7 @@ def named_by(trace: Trace, line: Line, fields: Container[str]) -> Iterator[Named
     """What a line names by some fields. Of one that is no event to readers, what can be read."""
     runs = trace.index.runs
     if line.event is not None:
-        run = runs.get(line.run) or Run(line.run)
+        run = runs[line.run] if line.run in runs else Run(line.run)
         for field, value in zip(line.event.keeps, line.facts, strict=True):
             if field in fields and value is not None:
                 yield Named(line, field, value, run, trace)
@@ -117,6 +117,7 @@ def keys_of_lines(kind: Kind, trace: Trace) -> Iterator[Hashable]:
     """The keys of all entities that some line of a trace belongs to."""
     if not kind.fields:
         yield ()
+        return
     for line in trace.lines:
         for named in named_by(trace, line, kind.fields):
             for key in kind.keys(named):
