@@ -13,6 +13,7 @@ from tests.scorecard.support import PASSED, event
 from tests.support.fixtures import trace
 
 DISPATCH, OTHER = "d-1", "d-2"
+EARLY = "2026-05-28T13:00:00.000Z"
 EVENTS = (
     event("dispatch-start", dispatch_id=DISPATCH),
     event("round-start", dispatch_id=DISPATCH, round_id="r-1", event_id="e-1"),
@@ -20,7 +21,7 @@ EVENTS = (
     event("dispatch-end", dispatch_id=DISPATCH, wall_clock_ms=60_000, event_id="e-3"),
     PASSED,
 )
-MORE = event("round-start", dispatch_id=OTHER, round_id="r-3", event_id="e-4")
+MORE = event("round-start", dispatch_id=OTHER, round_id="r-3", event_id="e-4", ts=EARLY)
 
 
 def efficiency(folder: Path) -> tuple[float, int]:
@@ -126,7 +127,7 @@ def test_copied_work_after_the_grade_makes_it_stale_once(tmp_path: Path, copied_
 
 def test_one_id_for_two_events_is_said_and_both_count(tmp_path: Path) -> None:
     write(tmp_path, "a/trace.jsonl", trace(*EVENTS))
-    other = event("round-start", dispatch_id=OTHER, round_id="r-9", event_id="e-1")
+    other = event("round-start", dispatch_id=OTHER, round_id="r-9", event_id="e-1", ts=EARLY)
     write(tmp_path, "b/trace.jsonl", trace(other))
     assert efficiency(tmp_path) == (1.5, 60_000)
     (caveat,) = caveats(tmp_path)

@@ -33,6 +33,10 @@ CASES = {
         [trace(PASSED), trace(event(WORK, ts=LATE))],
         "stale: 1 event after the grade",
     ),
+    "work of the grade's moment in another file": (
+        [trace(PASSED), trace(event(WORK))],
+        "stale: 1 event after the grade",
+    ),
     "earlier work in another file": ([trace(PASSED), trace(event(WORK, ts=EARLY))], None),
     "later work by another zone": (
         [trace(PASSED), trace(event(WORK, ts="2026-05-28T13:00:00-05:00"))],
@@ -101,6 +105,50 @@ CASES = {
         None,
     ),
 }
+
+
+AGAIN = graded("pass", "pass", "pass", ts=EARLY)
+WITH_A_COPY = {
+    "work below": (
+        [PASSED, event(WORK, ts=EARLY)],
+        "stale: 1 event after the grade",
+    ),
+    "work below that both have": (
+        [PASSED, event(WORK, ts=EARLY), event(WORK, ts=LATE)],
+        "stale: 2 events after the grade",
+    ),
+    "work below a grade below": (
+        [PASSED, AGAIN, event(WORK, ts=EARLY)],
+        "stale: 1 event after the grade",
+    ),
+    "work that was graded again": ([PASSED, event(WORK, ts=EARLY), AGAIN], None),
+    "a rejected grade below": (
+        [PASSED, graded("pass", "failed", "pass", ts=EARLY)],
+        "1 correctness line rejected (line 2), not counted",
+    ),
+    "a look-alike below": (
+        [PASSED, event("correctness-record", ts=EARLY)],
+        "line 2 has an unknown type much like correctness-recorded; it does not count",
+    ),
+    "another grade below": (
+        [PASSED, graded("pass", "fail", "pass", ts=EARLY)],
+        "1 other file grades it differently",
+    ),
+}
+
+
+@pytest.mark.parametrize("names", ["ab", "ba"])
+@pytest.mark.parametrize("case", WITH_A_COPY)
+def test_the_names_of_files_with_the_same_grade_decide_nothing(
+    case: str, names: str, tmp_path: Path
+) -> None:
+    longer, qualifier = WITH_A_COPY[case]
+    shorter = [PASSED, longer[-1]] if "both have" in case else [PASSED]
+    for name, lines in zip(names, (shorter, longer), strict=True):
+        write(tmp_path, f"{name}/trace.jsonl", trace(*lines) + "\n")
+    ran = run("score", "--require-correct", tmp_path)
+    reason = f"drive-trace: --require-correct: checkout-retry: CORRECT, but {qualifier}\n"
+    assert (ran.code, ran.err) == ((0, "") if qualifier is None else (1, reason))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -45,6 +45,7 @@ def test_wall_clock_is_from_the_first_start_to_the_first_close() -> None:
         (event("project-closed"),),
         (event("project-started", ts="yesterday"), event("project-closed")),
         (event("project-started"), event("project-closed", ts="2026-13-45T99:00:00Z")),
+        (event("project-started"), event("project-closed", ts="2026-05-27T14:00:00.000Z")),
         (),
     ],
 )

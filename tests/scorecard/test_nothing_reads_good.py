@@ -72,23 +72,21 @@ def is_earned(  # noqa: C901, PLR0912 - an oracle in one piece, to be read from 
             grades.append(last)
     if not grades:
         return False
-    decides, file, line, triple = max(grades, key=lambda each: each[:2])
+    decides, _, _, triple = max(grades, key=lambda each: each[:2])
     own_lines = {at: number for _, at, number, _ in grades}
+    latest = {at for ts, at, _, _ in grades if ts == decides}
     if set(triple) != {"pass"}:
         return False
     if any(other[3] != triple and not (other[0] < decides != "soon") for other in grades):
         return False
     for is_work, ts, at, number in marks:
-        if at == file:
-            if number > line:
+        if at in latest:
+            if number > own_lines[at]:
                 return False
         elif number > own_lines.get(at, -1):
-            is_earlier = "soon" not in {ts, decides} and (
-                ts <= decides if is_work else ts < decides
-            )
-            if not is_earlier:
+            if "soon" in {ts, decides} or ts >= decides:
                 return False
-        elif is_work and "soon" not in {ts, decides} and ts > decides:
+        elif is_work and "soon" not in {ts, decides} and ts >= decides:
             return False
     return True
 

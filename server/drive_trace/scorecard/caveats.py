@@ -7,14 +7,14 @@ A caveat is computed once, with the run's score, and shown wherever the verdict 
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
 from drive_trace.scorecard.copies import Noted, Overlap
-from drive_trace.scorecard.lookalikes import lookalike_phrase
-from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary, Unplaced
+from drive_trace.scorecard.lookalikes import Lookalike, lookalike_phrase
+from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary, Unplaced, Worked
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import COST, GRADE
 
@@ -135,11 +135,14 @@ def caveats_of(
     has in common with those before it, and the lines that may grade any run.
     """
     yield from _of_unread(unread)
+    latest: Collection[int] = ()
     if deciding is not None:
-        yield from _of_stale(parts, deciding, shared)
-        yield from _of_contradicting(parts, deciding)
-    for part in parts:
-        for caveat in (*_of_rejected(part, deciding), *_of_lookalikes(part, deciding)):
+        latest = _latest_grades(parts, deciding, shared)
+        yield from _of_stale(parts, deciding, latest, shared)
+        yield from _of_contradicting(parts, deciding, latest)
+    for number, part in enumerate(parts):
+        may_be_after = _may_be_after(part, deciding, number in latest)
+        for caveat in (*_of_rejected(part, may_be_after), *_of_lookalikes(part, may_be_after)):
             yield caveat._replace(path=part.path) if len(parts) > 1 else caveat
     if deciding is not None:
         yield from _of_unplaced(parts, deciding, unplaced)
@@ -182,19 +185,45 @@ def _of_unread(unread: Sequence[Unread]) -> Iterator[Caveat]:
         yield _caveat(CaveatCode.UNREAD_INPUT, what, message)
 
 
-def _of_stale(
+def _latest_grades(
     parts: Sequence[RunSummary], deciding: Recorded, shared: Sequence[Overlap]
+) -> Collection[int]:
+    """Which parts' own grades may be the latest of all: the deciding one, any that is not earlier
+    beyond doubt, and any in a file that has a copy of the deciding one, as it stands there below
+    that. What is below such a grade is later than it, whatever the timestamps say.
+    """
+    found = {
+        number
+        for number, part in enumerate(parts)
+        if part.correctness is not None and not _is_later(deciding.ts, part.correctness.ts)
+    }
+    for number, overlap in enumerate(shared):
+        for here, file, _ in overlap.copies:
+            if here.event.name == GRADE and here.ts == deciding.ts:
+                found |= {number, file}
+    return found
+
+
+def _of_stale(
+    parts: Sequence[RunSummary],
+    deciding: Recorded,
+    latest: Collection[int],
+    shared: Sequence[Overlap],
 ) -> Iterator[Caveat]:
-    count, elsewhere, lines = 0, -_counted_twice(parts, deciding, shared), []
+    count, elsewhere = 0, -_counted_twice(parts, deciding, latest, shared)
+    lines: list[LineRef] = []
     others: list[LineRef] = []
-    for part in parts:
+    for number, part in enumerate(parts):
+        worked = part.worked
+        since = worked.after_grade if number in latest else _work_since(worked, deciding)
         if part.correctness is deciding:
-            count += part.worked.after_grade
-            if part.worked.last_line is not None:
-                lines.append(LineRef(part.path, part.worked.last_line))
-        elif since := _work_since(part, deciding):
+            count += since
+            if worked.last_line is not None:
+                lines.append(LineRef(part.path, worked.last_line))
+        elif since:
             elsewhere += since
-            others.append(LineRef(part.path, part.worked.last_work or part.first_line))
+            last = worked.last_line if number in latest else worked.last_work
+            others.append(LineRef(part.path, last or part.first_line))
     if count + elsewhere:
         short = f"stale: {_count(count + elsewhere, 'event')} after the grade"
         upto = f", up to line {lines[0].line}" if lines else ""
@@ -207,48 +236,55 @@ def _of_stale(
         yield caveat._replace(others=_named(each.path for each in others))
 
 
-def _work_since(part: RunSummary, grade: Recorded) -> int:
-    """How much of a part is later, or may be, than a grade that stands in another file."""
-    worked, moment = part.worked, sortable(grade.ts)
-    if moment is not None:
-        return len(worked.times) - bisect_right(worked.times, moment) + worked.untimed
-    if part.correctness is not None:
-        return worked.after_grade
-    return len(worked.times) + worked.untimed
+def _work_since(worked: Worked, grade: Recorded) -> int:
+    """How much work is later, or may be, than a grade that stands in another file."""
+    moment = sortable(grade.ts)
+    before = 0 if moment is None else bisect_left(worked.times, moment)
+    return len(worked.times) - before + worked.untimed
 
 
 def _counted_twice(
-    parts: Sequence[RunSummary], deciding: Recorded, shared: Sequence[Overlap]
+    parts: Sequence[RunSummary],
+    deciding: Recorded,
+    latest: Collection[int],
+    shared: Sequence[Overlap],
 ) -> int:
-    """How many events :func:`_work_since` counts that stand in another part, too. It is the part
-    with the grade that says, by its lines, whether what it has is later.
+    """How many events :func:`_of_stale` counts that stand in another part, too. It is the parts
+    with the latest grades that say, by their lines, whether what they have is later.
     """
-    found: dict[tuple[int, int], Noted] = {}
+    found: dict[tuple[int, int], dict[int, bool]] = {}
     for number, overlap in enumerate(shared):
-        is_decider = parts[number].correctness is deciding
         for here, file, there in overlap.copies:
             if here.event.is_work:
-                which, each = (file, there) if is_decider else (number, here)
-                found[which, each.line] = each
-    return sum(_is_since(each, parts[which], deciding) for (which, _), each in found.items())
+                counted = found.setdefault((file, there.line), {})
+                for which, each in ((file, there), (number, here)):
+                    is_since = _is_since(each, parts[which], deciding, which in latest)
+                    counted[which] = counted.get(which, False) or is_since
+    return sum(
+        sum(each.values())
+        - any([each[which] for which in each if which in latest] or each.values())
+        for each in found.values()
+    )
 
 
-def _is_since(event: Noted, part: RunSummary, grade: Recorded) -> bool:
-    """Whether :func:`_work_since` counts an event of a part."""
+def _is_since(event: Noted, part: RunSummary, grade: Recorded, is_latest: bool) -> bool:
+    """Whether :func:`_of_stale` counts an event of a part."""
     moment, graded = sortable(event.ts), sortable(grade.ts)
-    if moment is not None and graded is not None:
-        return moment > graded
+    if not is_latest and moment is not None and graded is not None:
+        return moment >= graded
     return part.correctness is None or event.line > part.correctness.line
 
 
-def _of_contradicting(parts: Sequence[RunSummary], deciding: Recorded) -> Iterator[Caveat]:
-    grades = [part.correctness for part in parts if part.correctness is not None]
-    uncertain = [
-        each
-        for each in grades
-        if each.values != deciding.values and not _is_later(deciding.ts, each.ts)
+def _of_contradicting(
+    parts: Sequence[RunSummary], deciding: Recorded, latest: Collection[int]
+) -> Iterator[Caveat]:
+    grades = [
+        (part.correctness, number in latest)
+        for number, part in enumerate(parts)
+        if part.correctness is not None
     ]
-    against = uncertain or [each for each in grades if _contradict(each, deciding)]
+    uncertain = [each for each, may_be in grades if may_be and each.values != deciding.values]
+    against = uncertain or [each for each, _ in grades if _contradict(each, deciding)]
     if not against:
         return
     # A null against a value is no contradiction.
@@ -279,26 +315,34 @@ def _is_later(one: str, other: str) -> bool:
     return moment is not None and earlier is not None and moment > earlier
 
 
-def _may_be_after(line: int, ts: str | None, part: RunSummary, deciding: Recorded | None) -> bool:
-    """Whether a line of a part may have been written after the grade that decides. What stands
-    above a later grade of its own file was, beyond doubt, written before that.
+_After = Callable[[Rejected | Lookalike], bool]
+
+
+def _may_be_after(part: RunSummary, deciding: Recorded | None, is_latest: bool) -> _After:
+    """Tells of a line of a part whether it may have been written after the grade that decides.
+    What stands above a later grade of its own file was, beyond doubt, written before that.
     """
-    if deciding is None or (part.correctness is not None and line < part.correctness.line):
-        return False
-    return part.correctness is deciding or ts is None or not _is_later(deciding.ts, ts)
+    own = part.correctness
+
+    def is_after(each: Rejected | Lookalike) -> bool:
+        if deciding is None or (own is not None and each.line < own.line):
+            return False
+        return is_latest or each.ts is None or not _is_later(deciding.ts, each.ts)
+
+    return is_after
 
 
 _REJECTED = {GRADE: CaveatCode.REJECTED_GRADE, COST: CaveatCode.REJECTED_COST}
 _LOOKALIKE = {GRADE: CaveatCode.LOOKALIKE_GRADE, COST: CaveatCode.LOOKALIKE_COST}
 
 
-def _of_rejected(part: RunSummary, deciding: Recorded | None) -> Iterator[Caveat]:
+def _of_rejected(part: RunSummary, may_be_after: _After) -> Iterator[Caveat]:
     def caveat(found: Sequence[Rejected], feed: str | None, before: str, behind: str) -> Caveat:
         said = f"{before}{rejected_phrase(found, others=others)}{behind}"
         return _caveat(
             _REJECTED.get(feed or "", CaveatCode.REJECTED_LINE),
             said,
-            holds=any(_may_be_after(each.line, each.ts, part, deciding) for each in found),
+            holds=any(map(may_be_after, found)),
             lines=[LineRef(part.path, each.line) for each in found],
         )
 
@@ -316,14 +360,14 @@ def _of_rejected(part: RunSummary, deciding: Recorded | None) -> Iterator[Caveat
             yield caveat(found, feed, "of an unreadable run: ", nor)
 
 
-def _of_lookalikes(part: RunSummary, deciding: Recorded | None) -> Iterator[Caveat]:
+def _of_lookalikes(part: RunSummary, may_be_after: _After) -> Iterator[Caveat]:
     for feed in (GRADE, COST):
         found = [each for each in part.lookalikes if each.meant == feed]
         if found:
             yield _caveat(
                 _LOOKALIKE[feed],
                 lookalike_phrase(found) or "",
-                holds=any(_may_be_after(each.line, each.ts, part, deciding) for each in found),
+                holds=any(map(may_be_after, found)),
                 lines=[LineRef(part.path, each.line) for each in found],
             )
 

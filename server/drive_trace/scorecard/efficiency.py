@@ -82,11 +82,13 @@ def total_wall_clock(many: Sequence[WallClock]) -> WallClock:
 
 
 def wall_clock(parts: Sequence[RunSummary]) -> WallClock:
-    """From the project's start to its close, else the dispatches' time."""
+    """From the project's start to its close, else the dispatches' time; so, too, where the close
+    is before the start, as one of the two timestamps is wrong.
+    """
     started = min((part.started for part in parts if part.started is not None), default=None)
     closed = min((part.closed for part in parts if part.closed is not None), default=None)
     measured = milliseconds_between(started, closed)
-    if measured is not None:
+    if measured is not None and measured >= 0:
         return WallClock(measured, 0, 0, 1)
     claims = [part.dispatch_ms for part in parts if part.dispatch_ms is not None]
     counted, of = _coverage([part.dispatches for part in parts if part.dispatches])
