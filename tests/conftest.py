@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -16,6 +17,10 @@ pytest.register_assert_rewrite(
 # The tests say which of them run as in a CI runner's log, wherever they are run themselves.
 for _name in ("CI", "GITHUB_ACTIONS", "TF_BUILD"):
     os.environ.pop(_name, None)
+
+# What a shell starts in the background ignores Ctrl-C, and so would every command that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What everybody runs draws the same on every machine, and nothing is too slow for a busy one.
 # `make fuzz` draws anew each time (tools/fuzz.py).
