@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from drive_trace.json_text.nodes import Syntax, SyntaxProblem
+from drive_trace.json_text.nodes import ProblemKind, Syntax, SyntaxProblem
 from drive_trace.json_text.reader import read
-from drive_trace.json_text.report import apply, essential, is_safe
+
+_MOST_PROBLEMS = 3
+_LOST = {
+    ProblemKind.MISSING_QUOTE,
+    ProblemKind.MISSING_BRACKET,
+    ProblemKind.UNEXPECTED,
+    ProblemKind.UNFINISHED,
+    ProblemKind.TWO_OBJECTS,
+    ProblemKind.TEXT_AFTER,
+}
+"""After one of these the reading is a guess, and what else it finds is mostly its echo."""
 
 
 def parse(text: str) -> Syntax:
@@ -12,7 +22,7 @@ def parse(text: str) -> Syntax:
     root, problems = read(text)
     if not problems or _is_certain(text, problems):
         return Syntax(text, root, tuple(problems))
-    return Syntax(text, root, tuple(map(_suggestion, essential(problems))))
+    return Syntax(text, root, tuple(map(_suggestion, _essential(problems))))
 
 
 def _is_certain(text: str, problems: list[SyntaxProblem]) -> bool:
@@ -21,10 +31,10 @@ def _is_certain(text: str, problems: list[SyntaxProblem]) -> bool:
     A line that is understood in part only is not repaired in part: what looks
     like a comment or a trailing comma there may be something else.
     """
-    if not all(map(is_safe, problems)) or _most_problems(apply(text, problems)):
+    if not all(map(_is_safe, problems)) or _most_problems(_apply(text, problems)):
         return False
     return len(problems) == 1 or all(
-        _most_problems(apply(text, [problem])) < len(problems) for problem in problems
+        _most_problems(_apply(text, [problem])) < len(problems) for problem in problems
     )
 
 
@@ -34,8 +44,34 @@ def _most_problems(text: str) -> int:
 
 
 def _suggestion(problem: SyntaxProblem) -> SyntaxProblem:
-    if not is_safe(problem):
+    if not _is_safe(problem):
         return problem
     return problem._replace(
         repairs=tuple(repair._replace(safe=False) for repair in problem.repairs)
     )
+
+
+def _essential(problems: list[SyntaxProblem]) -> tuple[SyntaxProblem, ...]:
+    """The first few causes; their echoes are left out."""
+    kept = []
+    for problem in problems[:_MOST_PROBLEMS]:
+        kept.append(problem)
+        if problem.kind in _LOST:
+            break
+    return tuple(kept)
+
+
+def _is_safe(problem: SyntaxProblem) -> bool:
+    """Whether the problem has a repair that may be made unasked."""
+    return any(repair.safe for repair in problem.repairs)
+
+
+def _apply(text: str, problems: list[SyntaxProblem]) -> str:
+    """The text after the first repair of each problem."""
+    edits = [edit for each in problems for repair in each.repairs[:1] for edit in repair.edits]
+    parts: list[str] = []
+    at = 0
+    for span, replacement in sorted(edits):
+        parts += (text[at : span.start], replacement)
+        at = max(at, span.end)
+    return "".join([*parts, text[at:]])

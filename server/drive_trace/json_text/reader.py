@@ -8,48 +8,25 @@ possible of any text; a record in which it finds nothing wrong is JSON.
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from enum import Enum, auto
 
-from drive_trace.json_text.lexemes import INSIDE
+from drive_trace.json_text.bare_words import value_of
 from drive_trace.json_text.nodes import Kind, Member, Node, ProblemKind, SyntaxProblem
 from drive_trace.json_text.pairs import SCALAR_WORD, WHITESPACE, Run, object_of, run_at
-from drive_trace.json_text.report import Report, quote
+from drive_trace.json_text.problems import Report, no_record_at_all, quote
+from drive_trace.json_text.strings import INSIDE
 from drive_trace.json_text.tokens import Place, Token, Tokens
-from drive_trace.json_text.words import value_of
 from drive_trace.text import Span
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")
-_NO_RECORD = re.compile(
-    r"(?P<conflict>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\Z"
-    r"|(?P<fence>[ ]{0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*)[ \t\r]*\Z"
-    r"|(?P<array>\[|\][,;]?)[ \t\r]*\Z",
-    re.DOTALL,
-)
-_SAID_OF = {
-    "conflict": (
-        ProblemKind.MERGE_CONFLICT,
-        "a merge conflict: choose one side and remove its markers",
-    ),
-    "fence": (ProblemKind.FENCE, "a Markdown fence: a trace has nothing around its records"),
-    "array": (
-        ProblemKind.ARRAY,
-        "a bracket alone on its line: a trace is no array, but a record on each line",
-    ),
-}
-"""Of lines that hold nothing of a record."""
 _MOST_CLOSERS = 16
 _MOST_TOKENS = 50_000
 """More of a record that is not JSON are not looked at: nobody wrote them, and a second is all that
 one may cost.
 """
 _QUOTED = re.compile(f'"{INSIDE}"?', re.DOTALL)
-_MARKS = {
-    "comma": (ProblemKind.MISSING_COMMA, ","),
-    "colon": (ProblemKind.MISSING_COLON, ":"),
-}
 _NO_TOKEN = Token("end", Span(0, 0))
 
 
@@ -100,10 +77,9 @@ class _Frame:
 
 def read(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
     """As much as can be made out of a record, and what is wrong with it."""
-    no_record = _NO_RECORD.match(text)
-    if no_record is not None and no_record.lastgroup is not None:
-        kind, message = _SAID_OF[no_record.lastgroup]
-        return None, [SyntaxProblem(kind, Span(0, len(text.rstrip(WHITESPACE))), message)]
+    no_record = no_record_at_all(text)
+    if no_record is not None:
+        return None, [no_record]
     run = run_at(text, 1) if text.startswith("{") else None
     if run is not None and run.last_value >= 0 and text[run.end :].rstrip(WHITESPACE) == "}":
         # Nearly all records are an object of such pairs, and need no machine.
@@ -114,7 +90,7 @@ def read(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.report = Report()
+        self.report = Report(text)
         self.tokens = Tokens(text, self.report)
         self.frames: list[_Frame] = []
         self.root: Node | None = None
@@ -194,11 +170,7 @@ class _Reader:
         comma = self.text[at] == "," and self.root_comma is None
         if comma or (self.text[at] == "{" and self.root and self.root.kind is Kind.OBJECT):
             return False
-        span = Span(at, len(self.text.rstrip(WHITESPACE)))
-        found = quote(self.text[span.start : span.end])
-        message = f"{found} after the end of the object: a record is one object and nothing else"
-        edit = (span, "")
-        self.report.add(ProblemKind.TEXT_AFTER, span, message, "Remove what follows", edit)
+        self.report.text_after(Span(at, len(self.text.rstrip(WHITESPACE))))
         self.root_comma = None
         return True
 
@@ -222,17 +194,17 @@ class _Reader:
         """An opening bracket where no value may stand; whether to go into it."""
         cut = self.last.node is not None and self.last.node.kind is Kind.BROKEN
         if not frame.is_object:
-            self._missing("comma", token)
+            self.report.missing(",", self.last.span.end, token.span)
         elif self.expect is _Expect.COLON and not cut:
-            self._missing("colon", token)
+            self.report.missing(":", self.last.span.end, token.span)
         elif is_object and self.last.type == "{":
-            self._unexpected(token.span, "a key in double quotes")
+            self.report.unexpected(token.span, "a key in double quotes")
             return False
         elif is_object and _RECORD_START.match(self.text, token.span.start):
             self._close_all(self.last.span.end)
             self.report.two_objects(token.span)
         else:
-            self._unexpected(token.span, "a key in double quotes")
+            self.report.unexpected(token.span, "a key in double quotes")
         return True
 
     def _push(self, frame: _Frame) -> None:
@@ -253,26 +225,17 @@ class _Reader:
         elif self.expect is not _Expect.COMMA and frame.comma is not None:
             self.report.trailing_comma(frame.comma, token.type)
         if not frame.brace:
-            message = "missing brace: `{` is expected before the first key"
-            place = Span(frame.start, frame.start)
-            kind = ProblemKind.MISSING_BRACKET
-            self.report.add(kind, place, message, "Add the brace", (place, "{"))
+            self.report.missing_brace(frame.start)
         self._close_frame(token.span.end)
 
     def _close_others(self, token: Token) -> bool:
         """Closes what stands open inside the one that this bracket closes, if there is one."""
         wanted = token.type == "}"
         depth = self.open_objects if wanted else len(self.frames) - self.open_objects
-        kind = ProblemKind.MISSING_BRACKET
-        found = f"`{token.type}`"
         if not depth:
-            message = f"{found} closes nothing: no bracket of its kind is open"
-            self.report.add(kind, token.span, message, f"Remove {found}", (token.span, ""))
+            self.report.closes_nothing(token.span)
             return False
-        other = "]" if wanted else "}"
-        message = f"missing bracket: `{other}` is expected before {found}"
-        place = (Span(token.span.start, token.span.start), other)
-        self.report.add(kind, token.span, message, f"Add `{other}`", place)
+        self.report.missing_bracket("]" if wanted else "}", token.span)
         while self.frames[-1].is_object is not wanted:
             self._close_frame(self.last.span.end)
         return True
@@ -310,13 +273,12 @@ class _Reader:
         if self.expect is _Expect.COLON:
             self.expect = _Expect.VALUE
         elif self.expect is _Expect.KEY:
-            self._unexpected(token.span, "a key in double quotes")
+            self.report.unexpected(token.span, "a key in double quotes")
         else:
-            self._unexpected(token.span, "a value" if self.expect is _Expect.VALUE else "`,`")
+            self.report.unexpected(token.span, "a value" if self.expect is _Expect.VALUE else "`,`")
 
     def _left_out(self, token: Token) -> None:
-        message = f"{quote(self._said(token))} stands for what was left out: write all of it"
-        self.report.add(ProblemKind.LEFT_OUT, token.span, message)
+        self.report.left_out(token.span)
         frame = self.frames[-1] if self.frames else None
         if self.expect is _Expect.VALUE:
             self._attach(Node(Kind.BROKEN, token.span, self._said(token)))
@@ -340,38 +302,33 @@ class _Reader:
             self._text_in_object(frame, token, begins_pair=self.tokens.before_colon())
         else:
             if self.expect is _Expect.COMMA:
-                self._missing("comma", token)
+                self.report.missing(",", self.last.span.end, token.span)
             self._attach(self._value(token))
 
     def _text_in_object(self, frame: _Frame, token: Token, *, begins_pair: bool) -> None:
         if self.expect is _Expect.COMMA:
             if begins_pair:
-                self._missing("comma", token)
+                self.report.missing(",", self.last.span.end, token.span)
                 self._key(frame, token)
             elif self.last.type == "string" and self.last.span.end == token.span.start:
-                self._unexpected(token.span, '`,`, `}`, or `\\"` for a quote inside the string')
+                self.report.unexpected(
+                    token.span, '`,`, `}`, or `\\"` for a quote inside the string'
+                )
             else:
-                self._unexpected(token.span, "`,` or `}`")
+                self.report.unexpected(token.span, "`,` or `}`")
         elif begins_pair:
             self._missing_value()
             frame.add(None)
             self._key(frame, token)
         else:
             if self.expect is _Expect.COLON:
-                self._missing("colon", token)
+                self.report.missing(":", self.last.span.end, token.span)
             self._attach(self._value(token))
 
     def _key(self, frame: _Frame, token: Token) -> None:
         key = self._said(token)
         if token.type == "word":
-            self.report.add(
-                ProblemKind.UNQUOTED_KEY,
-                token.span,
-                f"{quote(key)} is not JSON: a key stands in double quotes",
-                "Put double quotes around it",
-                (token.span, json.dumps(key, ensure_ascii=False)),
-                safe=_NAME.fullmatch(key) is not None,
-            )
+            self.report.unquoted_key(token.span, safe=_NAME.fullmatch(key) is not None)
         frame.key = (key, token.span)
         self.expect = _Expect.COLON
 
@@ -380,7 +337,7 @@ class _Reader:
             self._attach(self._value(token))
             return
         span = Span(token.span.start, len(self.text.rstrip(WHITESPACE)))
-        self._unexpected(span, "an object `{…}`")
+        self.report.unexpected(span, "an object `{…}`")
         self._attach(Node(Kind.BROKEN, span, self.text[span.start : span.end]))
         self.tokens.at = len(self.text)
 
@@ -392,28 +349,13 @@ class _Reader:
     def _value(self, token: Token) -> Node:
         return token.node or value_of(self._said(token), token.span, self.report)
 
-    def _missing(self, what: str, token: Token) -> None:
-        """A comma or a colon should stand between the last token and this one."""
-        kind, mark = _MARKS[what]
-        end = self.last.span.end
-        found = quote(self.text[token.span.start : token.span.end])
-        message = f"missing {what}: `{mark}` is expected before {found}"
-        self.report.add(kind, token.span, message, f"Add the {what}", (Span(end, end), mark))
-
     def _missing_value(self) -> None:
         key = self.frames[-1].key
         if key is None:
-            self._unexpected(self.last.span, "a key in double quotes")
+            self.report.unexpected(self.last.span, "a key in double quotes")
             return
-        message = f"missing value: {quote(key[0])} has none"
         span = Span(key[1].start, max(key[1].end, self.last.span.end))
-        edits = [(Span(span.end, span.end), "null")] if self.last.type == ":" else []
-        self.report.add(ProblemKind.MISSING_VALUE, span, message, "Put null there", *edits)
-
-    def _unexpected(self, span: Span, expected: str) -> None:
-        found = quote(self.text[span.start : span.end])
-        message = f"unexpected {found}: {expected} is expected here"
-        self.report.add(ProblemKind.UNEXPECTED, span, message)
+        self.report.missing_value(key[0], span, has_colon=self.last.type == ":")
 
     def _finish(self) -> None:
         if self.frames and not self.tokens.swallowed:
@@ -433,21 +375,16 @@ class _Reader:
             span = self.last.span if first.brace or key is None else key
             self.report.spread(span, is_start=first.brace)
             return
-        end = self.last.span.end
-        place = Span(end, end)
         closers = "".join("}" if each.is_object else "]" for each in reversed(self.frames[-17:]))
-        if self.expect is _Expect.COMMA:
-            message = f"unfinished: the line ends before `{closers[0]}`"
+        is_whole = self.expect is _Expect.COMMA
+        before = "a key"
+        if is_whole:
+            before = f"`{closers[0]}`"
         elif frame.key is not None:
             what = "value of" if self.expect is _Expect.VALUE else "colon after"
-            message = f"unfinished: the line ends before the {what} {quote(frame.key[0])}"
-        else:
-            message = "unfinished: the line ends before a key"
-        if self.expect is _Expect.COMMA and len(self.frames) <= _MOST_CLOSERS:
-            edit = (place, closers)
-            self.report.add(ProblemKind.UNFINISHED, place, message, f"Add `{closers}`", edit)
-        else:
-            self.report.add(ProblemKind.UNFINISHED, place, message)
+            before = f"the {what} {quote(frame.key[0])}"
+        can_close = is_whole and len(self.frames) <= _MOST_CLOSERS
+        self.report.unfinished(self.last.span.end, before, closers if can_close else "")
 
     def _close_all(self, end: int) -> None:
         while self.frames:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from drive_trace.json_text.lexemes import STRING
+from drive_trace.json_text.strings import STRING
 from drive_trace.text import Span
 
 _WHITESPACE = " \t\n\r"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from drive_trace.json_text.nodes import Kind, Node, ProblemKind
 from drive_trace.json_text.pairs import SCALAR_WORD, unescape
-from drive_trace.json_text.report import Report, name, quote
+from drive_trace.json_text.problems import Report, name, quote
 from drive_trace.text import Span
 
 _WS = r"[ \t\n\r]*+"
@@ -201,7 +201,7 @@ class Tokens:
         if self.text[end] == "{":
             # A record was cut off inside a string, and the next was appended to it.
             return Token("string", span, Node(Kind.BROKEN, span, body[0]))
-        self._missing_quote(span, "is never closed", (Span(end, end), '"'))
+        self._report.missing_quote(span, "is never closed", (Span(end, end), '"'))
         return Token("string", span, Node(Kind.STRING, span, body[0]))
 
     def _check_body(self, start: int, end: int) -> None:
@@ -234,17 +234,13 @@ class Tokens:
                     (Span(span.start, span.start), "\\"),
                 )
 
-    def _missing_quote(self, span: Span, what: str, *edits: tuple[Span, str]) -> None:
-        message = f"missing quote: the string {quote(self.text[span.start : span.end])} {what}"
-        self._report.add(ProblemKind.MISSING_QUOTE, span, message, "Add the quote", *edits)
-
     def _open_string(self, start: int) -> Token:
         """A string that the line ends in."""
         end = self.at = len(self.text)
         span = Span(start, end)
         self.swallowed = True
         if self.text.rstrip().endswith("}"):
-            self._missing_quote(span, "is never closed")
+            self._report.missing_quote(span, "is never closed")
         else:
             message = "unfinished: the line ends inside a string"
             self._report.add(ProblemKind.UNFINISHED, span, message)
@@ -305,7 +301,7 @@ class Tokens:
         if re.compile(closing).match(text, end):
             self.at = end + 1
             span = Span(start, self.at)
-            self._missing_quote(span, "is never opened", (Span(start, start), '"'))
+            self._report.missing_quote(span, "is never opened", (Span(start, start), '"'))
             return Token("string", span, Node(Kind.STRING, span, unescape(text[start:end])))
         return Token("word", Span(start, end))
 

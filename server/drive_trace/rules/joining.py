@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import orjson
 
 from drive_trace.json_text import Kind, parse
-from drive_trace.json_text.lexemes import INSIDE
 from drive_trace.json_text.spacing import compacted
+from drive_trace.json_text.strings import INSIDE
 from drive_trace.rules.base import LINES_BELOW, Edit, Fix, Level
 from drive_trace.text import Span
 from drive_trace.trace.line import Line

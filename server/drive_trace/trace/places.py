@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from drive_trace.json_text import Kind, Member, Node, Syntax, find_member, parse
-from drive_trace.json_text.lexemes import STRING
+from drive_trace.json_text.strings import STRING
 from drive_trace.text import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from drive_trace.json_text.nodes import Kind, Node, ProblemKind
 from drive_trace.json_text.pairs import SCALAR_WORD, number, scalar
-from drive_trace.json_text.report import Report, quote
+from drive_trace.json_text.problems import Report, quote
 
 if TYPE_CHECKING:
     from drive_trace.text import Span
@@ -72,11 +72,8 @@ def value_of(word: str, span: Span, report: Report) -> Node:
     if odd is not None and (odd["whole"] or odd["part"]):
         return _odd_number(odd, span, report)
     if _OTHER_NUMBER.fullmatch(word):
-        report.add(
-            ProblemKind.MALFORMED_NUMBER,
-            span,
-            f"{quote(word)} is not a JSON number: write it in decimal digits alone",
-        )
+        message = f"{quote(word)} is not a JSON number: write it in decimal digits alone"
+        report.add(ProblemKind.MALFORMED_NUMBER, span, message)
         return Node(Kind.BROKEN, span, word)
     report.add(
         ProblemKind.UNQUOTED_VALUE,
