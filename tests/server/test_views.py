@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.server.test_live import append, opened, start, told, write
 from tests.support.client_text import apart, apply_edits, event, graded, triage
+from tests.support.command import COMMAND
 from tests.support.editor import Document
 
 if TYPE_CHECKING:
@@ -105,6 +107,51 @@ def test_every_run_of_the_workspace_though_nothing_is_open(
     assert run["findings"] == sum(each["findings"] for each in run["files"]) > 0
     assert found["orphan-x"]["verdict"] == "not-computable"
     assert [each["uri"] for each in found["orphan-x"]["files"]] == [other.as_uri()]
+
+
+def test_none_is_graded_is_not_none_is_correct(alone: RawClient, tmp_path: Path) -> None:
+    for name in "ab":
+        write(tmp_path / name / "trace.jsonl", triage(project_run_id=name))
+    start(alone, tmp_path)
+    assert ask(alone, "runs")["summary"] == ["not computable: 2 runs, none graded yet"]
+
+
+@pytest.mark.parametrize("correct", ["CORRECT", "CORRECT with caveats"])
+def test_all_verdicts_stand_above_the_runs(correct: str, alone: RawClient, tmp_path: Path) -> None:
+    for name, qa in (("a", None), ("b", "pass"), ("c", "fail"), ("d", None)):
+        text = graded("pass", qa, "pass", project_run_id=name)
+        write(tmp_path / name / "trace.jsonl", text)
+    if correct != "CORRECT":  # nobody knows what the file says of the run
+        (tmp_path / "x\u202e" / "trace.jsonl").mkdir(parents=True)
+    start(alone, tmp_path)
+    headline, *unread = ask(alone, "runs")["summary"]
+    assert headline == f"1 {correct} · 1 INCORRECT · 2 not computable"
+    said = " ".join(unread)
+    assert ("Not complete: 1 input was not read" in said) == (correct != "CORRECT")
+    assert ("x<U+202E>/trace.jsonl: " in said) == (correct != "CORRECT")
+
+
+@pytest.mark.parametrize("chosen", ["html", "body"])
+def test_a_report_without_a_run_says_what_the_command_says_of_the_folder(
+    chosen: str, alone: RawClient, tmp_path: Path
+) -> None:
+    good = write(tmp_path / "a" / "trace.jsonl", graded("pass", "pass", "pass"))
+    copied = triage()
+    write(tmp_path / "b" / "trace.jsonl", copied + graded("pass", "fail", "pass", ts=at(50)))
+    write(tmp_path / "c" / "trace.jsonl", copied)
+    write(tmp_path / ".hidden" / "trace.jsonl", triage())
+    (tmp_path / "d" / "trace.jsonl").mkdir(parents=True)
+    start(alone, tmp_path)
+    opened(alone, good)
+    report = ask(alone, "report", uri=good.as_uri(), format=chosen)
+    assert report["title"] == "1 INCORRECT"
+    command = [COMMAND, "report", "--format", "html"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    page = done.stdout
+    assert "1 input was not read" in page
+    assert "1 trace was left out" in page
+    made = report[chosen]
+    assert made in page if chosen == "body" else made == page
 
 
 def test_runs_follow_the_editor_and_the_disk(alone: RawClient, tmp_path: Path) -> None:

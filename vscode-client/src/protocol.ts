@@ -37,7 +37,10 @@ export interface Run extends Told {
 
 export interface Runs {
   runs: Run[];
+  /** Traces that are not read yet. */
   unread: number;
+  /** All verdicts in a few words, and what could not be read, a sentence each. */
+  summary: string[];
 }
 
 /** A run with the grade that counts over all its files. */

@@ -8,10 +8,11 @@ const spell = (uri: string): string => uri.replace(/^file:\/\/\/([A-Z]):/, (_, d
 
 test("the addresses of runs are spelled as VS Code does, and nothing else is touched", () => {
   const file = { uri: "file:///C:/work/trace.jsonl", name: "C:/work/trace.jsonl", line: 3 };
-  const said = { runs: [{ runId: "file:///C:/", files: [file] }, { runId: "b", files: [] }], unread: 1 };
+  const said = { runs: [{ runId: "file:///C:/", files: [file] }, { runId: "b", files: [] }], unread: 1, summary: [] };
   assert.deepEqual(respelled(said, spell), {
     runs: [{ runId: "file:///C:/", files: [{ ...file, uri: "file:///c%3A/work/trace.jsonl" }] }, { runId: "b", files: [] }],
     unread: 1,
+    summary: [],
   });
   assert.equal(said.runs[0]?.files[0]?.uri, "file:///C:/work/trace.jsonl");
 });

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { mock, test } from "node:test";
 
 import type { Run } from "../src/protocol";
-import { endOf, isAppended, joined, lookOf, matching, Soon } from "../src/views/telling";
+import { aboveRuns, endOf, isAppended, joined, lookOf, matching, Soon } from "../src/views/telling";
 
 function run(runId: string, headline: string, ...names: string[]): Run {
   const files = names.map((name) => ({ uri: `file:///${name}`, name, line: 0, events: 1, findings: 0, correctness: null }));
@@ -26,6 +26,17 @@ test("a run is found by words of its id, verdict and files, in any order and cas
   assert.deepEqual(found("  slices "), ["search-index"]);
   assert.deepEqual(found("QA search"), ["search-index"]);
   assert.deepEqual(found("retry qa"), []);
+});
+
+test("above the runs stand all verdicts, and what is not among them", () => {
+  const summary = ["1 CORRECT · 1 INCORRECT", "Not complete: 1 input was not read", "b/trace.jsonl: permission denied"];
+  const said = { runs, unread: 0, summary };
+  assert.equal(aboveRuns(said, "", false), summary.join(" · "));
+  assert.equal(
+    aboveRuns({ ...said, unread: 2, summary: ["1 CORRECT so far"] }, "search", true),
+    "The server is not running: this is how the runs were · 1 CORRECT so far · 1 of 2 runs match “search” · 2 traces are not read yet",
+  );
+  assert.equal(aboveRuns({ runs: [], unread: 0, summary: [] }, "", true), "");
 });
 
 test("no verdict but a CORRECT that is earned has the colour of success", () => {

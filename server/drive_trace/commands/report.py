@@ -56,8 +56,8 @@ def report(
     from drive_trace.scorecard.report import report_on  # noqa: PLC0415 - other commands need it not
 
     reading = Reading(paths, no_ignore=no_ignore)
-    made = report_on([read_log(trace.records, trace.path) for trace in reading], reading.unread)
-    made = made._replace(card=made.card._replace(left_out=len(reading.left_out)))
+    logs = [read_log(trace.records, trace.path) for trace in reading]
+    made = report_on(logs, reading.unread, len(reading.left_out))
     to_file = out is not None and out != "-"
     chosen = output_format or _SUFFIXES.get(PurePath(out or "").suffix.lower(), "markdown")
     data = _rendered(made, chosen).encode("utf-8", "backslashreplace")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -11,7 +11,8 @@ from drive_trace.api import Analysis
 from drive_trace.escaping import printable
 from drive_trace.features.joined import JoinedRun
 from drive_trace.features.markup import markup
-from drive_trace.scorecard.render import caveats
+from drive_trace.scorecard.card import ScoreCard
+from drive_trace.scorecard.render import caveats, not_read
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import run_id_of
 from drive_trace.trace.scope import scope_at
@@ -40,6 +41,13 @@ def run_json(said: JoinedRun, folder: str | None, files: Sequence[RunFile]) -> d
         "findings": sum(each.findings for each in files),
         "files": [each._asdict() for each in files],
     }
+
+
+def said_of_runs(card: ScoreCard, *, is_final: bool) -> Iterator[str]:
+    """All verdicts in a few words, as `score` says them, and what could not be read."""
+    if card.runs:
+        yield card.headline if is_final else f"{card.headline} so far"
+    yield from not_read(card, printable)
 
 
 def run_near(analysis: Analysis, point: Point) -> str | None:

@@ -182,6 +182,11 @@ class ClosedTraces:
                 if each.problem is not None and not each.is_gone and real not in apart_from
             ]
 
+    def paths(self, apart_from: Set[str]) -> Sequence[Path]:
+        """All traces but some, as they were last searched for. Does not wait."""
+        with self._lock:
+            return [each.path for real, each in self._traces.items() if real not in apart_from]
+
     def unplaced(self, apart_from: Set[str]) -> Sequence[tuple[Path, Unplaced]]:
         """The lines of all traces but some that may grade any run. Does not wait."""
         with self._lock:

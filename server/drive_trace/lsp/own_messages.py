@@ -31,7 +31,9 @@ class RunsParams:
 
 @dataclass(frozen=True, slots=True)
 class ReportParams:
-    """Asks for a report on a trace, or on one run of it."""
+    """Asks for a report on a run of a trace, over all files of the run; where no run is named, on
+    all traces of the workspace folder that the trace is in.
+    """
 
     uri: str
     run_id: str | None = None

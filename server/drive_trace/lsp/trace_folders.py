@@ -94,6 +94,10 @@ class TraceFolders:
         inside = (each for each in self.folders if path.is_relative_to(each))
         return any(is_trace(path) or self.more.hold(path, each) for each in inside)
 
+    def left_out_in(self, folder: Path | None) -> int:
+        """How many traces of a folder the last search came upon and did not read."""
+        return sum(self.folder_of(each) == folder for each in self._found.left_out)
+
     def name_of(self, path: Path) -> str:
         """How a trace is called in what is shown: its path from its folder on, and with several
         folders that one's name before it.

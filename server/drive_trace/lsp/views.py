@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
@@ -23,7 +23,14 @@ from drive_trace.features.next_events import (
 )
 from drive_trace.features.offers import CannotMake
 from drive_trace.features.raw_json import JsonText, dumps
-from drive_trace.features.runs import RunFile, graded_json, run_at_json, run_json, run_near
+from drive_trace.features.runs import (
+    RunFile,
+    graded_json,
+    run_at_json,
+    run_json,
+    run_near,
+    said_of_runs,
+)
 from drive_trace.features.timeline import timeline_json
 from drive_trace.lsp.answers import Asked
 from drive_trace.lsp.client import path_of
@@ -50,7 +57,8 @@ from drive_trace.lsp.threads import in_thread
 from drive_trace.lsp.turns import Turns
 from drive_trace.lsp.workspace_runs import RunPart, WorkspaceRuns
 from drive_trace.rules.settings import RuleSettings
-from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.card import RunScore, ScoreCard, score_run
+from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.copies import LiveEvents
 from drive_trace.scorecard.events import TraceLog
 from drive_trace.scorecard.summary import RunSummary, TraceSummary, Unplaced
@@ -59,6 +67,9 @@ from drive_trace.storage.following import FollowedFile, Whole
 from drive_trace.storage.recording import new_stamp
 from drive_trace.trace.index import table_of_ids
 from drive_trace.trace.line import Line
+
+if TYPE_CHECKING:
+    from drive_trace.scorecard.report import Report
 
 _AT_ONCE = 20
 """So many closed traces are judged in one go; between two, other messages are served."""
@@ -164,6 +175,7 @@ class Views:
             if trace is not None:
                 counts[uri] = yield from trace.findings_by_run()
         found: list[bytes] = []
+        scores: list[RunScore] = []
         folders = self._runs.closed.folders.folders
         waiting = {each: self._runs.waiting(each) for each in (*folders, None)}
         unreadable = {each: self._runs.unread(each) for each in (*folders, None)}
@@ -177,13 +189,17 @@ class Views:
                     unreadable.get(folder, ()),
                     unplaced[folder],
                 )
+                scores.append(run)
                 uris = [each.uri for each in parts]
                 said = JoinedRun(run, None, uris, "", waiting.get(folder, 0))
                 name = folder.name if folder is not None and len(folders) > 1 else None
                 found.append(dumps(run_json(said, name, _files(parts, counts))))
             yield
         unread = sum(count or 0 for count in waiting.values())
-        return JsonText(b'{"runs":[%b],"unread":%d}' % (b",".join(found), unread))
+        card = ScoreCard(tuple(scores), (), tuple(chain(*unreadable.values())))
+        said_of_all = dumps([*said_of_runs(card, is_final=unread == 0)])
+        members = b",".join(found), unread, said_of_all
+        return JsonText(b'{"runs":[%b],"unread":%d,"summary":%b}' % members)
 
     def _run_at(self, params: types.TextDocumentPositionParams) -> object:
         self._is_listening = True
@@ -233,14 +249,26 @@ class Views:
     async def _report_now(self, params: ReportParams) -> dict[str, object]:
         run_id = params.run_id
         if run_id is None:
-            text = await self._text_of(params.uri, None)
-            log = partial(read_log, [line.text for line in text.lines], text.name)
-            return await in_thread(lambda: _report(params, [log()], None))
+            return await self._report_on_all(params)
         text, said = await self._joined(params.uri, run_id)
         texts = [
             text if uri == said.own_uri else await self._text_of(uri, run_id) for uri in said.uris
         ]
-        return await in_thread(lambda: _report(params, [_log(each) for each in texts], said))
+        return await in_thread(lambda: _rendered(params, _report_on_run(texts, said), said.title))
+
+    async def _report_on_all(self, params: ReportParams) -> dict[str, object]:
+        """The report on all traces of a folder, as its runs may stand in any of them."""
+        await self._following.known()
+        await self._text_of(params.uri, None)  # which may be of no folder
+        folder = self._runs.folder_of(params.uri)
+        logs = []
+        for uri in self._runs.uris_of(folder) if folder is not None else [params.uri]:
+            text = await self._text_if_there(uri, None)
+            if text is not None:
+                texts = [line.text for line in text.lines]
+                logs.append(await in_thread(read_log, texts, text.name))
+        unread, left_out = self._runs.unread(folder), self._runs.closed.folders.left_out_in(folder)
+        return await in_thread(_rendered_on_all, params, logs, unread, left_out)
 
     async def _timeline(self, params: RunParams) -> object:
         self._is_listening = True
@@ -331,18 +359,27 @@ def _text(analysis: Analysis, run_id: str | None, name: str) -> Steps[_Text]:
     return _Text(tuple(analysis.document.lines), part, name, analysis.document.is_divided)
 
 
-def _report(
-    params: ReportParams, logs: Sequence[TraceLog], said: JoinedRun | None
+def _report_on_run(texts: Sequence[_Text], said: JoinedRun) -> Report:
+    from drive_trace.scorecard.report import report_on  # noqa: PLC0415 - takes a moment to load
+
+    report = report_on([_log(each) for each in texts])
+    return report._replace(card=report.card._replace(runs=(said.run,)))
+
+
+def _rendered_on_all(
+    params: ReportParams, logs: Sequence[TraceLog], unread: Sequence[Unread], left_out: int
 ) -> dict[str, object]:
+    from drive_trace.scorecard.report import report_on  # noqa: PLC0415 - as above
+
+    report = report_on(logs, unread, left_out)
+    return _rendered(params, report, report.card.headline)
+
+
+def _rendered(params: ReportParams, report: Report, title: str) -> dict[str, object]:
     # Nothing else needs these; they take a moment to load.
     from drive_trace.scorecard.html.page import report_body, report_html  # noqa: PLC0415
     from drive_trace.scorecard.html.style import STYLE  # noqa: PLC0415
-    from drive_trace.scorecard.report import report_on  # noqa: PLC0415
 
-    report = report_on(logs)
-    if said is not None:
-        report = report._replace(card=report.card._replace(runs=(said.run,)))
-    title = said.title if said is not None else ""
     if params.format == "html":
         return {"title": title, "html": report_html(report, f"drive-trace {__version__}")}
     return {"title": title, "body": report_body(report), "style": STYLE}

@@ -172,6 +172,21 @@ class WorkspaceRuns:
                 found += yield from trace.analysis.finding_unplaced(self._place(trace)[1])
         return found
 
+    def uris_of(self, folder: Path) -> list[str]:
+        """The traces of a folder, in the order of their paths."""
+        is_open, closed = self.open_reals(), self.closed
+        found = [
+            (_order(path), path.as_uri())
+            for path in closed.paths(is_open)
+            if closed.folders.folder_of(path) == folder
+        ]
+        found += [
+            (self._place(each)[0], each.uri)
+            for each in self._traces
+            if self.folder_of(each.uri) == folder
+        ]
+        return [uri for _, uri in sorted(found)]
+
     def waiting(self, folder: Path | None) -> int | None:
         """How many traces of a folder are not read yet; None where it has not been searched."""
         if folder is None:

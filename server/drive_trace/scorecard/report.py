@@ -94,13 +94,18 @@ class Report(NamedTuple):
 _NONE = LineCount(0, 0, 0)
 
 
-def report_on(traces: Sequence[TraceLog], unread: Sequence[Unread] = ()) -> Report:
+def report_on(
+    traces: Sequence[TraceLog], unread: Sequence[Unread] = (), left_out: int = 0
+) -> Report:
     """Make the report on traces: runs joined by their id, events one trace after another.
-    ``unread`` are the inputs that could not be read.
+    ``unread`` are the inputs that could not be read, ``left_out`` counts those of
+    :attr:`ScoreCard.left_out`.
     """
     log = EventLog(traces)
     return Report(
-        card=scorecard.score([trace.summary for trace in traces], unread),
+        card=scorecard.score([trace.summary for trace in traces], unread)._replace(
+            left_out=left_out
+        ),
         metrics=metrics.measure(log),
         assertions=check_all(log),
         timelines=timeline.timelines(log),

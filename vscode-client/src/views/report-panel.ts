@@ -25,7 +25,6 @@ class ReportView implements ViewKind {
   readonly type = "driveTrace.report";
   readonly script = "report.js";
   readonly style = style;
-  readonly words = {};
 
   title({ runId }: Place): string {
     return vscode.l10n.t("Report: {0}", shown(runId));

@@ -4,7 +4,7 @@ import { link } from "../link";
 import type { Run, Runs } from "../protocol";
 import { OneAtATime } from "./one-at-a-time";
 import { type FileNode, type RunNode, showLine } from "./places";
-import { joined, lookOf, matching, Soon } from "./telling";
+import { aboveRuns, joined, lookOf, matching, Soon } from "./telling";
 
 type Node = RunNode | FileNode;
 
@@ -110,13 +110,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
   /** Says above the rows, or in place of them, what they do not show. */
   private tell(): void {
     const { health } = link;
-    const count = matching(this.runs, this.sought).length;
-    const unread = this.said?.unread ?? 0;
-    this.view.message = joined(
-      this.runs.length > 0 && health === "absent" && vscode.l10n.t("The server is not running: this is how the runs were"),
-      this.sought !== "" && vscode.l10n.t("{0} of {1} runs match “{2}”", count, this.runs.length, this.sought),
-      unread > 0 && vscode.l10n.t("{0} traces are not read yet", unread),
-    );
+    this.view.message = this.said === undefined ? "" : aboveRuns(this.said, this.sought, health === "absent");
     const known = this.said === undefined ? "not yet" : "known";
     void vscode.commands.executeCommand("setContext", "driveTrace.runsAre", health === "absent" ? "out of reach" : known);
   }

@@ -1,4 +1,6 @@
-import type { Run, Told, Verdict } from "../protocol";
+import * as vscode from "vscode";
+
+import type { Run, Runs, Told, Verdict } from "../protocol";
 
 /** Icon and colour of a verdict, as VS Code names them: green is for CORRECT and nothing else. */
 export interface Look {
@@ -24,6 +26,16 @@ export function matching(runs: readonly Run[], sought: string): Run[] {
     const text = [run.runId, run.headline, run.folder ?? "", ...run.files.map(({ name }) => name)].join("\n").toLowerCase();
     return words.every((word) => text.includes(word));
   });
+}
+
+/** What the rows of all runs do not show: how many have which verdict, and which are not among them. */
+export function aboveRuns({ runs, unread, summary }: Runs, sought: string, isOutOfReach: boolean): string {
+  return joined(
+    runs.length > 0 && isOutOfReach && vscode.l10n.t("The server is not running: this is how the runs were"),
+    ...summary,
+    sought !== "" && vscode.l10n.t("{0} of {1} runs match “{2}”", matching(runs, sought).length, runs.length, sought),
+    unread > 0 && vscode.l10n.t("{0} traces are not read yet", unread),
+  );
 }
 
 /** The parts of a text that are there, with a dot between them. */

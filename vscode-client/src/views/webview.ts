@@ -16,7 +16,7 @@ export interface ViewKind<C extends object = object> {
   readonly script: string;
   readonly style: string;
   /** The words that the page shows, beside those of all pages. */
-  readonly words: object;
+  readonly words?: object;
   title(place: Place): string;
   /** What the page is to show now; undefined where there is nothing any more. */
   load(place: Place): Promise<C | undefined>;
