@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import stat
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +16,14 @@ SMALL = 1 << 20
 
 LARGEST = 1 << 30
 """The most bytes of a trace, or of standard input: work on it takes up to six times as much."""
+
+
+_DESCRIPTOR = re.compile(r"/dev/fd/\d+|/proc/self/fd/\d+")
+
+
+def is_open_already(path: str, *devices: str) -> bool:
+    """Whether a path names what a shell has opened for the command, or is one of some devices."""
+    return path in devices or _DESCRIPTOR.fullmatch(path) is not None
 
 
 def open_regular(path: str | Path) -> io.FileIO:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import orjson
 
-from drive_trace.storage.regular_files import SMALL, open_regular
+from drive_trace.storage.regular_files import SMALL, is_open_already, open_regular
 from drive_trace.storage.replace import inside, write_whole
 from drive_trace.storage.traces import STDIN, Problem, why
 
-_OPEN_ALREADY = re.compile(r"/dev/(stdout|stderr|null|fd/\d+)|/proc/self/fd/\d+")
+_DEVICES = ("/dev/stdout", "/dev/stderr", "/dev/null")
 
 
 def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | None:
@@ -24,7 +23,7 @@ def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | Non
     shell has opened, as ``/dev/stdout``, is written to; nothing else that is no regular file is.
     """
     try:
-        if _OPEN_ALREADY.fullmatch(path):
+        if is_open_already(path, *_DEVICES):
             Path(path).write_bytes(data)
             return None
         real = inside(Path(path), Path(path).parent)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import errno
 import io
-import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.storage.regular_files import LARGEST, read_regular, read_stream
+from drive_trace.storage.regular_files import LARGEST, is_open_already, read_regular, read_stream
 from drive_trace.text import decode
 
 STDIN = "-"
@@ -22,10 +21,6 @@ _MARKS = {
     b"\xfe\xff": "is UTF-16",
 }
 """What the byte order marks say, the longer ones first."""
-_OPEN_ALREADY = re.compile(r"/dev/(fd/\d+|stdin)|/proc/self/fd/\d+")
-"""Paths of what this process was started with, as ``<(git show …)`` in a shell: like standard
-input it is read to its end, even if it is a pipe.
-"""
 
 
 class Problem(NamedTuple):
@@ -64,12 +59,13 @@ def read_trace(path: str) -> Trace | Problem:
 
 def read_bytes(path: str, most: int = LARGEST) -> bytes | Problem:
     """Read a file whole, of at most ``most`` bytes; ``-`` is standard input. Never waits for
-    anybody to write to a pipe.
+    anybody to write to a pipe, but for what this process was started with, as ``<(git show …)`` in
+    a shell.
     """
     try:
         if path == STDIN:
             return read_stream(sys.stdin.buffer, most)
-        if _OPEN_ALREADY.fullmatch(path):
+        if is_open_already(path, "/dev/stdin"):
             with Path(path).open("rb") as stream:
                 return read_stream(stream, most)
         return read_regular(path, most)
