@@ -86,6 +86,28 @@ def test_a_trace_that_comes_during_a_search_is_found(
     assert list(folders.search().values()) == [old, new]
 
 
+def test_a_new_trace_is_found_after_some_seconds_however_long_a_search_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    find = trace_folders.find_traces
+
+    def takes_long(paths: Sequence[str], more: MoreFiles) -> list[Found]:
+        nonlocal now
+        now += 2.0
+        return list(find(paths, more))
+
+    monkeypatch.setattr(trace_folders, "find_traces", takes_long)
+    monkeypatch.setattr(trace_folders.time, "monotonic", lambda: now)
+    folders = TraceFolders([tmp_path])
+    assert folders.search() == {}
+    new = write(tmp_path / "a" / "trace.jsonl", triage())
+    now += 4.0
+    assert folders.search() == {}
+    now += 1.1
+    assert list(folders.search().values()) == [new]
+
+
 def test_a_report_is_of_the_text_as_it_is_whatever_was_asked_before(tmp_path: Path) -> None:
     path = write(tmp_path / "trace.jsonl", triage())
     closed = ClosedTraces([tmp_path])

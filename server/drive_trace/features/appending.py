@@ -21,6 +21,7 @@ from drive_trace.features.offers import (
     Offer,
     asks_for_all,
     names,
+    other_by_now,
 )
 from drive_trace.features.replacing import Replacement
 from drive_trace.rules.edits import placeholder
@@ -127,8 +128,9 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
         for value in _choices()[name]:
             if value != values[name]:
                 merged = {**values, name: value}
-                title = f"Record {name}: {value}{_consequence(merged)}{_of_run(analysis, run_id)}"
-                data = {"make": RECORD, "runId": run_id, "changes": {name: value}}
+                changes = {name: value}
+                title = _called_grade(analysis, run_id, changes, merged)
+                data = {"make": RECORD, "runId": run_id, "changes": changes}
                 yield Offer(title, RECORD_KIND, data)
 
 
@@ -159,9 +161,12 @@ def _consequence(values: Mapping[str, object]) -> str:
     return "" if gate.missing else f" → {gate.verdict.value.upper()}"
 
 
-def _of_run(analysis: Analysis, run_id: str) -> str:
-    """Which run is meant, where there are several."""
-    return f" (run {printable(run_id)})" if len(analysis.index.runs) > 1 else ""
+def _called_grade(
+    analysis: Analysis, run_id: str, changes: Mapping[str, object], merged: Mapping[str, object]
+) -> str:
+    changed = ", ".join(f"{name}: {value}" for name, value in changes.items())
+    of_run = f" (run {printable(run_id)})" if len(analysis.index.runs) > 1 else ""
+    return f"Record {changed}{_consequence(merged)}{of_run}"
 
 
 def _grade(
@@ -180,7 +185,8 @@ def _grade(
     draft = draft_merged(feed, run_id, said, changes)
     if isinstance(draft, Refused):
         return CannotMake("; ".join(draft.reasons))
-    return draft.record(stamp)
+    title = _called_grade(analysis, run_id, changes, {**dict.fromkeys(_choices()), **draft.payload})
+    return other_by_now(data, title) or draft.record(stamp)
 
 
 # Ends
@@ -194,11 +200,9 @@ def _ends(scope: Scope, line: Line | None) -> Iterator[Offer]:
         if opened is None:
             continue
         field = next(each for each in closer.fields.values() if _is_outcome(each.shape))
-        blanks = [name for name in _blanks(scope, opened) if name != field.name]
-        then = f", then fill in {' and '.join(blanks)}" if blanks else ""
         for outcome in cast("OneOfShape", field.shape).meanings:
             yield Offer(
-                f"Close {_called(opened)}: {outcome}{then}",
+                _called_end(scope, opened, {field.name: outcome}),
                 CLOSE_KIND,
                 {
                     "make": CLOSE,
@@ -219,6 +223,12 @@ def _is_of(opened: Opened, line: Line | None) -> bool:
 
 def _is_outcome(shape: object) -> bool:
     return isinstance(shape, OneOfShape) and len(shape.meanings) > 1
+
+
+def _called_end(scope: Scope, opened: Opened, outcome: Mapping[str, object]) -> str:
+    blanks = [name for name in _blanks(scope, opened) if name not in outcome]
+    then = f", then fill in {' and '.join(blanks)}" if blanks else ""
+    return f"Close {_called(opened)}: {', '.join(map(str, outcome.values()))}{then}"
 
 
 def _called(opened: Opened) -> str:
@@ -248,6 +258,9 @@ def _end(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | Can
     closer = EVENTS[opened.of.closer]
     if not outcome.keys() <= closer.fields.keys():
         raise ValueError("an end has other fields")
+    refused = other_by_now(data, _called_end(scope, opened, outcome))
+    if refused is not None:
+        return refused
     composed = compose(closer, scope, stamp, {**_ids(opened), **outcome})
     # What only a person knows stays a gap, which is an error until it is filled.
     gaps = {slot.field.name: json.loads(placeholder(slot.field)) for slot in composed.blanks}

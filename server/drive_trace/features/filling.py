@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.api import Analysis
 from drive_trace.escaping import printable
-from drive_trace.features.offers import FILL_KIND, CannotMake, Offer, asks_for
+from drive_trace.features.offers import FILL_KIND, CannotMake, Offer, asks_for, other_by_now
 from drive_trace.features.replacing import Replacement
 from drive_trace.rules.edits import as_json, insert_fields, replace_value, values_of
 from drive_trace.trace.document import Point
@@ -39,9 +39,8 @@ def fill_offers(
     path = _path(analysis.document.lines[at.record], facts) if facts is not None else None
     if facts is None or path is None or not is_file(path):
         return []
-    what = "hash and length" if facts.sha256 else "length"
     data = {"make": FILL, "record": at.record, "path": path}
-    return [Offer(f"Fill in {what} from {printable(path)}", FILL_KIND, data)]
+    return [Offer(_called(facts, path), FILL_KIND, data)]
 
 
 def filled(
@@ -55,6 +54,9 @@ def filled(
     facts = _facts(line) if line is not None else None
     if line is None or facts is None or _path(line, facts) != data["path"]:
         return CannotMake("The line has changed meanwhile: ask again.")
+    refused = other_by_now(data, _called(facts, data["path"]))
+    if refused is not None:
+        return refused
     wanted = {facts.length: as_json(contents.length)}
     if facts.sha256 is not None:
         wanted[facts.sha256] = as_json(contents.sha256)
@@ -66,6 +68,11 @@ def filled(
         Replacement(Point(record, edit.span.start), Point(record, edit.span.end), edit.text)
         for edit in (*edits, *((added,) if added is not None else ()))
     ]
+
+
+def _called(facts: FileFacts, path: str) -> str:
+    what = "hash and length" if facts.sha256 else "length"
+    return f"Fill in {what} from {printable(path)}"
 
 
 def _facts(line: Line) -> FileFacts | None:

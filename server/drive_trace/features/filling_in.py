@@ -12,7 +12,7 @@ from lsprotocol import types
 from drive_trace.api import Analysis
 from drive_trace.composing import Certainty, compose
 from drive_trace.drafts import Stamp
-from drive_trace.features.offers import CannotMake, Offer, asks_for
+from drive_trace.features.offers import CannotMake, Offer, asks_for, other_by_now
 from drive_trace.features.replacing import Replacement
 from drive_trace.rules.edits import as_json, insert_fields, replace_value, values_of
 from drive_trace.trace.document import Point
@@ -32,7 +32,7 @@ def known_offers(analysis: Analysis, at: Point, only: object) -> list[Offer]:
     names = list(_known(analysis, at.record, None))
     if not names:
         return []
-    return [Offer(f"Fill in {_listed(names)}", _KIND, {"make": KNOWN, "record": at.record})]
+    return [Offer(_called(names), _KIND, {"make": KNOWN, "record": at.record})]
 
 
 def filled_in(
@@ -45,6 +45,9 @@ def filled_in(
     known = _known(analysis, record, stamp) if 0 <= record < len(lines) else {}
     if not known:
         return CannotMake("The line has changed meanwhile: ask again.")
+    refused = other_by_now(data, _called([*_known(analysis, record, None)]))
+    if refused is not None:
+        return refused
     line = lines[record]
     there = values_of(line)
     edits = [replace_value(line, (name,), known[name]) for name in known if name in there]
@@ -96,10 +99,10 @@ def _event(line: Line) -> EventType | None:
     return EVENTS.get(line.event_name or "")
 
 
-def _listed(names: list[str]) -> str:
+def _called(names: list[str]) -> str:
     shown = [f"`{name}`" for name in names[:_MOST_NAMED]]
     more = len(names) - len(shown)
     if more:
-        return f"{', '.join(shown)} and {more} more from the run"
+        return f"Fill in {', '.join(shown)} and {more} more from the run"
     listed = " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
-    return f"{listed} from the run"
+    return f"Fill in {listed} from the run"

@@ -4,6 +4,7 @@ remembered of each until then.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from lsprotocol import types
@@ -39,6 +40,13 @@ class CannotMake(NamedTuple):
     """Why a picked action is not carried out."""
 
     reason: str
+
+
+def other_by_now(data: Mapping[str, Any], title: str) -> CannotMake | None:
+    """Refuses an offer that does something else by now than it was called after."""
+    if data.get("title", title) == title:
+        return None
+    return CannotMake(f"This has changed meanwhile, and would now be “{title}”: ask again.")
 
 
 def asks_for(only: object, kind: str) -> bool:

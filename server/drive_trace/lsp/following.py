@@ -120,10 +120,13 @@ class Following:
         rest = self._since + _PATIENCE - asyncio.get_running_loop().time()
         await asyncio.wait([looking], timeout=max(0.0, rest))
 
-    async def settled(self) -> None:
+    async def settled(self, *, searches: bool = True) -> None:
         """Look at all closed traces, for an answer that is no use until they are known as they are
-        now. The client may not have told of the last change yet.
+        now. The client may not have told of the last change yet, nor of a new trace: for what a
+        person picks, folders are searched again, which takes too long while somebody types.
         """
+        if searches:
+            self._closed.folders.expire()
         if self._looking is not None:  # it may have passed by what has changed since
             await asyncio.wait([self._looking])
         await asyncio.wait([self._looking or self._look(self._look_at_all())])

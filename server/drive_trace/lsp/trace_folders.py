@@ -16,6 +16,10 @@ from drive_trace.storage.traces import Problem
 
 _SHARE = 20
 """Folders are searched again after this many times the time that it took."""
+_LONGEST = 5.0
+"""But after so many seconds at the most, or as many as it took: so late is a trace found that
+nobody tells of, where :meth:`TraceFolders.expire` does not ask for more.
+"""
 
 
 class _Found(NamedTuple):
@@ -72,7 +76,8 @@ class TraceFolders:
         if expired != self._expired:  # what came meanwhile may have been passed by already
             return self.search()
         now = time.monotonic()
-        good_until = now + (now - start) * _SHARE
+        took = now - start
+        good_until = now + min(took * _SHARE, max(took, _LONGEST))
         self._found = _Found(paths, folders, more, good_until, frozenset(left_out))
         return paths
 

@@ -11,6 +11,7 @@ from drive_trace.features.appending import appending_offers
 from drive_trace.features.code_actions import as_command, code_actions, touched
 from drive_trace.features.filling import fill_offers
 from drive_trace.features.filling_in import known_offers
+from drive_trace.features.joined import Joined
 from drive_trace.features.offers import KINDS, CannotMake, Offer
 from drive_trace.features.source_actions import source_offers
 from drive_trace.lsp.answers.base import Answer, Asked, Resolve
@@ -18,10 +19,17 @@ from drive_trace.lsp.answers.picking import APPLY_ACTION, edit_at_once, file_of,
 from drive_trace.lsp.client import Client
 
 
-def _code_action(asked: Asked, params: types.CodeActionParams) -> list[object]:
+def _code_action(asked: Asked, params: types.CodeActionParams) -> object:
     client = asked.client
     if not client.reads_action_literals and not client.applies_edits:
         return []
+    if client.reads_action_literals and not client.resolves_action_edits:
+        return asked.merging(lambda joined: _offered(asked, params, joined))
+    return _offered(asked, params, asked.joined)  # a grade is merged when it is picked
+
+
+def _offered(asked: Asked, params: types.CodeActionParams, joined: Joined) -> list[object]:
+    client = asked.client
     fixes = code_actions(
         asked.analysis,
         asked.document,
@@ -31,22 +39,20 @@ def _code_action(asked: Asked, params: types.CodeActionParams) -> list[object]:
     )
     # What the run tells comes before gaps that are to be filled in by hand.
     known = known_offers(asked.analysis, asked.point(params.range.start), params.context.only)
-    offers = _offers(asked, params)
+    offers = _offers(asked, params, joined)
     if client.reads_action_literals:
         return [*_actions(asked, known), *fixes, *_actions(asked, offers)]
     return [
         *(as_command(fix, asked.trace.uri, asked.trace.version) for fix in fixes),
         *(
-            types.Command(
-                each.title, APPLY_ACTION, arguments=[{"uri": asked.trace.uri, **each.data}]
-            )
+            types.Command(each.title, APPLY_ACTION, arguments=[_data(asked, each)])
             for each in (*known, *offers)
             if each.disabled is None
         ),
     ]
 
 
-def _offers(asked: Asked, params: types.CodeActionParams) -> list[Offer]:
+def _offers(asked: Asked, params: types.CodeActionParams, joined: Joined) -> list[Offer]:
     analysis, only = asked.analysis, params.context.only
     findings = list(touched(analysis, params.range, asked.encoding))
     # Where one finding is all there is, fix-all is no more than its fix.
@@ -56,7 +62,7 @@ def _offers(asked: Asked, params: types.CodeActionParams) -> list[Offer]:
     at, end = asked.point(params.range.start), asked.point(params.range.end)
     is_crowded = bool(findings) or end.record > at.record
     return [
-        *appending_offers(analysis, at, only, asked.joined, is_crowded=is_crowded),
+        *appending_offers(analysis, at, only, joined, is_crowded=is_crowded),
         *fill_offers(analysis, at, only, lambda path: file_of(asked, path) is not None),
         *source_offers(only, has_safe_fix=has_safe_fix),
     ]
@@ -74,13 +80,15 @@ def _action(asked: Asked, offer: Offer) -> types.CodeAction | dict[str, Any] | N
         disabled = types.CodeActionDisabled(offer.disabled)
         return types.CodeAction(offer.title, offer.kind, disabled=disabled)
     if asked.client.resolves_action_edits:
-        return types.CodeAction(
-            offer.title, offer.kind, data={"uri": asked.trace.uri, **offer.data}
-        )
+        return types.CodeAction(offer.title, offer.kind, data=_data(asked, offer))
     made = edit_at_once(asked, offer.data)
     if isinstance(made, CannotMake):
         return None
     return {"title": offer.title, "kind": offer.kind, "edit": made}
+
+
+def _data(asked: Asked, offer: Offer) -> dict[str, Any]:
+    return {"uri": asked.trace.uri, "title": offer.title, **offer.data}
 
 
 async def _resolve(_client: Client, asked: Asked | None, action: types.CodeAction) -> object:

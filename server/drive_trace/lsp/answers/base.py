@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from drive_trace.api import Analysis
-from drive_trace.features.joined import JoinedRun
+from drive_trace.features.joined import Joined, JoinedRun
 from drive_trace.features.positions import point_at
 from drive_trace.lsp.client import Client
 from drive_trace.lsp.settings import Settings
+from drive_trace.lsp.slices import check_unchanged
 from drive_trace.lsp.workspace import OpenTrace
 from drive_trace.lsp.workspace_runs import WorkspaceRuns
 from drive_trace.text import PositionEncoding
@@ -26,8 +27,8 @@ class Asked(NamedTuple):
     client: Client
     settings: Settings
     runs: WorkspaceRuns
-    settled: Callable[[], Awaitable[None]]
-    """Waits until the workspace's other traces are known as they are now."""
+    settled: Callable[..., Awaitable[None]]
+    """See :meth:`Following.settled`."""
 
     @property
     def analysis(self) -> Analysis:
@@ -52,6 +53,28 @@ class Asked(NamedTuple):
     def joined(self, run_id: str) -> JoinedRun | None:
         """A run over all its files in the workspace folder."""
         return self.runs.joined(run_id, self.trace.uri)
+
+    def merging(self, make: Callable[[Joined], object]) -> object:
+        """What is made of this trace and, where it asks for them, of what other files say of a run:
+        then it is made once more when these are known as they are now. Where they are not known at
+        all, nothing is merged, and nothing waits.
+        """
+        asks = False
+
+        def joined(run_id: str) -> JoinedRun | None:
+            nonlocal asks
+            said = self.joined(run_id)
+            asks |= said is None or said.lack is None
+            return said
+
+        made = make(joined)
+        return self._made_of_what_is_now(make) if asks else made
+
+    async def _made_of_what_is_now(self, make: Callable[[Joined], object]) -> object:
+        edits = self.trace.edits
+        await self.settled(searches=False)
+        check_unchanged(self.trace, edits)
+        return make(self.joined)
 
     def point(self, position: types.Position) -> Point:
         """Where a position of the client is."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcContentModified, JsonRpcException
 
 from drive_trace.api import Analysis
 from drive_trace.features.formatting import format_document, format_range
@@ -24,6 +24,7 @@ from drive_trace.lsp.answers.base import Answer, Asked
 from drive_trace.lsp.client import path_of
 from drive_trace.lsp.slices import check_unchanged, in_slices
 from drive_trace.lsp.threads import in_thread
+from drive_trace.lsp.workspace import OpenTrace
 from drive_trace.rules.base import shown
 from drive_trace.steps import Steps
 from drive_trace.trace.document import Point
@@ -63,14 +64,16 @@ async def _rename_run(asked: Asked, edits: int, run: Named, new_name: str) -> di
         made = yield from rename_named(analysis, run, new_name, asked.encoding, annotation)
         return each, made
 
-    others = asked.runs.others_with(run.value, uri)
+    check_unchanged(asked.trace, edits)
+    others, before = asked.runs.others_with(run.value, uri), _as_they_are(asked, run.value)
     uris = [uri, *(each.uri for each in others)]
     reason = _why_not(asked, run.value, new_name) or await in_thread(_not_writable, uris)
     if reason is not None:
         raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
     found = await asked.runs.ask_others(run.value, uri, work)
-    check_unchanged(asked.trace, edits)
     found.insert(0, await in_slices(asked.trace, work(asked.analysis, uri)))
+    if _as_they_are(asked, run.value) != before:
+        raise JsonRpcContentModified("a trace of the run has changed meanwhile")
     versions = {each.uri: each.trace.version for each in others if each.trace is not None}
     versions[uri] = asked.trace.version
     made = []
@@ -90,6 +93,13 @@ async def _rename_run(asked: Asked, edits: int, run: Named, new_name: str) -> di
         with_document_changes=client.reads_document_changes,
         annotations={annotation: about} if annotation is not None else None,
     )
+
+
+def _as_they_are(asked: Asked, run_id: str) -> list[tuple[str, OpenTrace | None, int]]:
+    """The traces that hold a run: which are open, and after how many changes."""
+    others = asked.runs.others_with(run_id, asked.trace.uri)
+    found = [(asked.trace.uri, asked.trace), *((each.uri, each.trace) for each in others)]
+    return [(uri, trace, 0 if trace is None else trace.edits) for uri, trace in found]
 
 
 def _why_not(asked: Asked, run_id: str, new_name: str) -> str | None:

@@ -17,15 +17,17 @@ from drive_trace.storage.recording import new_stamp
 _HOME = re.compile(r"^(.+)/(?:projects|wip)/")
 
 
-def _completion(asked: Asked, params: types.CompletionParams) -> types.CompletionList:
-    return completion(
-        asked.analysis,
-        asked.point(params.position),
-        asked.encoding,
-        client=asked.client.completion,
-        stamp=new_stamp(),
-        listing=_Listing(asked),
-        joined=asked.joined,
+def _completion(asked: Asked, params: types.CompletionParams) -> object:
+    return asked.merging(
+        lambda joined: completion(
+            asked.analysis,
+            asked.point(params.position),
+            asked.encoding,
+            client=asked.client.completion,
+            stamp=new_stamp(),
+            listing=_Listing(asked),
+            joined=joined,
+        )
     )
 
 
