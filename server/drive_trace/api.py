@@ -18,7 +18,6 @@ from drive_trace.rules.edits import capped
 from drive_trace.rules.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
 from drive_trace.scorecard.events import Event, TraceLog
-from drive_trace.scorecard.lookalikes import is_lookalike
 from drive_trace.scorecard.summary import (
     RunSummary,
     TraceSummary,
@@ -31,7 +30,7 @@ from drive_trace.steps import Steps, at_once, in_batches
 from drive_trace.text import Span
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import Line, run_of
+from drive_trace.trace.line import Line, Status, run_of
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.values import values_of
@@ -222,8 +221,8 @@ def _counts(line: Line) -> bool:
     """Whether the scorecard depends on what a line says."""
     event = line.event
     if event is None:
-        return line.is_rejected or is_lookalike(line)
-    return bool(event.is_feed or event.opens or event.closes)
+        return line.status is not Status.BLANK
+    return bool(event.is_feed or event.is_work or event.opens or event.closes)
 
 
 def summarize_text(

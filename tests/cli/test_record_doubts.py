@@ -117,7 +117,7 @@ def test_an_unknown_event_that_looks_like_a_grade_is_told(name: str, tmp_path: P
     alike = FAILED.replace("correctness-recorded", name)
     other = triage().replace("triage-verdict", "dispatch-recorded")
     path = write(tmp_path, "trace.jsonl", apart(GRADED + alike + other))
-    said = "line 2 has an unknown type much like correctness-recorded; it does not count"
+    said = "line 2 of an unknown type looks like correctness-recorded; it does not count"
     elsewhere = write(tmp_path, "a/trace.jsonl", "\n" + alike)
     assert f"\n  {said}\n" in run("score", path).out
     assert f"  ! {said}" in " ".join(run("score", "--format", "table", path).out.split("\n    "))
@@ -143,7 +143,7 @@ def test_an_unknown_event_that_looks_like_a_grade_is_told(name: str, tmp_path: P
 def test_an_unknown_event_that_looks_like_a_cost_is_told(tmp_path: Path) -> None:
     alike = tokens(1, 2, 3, 4).replace("tokens-recorded", "token-recorded")
     path = write(tmp_path, "trace.jsonl", apart(triage() + alike + alike))
-    said = "lines 2, 3 have unknown types much like tokens-recorded; they do not count"
+    said = "lines 2, 3 of unknown types look like tokens-recorded; they do not count"
     assert said in run("score", path).out
     ran = run("tokens", *record(path)[1:], "--input-tokens", "5")
     assert (ran.code, said in ran.out) == (0, True)
@@ -156,7 +156,7 @@ def test_an_unknown_event_that_looks_like_a_cost_is_told(tmp_path: Path) -> None
     ["slice-recorded", "retro-recorded", "costs", "record", "token-limit-hit", "tool-called"],
 )
 def test_other_unknown_events_are_no_slips(name: str, tmp_path: Path) -> None:
-    path = write(tmp_path, "trace.jsonl", GRADED + FAILED.replace("correctness-recorded", name))
+    path = write(tmp_path, "trace.jsonl", GRADED + triage().replace("triage-verdict", name))
     assert run("score", "--format", "json", path).json["files"][0]["lookalike_lines"] == []
     ran = run(*record(path, "--intent", "pass"))
     assert (ran.code, "unknown type" in ran.out + ran.err) == (0, False)

@@ -44,6 +44,7 @@ def test_a_score_in_json(tmp_path: Path) -> None:
         "wall_clock_ms": None,
         "wall_clock": {"counted": 0, "of": 0, "by_the_clock": 0},
         "rounds_per_dispatch": None,
+        "rounds": {"counted": 0, "of": 0},
     }
     assert score(path) == {
         "runs": [

@@ -137,7 +137,7 @@ def test_a_rejected_line_whose_run_cannot_be_read_is_not_silent_either() -> None
         {"event_type":"correctness-recorded","qa":
         """
     )
-    rejected = "of an unreadable run: 1 correctness line rejected (line 2), not counted"
+    rejected = "1 correctness line rejected (line 2), not counted, which may be of this run"
     assert lenses == [
         (1, f"CORRECT, but {rejected}"),
         (1, f"decides: CORRECT, but {rejected}"),
@@ -155,7 +155,7 @@ def test_a_run_id_that_is_cut_off_is_no_run_id() -> None:
         {{{alpha}
         """
     )
-    rejected = "of an unreadable run: 1 correctness line rejected (line 3), not counted"
+    rejected = "1 correctness line rejected (line 3), not counted, which may be of this run"
     assert lenses == [
         (1, f"CORRECT, but {rejected}"),
         (1, f"decides: CORRECT, but {rejected}"),

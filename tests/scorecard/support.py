@@ -14,7 +14,7 @@ from tests.support.fixtures import dumps, trace
 TRIPLES = list(product(("pass", "fail", None), repeat=3))
 
 
-def event(event_type: str, run: str | None = "checkout-retry", **fields: object) -> str:
+def event(event_type: object, run: str | None = "checkout-retry", **fields: object) -> str:
     """An event in short: the vocabulary's example with fields changed, and with an id that only
     what says the same has.
     """

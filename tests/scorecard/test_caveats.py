@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from drive_trace.scorecard.caveats import TABLE
+from drive_trace.vocabulary import TOKEN_FIELDS
 from tests.cli.support import run, write
 from tests.scorecard.support import PASSED, event, graded
 from tests.support.fixtures import trace
@@ -14,6 +16,8 @@ from tests.support.fixtures import trace
 PAGE = Path(__file__).parents[2] / "docs" / "caveats.md"
 EARLY, LATE = "2026-05-28T13:00:00.000Z", "2026-05-28T15:00:00.000Z"
 WORK = "round-start"
+FAILED: dict[str, Any] = {"mechanical": "pass", "qa": "fail", "intent": "pass"}
+COSTS: dict[str, Any] = dict.fromkeys(TOKEN_FIELDS, 1)
 
 
 def test_the_page_has_the_table_of_the_code() -> None:
@@ -65,11 +69,11 @@ CASES = {
     ),
     "an unknown type below": (
         [trace(PASSED, event("correctness-record"))],
-        "line 2 has an unknown type much like correctness-recorded; it does not count",
+        "line 2 of an unknown type looks like correctness-recorded; it does not count",
     ),
     "a later rejected grade of an unreadable run in another file": (
         [trace(PASSED), trace(graded("pass", "failed", "pass", run=None, ts=LATE))],
-        "1 correctness line rejected, of an unreadable run",
+        "1 correctness line rejected, which may be of this run",
     ),
     "an earlier one": (
         [trace(PASSED), trace(graded("pass", "failed", "pass", run=None, ts=EARLY))],
@@ -77,11 +81,11 @@ CASES = {
     ),
     "a later unknown type without a run in another file": (
         [trace(PASSED), trace(event("correctness-record", run=None, ts=LATE))],
-        "1 correctness line of an unknown type, of an unreadable run",
+        "1 correctness line of an unknown type, which may be of this run",
     ),
     "an unknown type without a run below": (
         [trace(PASSED, event("correctness-record", run=None))],
-        "line 2 has an unknown type much like correctness-recorded; it does not count",
+        "line 2 of an unknown type looks like correctness-recorded; it does not count",
     ),
     "an unknown type without a run above": (
         [trace(event("correctness-record", run=None), PASSED)],
@@ -99,6 +103,62 @@ CASES = {
     "two grades of one moment, of which one has less": (
         [trace(graded("pass", None, "pass")), trace(PASSED)],
         "1 other file grades other components",
+    ),
+    "a rejected line below": (
+        [trace(PASSED, event(WORK), event(WORK), event(WORK, round_number="two"))],
+        "stale: 2 events and 1 rejected line after the grade",
+    ),
+    "a rejected line above": ([trace(event(WORK, round_number="two"), PASSED)], None),
+    "an unknown event below": (
+        [trace(PASSED, event("round-begun"))],
+        "stale: 1 unknown event after the grade",
+    ),
+    "an unknown event above": ([trace(event("round-begun"), PASSED)], None),
+    "a later rejected line and a later unknown event in another file": (
+        [trace(PASSED), trace(event(WORK, round_number=0, ts=LATE), event("begun", ts=LATE))],
+        "stale: 1 rejected line and 1 unknown event after the grade",
+    ),
+    "earlier ones in another file": (
+        [trace(PASSED), trace(event(WORK, round_number=0, ts=EARLY), event("begun", ts=EARLY))],
+        None,
+    ),
+    "those of another run": (
+        [trace(PASSED, event(WORK, round_number=0, run="b"), event("begun", run="b"))],
+        None,
+    ),
+    "a cost and work on one line below": (
+        [trace(PASSED, event(WORK) + event("tokens-recorded"))],
+        "stale: 1 rejected line after the grade",
+    ),
+    "a grade of another name below": (
+        [trace(PASSED, event("verdict-given", **FAILED))],
+        "line 2 of an unknown type looks like correctness-recorded; it does not count",
+    ),
+    "a grade without a type below": (
+        [trace(PASSED, event(None, **FAILED))],
+        "1 correctness line rejected (line 2), not counted",
+    ),
+    "a grade without a type and without a run below": (
+        [trace(PASSED, event(None, run=None, **FAILED))],
+        "1 correctness line rejected (line 2), not counted, which may be of this run",
+    ),
+    "a cost of another name and one without a type below": (
+        [
+            trace(
+                PASSED,
+                event("spent", **COSTS),
+                event(None, **COSTS),
+            )
+        ],
+        None,
+    ),
+    "an earlier grade in another file whose time has no zone": (
+        [trace(graded("pass", "fail", "pass", ts=EARLY[:-1])), trace(PASSED)],
+        "1 other file grades it differently",
+    ),
+    "earlier work in another file whose time has no zone": (
+        [trace(PASSED), trace(event(WORK, ts=EARLY[:-1]))],
+        "stale: 1 event after the grade",
     ),
     "an end that is missing": (
         [trace(event("dispatch-start"), event("dispatch-start", dispatch_id="d"), PASSED)],
@@ -128,7 +188,7 @@ WITH_A_COPY = {
     ),
     "a look-alike below": (
         [PASSED, event("correctness-record", ts=EARLY)],
-        "line 2 has an unknown type much like correctness-recorded; it does not count",
+        "line 2 of an unknown type looks like correctness-recorded; it does not count",
     ),
     "another grade below": (
         [PASSED, graded("pass", "fail", "pass", ts=EARLY)],
@@ -190,6 +250,66 @@ def test_coverage_stands_beside_the_sum(tmp_path: Path) -> None:
     (scored,) = run("score", "--format", "json", path).json["runs"]
     assert scored["efficiency"]["wall_clock"] == {"counted": 1, "of": 3, "by_the_clock": 0}
     assert "partial-coverage" in [each["code"] for each in scored["caveats"]]
+
+
+def test_what_looks_like_a_feed_by_its_fields_is_told_as_that(tmp_path: Path) -> None:
+    feeds = [event(None, **FAILED), event(4, **COSTS)]
+    path = write(tmp_path, "trace.jsonl", trace(PASSED, *feeds) + "\n")
+    (scored,) = run("score", "--format", "json", path).json["runs"]
+    assert [(each["code"], each["lines"][0]["line"]) for each in scored["caveats"]] == [
+        ("lookalike-grade", 2),
+        ("lookalike-cost", 3),
+    ]
+
+
+def test_a_mean_says_what_it_is_over(tmp_path: Path) -> None:
+    starts = [event("dispatch-start", dispatch_id=f"d-{at}") for at in (1, 2)]
+    rounds = [event(WORK, dispatch_id="d-1"), event(WORK, dispatch_id="d-2", round_number=None)]
+    path = write(tmp_path, "trace.jsonl", trace(*starts, *rounds, PASSED) + "\n")
+    assert "1.00 (1 of 2 dispatches)" in run("score", path, "--format", "text").out
+    assert "1.00 (1 of 2 dispatches)" in run("report", path, "--format", "html").out
+    (scored,) = run("score", "--format", "json", path).json["runs"]
+    assert scored["efficiency"]["rounds"] == {"counted": 1, "of": 2}
+    (partial,) = [each for each in scored["caveats"] if each["code"] == "partial-coverage"]
+    why = "of the others no round is recorded, or readers reject it"
+    assert partial["message"] == f"rounds of 1 of 2 dispatches: {why}"
+    assert partial["lines"] == [{"path": str(path), "line": 4}]
+
+
+def test_a_figure_says_that_it_lacks_rejected_lines(tmp_path: Path) -> None:
+    lines = [
+        event("project-started"),
+        event("project-closed", final_retro_done="no"),
+        event(WORK, dispatch_id="d-1"),
+        event(WORK, dispatch_id="d-1", round_number=0),
+        event("project-closed", ts=LATE),
+        PASSED,
+    ]
+    path = write(tmp_path, "trace.jsonl", trace(*lines) + "\n")
+    (scored,) = run("score", "--format", "json", path).json["runs"]
+    said = [each["message"] for each in scored["caveats"] if each["code"] == "partial-coverage"]
+    assert said == ["wall-clock without 1 rejected line", "rounds without 1 rejected line"]
+
+
+def test_two_ends_of_one_dispatch_are_not_one(tmp_path: Path) -> None:
+    ends = [event("dispatch-end", dispatch_id="d", wall_clock_ms=each) for each in (1000, 2000)]
+    path = write(tmp_path, "trace.jsonl", trace(*ends, PASSED) + "\n")
+    assert "3s (3,000 ms; 2 of 2 ends of 1 dispatch, as claimed)" in run("score", path).out
+    (scored,) = run("score", "--format", "json", path).json["runs"]
+    assert scored["efficiency"]["wall_clock"] == {"counted": 2, "of": 2, "by_the_clock": 0}
+
+
+def test_a_grade_that_another_file_erases_is_told(tmp_path: Path) -> None:
+    failed, erasing = graded("pass", "fail", None, ts=EARLY), graded(None, None, "pass")
+    paths = [
+        write(tmp_path, f"{at}.jsonl", f"{trace(each)}\n")
+        for at, each in enumerate((failed, erasing))
+    ]
+    (scored,) = run("score", "--format", "json", *paths).json["runs"]
+    assert scored["verdict"] == "not-computable"
+    (caveat,) = scored["caveats"]
+    assert (caveat["code"], caveat["qualifies"]) == ("contradicting-grades", False)
+    assert caveat["message"] == "1 other file grades other components; the latest grade counts"
 
 
 def test_what_nobody_graded_is_not_called_incorrect(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import json
 import re
 import tempfile
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,24 +19,38 @@ from tests.scorecard.support import event, graded
 from tests.support.fixtures import trace
 
 TIMES = [f"2026-05-28T1{hour}:00:00.000Z" for hour in range(4)]
-TS = st.sampled_from([*TIMES, "soon"])
+NO_ZONE = "2026-05-28T10:00:00"
+TS = st.sampled_from([*TIMES, *TIMES, "soon", NO_ZONE])
+IDS = st.sampled_from([f"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c9{digit}" for digit in range(6)])
+"""Few, so that copies and conflicts happen."""
 RUN = st.sampled_from(["checkout-retry", None])
 OUTCOME = st.sampled_from(["pass", "pass", "pass", "pass", "fail", None])
+GRADED = ("mechanical", "qa", "intent")
+KINDS = (
+    *("grade", "grade", "grade", "work", "rejected", "broken", "alike", "note"),
+    *("rejected work", "unknown work", "untyped grade", "renamed grade", "rejected cost"),
+)
 
 
 @st.composite
 def lines(draw: st.DrawFn) -> bytes:
-    ts = draw(TS)
-    kind = draw(st.sampled_from(["grade", "grade", "work", "rejected", "alike", "broken", "note"]))
-    if kind == "grade":
-        said = graded(draw(OUTCOME), draw(OUTCOME), draw(OUTCOME), ts=ts)
-    elif kind in {"rejected", "broken"}:
-        said = graded("pass", "failed", "pass", ts=ts, run=draw(RUN))
-    elif kind == "alike":
-        said = event("correctness-record", ts=ts, run=draw(RUN))
-    else:
-        said = event("round-start" if kind == "work" else "retro-landed", ts=ts)
-    record = json.loads(trace(said)) | {"event_id": str(draw(st.uuids(version=4)))}
+    ts, run_id = draw(TS), draw(RUN)
+    kind = draw(st.sampled_from(KINDS))
+    given: dict[str, Any] = {name: draw(OUTCOME) for name in GRADED}
+    said = {
+        "grade": lambda: graded(*given.values(), ts=ts),
+        "rejected": lambda: graded("pass", "failed", "pass", ts=ts, run=run_id),
+        "broken": lambda: graded("pass", "failed", "pass", ts=ts, run=run_id),
+        "alike": lambda: event("correctness-record", ts=ts, run=run_id),
+        "work": lambda: event("round-start", ts=ts),
+        "rejected work": lambda: event("round-start", ts=ts, round_number="one"),
+        "unknown work": lambda: event("round-begun", ts=ts),
+        "untyped grade": lambda: event(None, ts=ts, run=run_id, **given),
+        "renamed grade": lambda: event("verdict-given", ts=ts, run=run_id, **given),
+        "rejected cost": lambda: event("tokens-recorded", ts=ts, input_tokens=-1),
+        "note": lambda: event("retro-landed", ts=ts),
+    }[kind]()
+    record = json.loads(trace(said)) | {"event_id": draw(IDS)}
     written = json.dumps(record).encode()
     return written.replace(b"failed", b"fa\xffil") if kind == "broken" else written
 
@@ -50,43 +65,68 @@ FILES = st.lists(
 )
 
 
-def is_earned(  # noqa: C901, PLR0912 - an oracle in one piece, to be read from above
-    files: list[tuple[list[bytes], bool]],
-) -> bool:
-    """Whether the one run of the files is CORRECT beyond doubt."""
-    if any(is_unread for _, is_unread in files):
+class Grade(NamedTuple):
+    ts: str
+    at: int
+    number: int
+    triple: tuple[object, ...]
+    record: bytes
+
+
+def is_certain(ts: str) -> bool:
+    return ts.endswith("Z")
+
+
+def is_doubtful(each: dict[str, Any]) -> bool:
+    """Whether a record that is no grade may stand for work, or for a grade, of the run."""
+    named = each["project_run_id"] is not None
+    if each["event_type"] in {"retro-landed", "tokens-recorded"}:
         return False
-    grades, marks = [], []
+    has_grade = set(GRADED) <= each.keys() or str(each["event_type"]).startswith("correctness")
+    return named or has_grade
+
+
+def grades_and_doubts(
+    files: list[tuple[list[bytes], bool]],
+) -> tuple[dict[int, Grade], list[tuple[str, int, int]]]:
+    """The last grade of each file by the file's number, and where doubtful records stand."""
+    last: dict[int, Grade] = {}
+    doubts = []
     for at, (records, _) in enumerate(files):
-        own = -1
         for number, record in enumerate(records):
             each = json.loads(record.decode("utf-8", "replace"))
-            kind, ts = each["event_type"], each["ts"]
-            triple = tuple(each.get(name) for name in ("mechanical", "qa", "intent"))
-            if kind == "correctness-recorded" and set(triple) <= {"pass", "fail", None}:
-                own = number
-                last = (ts, at, number, triple)
-            elif kind.startswith("correctness") or kind == "round-start":
-                marks.append((kind == "round-start", ts, at, number))
-        if own >= 0:
-            grades.append(last)
-    if not grades:
+            triple = tuple(each.get(name) for name in GRADED)
+            is_grade = each["event_type"] == "correctness-recorded"
+            if is_grade and set(triple) <= {"pass", "fail", None}:
+                last[at] = Grade(each["ts"], at, number, triple, record)
+            elif is_doubtful(each):
+                doubts.append((each["ts"], at, number))
+    return last, doubts
+
+
+def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
+    """Whether the one run of the files is CORRECT beyond doubt."""
+    last, doubts = grades_and_doubts(files)
+    if not last or any(is_unread for _, is_unread in files):
         return False
-    decides, _, _, triple = max(grades, key=lambda each: each[:2])
-    own_lines = {at: number for _, at, number, _ in grades}
-    latest = {at for ts, at, _, _ in grades if ts == decides}
-    if set(triple) != {"pass"}:
+    decides = max(last.values(), key=lambda grade: (grade.ts, grade.at))
+    if set(decides.triple) != {"pass"}:
         return False
-    if any(other[3] != triple and not (other[0] < decides != "soon") for other in grades):
+    # Which files' lines are in order with the grade: its own, and those that may grade later, or
+    # that have a copy of it.
+    in_order = {
+        grade.at
+        for grade in last.values()
+        if grade.ts >= decides.ts or not is_certain(grade.ts) or not is_certain(decides.ts)
+    }
+    in_order |= {at for at, (records, _) in enumerate(files) if decides.record in records}
+    if any(last[at].triple != decides.triple for at in in_order):
         return False
-    for is_work, ts, at, number in marks:
-        if at in latest:
-            if number > own_lines[at]:
+    for ts, at, number in doubts:
+        if at not in in_order and is_certain(ts) and is_certain(decides.ts):
+            if ts >= decides.ts:
                 return False
-        elif number > own_lines.get(at, -1):
-            if "soon" in {ts, decides} or ts >= decides:
-                return False
-        elif is_work and "soon" not in {ts, decides} and ts >= decides:
+        elif at not in last or number > last[at].number:
             return False
     return True
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, cast
 from drive_trace.trace.index import Index, Run, latest
 from drive_trace.trace.line import RUN_POSITION, Line, OddLine
 from drive_trace.trace.mentions import mentioned
-from drive_trace.trace.times import moment
+from drive_trace.trace.times import latest_recorded, moment
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, WRITERS, Entity
 
 MOST = 16
@@ -233,13 +233,8 @@ class RunInFiles(NamedTuple):
         """The grade with the latest ``ts``, the later file's on a tie; of a component, among those
         that record it.
         """
-        found: GradeInFile | None = None
-        for each in self.grades:
-            if name is not None and each.line.fact(name) is None:
-                continue
-            if found is None or each.line.text_fact("ts") >= found.line.text_fact("ts"):
-                found = each
-        return found
+        having = (each for each in self.grades if name is None or each.line.fact(name) is not None)
+        return latest_recorded(having, lambda each: each.line.text_fact("ts"))
 
 
 class UnreadFile(NamedTuple):

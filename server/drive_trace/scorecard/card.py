@@ -7,12 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from drive_trace.scorecard.caveats import (
-    Caveat,
-    Unread,
-    caveat_of_coverage,
-    caveats_of,
-)
+from drive_trace.scorecard.caveats import Caveat, Unread
 from drive_trace.scorecard.copies import overlaps
 from drive_trace.scorecard.efficiency import (
     Efficiency,
@@ -24,7 +19,8 @@ from drive_trace.scorecard.efficiency import (
     total_wall_clock,
     wall_clock,
 )
-from drive_trace.scorecard.lookalikes import Lookalike
+from drive_trace.scorecard.finding_caveats import caveats_of, caveats_of_coverage
+from drive_trace.scorecard.lookalikes import UnknownLine
 from drive_trace.scorecard.summary import (
     Recorded,
     Rejected,
@@ -36,6 +32,7 @@ from drive_trace.scorecard.summary import (
     without_copies,
 )
 from drive_trace.scorecard.verdict import Gate, Verdict, headline, judge, what_would_change_it
+from drive_trace.trace.times import latest_recorded
 from drive_trace.vocabulary import TOKEN_FIELDS
 
 NO_RUN_SIGNAL = "no correctness signal was recorded"
@@ -147,7 +144,7 @@ class ScoreCard(NamedTuple):
         return any(run.correctness is not None for run in self.runs)
 
     @property
-    def stray_lookalikes(self) -> tuple[Lookalike, ...]:
+    def stray_lookalikes(self) -> tuple[UnknownLine, ...]:
         """Lines of unknown types that look like a feed of no run that is known."""
         known = {run.run_id for run in self.runs}
         found = (each for trace in self.traces for each in trace.lookalikes)
@@ -169,9 +166,7 @@ class ScoreCard(NamedTuple):
         return Efficiency(
             self.correct_tokens,
             total_wall_clock([run.measured.wall_clock for run in correct]),
-            mean_rounds(
-                [part.rounds_per_dispatch for run in correct for part in run.counted_parts]
-            ),
+            mean_rounds([part for run in correct for part in run.counted_parts]),
             len(correct),
             runs_with([tokens_of(run.tokens) for run in correct]),
         )
@@ -218,33 +213,27 @@ def score_run(
             for part, overlap in zip(parts, shared, strict=True)
         )
     )
-    gate, clock = judge(correctness), wall_clock(counted)
+    gate = judge(correctness)
+    measured = Efficiency(
+        tokens_of(tokens) or dict.fromkeys(TOKEN_FIELDS), wall_clock(counted), mean_rounds(counted)
+    )
     caveats = list(caveats_of(parts, correctness, unread, shared, unplaced))
     if gate.verdict is Verdict.CORRECT:
-        caveats += caveat_of_coverage(clock.counted, clock.of)
+        caveats += caveats_of_coverage(measured, parts)
     return RunScore(
         run_id=parts[0].run_id,
         parts=tuple(parts),
         correctness=correctness,
         tokens=tokens,
         gate=gate,
-        measured=Efficiency(
-            tokens_of(tokens) or dict.fromkeys(TOKEN_FIELDS),
-            clock,
-            mean_rounds([part.rounds_per_dispatch for part in counted]),
-        ),
+        measured=measured,
         caveats=tuple(caveats),
         counted_parts=counted,
     )
 
 
 def _latest(events: Iterable[Recorded | None]) -> Recorded | None:
-    """Between traces the event with the latest ``ts`` counts, the later trace on a tie."""
-    latest: Recorded | None = None
-    for event in events:
-        if event is not None and (latest is None or event.ts >= latest.ts):
-            latest = event
-    return latest
+    return latest_recorded((each for each in events if each is not None), lambda each: each.ts)
 
 
 # As JSON
@@ -319,12 +308,13 @@ def _run_json(run: RunScore) -> dict[str, object]:
 
 
 def _efficiency_json(efficiency: Efficiency) -> dict[str, object]:
-    clock = efficiency.wall_clock
+    clock, rounds = efficiency.wall_clock, efficiency.rounds
     told: dict[str, object] = {
         "tokens": _numbers(efficiency.tokens),
         "wall_clock_ms": as_double(clock.ms),
         "wall_clock": {"counted": clock.counted, "of": clock.of, "by_the_clock": clock.clocked},
-        "rounds_per_dispatch": efficiency.rounds_per_dispatch,
+        "rounds_per_dispatch": rounds.mean,
+        "rounds": {"counted": rounds.counted, "of": rounds.of},
     }
     if efficiency.token_runs is not None:
         told["runs"] = efficiency.runs

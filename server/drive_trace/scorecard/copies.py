@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 from drive_trace.trace.line import Line
 from drive_trace.trace.tables import Table
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType
+from drive_trace.vocabulary import LIFETIMES, Entity, EventType
 
 Number = Callable[[Line], int]
 """Gives a line's number from 1."""
@@ -27,18 +27,15 @@ class Noted(NamedTuple):
     space.
     """
     event: EventType
-    counts: object
-    """The dispatch in which a round is started; the milliseconds that the end of one claims."""
+    dispatch: object
+    """The dispatch that a start, an end or a round's start is of; else None."""
+    claims: int | None
+    """The milliseconds that the end of one claims; else None."""
     ts: str
 
 
-_COUNTS = {
-    name: EVENTS[name].keeps.index(field)
-    for name, field in (
-        (LIFETIMES[Entity.ROUND].opener, LIFETIMES[Entity.DISPATCH].field),
-        (LIFETIMES[Entity.DISPATCH].closer, "wall_clock_ms"),
-    )
-}
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
+_COUNTED = (_DISPATCH.opener, _DISPATCH.closer, LIFETIMES[Entity.ROUND].opener)
 
 
 class Events:
@@ -102,9 +99,10 @@ class LiveEvents(Events):
 def _noted(line: Line, number: Number) -> Noted:
     event, facts = line.event, line.facts
     assert event is not None
-    place = _COUNTS.get(event.name)
-    counts = facts[place] if place is not None else None
-    return Noted(number(line), hash("".join(line.text.split())), event, counts, str(facts[0]))
+    dispatch = line.fact(_DISPATCH.field) if event.name in _COUNTED else None
+    claims = cast("int", line.fact("wall_clock_ms")) if event.name == _DISPATCH.closer else None
+    content = hash("".join(line.text.split()))
+    return Noted(number(line), content, event, dispatch, claims, str(facts[0]))
 
 
 class Twin(NamedTuple):

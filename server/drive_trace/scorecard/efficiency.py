@@ -19,13 +19,31 @@ class WallClock(NamedTuple):
     ms: int | None
     """None where there is no signal."""
     counted: int
-    """So many dispatches have an end, whose claims are summed."""
+    """So many ends of dispatches are summed, as claimed."""
     of: int
-    """So many were started or ended in the runs that are measured by their dispatches."""
+    """So many there would be if each start had one, in the runs that are measured so."""
+    dispatches: int
+    """So many dispatches were started or ended in these runs."""
     clocked: int
     """So many runs are measured by the clock, from their start to their close."""
     missing: int = 0
     """So many runs have no signal."""
+
+
+class Rounds(NamedTuple):
+    """The mean number of rounds that a dispatch took."""
+
+    mean: float | None
+    """None where there is no signal."""
+    counted: int
+    """So many dispatches have a round."""
+    of: int
+    """So many there are."""
+
+    @property
+    def dispatches(self) -> int:
+        """As in a wall-clock time."""
+        return self.of
 
 
 class Efficiency(NamedTuple):
@@ -33,8 +51,7 @@ class Efficiency(NamedTuple):
 
     tokens: Tokens
     wall_clock: WallClock
-    rounds_per_dispatch: float | None
-    """The mean number of rounds that a dispatch took."""
+    rounds: Rounds
     runs: int = 1
     """How many runs the figures are of."""
     token_runs: Mapping[str, int] | None = None
@@ -44,6 +61,19 @@ class Efficiency(NamedTuple):
     def wall_clock_ms(self) -> int | None:
         """Milliseconds; None where there is no signal."""
         return self.wall_clock.ms
+
+    @property
+    def rounds_per_dispatch(self) -> float | None:
+        """The mean number of rounds that a dispatch took; None where there is no signal."""
+        return self.rounds.mean
+
+
+def covered(figure: WallClock | Rounds) -> str:
+    """``12 of 16 dispatches``, and ``2 of 2 ends of 1 dispatch`` where one has several."""
+    is_plain = figure.of == figure.dispatches
+    plural = "es" * (is_plain or figure.dispatches != 1)
+    ends = "" if is_plain else f"ends of {figure.dispatches:,} "
+    return f"{figure.counted:,} of {figure.of:,} {ends}dispatch{plural}"
 
 
 def tokens_of(recorded: Recorded | None) -> Tokens | None:
@@ -76,6 +106,7 @@ def total_wall_clock(many: Sequence[WallClock]) -> WallClock:
         sum(values) if values else None,
         sum(each.counted for each in many),
         sum(each.of for each in many),
+        sum(each.dispatches for each in many),
         sum(each.clocked for each in many),
         sum(each.missing for each in many),
     )
@@ -89,26 +120,29 @@ def wall_clock(parts: Sequence[RunSummary]) -> WallClock:
     closed = min((part.closed for part in parts if part.closed is not None), default=None)
     measured = milliseconds_between(started, closed)
     if measured is not None and measured >= 0:
-        return WallClock(measured, 0, 0, 1)
+        return WallClock(measured, 0, 0, 0, 1)
     claims = [part.dispatch_ms for part in parts if part.dispatch_ms is not None]
-    counted, of = _coverage([part.dispatches for part in parts if part.dispatches])
-    return WallClock(sum(claims) if claims else None, counted, of, 0, int(not claims))
+    starts = _summed([part.starts for part in parts])
+    ends = _summed([part.ends for part in parts])
+    each = starts.keys() | ends.keys()
+    of = sum(max(starts.get(name, 0), ends.get(name, 0)) for name in each)
+    ms = sum(claims) if claims else None
+    return WallClock(ms, sum(ends.values()), of, len(each), 0, int(not claims))
 
 
-def _coverage(many: Sequence[Mapping[str, bool]]) -> tuple[int, int]:
-    """How many dispatches are ended, of how many."""
-    if len(many) == 1:
-        return sum(many[0].values()), len(many[0])
-    ended = {name for each in many for name, is_ended in each.items() if is_ended}
-    return len(ended), len(set().union(*many))
-
-
-def mean_rounds(many: Sequence[Mapping[str, int]]) -> float | None:
+def mean_rounds(parts: Sequence[RunSummary]) -> Rounds:
     """The mean number of rounds over all dispatches that had one."""
+    rounds = _summed([part.rounds_per_dispatch for part in parts])
+    known = rounds.keys() | _summed([part.starts for part in parts]).keys()
+    known |= _summed([part.ends for part in parts]).keys()
+    mean = sum(rounds.values()) / len(rounds) if rounds else None
+    return Rounds(mean, len(rounds), len(known))
+
+
+def _summed(many: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
     if len(many) == 1:
-        (only,) = many
-        return sum(only.values()) / len(only) if only else None
-    rounds: Counter[str] = Counter()
+        return many[0]
+    sums: Counter[str] = Counter()
     for each in many:
-        rounds.update(each)
-    return rounds.total() / len(rounds) if rounds else None
+        sums.update(each)
+    return sums

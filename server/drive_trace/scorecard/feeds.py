@@ -14,10 +14,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from drive_trace.scorecard.lookalikes import Lookalike, lookalike, meant_feed, run_named
-from drive_trace.scorecard.summary import Rejected, dropped, time_in
+from drive_trace.scorecard.lookalikes import UnknownLine, meant_by, meant_feed, unknown_line
+from drive_trace.scorecard.order import may_be_after
+from drive_trace.scorecard.summary import Rejected, dropped
 from drive_trace.trace.line import Line, OddLine, Status
 from drive_trace.trace.reading import read_lines
+from drive_trace.trace.times import latest_recorded
 from drive_trace.trace.values import values_of
 from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType
 
@@ -54,7 +56,7 @@ class FeedState(NamedTuple):
     """Other lines that readers drop and that may hold an event of the run's feed, as where two
     were written on one line.
     """
-    lookalikes: tuple[Lookalike, ...]
+    lookalikes: tuple[UnknownLine, ...]
     """Lines of unknown types that look like the feed, and that are the run's, or may be."""
     agent_id: str | None
     """The orchestrator's session, as all events of the run have it that name one; None where they
@@ -88,27 +90,27 @@ class JoinedFeed(NamedTuple):
         """The file whose event counts for the run: the one with the latest ``ts``, the later file
         on a tie.
         """
-        found: FileFeed | None = None
-        latest = ""
-        for each in self.files:
-            counted = each.state.counted
-            if counted is not None and counted.ts >= latest:
-                found, latest = each, counted.ts
-        return found
+        found = [(each, each.state.counted) for each in self.files]
+        having = [(each, counted.ts) for each, counted in found if counted is not None]
+        latest = latest_recorded(having, lambda pair: pair[1])
+        return latest[0] if latest is not None else None
 
     @property
     def rejected_after(self) -> Sequence[tuple[str, tuple[Rejected, ...]]]:
-        """The rejected lines, file by file, that stand after the event which counts for the run:
-        below it in its file; in another, below that one's last event, unless they are older.
+        """The rejected lines, file by file, that stand after the event which counts for the run,
+        or may.
         """
         decider = self.deciding
         counted = decider.state.counted if decider is not None else None
         found = []
         for each in self.files:
+            state, is_latest = each.state, each is decider
+            own = state.counted.line if state.counted is not None else None
             since = tuple(
                 line
-                for line in each.state.rejected_since
-                if counted is None or each is decider or (line.ts or counted.ts) >= counted.ts
+                for line in sorted((*state.rejected, *state.hidden))
+                if counted is None
+                or may_be_after(line.line, line.ts, own, counted.ts, is_latest=is_latest)
             )
             if since:
                 found.append((each.path, since))
@@ -143,17 +145,14 @@ def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
     numbers = _line_numbers(data, [start for start, _ in found])
 
     def told(lines: list[tuple[int, OddLine]]) -> tuple[Rejected, ...]:
-        return tuple(
-            dropped(line, numbers[start])._replace(ts=time_in(line))
-            for start, line in reversed(lines)
-        )
+        return tuple(dropped(line, numbers[start]) for start, line in reversed(lines))
 
     return FeedState(
         counted is not None or has_run(data, run_id),
         None if counted is None else counted_in(counted[1], numbers[counted[0]]),
         told(rejected),
         told(hidden),
-        tuple(lookalike("", numbers[start], feed.name, line) for start, line in reversed(alike)),
+        tuple(unknown_line("", numbers[start], line) for start, line in reversed(alike)),
         _agent_of(data, run_id),
     )
 
@@ -216,7 +215,7 @@ def _lookalike_names(data: bytes, feed: EventType) -> Iterator[bytes]:
     """The unknown event types that stand in a trace without escapes and look like the feed."""
     for name in set(_PLAIN_NAME.findall(data)):
         text = name.decode("utf-8", "replace")
-        if text not in EVENTS and meant_feed(text) == feed.name:
+        if text not in EVENTS and meant_by(text) == feed.name:
             yield b'"%b"' % name
 
 
@@ -234,9 +233,8 @@ def _may_hide(line: OddLine, signs: Iterable[str], run_id: str) -> bool:
 
 def _is_alike(line: OddLine, feed: EventType, run_id: str) -> bool:
     """Whether a line of an unknown type looks like one of the run's feed, or of any run's."""
-    name = line.event_name
-    is_alike = line.status is Status.UNKNOWN and name is not None and meant_feed(name) == feed.name
-    return is_alike and run_named(line) in (run_id, None)
+    is_alike = line.status is Status.UNKNOWN and meant_feed(line) == feed.name
+    return is_alike and line.run_id in (run_id, None)
 
 
 def counted_in(line: Line, number: int) -> Counted:

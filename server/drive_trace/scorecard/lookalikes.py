@@ -1,21 +1,18 @@
-"""Lines of unknown types whose names look like a feed's.
+"""Lines of unknown types, and which of them look like a feed's.
 
 Somebody meant to grade a run, or to say what it cost, and readers keep the line apart without a
-word.
+word. What the others are, nobody knows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-import orjson
-
-from drive_trace.json_text import parse
-from drive_trace.json_text.strings import strings_named
 from drive_trace.steps import Steps, in_batches
-from drive_trace.trace.line import Line, Status, name_of
+from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.mentions import feed_with_fields, time_in
 from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.slips import are_alike
 
@@ -23,14 +20,14 @@ _LONGEST = 80
 _FEEDS = tuple(event.name for event in EVENTS.values() if event.is_feed)
 
 
-class Lookalike(NamedTuple):
-    """A line of an unknown type that looks like a feed's."""
+class UnknownLine(NamedTuple):
+    """A line of an unknown type."""
 
     path: str
     line: int
     """From 1."""
-    meant: str
-    """The feed's event."""
+    meant: str | None
+    """The feed's event that it looks like, if any."""
     event_name: str
     run_id: str | None
     """The line's run, where it can be read."""
@@ -38,8 +35,15 @@ class Lookalike(NamedTuple):
     """When it was recorded, where that can be read."""
 
 
+def meant_feed(line: OddLine) -> str | None:
+    """The feed that a line of an unknown type was most likely meant for, if for any: by a type that
+    is a slip of the feed's, or by having all its fields.
+    """
+    return meant_by(line.event_name or "") or feed_with_fields(line.text)
+
+
 @lru_cache(maxsize=1024)
-def meant_feed(name: str) -> str | None:
+def meant_by(name: str) -> str | None:
     """The feed that an unknown event type is most likely a slip of, if of any."""
     word = name[:_LONGEST].lower().replace("_", "-")
     return next((feed for feed in _FEEDS if _is_near(word, feed)), None)
@@ -51,61 +55,34 @@ def _is_near(word: str, feed: str) -> bool:
     return are_alike(word[: len(first)], first) and are_alike(word, feed)
 
 
-def lookalikes(
+def unknown_lines(
     lines: Iterable[Line], number: Callable[[Line], int], path: str = ""
-) -> Steps[tuple[Lookalike, ...]]:
-    """Those of some lines of unknown types that look like a feed's."""
-    found: list[Lookalike] = []
-    for batch in in_batches(lines):
-        found += _found(batch, number, path)
+) -> Steps[tuple[UnknownLine, ...]]:
+    """What is to be known of lines of unknown types."""
+    found: list[UnknownLine] = []
+    for batch in in_batches(cast("Iterable[OddLine]", lines)):
+        found += [unknown_line(path, number(line), line) for line in batch]
         yield
     return tuple(found)
 
 
-def _found(lines: Iterable[Line], number: Callable[[Line], int], path: str) -> Iterator[Lookalike]:
-    for line in lines:
-        name = name_of(line)
-        meant = meant_feed(name) if name is not None else None
-        if name is not None and meant is not None:
-            yield lookalike(path, number(line), meant, line)
+def unknown_line(path: str, number: int, line: OddLine) -> UnknownLine:
+    """What is to be known of a line of an unknown type."""
+    meant, ts = meant_feed(line), time_in(line.text)
+    return UnknownLine(path, number, meant, line.event_name or "", line.run_id, ts)
 
 
-def lookalike(path: str, number: int, meant: str, line: Line) -> Lookalike:
-    """What is to be known of a line that looks like a feed's."""
-    ts = next((value for value, _ in strings_named(line.text, "ts")), None)
-    return Lookalike(path, number, meant, name_of(line) or "", run_named(line), ts)
-
-
-def is_lookalike(line: Line) -> bool:
-    """Whether a line is of an unknown type that looks like a feed's."""
-    name = name_of(line)
-    is_unknown = line.status is Status.UNKNOWN
-    return is_unknown and name is not None and meant_feed(name) is not None
-
-
-def run_named(line: Line) -> str | None:
-    """The run that a line of an unknown type names."""
-    try:
-        data = orjson.loads(line.text)
-    except ValueError:  # what only the exact path reads, as a lone surrogate
-        data = parse(line.text).to_python()
-    run_id = data.get("project_run_id") if isinstance(data, dict) else None
-    return run_id if isinstance(run_id, str) else None
-
-
-def lookalike_phrase(found: Sequence[Lookalike], most: int = 3) -> str | None:
-    """``line 12 has an unknown type much like correctness-recorded; it does not count``; None where
+def lookalike_phrase(found: Sequence[UnknownLine], most: int = 3) -> str | None:
+    """``line 12 of an unknown type looks like correctness-recorded; it does not count``; None where
     nothing was found.
     """
     said = []
     for feed in _FEEDS:
         lines = [each.line for each in found if each.meant == feed]
         if len(lines) == 1:
-            said.append(f"line {lines[0]} has an unknown type much like {feed}; it does not count")
+            said.append(f"line {lines[0]} of an unknown type looks like {feed}; it does not count")
         elif lines:
             named = ", ".join(map(str, lines[:most]))
             more = f" and {len(lines) - most} more" if len(lines) > most else ""
-            said.append(
-                f"lines {named}{more} have unknown types much like {feed}; they do not count"
-            )
+            said.append(f"lines {named}{more} of unknown types look like {feed}; they do not count")
     return "; ".join(said) or None

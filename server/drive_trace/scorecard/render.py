@@ -13,8 +13,8 @@ from decimal import Decimal
 from drive_trace.escaping import visible
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard
 from drive_trace.scorecard.caveats import rejected_phrase
-from drive_trace.scorecard.efficiency import Efficiency, WallClock
-from drive_trace.scorecard.lookalikes import Lookalike, lookalike_phrase
+from drive_trace.scorecard.efficiency import Efficiency, WallClock, covered
+from drive_trace.scorecard.lookalikes import UnknownLine, lookalike_phrase
 from drive_trace.scorecard.verdict import Verdict, listed, what_would_change_it
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
@@ -52,13 +52,15 @@ def brief(efficiency: Efficiency) -> str:
             parts.append(f"{compact(count)} {word}{_of_runs(efficiency, name)}")
     clock = efficiency.wall_clock
     if clock.ms is not None:
-        parts.append(f"{duration(clock.ms)} ({covered(clock)})")
-    if efficiency.rounds_per_dispatch is not None:
-        parts.append(f"{efficiency.rounds_per_dispatch:.1f} rounds/dispatch")
+        parts.append(f"{duration(clock.ms)} ({clocked(clock)})")
+    rounds = efficiency.rounds
+    if rounds.mean is not None:
+        of = f" ({covered(rounds)})" if rounds.counted < rounds.of else ""
+        parts.append(f"{rounds.mean:.1f} rounds/dispatch{of}")
     return " · ".join(parts)
 
 
-def covered(clock: WallClock) -> str:
+def clocked(clock: WallClock) -> str:
     """What a wall-clock time is over: ``12 of 16 dispatches, as claimed``."""
     said = []
     if clock.clocked:
@@ -66,7 +68,7 @@ def covered(clock: WallClock) -> str:
         runs = f"{clock.clocked:,} run{'s' * (clock.clocked > 1)} "
         said.append(f"{'' if is_whole else runs}by the clock")
     if clock.of:
-        said.append(f"{clock.counted:,} of {clock.of:,} dispatches, as claimed")
+        said.append(f"{covered(clock)}, as claimed")
     if clock.missing:
         said.append(f"{clock.missing:,} run{'s' * (clock.missing > 1)} without")
     return "; ".join(said)
@@ -140,13 +142,14 @@ def hidden_because(run: RunScore) -> str:
 def measures(efficiency: Efficiency) -> list[tuple[str, str]]:
     """Tier 2 in full numbers: label and value."""
     rows = [(TOKEN_LABELS[name], _number(efficiency.tokens[name])) for name in TOKEN_FIELDS]
-    clock, rounds = efficiency.wall_clock, efficiency.rounds_per_dispatch
+    clock, rounds = efficiency.wall_clock, efficiency.rounds
     if clock.ms is None:
         took = NO_SIGNAL
     else:
-        took = f"{duration(clock.ms)} ({_number(clock.ms)} ms; {covered(clock)})"
+        took = f"{duration(clock.ms)} ({_number(clock.ms)} ms; {clocked(clock)})"
     rows.append(("wall-clock", took))
-    rows.append(("rounds per dispatch", NO_SIGNAL if rounds is None else f"{rounds:.2f}"))
+    mean = NO_SIGNAL if rounds.mean is None else f"{rounds.mean:.2f} ({covered(rounds)})"
+    rows.append(("rounds per dispatch", mean))
     return rows
 
 
@@ -205,8 +208,8 @@ def _wrapped(sentence: str, indent: str = "  ") -> str:
     )
 
 
-def _by_file(found: Iterable[Lookalike], most: int = 3) -> Iterator[tuple[str, str]]:
-    by_path: dict[str, list[Lookalike]] = {}
+def _by_file(found: Iterable[UnknownLine], most: int = 3) -> Iterator[tuple[str, str]]:
+    by_path: dict[str, list[UnknownLine]] = {}
     for each in found:
         by_path.setdefault(each.path, []).append(each)
     for path, same in by_path.items():

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from drive_trace.json_text.strings import strings_named
 from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number
-from drive_trace.scorecard.lookalikes import Lookalike, lookalikes
+from drive_trace.scorecard.lookalikes import UnknownLine, unknown_lines
 from drive_trace.steps import Steps, in_batches
 from drive_trace.trace.index import Index, Run, Work
-from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.line import Line, OddLine, run_of
+from drive_trace.trace.mentions import feed_named, feed_with_fields, time_in
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
 
@@ -41,14 +41,23 @@ class Rejected(NamedTuple):
     run_id: str | None = None
     """The line's run, where it can be read."""
     hides: str | None = None
-    """The feed whose name stands in the line somewhere, as where two were written on one line."""
+    """The feed whose name stands in the line somewhere, as where two were written on one line, or
+    else all whose fields do.
+    """
     ts: str | None = None
-    """When a line that may be of a feed was recorded, where it can be read."""
+    """When it was recorded, where that can be read."""
+    is_alike: bool = False
+    """Whether it is by its fields alone that the line may be of a feed."""
 
     @property
     def feed(self) -> str | None:
         """The feed that the line is of, or may be."""
         return self.event_name if self.event_name in FEEDS else self.hides
+
+    @property
+    def may_be_work(self) -> bool:
+        """Whether nobody can rule out that it shows work, and no other caveat of a grade has it."""
+        return self.feed is None or (self.hides == COST and self.event_name is not None)
 
 
 class Unplaced(NamedTuple):
@@ -59,8 +68,8 @@ class Unplaced(NamedTuple):
     """From 1."""
     ts: str | None
     """When it was recorded, where that can be read."""
-    is_rejected: bool
-    """Else its type looks like a grade's."""
+    is_alike: bool
+    """Whether it looks like a grade; else readers reject a grade."""
 
 
 class Worked(NamedTuple):
@@ -96,8 +105,10 @@ class RunSummary(NamedTuple):
     """``ts`` of the first project-closed."""
     dispatch_ms: int | None
     """Sum over the dispatches' ends; None where none ended."""
-    dispatches: Mapping[str, bool]
-    """Every dispatch that was started or ended, and whether it was ended."""
+    starts: Mapping[str, int]
+    """How often each dispatch was started; no zeros."""
+    ends: Mapping[str, int]
+    """How often each dispatch was ended; no zeros."""
     rounds_per_dispatch: Mapping[str, int]
     rejected: tuple[Rejected, ...]
     worked: Worked = Worked()
@@ -109,37 +120,39 @@ class RunSummary(NamedTuple):
     """
     unplaced_count: int = 0
     """How many such lines there are."""
-    lookalikes: tuple[Lookalike, ...] = ()
-    """Lines of unknown types that look like one of the run's feeds, and name it; the last of the
-    trace's that name none, too.
+    unknown: tuple[UnknownLine, ...] = ()
+    """Lines of unknown types that name the run; the last of the trace's that name none and look
+    like a feed's, too.
     """
 
 
 def without_events(
-    path: str, run_id: str, rejected: Sequence[Rejected], alike: Sequence[Lookalike]
+    path: str, run_id: str, rejected: Sequence[Rejected], unknown: Sequence[UnknownLine]
 ) -> RunSummary:
     """The part in a trace of a run that has rejected or unknown lines there and nothing else."""
     return RunSummary(
         run_id=run_id,
         path=path,
-        first_line=min([*(each.line for each in rejected), *(each.line for each in alike)]),
+        first_line=min([*(each.line for each in rejected), *(each.line for each in unknown)]),
         event_count=0,
         correctness=None,
         tokens=None,
         started=None,
         closed=None,
         dispatch_ms=None,
-        dispatches={},
+        starts={},
+        ends={},
         rounds_per_dispatch={},
         rejected=tuple(rejected),
-        lookalikes=tuple(alike),
+        unknown=tuple(unknown),
     )
 
 
 def as_it_is(part: RunSummary) -> RunSummary:
     """A run's part that stays as it is, whatever becomes of the trace."""
     return part._replace(
-        dispatches=dict(part.dispatches),
+        starts=dict(part.starts),
+        ends=dict(part.ends),
         rounds_per_dispatch=dict(part.rounds_per_dispatch),
         worked=part.worked._replace(times=tuple(part.worked.times)),
         events=part.events.kept(),
@@ -148,14 +161,17 @@ def as_it_is(part: RunSummary) -> RunSummary:
 
 def without_copies(part: RunSummary, copies: Sequence[Noted]) -> RunSummary:
     """A part whose sums are not over some of its events, as an earlier part has them."""
-    rounds, claimed = Counter(part.rounds_per_dispatch), 0
+    starts, ends, rounds = map(Counter, (part.starts, part.ends, part.rounds_per_dispatch))
+    sums = {"dispatch-start": starts, "dispatch-end": ends, "round-start": rounds}
+    claimed = 0
     for each in copies:
-        if isinstance(each.counts, str):
-            rounds[each.counts] -= 1
-        elif isinstance(each.counts, int):
-            claimed += each.counts
+        if each.event.name in sums:
+            sums[each.event.name][str(each.dispatch)] -= 1
+        claimed += each.claims or 0
     return part._replace(
         dispatch_ms=None if part.dispatch_ms is None else part.dispatch_ms - claimed,
+        starts=+starts,
+        ends=+ends,
         rounds_per_dispatch=+rounds,
     )
 
@@ -168,10 +184,18 @@ class TraceSummary(NamedTuple):
     """In the order of their first lines."""
     orphans: tuple[Rejected, ...]
     """Rejected lines of no run that has a valid event here."""
-    unknown_lines: tuple[int, ...]
-    """From 1."""
-    lookalikes: tuple[Lookalike, ...] = ()
-    """Those of the unknown lines whose types look like a feed's."""
+    unknown: tuple[UnknownLine, ...]
+    """All lines of unknown types, in their order."""
+
+    @property
+    def unknown_lines(self) -> tuple[int, ...]:
+        """Their numbers, from 1."""
+        return tuple(each.line for each in self.unknown)
+
+    @property
+    def lookalikes(self) -> tuple[UnknownLine, ...]:
+        """Those of them that look like a feed's."""
+        return tuple(each for each in self.unknown if each.meant is not None)
 
 
 def without_text(trace: TraceSummary) -> TraceSummary:
@@ -181,43 +205,43 @@ def without_text(trace: TraceSummary) -> TraceSummary:
 
 def parts_by_run(trace: TraceSummary) -> dict[str, RunSummary]:
     """A trace's part of each run, also of those that have nothing but stray lines in it: rejected
-    ones, and ones that look like a feed's.
+    ones, and ones of unknown types.
     """
-    strays: dict[str, tuple[list[Rejected], list[Lookalike]]] = {}
+    strays: dict[str, tuple[list[Rejected], list[UnknownLine]]] = {}
     for rejected in trace.orphans:
         if rejected.run_id is not None:
             strays.setdefault(rejected.run_id, ([], []))[0].append(rejected)
     known = {run.run_id: run for run in trace.runs}
-    for alike in trace.lookalikes:
-        if alike.run_id is not None and alike.run_id not in known:
-            strays.setdefault(alike.run_id, ([], []))[1].append(alike)
+    for unknown in trace.unknown:
+        if unknown.run_id is not None and unknown.run_id not in known:
+            strays.setdefault(unknown.run_id, ([], []))[1].append(unknown)
     parts = {run_id: without_events(trace.path, run_id, *each) for run_id, each in strays.items()}
     return parts | known
 
 
 def unplaced_grades(trace: TraceSummary) -> Sequence[Unplaced]:
     """The latest of the lines of a trace that may grade any run."""
-    return _unplaced_grades(trace.path, trace.orphans, trace.lookalikes)
+    return _unplaced_grades(trace.path, trace.orphans, trace.unknown)
 
 
 def finding_unplaced(index: Index, number: Number, path: str = "") -> Steps[Sequence[Unplaced]]:
     """The same of a trace that is not summed up, in steps."""
     rejected = yield from _rejected(index.unplaced_feeds, number)
-    alike = yield from lookalikes(index.unknown, number, path)
-    return _unplaced_grades(path, rejected, alike)
+    unknown = yield from unknown_lines(_naming_no_run(index), number, path)
+    return _unplaced_grades(path, rejected, unknown)
 
 
 def _unplaced_grades(
-    path: str, rejected: Iterable[Rejected], alike: Iterable[Lookalike]
+    path: str, rejected: Iterable[Rejected], unknown: Iterable[UnknownLine]
 ) -> Sequence[Unplaced]:
     found = [
-        Unplaced(path, each.line, each.ts, is_rejected=True)
+        Unplaced(path, each.line, each.ts, each.is_alike)
         for each in rejected
         if each.run_id is None and each.feed == GRADE
     ]
     found += [
-        Unplaced(path, each.line, each.ts, is_rejected=False)
-        for each in alike
+        Unplaced(path, each.line, each.ts, is_alike=True)
+        for each in unknown
         if each.run_id is None and each.meant == GRADE
     ]
     # What has no moment may be later than all.
@@ -236,25 +260,20 @@ def summarize(
     for run_id, lines in index.rejected.items():
         if run_id not in known:
             orphans += yield from _rejected(lines, number)
-    alike = yield from lookalikes(index.unknown, number, path)
-    by_run: dict[str | None, list[Lookalike]] = {}
-    for each in alike:
+    unknown = yield from unknown_lines(index.unknown, number, path)
+    by_run: dict[str | None, list[UnknownLine]] = {}
+    for each in unknown:
         by_run.setdefault(each.run_id, []).append(each)
-    nobodys = by_run.get(None, ())[-_NAMED:]
+    nobodys = _may_be_any_run(by_run.get(None, ()))
     runs: list[RunSummary] = []
     for batch in in_batches(index.runs_in_order()):
         for run in batch:
             worked = _worked(run, number, alone=alone)
             summed = yield from _run_summary(index, run, number, path, worked)
-            runs.append(
-                summed._replace(lookalikes=tuple(sorted((*by_run.get(run.run_id, ()), *nobodys))))
-            )
+            own = by_run.get(run.run_id, ())
+            runs.append(summed._replace(unknown=tuple(sorted((*own, *nobodys)))))
         yield
-    unknown: list[int] = []
-    for strange in in_batches(index.unknown):
-        unknown += map(number, strange)
-        yield
-    return TraceSummary(path, tuple(runs), tuple(sorted(orphans)), tuple(unknown), alike)
+    return TraceSummary(path, tuple(runs), tuple(sorted(orphans)), unknown)
 
 
 def summarize_part(
@@ -264,15 +283,24 @@ def summarize_part(
     that grows with the run, but for its rejected lines and the trace's unknown ones.
     """
     run = index.runs.get(run_id)
-    found = yield from lookalikes(index.unknown, number, path)
-    alike = [each for each in found if each.run_id == run_id]
+    own = (line for line in index.unknown if run_of(line) == run_id)
+    unknown = yield from unknown_lines(own, number, path)
     if run is None:
         rejected = yield from _rejected(index.rejected.get(run_id, ()), number)
-        return without_events(path, run_id, rejected, alike) if rejected or alike else None
+        return without_events(path, run_id, rejected, unknown) if rejected or unknown else None
     worked = _worked(run, number)
     summed = yield from _run_summary(index, run, number, path, worked)
-    alike += [each for each in found if each.run_id is None][-_NAMED:]
-    return summed._replace(lookalikes=tuple(sorted(alike)))
+    nobodys = yield from unknown_lines(_naming_no_run(index), number, path)
+    return summed._replace(unknown=tuple(sorted((*unknown, *_may_be_any_run(nobodys)))))
+
+
+def _naming_no_run(index: Index) -> Iterable[Line]:
+    return (line for line in index.unknown if run_of(line) is None)
+
+
+def _may_be_any_run(nobodys: Iterable[UnknownLine]) -> Sequence[UnknownLine]:
+    """The last of the lines that name no run and look like a feed's."""
+    return [each for each in nobodys if each.meant is not None][-_NAMED:]
 
 
 def _run_summary(
@@ -290,7 +318,8 @@ def _run_summary(
         started=_first_ts(run, "project-started"),
         closed=_first_ts(run, "project-closed"),
         dispatch_ms=run.dispatch_ms if run.events("dispatch-end") else None,
-        dispatches=run.dispatches,
+        starts=run.starts,
+        ends=run.ends,
         rounds_per_dispatch=run.rounds_per_dispatch,
         rejected=rejected,
         worked=worked,
@@ -341,14 +370,14 @@ def _rejected(lines: Iterable[Line], number: Number) -> Steps[tuple[Rejected, ..
 
 def dropped(line: OddLine, number: int) -> Rejected:
     """What is to be known of a rejected line."""
-    hides = None
-    if line.event_name not in FEEDS:
-        hides = next((name for name in FEEDS if name in line.text), None)
-    is_feed = hides is not None or line.event_name in FEEDS
-    ts = time_in(line) if is_feed else None
-    return Rejected(number, line.event_name, line.run_id, hides, ts)
-
-
-def time_in(line: OddLine) -> str | None:
-    """When a rejected line was written, as far as its text says that."""
-    return next((value for value, _ in strings_named(line.text, "ts")), None)
+    is_feed = line.event_name in FEEDS
+    named = None if is_feed else feed_named(line.text)
+    alike = None if is_feed or named else feed_with_fields(line.text)
+    return Rejected(
+        number,
+        line.event_name,
+        line.run_id,
+        hides=named or alike,
+        ts=time_in(line.text),
+        is_alike=alike is not None,
+    )

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import NamedTuple, cast
 
 from drive_trace.trace.line import RUN_POSITION, Line, LineSet, OddLine, Status
-from drive_trace.trace.mentions import mentioned
+from drive_trace.trace.mentions import feed_named, feed_with_fields, mentioned
 from drive_trace.trace.tables import Table
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType
@@ -123,9 +123,14 @@ class Run:
         return self._summed().dispatch_ms
 
     @property
-    def dispatches(self) -> Mapping[str, bool]:
-        """Every dispatch that was started or ended, and whether it was ended."""
-        return self._summed().dispatches
+    def starts(self) -> Mapping[str, int]:
+        """How often each dispatch was started; no zeros."""
+        return self._summed().starts
+
+    @property
+    def ends(self) -> Mapping[str, int]:
+        """How often each dispatch was ended; no zeros."""
+        return self._summed().ends
 
     @property
     def rounds_per_dispatch(self) -> Mapping[str, int]:
@@ -159,7 +164,7 @@ class Run:
 class _Sums:
     """What the score needs of a run's events."""
 
-    __slots__ = ("_ends", "_starts", "dispatch_ms", "dispatches", "rounds")
+    __slots__ = ("dispatch_ms", "ends", "rounds", "starts")
 
     def __init__(self, lines: Mapping[str, Iterable[Line]]) -> None:
         def dispatches_of(name: str) -> dict[str, int]:
@@ -167,9 +172,8 @@ class _Sums:
             return Counter([cast("str", line.facts[place]) for line in lines.get(name, ())])
 
         self.rounds = dispatches_of(_ROUND.opener)
-        self._starts = dispatches_of(_DISPATCH.opener)
-        self._ends = dispatches_of(_DISPATCH.closer)
-        self.dispatches = dict.fromkeys(self._starts, False) | dict.fromkeys(self._ends, True)
+        self.starts = dispatches_of(_DISPATCH.opener)
+        self.ends = dispatches_of(_DISPATCH.closer)
         claims = [line.facts[_CLAIMED] for line in lines.get(_DISPATCH.closer, ())]
         self.dispatch_ms = sum(cast("list[int]", claims))
 
@@ -179,17 +183,9 @@ class _Sums:
             _count(self.rounds, line.text_fact(_DISPATCH.field), sign)
         elif name == _DISPATCH.closer:
             self.dispatch_ms += sign * cast("int", line.facts[_CLAIMED])
-            self._count_dispatch(self._ends, line, sign)
+            _count(self.ends, line.text_fact(_DISPATCH.field), sign)
         elif name == _DISPATCH.opener:
-            self._count_dispatch(self._starts, line, sign)
-
-    def _count_dispatch(self, counts: dict[str, int], line: Line, sign: int) -> None:
-        dispatch_id = line.text_fact(_DISPATCH.field)
-        _count(counts, dispatch_id, sign)
-        if dispatch_id in self._starts or dispatch_id in self._ends:
-            self.dispatches[dispatch_id] = dispatch_id in self._ends
-        else:
-            del self.dispatches[dispatch_id]
+            _count(self.starts, line.text_fact(_DISPATCH.field), sign)
 
 
 def _count(counts: dict[str, int], key: str, sign: int) -> None:
@@ -247,7 +243,9 @@ class Index:
         self.rejected_feeds = LineSet()
         """Those of them whose event type can be read, and is a feed's."""
         self.unplaced_feeds = LineSet()
-        """The rejected lines that hold a feed's name, and from which no run id can be read."""
+        """The rejected lines that hold a feed's name or all its fields, and from which no run id
+        can be read.
+        """
         self.unknown = LineSet()
         """Lines whose event type is outside the vocabulary."""
         self._tables: dict[tuple[str, str], Table] = {}
@@ -357,7 +355,7 @@ class Index:
             self._note_mentions(line, 1)
             if line.event_name in _FEEDS:
                 self.rejected_feeds.add(line)
-            if line.run_id is None and any(name in line.text for name in _FEEDS):
+            if line.run_id is None and (feed_named(line.text) or feed_with_fields(line.text)):
                 self.unplaced_feeds.add(line)
         elif line.status is Status.UNKNOWN:
             self.unknown.add(line)

@@ -6,7 +6,20 @@ from collections.abc import Sequence
 
 from drive_trace.json_text.strings import strings_named
 from drive_trace.trace.line import OddLine
-from drive_trace.vocabulary import EVENTS, NAMING, Entity
+from drive_trace.vocabulary import (
+    CORRECTNESS_FIELDS,
+    COST,
+    EVENTS,
+    GRADE,
+    NAMING,
+    TOKEN_FIELDS,
+    Entity,
+)
+
+_SIGNS = {
+    feed: tuple(f'"{field}"' for field in fields)
+    for feed, fields in ((GRADE, CORRECTNESS_FIELDS), (COST, TOKEN_FIELDS))
+}
 
 
 def mentioned(line: OddLine) -> Sequence[tuple[str, str]]:
@@ -17,6 +30,21 @@ def mentioned(line: OddLine) -> Sequence[tuple[str, str]]:
             if (field, value) not in found:
                 found.append((field, value))
     return found
+
+
+def time_in(text: str) -> str | None:
+    """When a line was written, as far as its text says that."""
+    return next((value for value, _ in strings_named(text, "ts")), None)
+
+
+def feed_named(text: str) -> str | None:
+    """The feed whose name stands somewhere in a line."""
+    return next((feed for feed in _SIGNS if feed in text), None)
+
+
+def feed_with_fields(text: str) -> str | None:
+    """The feed all of whose fields stand in a line, whatever its type is."""
+    return next((feed for feed, keys in _SIGNS.items() if all(key in text for key in keys)), None)
 
 
 _SAID_OF_EVERY_EVENT = (Entity.RUN, Entity.EVENT)

@@ -1,8 +1,14 @@
-"""Timestamps as moments: ISO 8601, to the millisecond; without a zone it is UTC."""
+"""Timestamps as moments: ISO 8601, to the millisecond. Durations take one without a zone for UTC;
+what is later than what is never told by one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 _MILLISECOND = timedelta(milliseconds=1)
 _LENGTH = len("2026-05-28T14:00:00.000Z")
@@ -26,17 +32,36 @@ def epoch_milliseconds(ts: str | None) -> int | None:
 
 
 def sortable(ts: str) -> str | None:
-    """A timestamp so written that strings sort as moments do; None unless it is ISO 8601."""
+    """A timestamp so written that strings sort as moments do; None unless it is ISO 8601 with a
+    zone.
+    """
     if len(ts) == _LENGTH and ts[0] == "2" and ts[10] == "T" and ts[23] == "Z":
         return ts  # as nearly all are; to read each would take longer than all else
-    read = moment(ts)
-    if read is None:
+    read = _read(ts)
+    if read is None or read.tzinfo is None:
         return None
     try:
         utc = read.astimezone(UTC)
     except OverflowError:
         return None
     return f"{utc.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+
+
+def latest_recorded(items: Iterable[Item], ts: Callable[[Item], str]) -> Item | None:
+    """Which of several files' events counts: the one with the latest timestamp, as readers compare
+    them, and the later file's on a tie. None where there is none.
+    """
+    found: Item | None = None
+    for item in items:
+        if found is None or ts(item) >= ts(found):
+            found = item
+    return found
+
+
+def is_later(one: str, other: str) -> bool:
+    """Whether one timestamp is later than another, beyond doubt."""
+    moment, earlier = sortable(one), sortable(other)
+    return moment is not None and earlier is not None and moment > earlier
 
 
 def in_words(milliseconds: int) -> str:
@@ -59,10 +84,16 @@ def in_words(milliseconds: int) -> str:
 
 def moment(ts: str) -> datetime | None:
     """When a timestamp was; None unless it is ISO 8601."""
-    try:
-        read = datetime.fromisoformat(ts)
-    except ValueError:
+    read = _read(ts)
+    if read is None:
         return None
     if read.tzinfo is None:
         read = read.replace(tzinfo=UTC)
     return read.replace(microsecond=read.microsecond // 1000 * 1000)
+
+
+def _read(ts: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(ts)
+    except ValueError:
+        return None

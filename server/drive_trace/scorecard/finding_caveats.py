@@ -1,0 +1,272 @@
+"""The caveats of a run: what there is to find, computed once with its score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from drive_trace.scorecard.caveats import (
+    MOST,
+    Caveat,
+    CaveatCode,
+    LineRef,
+    Unread,
+    count_of,
+    make_caveat,
+    rejected_phrase,
+)
+from drive_trace.scorecard.copies import Overlap
+from drive_trace.scorecard.efficiency import Efficiency, covered
+from drive_trace.scorecard.lookalikes import lookalike_phrase
+from drive_trace.scorecard.order import (
+    IsAfter,
+    after_grade,
+    counted_twice,
+    latest_grades,
+    may_be_after,
+    work_since,
+)
+from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary, Unplaced
+from drive_trace.scorecard.verdict import listed
+from drive_trace.vocabulary import COST, GRADE
+
+_NAMED = 10
+"""So many lines of unreadable runs are named at the most, as every run names them."""
+_ENDED = {"dispatch-start", "dispatch-end"}
+_CLOCKED = {"project-started", "project-closed"}
+_STARTED = {"dispatch-start", "round-start"}
+
+
+def caveats_of(
+    parts: Sequence[RunSummary],
+    deciding: Recorded | None,
+    unread: Sequence[Unread] = (),
+    shared: Sequence[Overlap] = (),
+    unplaced: Sequence[Unplaced] = (),
+) -> Iterator[Caveat]:
+    """The caveats of a run, given all its parts, the grade that counts, what each of several parts
+    has in common with those before it, and the lines that may grade any run.
+    """
+    yield from _of_unread(unread)
+    latest: Collection[int] = ()
+    if deciding is not None:
+        latest = latest_grades(parts, deciding, shared)
+        yield from _of_stale(parts, deciding, latest, shared)
+        yield from _of_contradicting(parts, deciding, latest)
+    for number, part in enumerate(parts):
+        is_after = after_grade(part, deciding, is_latest=number in latest)
+        for caveat in (*_of_rejected(part, is_after), *_of_lookalikes(part, is_after)):
+            yield caveat._replace(path=part.path) if len(parts) > 1 else caveat
+    if deciding is not None:
+        yield from _of_unplaced(parts, deciding, unplaced)
+    yield from _of_copies(parts, shared)
+    yield from _of_conflicts(parts, shared)
+
+
+def caveats_of_coverage(measured: Efficiency, parts: Sequence[RunSummary]) -> Iterator[Caveat]:
+    """That a figure of Tier 2 is not over all dispatches, or lacks events that readers reject."""
+    clock, rounds = measured.wall_clock, measured.rounds
+    for what, value, figure, events, missing in (
+        ("wall-clock", clock.ms, clock, _CLOCKED if clock.clocked else _ENDED, "end"),
+        ("rounds", rounds.mean, rounds, _STARTED, "round"),
+    ):
+        lost = [
+            LineRef(part.path, each.line)
+            for part in parts
+            for each in part.rejected
+            if each.event_name in events
+        ]
+        is_whole = figure.counted == figure.of
+        if value is None or (is_whole and not lost):
+            continue
+        short = f"{what} of {covered(figure)}"
+        message = f"{short}: of the others no {missing} is recorded, or readers reject it"
+        if is_whole:
+            short = message = f"{what} without {count_of(len(lost), 'rejected line')}"
+        yield make_caveat(CaveatCode.PARTIAL_COVERAGE, short, message, lines=lost)
+
+
+def _of_unread(unread: Sequence[Unread]) -> Iterator[Caveat]:
+    """Each run may have had something in an input that was not read."""
+    if len(unread) == 1:
+        ((path, reason),) = unread
+        what = f"not read ({reason}), and may say something else about this run"
+        caveat = make_caveat(CaveatCode.UNREAD_INPUT, "1 input not read", what)
+        yield caveat._replace(path=path)
+    elif unread:
+        what = f"{len(unread):,} inputs not read"
+        message = f"{what}, which may say something else about this run"
+        yield make_caveat(CaveatCode.UNREAD_INPUT, what, message)
+
+
+def _of_stale(
+    parts: Sequence[RunSummary],
+    deciding: Recorded,
+    latest: Collection[int],
+    shared: Sequence[Overlap],
+) -> Iterator[Caveat]:
+    counts = Counter({"event": -counted_twice(parts, deciding, latest, shared)})
+    own = 0
+    lines: list[LineRef] = []
+    others: list[LineRef] = []
+    for number, part in enumerate(parts):
+        since, last = work_since(part, deciding, is_latest=number in latest)
+        counts.update(since)
+        if not any(since.values()):
+            continue
+        if part.correctness is deciding:
+            own = sum(since.values())
+            lines.append(LineRef(part.path, last))
+        else:
+            others.append(LineRef(part.path, last))
+    if not counts.total():
+        return
+    elsewhere = counts.total() - own
+    what = listed(tuple(count_of(count, kind) for kind, count in counts.items() if count))
+    short = f"stale: {what} after the grade"
+    upto = f", up to line {lines[0].line}" if lines else ""
+    message = f"{short}{upto}; grade it again"
+    if elsewhere:
+        which = f"{elsewhere:,} of them" if own else "all of them"
+        message = f"{message}; {which} in"
+    caveat = make_caveat(CaveatCode.STALE, short, message, lines=lines + others * bool(elsewhere))
+    yield caveat._replace(others=_named(each.path for each in others) if elsewhere else ())
+
+
+def _of_contradicting(
+    parts: Sequence[RunSummary], deciding: Recorded, latest: Collection[int]
+) -> Iterator[Caveat]:
+    grades = [
+        (part.correctness, number in latest)
+        for number, part in enumerate(parts)
+        if part.correctness is not None
+    ]
+    uncertain = [each for each, may_be in grades if may_be and each.values != deciding.values]
+    against = uncertain or [each for each, _ in grades if _replaced(each, deciding)]
+    if not against:
+        return
+    # A null against a value is no contradiction.
+    differ = any(_replaced(each, deciding) - {None} for each in against)
+    how = "it differently" if differ else "other components"
+    short = f"{count_of(len(against), 'other file')} grade{'s' * (len(against) == 1)} {how}"
+    because = "which grade is the latest is uncertain" if uncertain else "the latest grade counts"
+    yield make_caveat(
+        CaveatCode.CONTRADICTING_GRADES,
+        short,
+        f"{short}; {because}",
+        holds=bool(uncertain),
+        lines=[LineRef(each.path, each.line) for each in (deciding, *against)],
+    )
+
+
+def _replaced(one: Recorded, by: Recorded) -> set[object]:
+    """What stands in the place of the components that a grade records; nulls where it is erased."""
+    mine = {name: value for name, value in one.values.items() if value is not None}
+    return {by.values[name] for name, value in mine.items() if by.values[name] != value}
+
+
+_REJECTED = {GRADE: CaveatCode.REJECTED_GRADE, COST: CaveatCode.REJECTED_COST}
+_LOOKALIKE = {GRADE: CaveatCode.LOOKALIKE_GRADE, COST: CaveatCode.LOOKALIKE_COST}
+
+
+def _of_rejected(part: RunSummary, is_after: IsAfter) -> Iterator[Caveat]:
+    others = "other " * any(each.feed is not None for each in part.rejected)
+    more = part.unplaced_count - len(part.unplaced)
+    nor = f", nor {more:,} more lines" if more else ""
+    lines = [(each, each.feed, "") for each in part.rejected]
+    # Those that are not named may be grades.
+    behind = f"{nor}, which may be of this run"
+    lines += [(each, GRADE if more else each.feed, behind) for each in part.unplaced]
+    by_kind: dict[tuple[str, bool, bool, str], list[Rejected]] = {}
+    for each, feed, behind in lines:
+        kind = behind, each.is_alike, feed != GRADE, feed or "~"
+        by_kind.setdefault(kind, []).append(each)
+    for (behind, is_alike, _, feed), found in sorted(by_kind.items()):
+        yield make_caveat(
+            (_LOOKALIKE if is_alike else _REJECTED).get(feed, CaveatCode.REJECTED_LINE),
+            f"{rejected_phrase(found, others=others)}{behind}",
+            holds=any(map(is_after, found)),
+            lines=[LineRef(part.path, each.line) for each in found],
+        )
+
+
+def _of_lookalikes(part: RunSummary, is_after: IsAfter) -> Iterator[Caveat]:
+    for feed in (GRADE, COST):
+        found = [each for each in part.unknown if each.meant == feed]
+        if found:
+            yield make_caveat(
+                _LOOKALIKE[feed],
+                lookalike_phrase(found) or "",
+                holds=any(map(is_after, found)),
+                lines=[LineRef(part.path, each.line) for each in found],
+            )
+
+
+def _of_unplaced(
+    parts: Sequence[RunSummary], deciding: Recorded, unplaced: Sequence[Unplaced]
+) -> Iterator[Caveat]:
+    """Of files without an event of the run; a part says by itself what its own file has."""
+    own = {part.path for part in parts if part.event_count}
+    after = [
+        each
+        for each in unplaced
+        if each.path not in own
+        and may_be_after(each.line, each.ts, None, deciding.ts, is_latest=False)
+    ]
+    for code, is_alike, what in (
+        (CaveatCode.REJECTED_GRADE, False, "rejected"),
+        (CaveatCode.LOOKALIKE_GRADE, True, "of an unknown type"),
+    ):
+        found = [each for each in after if each.is_alike == is_alike]
+        if found:
+            short = f"{count_of(len(found), 'correctness line')} {what}, which may be of this run"
+            lines = [LineRef(each.path, each.line) for each in found[:_NAMED]]
+            message = f"{short}: not counted, as in line {lines[0].line} of"
+            caveat = make_caveat(code, short, message, holds=True, lines=lines)
+            yield caveat._replace(others=(lines[0].path,))
+
+
+def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterator[Caveat]:
+    copied = [
+        (part, overlap.copies)
+        for part, overlap in zip(parts, shared, strict=False)
+        if overlap.copies
+    ]
+    if not copied:
+        return
+    count = sum(len(copies) for _, copies in copied)
+    stand = (
+        "that stands in several files counts" if count == 1 else "that stand in several files count"
+    )
+    short = f"copied in {count_of(len(copied), 'file')}"
+    yield make_caveat(
+        CaveatCode.COPIED_EVENTS,
+        short,
+        f"{short}: {count_of(count, 'event')} {stand} once, as in",
+        lines=[LineRef(part.path, copies[0].here.line) for part, copies in copied],
+    )._replace(
+        others=_named(
+            each.path for part, copies in copied for each in (parts[copies[0].file], part)
+        )
+    )
+
+
+def _of_conflicts(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterator[Caveat]:
+    pairs = [
+        (LineRef(part.path, twin.here.line), LineRef(parts[twin.file].path, twin.there.line))
+        for part, overlap in zip(parts, shared, strict=False)
+        for twin in overlap.conflicts
+    ]
+    if not pairs:
+        return
+    short = f"{count_of(len(pairs), 'event')} with the id of another"
+    yield make_caveat(
+        CaveatCode.CONFLICTING_EVENT_ID,
+        short,
+        f"{short} in another file, and both count, as in",
+        lines=list(dict.fromkeys(place for pair in pairs for place in reversed(pair))),
+    )._replace(others=_named(place.path for pair in pairs for place in reversed(pair)))
+
+
+def _named(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(paths))[:MOST]

@@ -1,0 +1,116 @@
+"""What of a run stands after the grade that decides, or may."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from drive_trace.scorecard.copies import Noted, Overlap
+from drive_trace.scorecard.lookalikes import UnknownLine
+from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary, Worked
+from drive_trace.trace.times import is_later, sortable
+from drive_trace.vocabulary import GRADE
+
+IsAfter: TypeAlias = Callable[[Rejected | UnknownLine | Noted], bool]
+"""Tells of a line of a part whether it stands after the grade that decides, or may."""
+
+
+def may_be_after(
+    line: int, ts: str | None, own: int | None, decides: str, *, is_latest: bool
+) -> bool:
+    """Whether a line of a file stands after the grade of a run that decides, or may: by the two
+    timestamps, or, where these tell nothing or the grade stands in this file (``is_latest``), by
+    whether it stands below the file's ``own`` last grade, if there is one.
+    """
+    moment, graded = sortable(ts or ""), sortable(decides)
+    if not is_latest and moment is not None and graded is not None:
+        return moment >= graded
+    return own is None or line > own
+
+
+def after_grade(part: RunSummary, deciding: Recorded | None, *, is_latest: bool) -> IsAfter:
+    """:func:`may_be_after` for the lines of one part; of no line where no grade decides."""
+    own = part.correctness.line if part.correctness is not None else None
+    return lambda each: (
+        deciding is not None
+        and may_be_after(each.line, each.ts, own, deciding.ts, is_latest=is_latest)
+    )
+
+
+def latest_grades(
+    parts: Sequence[RunSummary], deciding: Recorded, shared: Sequence[Overlap]
+) -> Collection[int]:
+    """Which parts' own grades may be the latest of all: the deciding one, any that is not earlier
+    beyond doubt, and any in a file that has a copy of the deciding one, as it stands there below
+    that. What is below such a grade is later than it, whatever the timestamps say.
+    """
+    found = {
+        number
+        for number, part in enumerate(parts)
+        if part.correctness is not None
+        and (part.correctness is deciding or not is_later(deciding.ts, part.correctness.ts))
+    }
+    for number, overlap in enumerate(shared):
+        for here, file, _ in overlap.copies:
+            if here.event.name == GRADE and here.ts == deciding.ts:
+                found |= {number, file}
+    return found
+
+
+def work_since(
+    part: RunSummary, deciding: Recorded, *, is_latest: bool
+) -> tuple[Mapping[str, int], int]:
+    """How much work of a part stands after the grade, or may, by kind, and the last line of it.
+    What readers reject or do not know counts, where nobody can rule out that it is work.
+    """
+    is_after, worked = after_grade(part, deciding, is_latest=is_latest), part.worked
+    rejected = _lines(each for each in part.rejected if each.may_be_work and is_after(each))
+    unknown = _lines(
+        each
+        for each in part.unknown
+        if each.meant is None and each.run_id == part.run_id and is_after(each)
+    )
+    events = worked.after_grade if is_latest else _by_time(worked, deciding)
+    last = (worked.last_line if is_latest else worked.last_work) if events else None
+    return (
+        {"event": events, "rejected line": len(rejected), "unknown event": len(unknown)},
+        max(last or part.first_line, *rejected, *unknown, 0),
+    )
+
+
+def _lines(found: Iterable[Rejected | UnknownLine]) -> Sequence[int]:
+    return [each.line for each in found]
+
+
+def _by_time(worked: Worked, grade: Recorded) -> int:
+    """How much work is later, or may be, than a grade that stands in another file."""
+    moment = sortable(grade.ts)
+    before = 0 if moment is None else bisect_left(worked.times, moment)
+    return len(worked.times) - before + worked.untimed
+
+
+def counted_twice(
+    parts: Sequence[RunSummary],
+    deciding: Recorded,
+    latest: Collection[int],
+    shared: Sequence[Overlap],
+) -> int:
+    """How many events :func:`work_since` counts that stand in another part, too. It is the parts
+    with the latest grades that say, by their lines, whether what they have is later.
+    """
+    found: dict[tuple[int, int], Counter[int]] = {}
+    after = [
+        after_grade(part, deciding, is_latest=number in latest) for number, part in enumerate(parts)
+    ]
+    for number, overlap in enumerate(shared):
+        for here, file, there in overlap.copies:
+            if here.event.is_work:
+                counted = found.setdefault((file, there.line), Counter())
+                counted[file] |= after[file](there)
+                counted[number] |= after[number](here)
+    return sum(
+        each.total() - any([each[which] for which in each if which in latest] or each.values())
+        for each in found.values()
+    )
