@@ -166,7 +166,7 @@ def _types(event_type: str, library: str) -> dict[str, Any]:
 
 
 def msgspec_decoder() -> msgspec.json.Decoder[Any]:
-    """A decoder of a union of 19 structs, tagged by `event_type`."""
+    """A decoder of a union of structs, tagged by `event_type`."""
     structs: list[Any] = []
     for name in _EVENTS:
         fields = list(_types(name, "msgspec").items())
@@ -175,7 +175,7 @@ def msgspec_decoder() -> msgspec.json.Decoder[Any]:
 
 
 def pydantic_adapter() -> TypeAdapter[Any]:
-    """A validator of a union of 19 typed dicts, discriminated by `event_type`."""
+    """A validator of a union of typed dicts, discriminated by `event_type`."""
     dicts: list[Any] = []
     for name in _EVENTS:
         fields = {"event_type": Literal[name], **_types(name, "pydantic")}

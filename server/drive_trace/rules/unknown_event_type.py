@@ -1,5 +1,5 @@
-"""The event's type is none of the 19 that the vocabulary knows. Readers keep such events apart:
-they are no error, but they count for nothing. A slip in the name of a real event therefore
+"""The event's type is none that the vocabulary knows. Readers keep such events apart: they
+are no error, but they count for nothing. A slip in the name of a real event therefore
 loses the event without a word.
 
 **Fix.** The event that was meant is suggested where hardly anything else can be: the name differs
