@@ -107,7 +107,13 @@ def draft_merged(
     decider = joined.deciding
     last = decider.state.counted if decider is not None else None
     counted = last.values if last is not None else {}
-    draft = Draft(feed, run_id, joined.own.agent_id, {**dict.fromkeys(names), **counted, **changes})
+    merged = {**dict.fromkeys(names), **counted, **changes}
+    payload = {
+        name: value
+        for name, value in merged.items()
+        if value is not None or feed.fields[name].is_required
+    }
+    draft = Draft(feed, run_id, joined.own.agent_id, payload)
     reasons = _objections(draft.record(_ANY_STAMP))
     return Refused(tuple(reasons)) if reasons else draft
 

@@ -21,7 +21,7 @@ class Composed(NamedTuple):
 
     event: EventType
     slots: tuple[Slot, ...]
-    """Every field of the event, in the order of the vocabulary."""
+    """The fields of the event, in the order of the vocabulary; of the optional ones those given."""
 
     @property
     def blanks(self) -> tuple[Slot, ...]:
@@ -34,9 +34,10 @@ class Composed(NamedTuple):
         """
         values = {slot.field.name: slot.value for slot in self.slots if slot not in self.blanks}
         values |= filled or {}
-        if values.keys() != self.event.fields.keys():
+        names = [slot.field.name for slot in self.slots]
+        if not values.keys() >= set(names):
             return None
-        pairs = (f"{as_json(name)}:{as_json(values[name])}" for name in self.event.fields)
+        pairs = (f"{as_json(name)}:{as_json(values[name])}" for name in names)
         return "{" + ",".join(pairs) + "}"
 
 
@@ -65,6 +66,7 @@ def compose(
         tuple(
             known(field, given[name]) if given and name in given else slot_of(field, asked)
             for name, field in event.fields.items()
+            if field.is_required or (given and name in given)
         ),
     )
 

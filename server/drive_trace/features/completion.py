@@ -192,7 +192,8 @@ def _is_told(slot: Slot) -> bool:
 
 def _keys(asking: _Asking) -> Iterator[Offer]:
     cursor = asking.cursor
-    missing = [field for name, field in asking.fields.items() if name not in cursor.siblings]
+    absent = [field for name, field in asking.fields.items() if name not in cursor.siblings]
+    missing = sorted(absent, key=lambda field: not field.is_required)
     if cursor.has_colon:
         for field in missing:
             yield _key(asking, field, _told(open_slot(field)), (json_text(field.name),))
@@ -203,12 +204,13 @@ def _keys(asking: _Asking) -> Iterator[Offer]:
         for slot in slots
     ]
     yield from offers[:1]
-    if len(slots) > 1:
+    required = [slot for slot in slots if slot.field.is_required]
+    if len(required) > 1:
         yield Offer(
-            f"all {len(slots)} missing fields",
-            (cursor.before, *pairs(slots), cursor.after),
+            f"all {len(required)} missing fields",
+            (cursor.before, *pairs(required), cursor.after),
             _Kind.Snippet,
-            ", ".join(slot.field.name for slot in slots),
+            ", ".join(slot.field.name for slot in required),
         )
     yield from offers[1:]
 

@@ -147,7 +147,9 @@ def _blank(field: FieldType, texts: tuple[str, ...]) -> Iterator[Piece]:
         yield _one_of(texts, plain)
     elif isinstance(shape, ObjectShape):
         yield "{"
-        yield from pairs(Slot(each, (), Certainty.OPEN) for each in shape.fields.values())
+        yield from pairs(
+            Slot(each, (), Certainty.OPEN) for each in shape.fields.values() if each.is_required
+        )
         yield "}"
     elif isinstance(shape, ListShape):
         items = (text[1:-1] for text in texts if text.startswith('"'))

@@ -72,7 +72,8 @@ def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, st
     lacking = {
         name
         for name, field in event.fields.items()
-        if name not in values or (values[name] is None and not field.nullable)
+        if (name not in values and field.is_required)
+        or (name in values and values[name] is None and not field.nullable)
     }
     if not lacking:
         return {}

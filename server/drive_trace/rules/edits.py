@@ -116,7 +116,11 @@ def placeholder(field: FieldType) -> str:
     if field.nullable:
         return "null"
     if isinstance(field.shape, ObjectShape):
-        inner = (f"{as_json(key)}:{placeholder(each)}" for key, each in field.shape.fields.items())
+        inner = (
+            f"{as_json(key)}:{placeholder(each)}"
+            for key, each in field.shape.fields.items()
+            if each.is_required
+        )
         return "{" + ",".join(inner) + "}"
     if isinstance(field.shape, OneOfShape) and len(field.shape.meanings) == 1:
         return as_json(next(iter(field.shape.meanings)))

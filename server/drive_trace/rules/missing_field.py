@@ -1,5 +1,6 @@
-"""Every field of an event is required; a value that is not known is `null` where the field
-allows it, and the key still stands. Readers reject an event with a field missing.
+"""The fields of an event are required, but for those that may be left out; a value that is not
+known is `null` where the field allows it, and the key still stands. Readers reject an event with
+a required field missing.
 
 A payload nested under a key of its own (`payload`, `data`, `body`) is the usual cause: events are
 flat, and the payload's fields stand beside the envelope's.

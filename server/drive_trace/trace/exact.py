@@ -82,12 +82,12 @@ def _nested(
     """The fields that stand inside an undeclared object, such as ``payload``, instead of beside the
     envelope, by that object's key.
     """
-    missing = dict.fromkeys(name for name in fields if name not in data)
+    missing = {name: field for name, field in fields.items() if name not in data}
     nested: dict[str, tuple[str, ...]] = {}
     for key, value in data.items():
         if missing and key not in fields and isinstance(value, dict):
             inside = tuple(name for name in missing if name in value)
-            if inside:
+            if any(missing[name].is_required for name in inside):
                 nested[key] = inside
                 for name in inside:
                     del missing[name]
@@ -99,7 +99,8 @@ def _remarks_of_fields(
 ) -> Iterator[Remark]:
     for name, field in fields.items():
         if name not in data:
-            yield Remark(Concern.MISSING_FIELD, (*path, name), field)
+            if field.is_required:
+                yield Remark(Concern.MISSING_FIELD, (*path, name), field)
             continue
         value = data[name]
         if value.__class__ is field.plain_class and (

@@ -158,7 +158,7 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
             run_id=_string(data.get("project_run_id")),
         )
     whole = _with_whole_numbers(event, data)
-    facts = tuple([whole[each] for each in event.keeps])
+    facts = tuple([whole.get(each) for each in event.keeps])
     if not remarks:
         return Line(text, event, facts)
     return OddLine(text, Status.VALID, event=event, facts=facts, remarks=remarks)
@@ -214,7 +214,7 @@ def _with_whole_numbers(event: EventType, data: Json) -> Json:
     changed = {
         name: whole_number(data[name])
         for name, field in event.fields.items()
-        if isinstance(field.shape, IntegerShape) and isinstance(data[name], float)
+        if isinstance(field.shape, IntegerShape) and isinstance(data.get(name), float)
     }
     return {**data, **changed} if changed else data
 

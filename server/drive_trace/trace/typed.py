@@ -7,7 +7,7 @@ are not written as integers, integers that a double may not hold exactly, and lo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, reduce
 from operator import attrgetter, or_
 from typing import Annotated, Any, Literal, NamedTuple
@@ -68,7 +68,14 @@ def reader(*, only_score: bool) -> Reader:
 def _kind(event: EventType, only_score: bool) -> Kind:
     counts = event.is_feed or event.opens or event.closes
     keeps = ALWAYS_KEPT if only_score and not counts else event.keeps
-    return Kind(event, attrgetter(*keeps), None if only_score else _agreement(event))
+    return Kind(event, _facts(event, keeps), None if only_score else _agreement(event))
+
+
+def _facts(event: EventType, keeps: tuple[str, ...]) -> Callable[[Any], Facts]:
+    read = attrgetter(*keeps)
+    if all(event.fields[name].is_required for name in keeps):
+        return read
+    return lambda typed: tuple([None if each is msgspec.UNSET else each for each in read(typed)])
 
 
 def _agreement(event: EventType) -> Callable[[Any], bool] | None:
@@ -82,13 +89,8 @@ def _agreement(event: EventType) -> Callable[[Any], bool] | None:
 
 
 def _typed(event: EventType, *, forms: bool) -> type[msgspec.Struct]:
-    fields = {
-        # Those of the envelope are looked at many at a time, see all_written.
-        name: type_of(field, forms=forms and name not in ENVELOPE)
-        for name, field in event.fields.items()
-        if name != "event_type"
-    }
-    return _struct(event.name, fields, tag_field="event_type")
+    payload = {name: field for name, field in event.fields.items() if name != "event_type"}
+    return _struct(event.name, payload, forms, tag_field="event_type")
 
 
 def type_of(field: FieldType, *, forms: bool = False) -> Any:
@@ -113,17 +115,26 @@ def _type_of(shape: Shape, forms: bool) -> Any:
         case ListShape(item):
             return list[_type_of(item, forms)]  # type: ignore[misc]
         case ObjectShape(fields):
-            return _struct(
-                "Object", {name: type_of(each, forms=forms) for name, each in fields.items()}
-            )
+            return _struct("Object", fields, forms)
 
 
 def _struct(
-    name: str, fields: dict[str, Any], tag_field: str | None = None
+    name: str, fields: Mapping[str, FieldType], forms: bool, tag_field: str | None = None
 ) -> type[msgspec.Struct]:
-    tag = name if tag_field else None
+    typed: list[Any] = []
+    for each in fields.values():
+        # Forms of the envelope are looked at many at a time, see all_written.
+        type_ = type_of(each, forms=forms and each.name not in ENVELOPE)
+        absent = (msgspec.UNSET,) if not each.is_required else ()
+        typed.append((each.name, type_ | msgspec.UnsetType if absent else type_, *absent))
     return msgspec.defstruct(
-        name, fields.items(), tag_field=tag_field, tag=tag, forbid_unknown_fields=True, gc=False
+        name,
+        typed,
+        tag_field=tag_field,
+        tag=name if tag_field else None,
+        forbid_unknown_fields=True,
+        kw_only=True,
+        gc=False,
     )
 
 

@@ -15,7 +15,7 @@ Values = Mapping[str, object]
 
 
 def values_of(line: Line) -> Values:
-    """Every declared field of a valid line's event; integers as ``int``, however written."""
+    """The declared fields that a valid line's event has; integers as ``int``, however written."""
     assert line.event is not None
     try:
         data = orjson.loads(line.text)
@@ -25,7 +25,7 @@ def values_of(line: Line) -> Values:
 
 
 def _declared(fields: Mapping[str, FieldType], data: Values) -> Values:
-    return {name: _exact(field.shape, data[name]) for name, field in fields.items()}
+    return {name: _exact(field.shape, data[name]) for name, field in fields.items() if name in data}
 
 
 def _exact(shape: Shape, value: object) -> object:

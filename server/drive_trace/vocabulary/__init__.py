@@ -1,6 +1,7 @@
-"""The Drive trace vocabulary: the 19 events, declared once as pydantic types.
+"""The Drive trace vocabulary: its events, declared once as types that pydantic reads.
 
-Types, limits, prose and examples stand in the family modules and nowhere else.
+Types, limits, prose and examples stand in the family modules and nowhere else. Types of msgspec's
+(``trace/typed.py``), the exact judge (``trace/exact.py``), JSON Schemas and docs are made of them.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from collections.abc import Mapping
 
 from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
 from drive_trace.vocabulary.agreements import KINDS, SIZES, Agreement, agreements_among
-from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE, Envelope
 from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
 from drive_trace.vocabulary.forms import Form
 from drive_trace.vocabulary.lifetimes import Lifetime, lifetime_of
 from drive_trace.vocabulary.planning import WRITERS
 from drive_trace.vocabulary.registry import (
     ALWAYS_KEPT,
+    ENVELOPE,
     BooleanShape,
     EventType,
     FieldType,
@@ -26,17 +27,18 @@ from drive_trace.vocabulary.registry import (
     Shape,
     StringShape,
     declared_events,
-    fields_of,
 )
 from drive_trace.vocabulary.types import Entity, Family, Reference
 
 FAMILY_MODULES = (build_loop, planning, lifecycle, feeds)
 
-EVENTS: Mapping[str, EventType] = declared_events(ENVELOPE_EXAMPLE)
-"""Every event by its ``event_type``, family by family."""
+TraceEvent = (
+    build_loop.BuildLoopEvent | planning.PlanningEvent | lifecycle.LifecycleEvent | feeds.FeedEvent
+)
+"""Any event, as the dictionary that a line of a trace is read as."""
 
-ENVELOPE: Mapping[str, FieldType] = fields_of(Envelope)
-"""The fields that every event carries."""
+EVENTS: Mapping[str, EventType] = declared_events(TraceEvent)
+"""Every event by its ``event_type``, family by family."""
 
 AGREEMENTS: Mapping[str, tuple[Agreement, ...]] = {
     name: agreements_among(event.fields) for name, event in EVENTS.items()
@@ -90,4 +92,5 @@ __all__ = [
     "Reference",
     "Shape",
     "StringShape",
+    "TraceEvent",
 ]

@@ -6,10 +6,11 @@ agreement holds for every event that has all the fields that it compares.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from drive_trace.vocabulary.feeds import TOKEN_FIELDS
+from drive_trace.vocabulary.registry import FieldType
 
 KINDS: Mapping[str, Mapping[str, str]] = {
     "spec_kind": {"edge_cases_count": "slice"},
@@ -99,6 +100,17 @@ _AGREEMENTS = (
 )
 
 
-def agreements_among(fields: Container[str]) -> tuple[Agreement, ...]:
-    """The agreements that hold for an event with these fields."""
-    return tuple(each for each in _AGREEMENTS if all(name in fields for name in each.fields))
+def agreements_among(fields: Mapping[str, FieldType]) -> tuple[Agreement, ...]:
+    """The agreements that hold for an event with these fields, where none of them is left out."""
+    return tuple(
+        each if all(fields[name].is_required for name in each.fields) else _where_given(each)
+        for each in _AGREEMENTS
+        if all(name in fields for name in each.fields)
+    )
+
+
+def _where_given(agreement: Agreement) -> Agreement:
+    def holds(values: Values) -> bool:
+        return not all(name in values for name in agreement.fields) or agreement.holds(values)
+
+    return agreement._replace(holds=holds)

@@ -183,3 +183,6 @@ class BriefIssued(Envelope):
         ),
         Prose("How the brief relates to the earlier briefs of its dispatch."),
     ]
+
+
+BuildLoopEvent = DispatchStart | DispatchEnd | RoundStart | RoundEnd | BriefIssued

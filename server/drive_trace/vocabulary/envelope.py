@@ -52,4 +52,4 @@ class Envelope(TypedDict):
         Prose("The orchestrator's session, or null where it is not known."),
         Null("the session is not known"),
     ]
-    event_type: Annotated[str, Prose("Which of the 19 events this is.")]
+    event_type: Annotated[str, Prose("Which of the vocabulary's events this is.")]

@@ -27,7 +27,6 @@ Outcome = Annotated[
 
 @event(
     Family.FEEDS,
-    keeps=TOKEN_FIELDS,
     leads_to=("correctness-recorded",),
     example={
         "input_tokens": 1_912_408,
@@ -67,7 +66,6 @@ class TokensRecorded(Envelope):
 
 @event(
     Family.FEEDS,
-    keeps=CORRECTNESS_FIELDS,
     example={"mechanical": "pass", "qa": "pass", "intent": "pass"},
 )
 class CorrectnessRecorded(Envelope):
@@ -91,3 +89,6 @@ class CorrectnessRecorded(Envelope):
         Prose("The judge's verdict on whether the work does what was meant. Null: not recorded."),
         Null("not recorded, so that the verdict cannot be computed"),
     ]
+
+
+FeedEvent = TokensRecorded | CorrectnessRecorded

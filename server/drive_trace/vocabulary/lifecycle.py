@@ -224,3 +224,8 @@ class RetroLanded(Envelope):
         bool,
         Prose("True exactly when `trigger_class` is `mandatory-final`."),
     ]
+
+
+LifecycleEvent = (
+    ProjectStarted | ProjectClosed | SliceStarted | SliceCompleted | HealthCheckFired | RetroLanded
+)

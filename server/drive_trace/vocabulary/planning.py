@@ -292,3 +292,8 @@ class FalsifiedAssumption(Envelope):
         Prose("The assumption in a sentence, or null."),
         Null("it was not put into words"),
     ]
+
+
+PlanningEvent = (
+    SpecAuthored | SpecAmended | PlanAuthored | PlanAmended | TriageVerdict | FalsifiedAssumption
+)

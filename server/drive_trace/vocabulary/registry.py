@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field, replace
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from dataclasses import dataclass, field
+from types import MappingProxyType, NoneType, UnionType
+from typing import Annotated, Any, Literal, NotRequired, TypeVar, Union, get_args, get_origin
 
 from typing_extensions import get_type_hints, is_typeddict
 
+from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE, Envelope
 from drive_trace.vocabulary.forms import Form
-from drive_trace.vocabulary.types import (
-    AtLeast,
-    Entity,
-    Family,
-    IsOutcome,
-    Names,
-    Null,
-    OneOf,
-    Prose,
-    Reference,
-    Refers,
-    Unit,
-    Written,
-)
-
-_EVENT_TYPE_PROSE = "Which of the 19 events this is."
+from drive_trace.vocabulary.types import Entity, Family, Reference
 
 ALWAYS_KEPT = ("ts", "event_id", "project_run_id")
 """The first of every event's ``keeps``, at the same positions for all events."""
@@ -86,7 +72,7 @@ class ListShape:
 
 @dataclass(frozen=True, slots=True)
 class ObjectShape:
-    """An object with exactly these required fields."""
+    """An object with these fields and no other."""
 
     fields: Mapping[str, FieldType]
 
@@ -118,6 +104,8 @@ class FieldType:
     """Whether it says how something came out."""
     null_means: str | None = None
     """What it says where it is null; every field that may be null has this."""
+    is_required: bool = True
+    """Whether readers reject an event without it."""
     plain_class: type | None = field(init=False, compare=False)
     """The class that nearly all right values are of, as Python reads JSON; None: see the shape."""
     plain_values: Container[object] | None = field(init=False, compare=False)
@@ -139,7 +127,8 @@ class FieldType:
 
     def describe(self) -> str:
         """The allowed values in words: ``an integer of at least 0, or null``."""
-        return self.shape.describe() + (", or null" if self.nullable else "")
+        null = ", or null" if self.nullable else ""
+        return self.shape.describe() + null + ("" if self.is_required else ", or left out")
 
 
 def _plain(shape: Shape) -> tuple[type | None, Container[object] | None]:
@@ -185,21 +174,8 @@ class EventType:
     """The pydantic-readable TypedDict that declares it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """What ``@event`` notes on a class; the class's annotations say the rest."""
-
-    family: Family
-    example: Mapping[str, object]
-    keeps: tuple[str, ...]
-    is_work: bool
-    opens: Entity | None
-    closes: Entity | None
-    leads_to: tuple[str, ...]
-
-
 _T = TypeVar("_T", bound=type)
-_declarations: dict[type, Declaration] = {}
+_declared: dict[type, EventType] = {}
 
 
 def event(  # noqa: PLR0913 - keywords, each a fact
@@ -214,142 +190,109 @@ def event(  # noqa: PLR0913 - keywords, each a fact
 ) -> Callable[[_T], _T]:
     """Declare the decorated TypedDict as an event; its docstring is the event's prose.
 
-    ``example`` gives the payload only: the envelope is the same for every event.
+    ``example`` gives the payload only: the envelope is the same for every event. The index keeps
+    what ``keeps`` names, every field that names an entity, and all fields of a feed. Raises
+    TypeError for a declaration that says too little.
     """
+    is_feed = family is Family.FEEDS
 
     def declare(cls: _T) -> _T:
-        _declarations[cls] = Declaration(family, example, keeps, is_work, opens, closes, leads_to)
-        cls.__pydantic_config__ = {"title": event_name(cls), "strict": True}  # type: ignore[attr-defined]
+        if not cls.__doc__:
+            raise TypeError(f"{cls.__name__} has no docstring: say there what the event records")
+        (name,) = get_args(cls.__annotations__["event_type"])
+        fields = fields_of(cls, ENVELOPE)
+        named = (each for each in fields if fields[each].names)
+        told = (each for each in fields if is_feed and each not in ENVELOPE)
+        _declared[cls] = EventType(
+            name=name,
+            family=family,
+            prose=" ".join(cls.__doc__.split()),
+            fields=fields,
+            example={**ENVELOPE_EXAMPLE, "event_type": name, **example},
+            keeps=tuple(dict.fromkeys((*ALWAYS_KEPT, *named, *told, *keeps))),
+            is_work=is_work,
+            is_feed=is_feed,
+            opens=opens,
+            closes=closes,
+            leads_to=leads_to,
+            declared=cls,
+        )
+        cls.__pydantic_config__ = {"title": name, "strict": True}  # type: ignore[attr-defined]
         return cls
 
     return declare
 
 
-def event_name(cls: type) -> str:
-    """The ``event_type`` string that a declared class stands for."""
-    return str(get_args(cls.__annotations__["event_type"])[0])
+def declared_events(union: object) -> dict[str, EventType]:
+    """The events of a union of declared classes by name, in its order. Raises TypeError for a
+    declared class that is not in it.
+    """
+    classes = get_args(union)
+    for cls in _declared:
+        if cls not in classes:
+            raise TypeError(f"{cls.__name__} is declared, but not in its family's union")
+    return {_declared[cls].name: _declared[cls] for cls in classes}
 
 
-def declared_events(envelope_example: Mapping[str, object]) -> dict[str, EventType]:
-    """Every declared event by name: family by family, in the order of declaration."""
-    events = map(_build(envelope_example), _declarations.items())
-    families = list(Family)
-    return {kind.name: kind for kind in sorted(events, key=lambda e: families.index(e.family))}
-
-
-def _build(
-    envelope_example: Mapping[str, object],
-) -> Callable[[tuple[type, Declaration]], EventType]:
-    def build(declared: tuple[type, Declaration]) -> EventType:
-        cls, note = declared
-        name = event_name(cls)
-        fields = fields_of(cls)
-        fields["event_type"] = replace(fields["event_type"], prose=_EVENT_TYPE_PROSE)
-        named = tuple(known.name for known in fields.values() if known.names)
-        return EventType(
-            name=name,
-            family=note.family,
-            prose=" ".join((cls.__doc__ or "").split()),
-            fields=fields,
-            example={**envelope_example, "event_type": name, **note.example},
-            keeps=tuple(dict.fromkeys((*ALWAYS_KEPT, *named, *note.keeps))),
-            is_work=note.is_work,
-            is_feed=note.family is Family.FEEDS,
-            opens=note.opens,
-            closes=note.closes,
-            leads_to=note.leads_to,
-            declared=cls,
-        )
-
-    return build
-
-
-def fields_of(cls: type) -> dict[str, FieldType]:
-    """The fields of a TypedDict, inherited ones first."""
+def fields_of(
+    cls: type, narrowed: Mapping[str, FieldType] = MappingProxyType({})
+) -> dict[str, FieldType]:
+    """The fields of a TypedDict, inherited ones first; what only narrows one of ``narrowed`` has
+    its prose. Raises TypeError for a field without prose, or that may be null without saying what
+    that means.
+    """
     hints = get_type_hints(cls, include_extras=True)
-    return {name: _field(name, hint) for name, hint in hints.items()}
+    return {
+        name: _field(hint, name, cls.__name__, narrowed.get(name)) for name, hint in hints.items()
+    }
 
 
-def _field(name: str, hint: object) -> FieldType:
-    read = _Annotations()
-    shape = read.shape(hint)
-    return FieldType(
-        name,
-        read.prose,
-        shape,
-        read.nullable,
-        read.unit,
-        read.names,
-        read.refers_to,
-        read.is_outcome,
-        read.null_means,
-    )
+def _field(hint: object, name: str, owner: str, outer: FieldType | None) -> FieldType:
+    shape, facts = _read(hint)
+    if outer is not None:
+        facts.setdefault("prose", outer.prose)
+    if not facts.get("prose"):
+        raise TypeError(f"{owner}.{name} has no prose: add Prose(...) with what the field means")
+    if facts.get("nullable") and not facts.get("null_means"):
+        raise TypeError(f"{owner}.{name} may be null: add Null(...) with what that means")
+    return FieldType(name, shape=shape, **facts)
 
 
-class _Annotations:
-    """Collects what the nested ``Annotated`` layers of one field say; outer layers win."""
-
-    def __init__(self) -> None:
-        self.prose = ""
-        self.unit: str | None = None
-        self.names: Entity | None = None
-        self.refers_to: Reference | None = None
-        self.is_outcome = False
-        self.null_means: str | None = None
-        self.nullable = False
-        self._minimum: int | None = None
-        self._one_of: OneOf | None = None
-        self._form: Form | None = None
-
-    def shape(self, hint: object) -> Shape:
-        origin = get_origin(hint)
+def _read(hint: Any) -> tuple[Shape, dict[str, Any]]:
+    """A shape, and what the layers around it say: what an outer one says holds."""
+    facts: dict[str, Any] = {}
+    while (origin := get_origin(hint)) in (Annotated, NotRequired, Union, UnionType):
         if origin is Annotated:
-            inner, *notes = get_args(hint)
+            hint, *notes = get_args(hint)
             for note in reversed(notes):
-                self._note(note)
-            return self.shape(inner)
-        if origin in (Union, UnionType):
-            self.nullable = True
-            (inner,) = (part for part in get_args(hint) if part is not NoneType)
-            return self.shape(inner)
-        if origin is Literal:
-            return OneOfShape(dict.fromkeys(get_args(hint), self.prose))
-        if origin is list:
-            return ListShape(_field("", get_args(hint)[0]).shape)
-        if is_typeddict(hint):
-            return ObjectShape(fields_of(hint))  # type: ignore[arg-type]
-        return self._plain(hint)
-
-    def _plain(self, hint: object) -> Shape:
-        if self._one_of is not None:
-            return OneOfShape(self._one_of.meanings)
-        if hint is bool:
-            return BooleanShape()
-        if hint is int:
-            return IntegerShape(self._minimum)
-        if hint is str:
-            return StringShape(self._form)
+                facts = {**vars(note), **facts}
+        elif origin is NotRequired:
+            (hint,) = get_args(hint)
+            facts["is_required"] = False
+        else:
+            (hint,) = (part for part in get_args(hint) if part is not NoneType)
+            facts["nullable"] = True
+    minimum, form, meanings = (facts.pop(each, None) for each in ("minimum", "form", "meanings"))
+    if meanings is not None:
+        return OneOfShape(meanings), facts
+    if origin is Literal:
+        return OneOfShape(dict.fromkeys(get_args(hint), facts.get("prose", ""))), facts
+    if origin is list:
+        return ListShape(_read(get_args(hint)[0])[0]), facts
+    if is_typeddict(hint):
+        return ObjectShape(fields_of(hint)), facts
+    shapes: dict[object, Shape] = {
+        bool: BooleanShape(),
+        int: IntegerShape(minimum),
+        str: StringShape(form),
+    }
+    if hint not in shapes:
         raise TypeError(f"the vocabulary has no shape for {hint!r}")
+    return shapes[hint], facts
 
-    def _note(self, note: Any) -> None:
-        if isinstance(note, Prose):
-            self.prose = self.prose or note.text
-        elif isinstance(note, AtLeast):
-            self._minimum = note.minimum
-        elif isinstance(note, OneOf):
-            self._one_of = note
-        elif isinstance(note, IsOutcome):
-            self.is_outcome = True
-        elif isinstance(note, Unit):
-            self.unit = note.name
-        elif isinstance(note, Names):
-            self.names = note.entity
-        elif isinstance(note, Refers):
-            self.refers_to = note.reference
-        elif isinstance(note, Null):
-            self.null_means = note.means
-        elif isinstance(note, Written):
-            self._form = note.form
+
+ENVELOPE: Mapping[str, FieldType] = fields_of(Envelope)
+"""The fields that every event carries."""
 
 
 def one_of(choices: list[str]) -> str:

@@ -37,7 +37,7 @@ class Reference(StrEnum):
 
 
 class Family(StrEnum):
-    """The groups the 19 events fall into."""
+    """The groups that the events fall into."""
 
     BUILD_LOOP = "build loop"
     PLANNING = "planning"
@@ -45,19 +45,19 @@ class Family(StrEnum):
     FEEDS = "experiment feeds"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Prose:
     """What a field means, in Markdown."""
 
-    text: str
+    prose: str
 
     def __get_pydantic_json_schema__(
         self, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
     ) -> dict[str, Any]:
-        return {**handler(schema), "description": self.text}
+        return {**handler(schema), "description": self.prose}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class OneOf:
     """A string restricted to ``meanings``' keys, each with what it means."""
 
@@ -71,21 +71,21 @@ class OneOf:
         return {"type": "literal", "expected": list(self.meanings)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Names:
     """The field's value names an entity of this kind."""
 
-    entity: Entity
+    names: Entity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Refers:
     """The field's value refers to something of this kind, as people write it: ``SHOP-214``."""
 
-    reference: Reference
+    refers_to: Reference
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Written:
     """The field's string is written like this by convention.
 
@@ -95,26 +95,28 @@ class Written:
     form: Form
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IsOutcome:
     """The field says how something came out. A tool that guessed one could make bad good."""
 
+    is_outcome: bool = True
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Unit:
     """What one of an integer field counts."""
 
-    name: str
+    unit: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Null:
     """What it means that a field is null, as the end of a sentence."""
 
-    means: str
+    null_means: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AtLeast:
     """The least value that an integer may have."""
 

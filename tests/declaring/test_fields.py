@@ -1,0 +1,101 @@
+"""The declarations of fields: optional ones work everywhere, incomplete ones are refused."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired
+
+import pytest
+from typing_extensions import TypedDict
+
+import drive_trace
+from drive_trace.vocabulary.planning import SpecAuthored
+from drive_trace.vocabulary.registry import declared_events, event, fields_of
+from drive_trace.vocabulary.types import Family, Prose
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = Path(drive_trace.__file__).parent
+NOTE = 'Annotated[str, Prose("What was said last.")]'
+RETRIES = 'Annotated[Count, Prose("How often it was tried again.")]'
+SIZE = 'Annotated[Count, Prose("Huge dispatches.")]'
+
+
+def declared(path: Path, *changes: tuple[str, str]) -> None:
+    text = path.read_text("utf-8").replace("import Annotated,", "import Annotated, NotRequired,")
+    for before, after in changes:
+        assert text.count(before) == 1
+        text = text.replace(before, before + after)
+    path.write_text(text, "utf-8")
+
+
+def test_optional_fields_work_everywhere(tmp_path: Path) -> None:
+    """A copy of the package declares some, and what users see of them is tested there."""
+    copy = tmp_path / "drive_trace"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    declared(
+        copy / "vocabulary/lifecycle.py",
+        ('keeps=("trigger_class", "is_mandatory_final"', ', "retries"'),
+        (
+            'Prose("True exactly when `trigger_class` is `mandatory-final`."),\n    ]\n',
+            f"    note: NotRequired[{NOTE}]\n    retries: NotRequired[{RETRIES}]\n",
+        ),
+    )
+    declared(
+        copy / "vocabulary/planning.py",
+        (
+            '    XL: Annotated[Count, Prose("Extra large dispatches.")]\n',
+            f"    XXL: NotRequired[{SIZE}]\n",
+        ),
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "tests/declaring/with_optional_fields.py"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+class Unexplained(TypedDict):
+    note: NotRequired[str]
+
+
+class Nullable(TypedDict):
+    note: Annotated[str | None, Prose("What was said.")]
+
+
+class Unsupported(TypedDict):
+    note: Annotated[bytes, Prose("What was said.")]
+
+
+@pytest.mark.parametrize(
+    ("cls", "said"),
+    [
+        (Unexplained, "Unexplained.note has no prose: add Prose"),
+        (Nullable, "Nullable.note may be null: add Null"),
+        (Unsupported, "the vocabulary has no shape for <class 'bytes'>"),
+    ],
+)
+def test_a_field_that_says_too_little(cls: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        fields_of(cls)
+
+
+def test_an_event_without_prose() -> None:
+    class Silent(TypedDict):
+        event_type: Literal["silent"]
+
+    with pytest.raises(TypeError, match="Silent has no docstring"):
+        event(Family.PLANNING, example={})(Silent)
+
+
+def test_an_event_that_its_family_does_not_name() -> None:
+    with pytest.raises(TypeError, match="DispatchStart is declared, but not in its family's union"):
+        declared_events(SpecAuthored | None)
