@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Union
+from typing import Any
 
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
+from drive_trace import TraceEvent
 from drive_trace.rules import SETTABLE
 from drive_trace.rules.base import Rule
 from drive_trace.storage.configuration import CONFIGURATION_NAME, SEVERITIES
@@ -16,8 +17,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def union_schema() -> dict[str, Any]:
     """One schema that every event of the vocabulary satisfies."""
-    union = Union[tuple(event.declared for event in EVENTS.values())]  # noqa: UP007 - made at run time
-    schema = TypeAdapter(Annotated[union, Field(discriminator="event_type")]).json_schema()
+    schema = TypeAdapter(TraceEvent).json_schema()
     schema.pop("discriminator", None)
     return {
         "$schema": _DIALECT,

@@ -1,3 +1,20 @@
-"""Drive Trace: validates Drive ``trace.jsonl`` files line by line and scores their runs."""
+"""Drive Trace: validates Drive ``trace.jsonl`` files line by line and scores their runs.
+
+``docs/python-api.md`` says what Python programs can call.
+"""
+
+TYPE_CHECKING = False  # as type checkers know it: importing typing takes a while
+if TYPE_CHECKING:
+    from drive_trace.library import InvalidLine, TraceEvent, TraceFile, UnreadableError, read, score
 
 __version__ = "0.1.0"
+__all__ = ["InvalidLine", "TraceEvent", "TraceFile", "UnreadableError", "read", "score"]
+
+
+def __getattr__(name: str) -> object:
+    # Commands load what they need, and none of them needs pydantic.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from drive_trace import library  # noqa: PLC0415 - see above
+
+    return getattr(library, name)

@@ -63,6 +63,11 @@ class RunScore(NamedTuple):
     """The parts, whose sums are over each event once."""
 
     @property
+    def verdict(self) -> Verdict:
+        """What the gate says."""
+        return self.gate.verdict
+
+    @property
     def qualifying(self) -> tuple[Caveat, ...]:
         """The caveats that could overturn the verdict."""
         return tuple(each for each in self.caveats if each.qualifies)
@@ -70,27 +75,27 @@ class RunScore(NamedTuple):
     @property
     def is_earned(self) -> bool:
         """Whether the run is CORRECT, and no caveat qualifies that: only then may it be green."""
-        return self.gate.verdict is Verdict.CORRECT and not self.qualifying
+        return self.verdict is Verdict.CORRECT and not self.qualifying
 
     @property
     def standing(self) -> str:
         """For colours and icons: the verdict, or ``qualified`` for a CORRECT that is not earned."""
-        if self.gate.verdict is Verdict.CORRECT and not self.is_earned:
+        if self.verdict is Verdict.CORRECT and not self.is_earned:
             return QUALIFIED
-        return str(self.gate.verdict)
+        return str(self.verdict)
 
     @property
     def headline(self) -> str:
         """The verdict in a few words; a CORRECT is followed by what qualifies it."""
         said = headline(self.gate)
-        if self.gate.verdict is Verdict.CORRECT and self.qualifying:
+        if self.verdict is Verdict.CORRECT and self.qualifying:
             return f"{said}, but {'; '.join(each.short for each in self.qualifying)}"
         return said
 
     @property
     def efficiency(self) -> Efficiency | None:
         """Tier 2: only a CORRECT run has it."""
-        return self.measured if self.gate.verdict is Verdict.CORRECT else None
+        return self.measured if self.verdict is Verdict.CORRECT else None
 
     @property
     def rejected(self) -> tuple[Rejected, ...]:
@@ -136,7 +141,7 @@ class ScoreCard(NamedTuple):
     @property
     def correct(self) -> tuple[RunScore, ...]:
         """The runs whose efficiency may be shown."""
-        return tuple(run for run in self.runs if run.gate.verdict is Verdict.CORRECT)
+        return tuple(run for run in self.runs if run.verdict is Verdict.CORRECT)
 
     @property
     def has_any_correctness_signal(self) -> bool:
@@ -279,7 +284,7 @@ def _run_json(run: RunScore) -> dict[str, object]:
     return {
         "run_id": run.run_id,
         "correctness": None if deciding is None else dict(deciding.values),
-        "verdict": str(run.gate.verdict),
+        "verdict": str(run.verdict),
         "missing_inputs": list(run.gate.missing),
         "tokens": None if tokens is None else _numbers(tokens),
         "efficiency": None if efficiency is None else _efficiency_json(efficiency),

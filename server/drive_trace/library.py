@@ -1,0 +1,114 @@
+"""What Python programs call: ``read``, ``score`` and ``TraceEvent`` of :mod:`drive_trace`.
+
+``docs/python-api.md`` documents it. Importing ``drive_trace`` alone does not load this module.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, cast
+
+from pydantic import Field
+
+from drive_trace import vocabulary
+from drive_trace.api import Analysis, summarize_text
+from drive_trace.scorecard.card import ScoreCard
+from drive_trace.scorecard.card import score as join
+from drive_trace.scorecard.caveats import Unread
+from drive_trace.storage.finding import LeftOut, find_traces
+from drive_trace.storage.traces import Problem, read_trace
+from drive_trace.trace.line import REJECTING, Status, name_of
+from drive_trace.trace.reading import read_lines
+from drive_trace.trace.values import values_of
+
+TraceEvent = Annotated[vocabulary.TraceEvent, Field(discriminator="event_type")]
+"""Any event: a dictionary, whose other fields follow from its ``event_type``. Type checkers narrow
+it, and pydantic validates it, by itself or as a part of other models.
+"""
+
+AnyPath = str | os.PathLike[str]
+
+
+class UnreadableError(Exception):
+    """A trace cannot be read; the message is one sentence that names it."""
+
+
+class InvalidLine(NamedTuple):
+    """A line that readers of traces reject."""
+
+    number: int
+    """From 1."""
+    text: str
+    reasons: tuple[str, ...]
+    """What is wrong with it, a sentence each."""
+
+
+class UnknownLine(NamedTuple):
+    """A line whose event type is outside the vocabulary: readers keep it apart."""
+
+    number: int
+    """From 1."""
+    event_type: str
+
+
+class TraceFile(NamedTuple):
+    """What a trace says."""
+
+    events: tuple[TraceEvent, ...]
+    """The valid events in the order of the file, without fields that are not declared."""
+    invalid_lines: tuple[InvalidLine, ...]
+    unknown_lines: tuple[UnknownLine, ...]
+
+
+def read(path: AnyPath) -> TraceFile:
+    """Read a trace, as readers of traces do: a line that they reject costs nothing but itself.
+    Raises UnreadableError where there is no such file, or it cannot be read.
+    """
+    trace = read_trace(os.fspath(path))
+    if isinstance(trace, Problem):
+        raise UnreadableError(trace.message)
+    lines = list(enumerate(read_lines(trace.records), 1))
+    rejected = [(number, line.text) for number, line in lines if line.is_rejected]
+    reasons = _reasons([text for _, text in rejected])
+    return TraceFile(
+        tuple(cast("Any", values_of(line)) for _, line in lines if line.event is not None),
+        tuple(InvalidLine(*each, why) for each, why in zip(rejected, reasons, strict=True)),
+        tuple(
+            UnknownLine(number, name_of(line) or "")
+            for number, line in lines
+            if line.status is Status.UNKNOWN
+        ),
+    )
+
+
+def _reasons(texts: list[str]) -> list[tuple[str, ...]]:
+    """Why each of some records is rejected, in the words of the rules."""
+    analysis = Analysis([*texts, ""])
+    return [
+        tuple(
+            analysis.words(finding.words)
+            for finding in analysis.findings_of(line)
+            if finding.remark is not None and finding.remark.concern in REJECTING
+        )
+        for line in analysis.document.lines[: len(texts)]
+    ]
+
+
+def score(*paths: AnyPath, no_ignore: bool = False) -> ScoreCard:
+    """Judge the runs of one or several traces, joined by their run id, as ``drive-trace score``
+    does. A folder is searched for traces; with ``no_ignore`` also where git ignores files. Raises
+    nothing for what cannot be read: the scorecard's ``unread`` names it, and no run is earned.
+    """
+    named = [os.fspath(path) for path in paths]
+    alone = len(named) == 1 and not Path(named[0]).is_dir()
+    traces, unread, left_out = [], [], 0
+    for found in find_traces(named, everywhere=no_ignore):
+        trace = read_trace(found) if isinstance(found, str) else found
+        if isinstance(trace, LeftOut):
+            left_out += 1
+        elif isinstance(trace, Problem):
+            unread.append(Unread(trace.path, trace.reason))
+        else:
+            traces.append(summarize_text(trace.records, trace.path, alone=alone))
+    return join(traces, unread)._replace(left_out=left_out)
