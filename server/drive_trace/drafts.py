@@ -118,6 +118,21 @@ def draft_merged(
     return Refused(tuple(reasons)) if reasons else draft
 
 
+def outranked(draft: Draft, joined: JoinedFeed, now: str) -> Refused | None:
+    """Why an event of a feed may not be appended now: that of another file would still count."""
+    later = joined.outranking(now)
+    if later is None or later.state.counted is None:
+        return None
+    _, line, ts = later.state.counted
+    called = "grade" if draft.event.name == GRADE else "cost"
+    return Refused(
+        (
+            f"{later.path}: line {line} has the ts {shown(ts)}, which is later than now: a "
+            f"{called} recorded now would not count; a clock was wrong, so correct that ts by hand",
+        )
+    )
+
+
 def may_erase(draft: Draft) -> bool:
     """Whether an event that is given as a whole could take back what a grade has recorded."""
     return draft.event.name == GRADE and None in draft.payload.values()

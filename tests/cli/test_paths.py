@@ -117,12 +117,11 @@ def test_a_search_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.Mo
         card = card if command == "score" else card["scorecard"]
         assert card["left_out"] == 2
         assert {each["path"] for each in card["files"]} == set(read)
-        assert "2 traces were left out" in run(command).out
+        assert "2 traces left out: 1 in a hidden folder" in run(command).out
         if command == "report":
-            assert "2 traces were left out" in run(command, "--format", "html").out
+            assert "2 traces left out" in run(command, "--format", "html").out
         everything = run(command, "--no-ignore", "--format", "json").json
         assert (everything if command == "score" else everything["scorecard"])["left_out"] == 0
-    assert "2 traces were left out" in run("report", "--format", "html").out
     alone = run("check", "env/..", "--no-ignore", "--output-format", "json")
     assert len(alone.json) == 6
     nothing = run("score", "out/..", "--require-correct")
@@ -133,7 +132,37 @@ def test_a_folder_with_nothing_but_what_is_left_out_says_so(tmp_path: Path) -> N
     write(tmp_path, ".worktrees/a/trace.jsonl", REJECTED)
     ran = run("check", tmp_path)
     assert ran.code == 2
-    assert "; 1 trace left out: 1 in a hidden folder; --no-ignore reads them" in ran.err
+    assert "; 1 trace left out: 1 in a hidden folder (--no-ignore reads them)" in ran.err
+
+
+def test_links_to_folders_are_counted_unless_they_lead_into_what_is_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("in/a/trace.jsonl", "out/trace.jsonl", "out2/trace.jsonl"):
+        write(tmp_path, name)
+    for name, target in (("twice", "out"), ("back", "in/a"), ("b/up", "in"), (".hid/x", "out2")):
+        link = tmp_path / "in" / name
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(tmp_path / target)
+    said = "1 linked folder not searched: name it to search it"
+    assert run("check", "in").err == f"drive-trace: {said}\n" or said in run("check", "in").out
+    card = run("score", "--format", "json", "in").json
+    assert (card["left_out"], len(card["files"])) == (1, 1)
+    for command in (("score",), ("report",), ("report", "--format", "html")):
+        assert said in " ".join(run(*command, "in").out.split())
+    assert run("score", "--format", "json", "--no-ignore", "in").json["left_out"] == 2
+    assert run("score", "--format", "json", "in", "out").json["left_out"] == 0
+
+
+def test_patterns_that_are_not_read_are_told(tmp_path: Path) -> None:
+    write(tmp_path, ".git/HEAD", "")
+    write(tmp_path, ".gitignore", "a\n" * 5000 + "out\n")
+    write(tmp_path, "out/trace.jsonl")
+    said = "1 .gitignore not read: too many patterns"
+    assert said in run("check", tmp_path).out
+    assert run("check", "--output-format", "json", tmp_path).err == f"drive-trace: {said}\n"
+    assert said in run("score", tmp_path).out
 
 
 def test_no_runs_at_all_are_not_correct(tmp_path: Path) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from drive_trace.storage import appending, regular_files
 from tests.cli.support import Ran, process, run, write
-from tests.support.client_text import graded, tokens, triage
+from tests.support.client_text import apart, event, graded, tokens, triage
 
 GRADES = ("mechanical", "qa", "intent")
 AGENT = ("orchestrator_agent_id",)
@@ -30,6 +32,13 @@ def record(trace: Path, *arguments: str | Path, run_id: str = "run-1") -> Ran:
 def add_tokens(trace: Path, *arguments: str | Path, stdin: str = "") -> Ran:
     target = ("--trace-file", trace, "--project-run-id", "run-1")
     return run("tokens", *target, *arguments, stdin=stdin)
+
+
+def started(ts: str) -> str:
+    """Work of the run."""
+    called = {"dispatch_name": "implementer", "subagent_type": "generalPurpose"}
+    ids = {"dispatch_id": "77ce3f13-a067-4f13-a4e0-93dbae3137ae", "parent_dispatch_id": None}
+    return event("dispatch-start", ts=ts, model=None, **called, **ids)
 
 
 def last(trace: Path, names: tuple[str, ...]) -> list[Any]:
@@ -236,7 +245,7 @@ def test_without_a_repository_the_files_are_those_of_the_configuration(
     assert (alone.code, last(trace, GRADES)) == (0, [None, None, "fail"])
     assert alone.err == (
         f"drive-trace: {trace}: only this file was looked at, as it stands in no repository and no "
-        "drive-trace.toml is above it; name the run's other files as PATH\n"
+        "drive-trace.toml is above it; record and tokens take the run's other files as PATH\n"
     )
     assert record(trace, "--intent", "fail", "--only-this-file").err == ""
     trace.write_text(triage())
@@ -257,12 +266,142 @@ def test_the_latest_grade_of_all_files_is_kept_and_a_tie_is_the_later_files(
     assert last(trace, GRADES) == ["pass", "pass", None]
 
 
-def test_a_grade_of_the_future_still_counts_and_that_is_told(trace: Path, slices: Path) -> None:
-    slices.write_text(graded("fail", "pass", "pass", ts="2999-01-01T00:00:00.000Z"))
-    ran = record(trace, "--mechanical", "pass")
-    assert ran.code == 0
-    assert ran.out.splitlines()[0] == "run-1: INCORRECT — mechanical failed"
-    assert f"{slices}: line 1 is of 2999-01-01T00:00:00.000Z, which is later than now" in ran.err
+def test_nothing_is_recorded_that_would_not_count(trace: Path, slices: Path) -> None:
+    """As where another file of the run has a grade, or a cost, of the future."""
+    future = {"ts": "2999-01-01T00:00:00.000Z"}
+    slices.write_text(graded("fail", "pass", "pass", **future) + tokens(1, 2, 3, 4, **future))
+    before = trace.read_text()
+    for ran, line, called in (
+        (record(trace, "--mechanical", "pass"), 1, "grade"),
+        (add_tokens(trace, "--input-tokens", "5"), 2, "cost"),
+    ):
+        assert refused(trace, ran, before).splitlines()[0] == (
+            f'drive-trace: {slices}: line {line} has the ts "2999-01-01T00:00:00.000Z", which is '
+            f"later than now: a {called} recorded now would not count; a clock was wrong, so "
+            "correct that ts by hand"
+        )
+    # In one file the last one counts, whatever its ts.
+    assert record(slices, "--mechanical", "pass").code == 0
+
+
+@pytest.mark.parametrize("where", ["this file", "another file"])
+def test_what_is_kept_of_a_stale_grade_is_told(
+    trace: Path, slices: Path, tmp_path: Path, where: str
+) -> None:
+    graded_file = trace if where == "this file" else slices
+    slices.write_text("")
+    graded_file.write_text(graded("pass", "pass", "pass"))
+    write(tmp_path, "later/trace.jsonl", apart(started(ts="2026-05-29T14:00:00.000Z") * 3))
+    place = "line 1" if where == "this file" else f"line 1 of {slices}"
+    if where == "another file":
+        trace.write_text(triage())
+    ran = record(trace, "--intent", "pass")
+    assert ran.out.splitlines()[0] == "run-1: CORRECT"
+    assert ran.err == (
+        f"drive-trace: kept mechanical pass and qa pass ({place}), which was stale: 3 events after "
+        "the grade; record them again if they were checked again\n"
+    )
+    # All three are from now.
+    whole = ("--mechanical", "pass", "--qa", "pass", "--intent", "pass")
+    assert record(trace, *whole).err == ""
+
+
+def test_the_verdict_is_the_one_that_score_gives(trace: Path, slices: Path) -> None:
+    """Work of the future stays later than what is recorded now."""
+    slices.write_text(started(ts="2999-01-01T00:00:00.000Z"))
+    whole = ("--mechanical", "pass", "--qa", "pass", "--intent", "pass")
+    ran = record(trace, *whole)
+    assert ran.out.splitlines()[0] == "run-1: CORRECT, but stale: 1 event after the grade"
+    assert "CORRECT, but stale: 1 event after the grade" in run("score", trace.parent).out
+
+
+def test_a_rejected_grade_of_no_run_without_a_ts_is_part_of_the_verdict(
+    trace: Path, slices: Path
+) -> None:
+    """It may grade this run, in a file that does not name it otherwise."""
+    rejected = graded("fail", "fail", "fail", project_run_id=7, ts=None)
+    slices.write_text(triage(run="other") + rejected)
+    whole = ("--mechanical", "pass", "--qa", "pass", "--intent", "pass")
+    said = "CORRECT, but 1 correctness line rejected, which may be of this run"
+    assert record(trace, *whole).out.splitlines()[0] == f"run-1: {said}"
+    assert said in run("score", trace.parent).out
+
+
+# Which files are looked at
+
+
+def test_what_a_search_leaves_out_is_told_where_it_may_hold_the_run(
+    trace: Path, slices: Path, tmp_path: Path
+) -> None:
+    slices.write_text("")
+    write(tmp_path, ".other/trace.jsonl", triage(run="another"))
+    assert record(trace, "--qa", "pass").err == ""
+    hidden = write(tmp_path, ".worktrees/a/trace.jsonl")
+    said = f"drive-trace: {hidden} (in a hidden folder): not looked at, and may hold the run, too\n"
+    assert record(trace, "--qa", "pass").err == said
+    assert add_tokens(trace, "--input-tokens", "5").err == said
+    whole = '{"mechanical":"pass","qa":"pass","intent":null}'
+    target = ("--trace-file", trace, "--project-run-id", "run-1", "--event", "correctness-recorded")
+    assert run("emit", *target, "--payload", whole).err == said
+    # What is named is looked at.
+    assert record(trace, "--qa", "pass", hidden).err == ""
+
+
+def test_a_link_to_a_folder_is_told(trace: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    there = tmp_path_factory.mktemp("elsewhere")
+    link = trace.parent / "slices"
+    link.symlink_to(there)
+    ran = record(trace, "--qa", "pass")
+    said = f"{link} (a linked folder): not looked at, and may hold the run, too\n"
+    assert ran.err == f"drive-trace: {said}"
+
+
+@pytest.mark.parametrize("root", ["", ".."])
+def test_a_repository_with_the_home_folder_in_it_is_not_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str
+) -> None:
+    home = tmp_path / "people" / "me"
+    monkeypatch.setenv("HOME", str(home))
+    repository = (home / root).resolve()
+    write(repository, ".git/HEAD", "")
+    write(home, "other/trace.jsonl", graded("fail", "fail", "fail"))
+    near = write(home, "shop/slices/trace.jsonl", graded("pass", "pass", None))
+    trace = write(home, "shop/trace.jsonl")
+    ran = record(trace, "--intent", "pass")
+    assert ran.out.splitlines()[::2] == [
+        "run-1: CORRECT",
+        f"  kept: mechanical pass, qa pass (line 1 of {near})",
+    ]
+    only = f"looked at, as {repository} has the home folder in it\n"
+    assert ran.err == f"drive-trace: {trace}: only its folder was {only}"
+    at_home = write(home, "trace.jsonl")
+    ran = record(at_home, "--intent", "pass")
+    assert ran.err == f"drive-trace: {at_home}: only this file was {only}"
+    # A repository further in is as any other.
+    write(home, "shop/.git/HEAD", "")
+    assert record(trace, "--intent", "pass").err == ""
+
+
+def test_files_of_other_runs_are_read_once_and_not_locked(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = write(tmp_path, "a/trace.jsonl", triage(run="other", input_ref="a \\u0000 b"))
+    opened: list[str] = []
+    locked: list[tuple[int, int]] = []
+
+    def note(path: str | Path) -> Any:
+        opened.append(str(path))
+        return open_regular(path)
+
+    def note_lock(handle: int, *_: object) -> None:
+        locked.append((os.fstat(handle).st_dev, os.fstat(handle).st_ino))
+
+    open_regular = regular_files.open_regular
+    monkeypatch.setattr(regular_files, "open_regular", note)
+    monkeypatch.setattr(appending, "lock", note_lock)
+    assert record(trace, "--qa", "pass").code == 0
+    assert opened.count(str(other)) == 1
+    assert locked == [(trace.stat().st_dev, trace.stat().st_ino)]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="made unreadable with a link to itself")

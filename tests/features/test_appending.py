@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.api import Analysis
+from drive_trace.api import Analysis, summarize_text
 from drive_trace.features.appending import appended
+from drive_trace.features.joined import JoinedRun
 from drive_trace.features.offers import CannotMake
+from drive_trace.scorecard.card import score_run
 from tests.support.changing import NOW, check_appended, check_offers, offers_at
 from tests.support.fixtures import read
 
@@ -73,6 +75,37 @@ def test_a_grade_that_was_rejected_is_not_passed_over() -> None:
     made = appended(Analysis(read(graded).text), data, NOW)
     assert isinstance(made, CannotMake)
     assert "correctness line rejected (line 3)" in made.reason
+
+
+def test_what_is_kept_of_a_stale_grade_is_told() -> None:
+    graded = """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":null$0}
+        EVENT{"event_type":"dispatch-start"}
+        EVENT{"event_type":"dispatch-end"}
+        """
+    stale = "stale: 2 events after the grade"
+    assert check_offers(graded, ["refactor.driveTrace.record"]) == [
+        f"Record intent: pass → CORRECT (keeps mechanical and qa; {stale})",
+        f"Record intent: fail → INCORRECT (keeps mechanical and qa; {stale})",
+        f"Record mechanical: fail (keeps qa; {stale})",
+        f"Record qa: fail (keeps mechanical; {stale})",
+    ]
+
+
+def test_nothing_is_recorded_that_would_not_count() -> None:
+    """As where another file of the run has a grade of the future."""
+    text, elsewhere = read(UNGRADED).text, read(LATER).text
+    parts = [*summarize_text(elsewhere, "slices/a").runs, *summarize_text(text, "own").runs]
+    joined = JoinedRun(score_run(parts), None, ["file:///a", "file:///own"], "file:///own")
+    data = {"make": "record", "runId": "checkout-retry", "changes": {"qa": "pass"}}
+    made = appended(Analysis(text), data, NOW, lambda _: joined)
+    assert made == CannotMake(
+        'slices/a: line 1 has the ts "2999-01-01T00:00:00.000Z", which is later than now: a grade '
+        "recorded now would not count; a clock was wrong, so correct that ts by hand"
+    )
+
+
+LATER = 'EVENT{"event_type":"correctness-recorded","ts":"2999-01-01T00:00:00.000Z"}\n'
 
 
 def test_a_last_line_without_a_newline_gets_one_first() -> None:

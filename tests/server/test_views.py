@@ -149,7 +149,7 @@ def test_a_report_without_a_run_says_what_the_command_says_of_the_folder(
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     page = done.stdout
     assert "1 input was not read" in page
-    assert "1 trace was left out" in page
+    assert "1 trace left out: 1 in a hidden folder" in page
     made = report[chosen]
     assert made in page if chosen == "body" else made == page
 

@@ -77,11 +77,13 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
     """
     text = read_text(STDIN, _MOST) if payload == STDIN else payload
     draft = done(draft_event(event, project_run_id, orchestrator_agent_id, text), trace_file)
-    beside = feeds.found_beside(trace_file) if may_erase(draft) and not only_this_file else []
+    beside = feeds.NOTHING_BESIDE
+    if may_erase(draft) and not only_this_file:
+        beside = feeds.found_beside(trace_file, project_run_id)
     outcome = (
-        preview_event(trace_file, draft, beside)
+        preview_event(trace_file, draft, beside.paths)
         if dry_run
-        else append_event(trace_file, draft, beside, waiting=say)
+        else append_event(trace_file, draft, beside.paths, waiting=say)
     )
     written = feeds.done_with(beside, outcome, trace_file)
     for note in written.notes:

@@ -18,9 +18,21 @@ from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feeds import FeedState
 from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.scorecard.summary import Rejected
+from drive_trace.storage.finding import LeftOut
 from drive_trace.storage.recording import Merged, record_feed
-from drive_trace.storage.run_files import files_beside, root_of
+from drive_trace.storage.run_files import around, files_beside, may_be_missed
 from drive_trace.storage.traces import Problem
+
+
+class Beside(NamedTuple):
+    """The files that may hold a run, beside the one that is written to."""
+
+    paths: Sequence[str]
+    notes: Sequence[str]
+    """What may have been missed, a sentence each."""
+
+
+NOTHING_BESIDE = Beside((), ())
 
 
 class Request(NamedTuple):
@@ -54,57 +66,58 @@ def record(request: Request) -> Merged:
     """
     if request.only_this_file and request.paths:
         raise click.UsageError("--only-this-file does not go with further paths")
-    beside = [] if request.only_this_file else found_beside(request.trace_file, request.paths)
+    beside = NOTHING_BESIDE
+    if not request.only_this_file:
+        beside = found_beside(request.trace_file, request.run_id, request.paths)
     recorded = record_feed(
         request.trace_file,
         request.feed,
         request.run_id,
         request.changes,
         new_run=request.new_run,
-        beside=beside,
+        beside=beside.paths,
         waiting=say,
     )
     merged = done_with(beside, recorded, request.trace_file)
-    if not (request.only_this_file or request.paths or root_of(request.trace_file)):
-        say(
-            f"{request.trace_file}: only this file was looked at, as it stands in no repository "
-            "and no drive-trace.toml is above it; name the run's other files as PATH"
-        )
     for note in merged.written.notes:
         say(f"{request.trace_file}: {note}")
     for path, other in merged.before.files:
         if path != request.trace_file:
             for phrase in _dropped(other, sorted((*other.rejected, *other.hidden))):
                 say(f"{path}: {phrase}")
-    later = merged.outranked_by
-    if later is not None and later.state.counted is not None:
-        counted = later.state.counted
-        say(
-            f"{later.path}: line {counted.line} is of {counted.ts}, which is later than now: it "
-            "still counts for the run, and what was recorded now does not"
-        )
     return merged
 
 
-def found_beside(trace_file: str, paths: Sequence[str] = ()) -> list[str]:
+def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Beside:
     """The files that may hold a run, too; ends the command where one cannot be searched for."""
     beside: list[str] = []
-    for found in files_beside(trace_file, paths):
+    missed: list[LeftOut] = []
+    folder, lack = around(trace_file)
+    for found in files_beside(folder, paths):
         if isinstance(found, Problem):
             _end_unread(found, trace_file)
-        beside.append(found)
-    return beside
+        if not isinstance(found, LeftOut):
+            beside.append(found)
+        elif may_be_missed(found, run_id):
+            missed.append(found)
+    notes = [f"{trace_file}: {lack}"] if lack is not None and not paths else []
+    if missed:
+        more = f" and {len(missed) - 1} more" if len(missed) > 1 else ""
+        path, reason = missed[0]
+        notes.append(f"{path} ({reason}){more}: not looked at, and may hold the run, too")
+    return Beside(beside, notes)
 
 
-def done_with(
-    beside: Sequence[str], outcome: Outcome | Refused | Problem, trace_file: str
-) -> Outcome:
-    """What came of it; ends the command where it was nothing, as when a file beside the trace
-    cannot be read, and says why.
+def done_with(beside: Beside, outcome: Outcome | Refused | Problem, trace_file: str) -> Outcome:
+    """What came of it, and what may have been missed; ends the command where it was nothing, as
+    when a file beside the trace cannot be read, and says why.
     """
-    if isinstance(outcome, Problem) and outcome.path in beside:
+    if isinstance(outcome, Problem) and outcome.path in beside.paths:
         _end_unread(outcome, trace_file)
-    return done(outcome, trace_file)
+    came = done(outcome, trace_file)
+    for note in beside.notes:
+        say(note)
+    return came
 
 
 def _end_unread(problem: Problem, trace_file: str) -> NoReturn:
@@ -128,9 +141,7 @@ def tell_recorded(request: Request, recorded: Merged, title: str) -> None:
 
 
 def _echo_recorded(request: Request, recorded: Merged, title: str) -> None:
-    decider = recorded.before.deciding
-    counted = decider.state.counted if decider is not None else None
-    before = counted.values if counted is not None else {}
+    before, where = _counted_before(request, recorded)
     names = list(recorded.values)
     given = [
         _named(name, recorded.values[name])
@@ -138,22 +149,49 @@ def _echo_recorded(request: Request, recorded: Merged, title: str) -> None:
         for name in names
         if name in request.changes
     ]
-    kept = [
-        _named(name, recorded.values[name])
-        for name in names
-        if name not in request.changes and recorded.values[name] is not None
-    ]
+    kept = _kept(request, recorded)
     missing = [name for name in names if recorded.values[name] is None]
     click.echo(f"{printable(request.run_id, 200)}: {title}")
     click.echo(f"  recorded: {', '.join(given)} (line {recorded.line})")
-    if kept and counted is not None:
-        is_other = decider is not None and decider.path != request.trace_file
-        where = f" of {printable(decider.path, 4096)}" if decider is not None and is_other else ""
-        click.echo(f"  kept: {', '.join(kept)} (line {counted.line}{where})")
+    if kept:
+        click.echo(f"  kept: {', '.join(kept)} ({where})")
     if missing:
         click.echo(f"  not recorded: {', '.join(missing)}")
     for dropped in _dropped(recorded.before.own, recorded.before.own.rejected):
         click.echo(f"  {dropped}")
+
+
+def say_outdated(request: Request, recorded: Merged) -> None:
+    """Say that components were kept of a grade that the run went on after: as one that is recorded
+    now, it is not stale any more.
+    """
+    kept = _kept(request, recorded)
+    run = recorded.score_before() if kept else None
+    if run is not None and run.stale is not None:
+        _, where = _counted_before(request, recorded)
+        say(
+            f"kept {' and '.join(kept)} ({where}), which was {run.stale.short}; "
+            "record them again if they were checked again"
+        )
+
+
+def _counted_before(request: Request, recorded: Merged) -> tuple[Mapping[str, object], str]:
+    """What counted until then, and where that stands."""
+    decider = recorded.before.deciding
+    if decider is None or decider.state.counted is None:
+        return {}, ""
+    values, line, _ = decider.state.counted
+    is_own = decider.path == request.trace_file
+    return values, f"line {line}" + ("" if is_own else f" of {printable(decider.path, 4096)}")
+
+
+def _kept(request: Request, recorded: Merged) -> list[str]:
+    """The components that are repeated."""
+    return [
+        _named(name, value)
+        for name, value in recorded.values.items()
+        if name not in request.changes and value is not None
+    ]
 
 
 def _dropped(state: FeedState, rejected: Sequence[Rejected]) -> Iterator[str]:

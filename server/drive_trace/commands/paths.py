@@ -11,7 +11,7 @@ from drive_trace.commands.completing import complete_files
 from drive_trace.commands.terminal import Progress
 from drive_trace.escaping import printable
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.finding import LeftOut, find_traces, left_out_phrase
+from drive_trace.storage.finding import LeftOut, find_traces, omitted
 from drive_trace.storage.traces import Problem, Trace, read_trace
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -60,5 +60,5 @@ class Reading:
 
     def notes(self) -> list[str]:
         """What a person must know of the search."""
-        phrase = left_out_phrase(self.left_out)
-        return [f"{phrase} (--no-ignore reads them)"] if phrase is not None else []
+        phrase = omitted(self.left_out).phrase
+        return [phrase] if phrase else []

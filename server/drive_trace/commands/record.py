@@ -7,8 +7,6 @@ import click
 from drive_trace.commands import feeds
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.writing import new_run_option, target_options
-from drive_trace.scorecard.summary import Recorded
-from drive_trace.scorecard.verdict import headline, judge
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 
 _SHAPE = EVENTS[GRADE].fields[CORRECTNESS_FIELDS[0]].shape
@@ -34,7 +32,7 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
     only_this_file: bool,
     paths: tuple[str, ...],
 ) -> None:
-    """Record one or more components of a run's grade, and show its verdict.
+    """Record one or more components of a run's grade, and show its verdict, as score does.
 
     Of a run's correctness-recorded events the last one counts, as a whole: in a file the lowest,
     between files the one with the latest ts. So what counts over all files of the run is read, the
@@ -43,12 +41,14 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
     has the run's orchestrator_agent_id if all of its events in FILE that have one have the same.
 
     The files of the run are looked for in the repository that FILE stands in, or else in the
-    folder of the drive-trace.toml that holds for it, and at PATH. One that cannot be read ends the
-    command; --only-this-file does without them.
+    folder of the drive-trace.toml that holds for it, and at PATH; of the home folder, and those
+    above it, only in the folder of FILE. One that cannot be read ends the command;
+    --only-this-file does without them.
 
-    It is refused for a run that FILE has no event of (but for --new-run), and where a later grade
-    of the run was rejected by readers, in whichever file: what that was meant to say would be
-    lost. Naming all three components overrides it.
+    It is refused for a run that FILE has no event of (but for --new-run), where a grade in another
+    file has a ts later than now and would still count, and where a later grade of the run was
+    rejected by readers, in whichever file: what that was meant to say would be lost. Naming all
+    three components overrides the last.
 
     Exit code: 0 recorded, whatever the verdict; 1 refused; 2 wrong usage, or something cannot be
     read or written. After 1 and 2 the file is as it was.
@@ -70,7 +70,7 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
         trace_file, project_run_id, GRADE, changes, new_run, only_this_file, paths
     )
     recorded = feeds.record(request)
-    later = recorded.outranked_by.state.counted if recorded.outranked_by is not None else None
-    values = recorded.values if later is None else later.values
-    gate = judge(Recorded(values, recorded.ts, trace_file, recorded.line))
-    feeds.tell_recorded(request, recorded, headline(gate))
+    feeds.say_outdated(request, recorded)
+    run = recorded.score()
+    assert run is not None  # it has the grade that was just recorded
+    feeds.tell_recorded(request, recorded, run.headline)

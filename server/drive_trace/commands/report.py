@@ -13,6 +13,7 @@ from drive_trace import __version__
 from drive_trace.api import read_log
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.escaping import in_json, printable
+from drive_trace.storage.finding import omitted
 from drive_trace.storage.report_files import write_report
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def report(
 
     reading = Reading(paths, no_ignore=no_ignore)
     logs = [read_log(trace.records, trace.path) for trace in reading]
-    made = report_on(logs, reading.unread, len(reading.left_out))
+    made = report_on(logs, reading.unread, omitted(reading.left_out))
     to_file = out is not None and out != "-"
     chosen = output_format or _SUFFIXES.get(PurePath(out or "").suffix.lower(), "markdown")
     data = _rendered(made, chosen).encode("utf-8", "backslashreplace")

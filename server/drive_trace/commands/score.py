@@ -17,6 +17,7 @@ from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.render import markdown, plain, text
 from drive_trace.scorecard.summary import TraceSummary, without_text
+from drive_trace.storage.finding import omitted
 
 _MOST_NAMED = 10
 
@@ -76,7 +77,7 @@ def score(
         traces[-1:] = map(without_text, traces[-1:])
         traces.append(summarize_text(trace.records, trace.path, alone=alone))
     card = join(traces, reading.unread)
-    card = card._replace(left_out=len(reading.left_out))
+    card = card._replace(left_out=omitted(reading.left_out))
     chosen = output_format or ("table" if is_terminal(sys.stdout) else "text")
     click.echo(_RENDER[chosen](card))
     is_short = require_correct and not card.all_earned

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from drive_trace.api import Analysis
 from drive_trace.composing import compose
-from drive_trace.drafts import Refused, Stamp, draft_merged
+from drive_trace.drafts import Refused, Stamp, draft_merged, outranked
 from drive_trace.escaping import printable
 from drive_trace.features.feeds import feed_at, with_others
 from drive_trace.features.joined import Joined, nothing_joined
@@ -25,6 +25,7 @@ from drive_trace.features.offers import (
 )
 from drive_trace.features.replacing import Replacement
 from drive_trace.rules.edits import placeholder
+from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.feeds import JoinedFeed, feed_state
 from drive_trace.scorecard.summary import Recorded
 from drive_trace.scorecard.verdict import judge
@@ -124,12 +125,13 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
     decider = feed.deciding
     counted = decider.state.counted if decider is not None else None
     values = {**dict.fromkeys(_choices()), **(counted.values if counted is not None else {})}
+    run = _scored(analysis, run_id, joined)
     for name in sorted(values, key=lambda name: values[name] is not None):
         for value in _choices()[name]:
             if value != values[name]:
                 merged = {**values, name: value}
                 changes = {name: value}
-                title = _called_grade(analysis, run_id, changes, merged)
+                title = _called_grade(analysis, changes, merged, run)
                 data = {"make": RECORD, "runId": run_id, "changes": changes}
                 yield Offer(title, RECORD_KIND, data)
 
@@ -155,6 +157,12 @@ def _choices() -> dict[str, list[str]]:
     }
 
 
+def _scored(analysis: Analysis, run_id: str, joined: Joined) -> RunScore | None:
+    """The run over all files that are known; None where it has no event."""
+    said = joined(run_id)
+    return said.run if said is not None else analysis.score_run(run_id)
+
+
 def _consequence(values: Mapping[str, object]) -> str:
     """What the run would be, once all components are recorded."""
     gate = judge(Recorded(values, "", "", 0))
@@ -162,11 +170,18 @@ def _consequence(values: Mapping[str, object]) -> str:
 
 
 def _called_grade(
-    analysis: Analysis, run_id: str, changes: Mapping[str, object], merged: Mapping[str, object]
+    analysis: Analysis,
+    changes: Mapping[str, object],
+    merged: Mapping[str, object],
+    run: RunScore | None,
 ) -> str:
+    """What an offer says that it does, and which components it keeps of a stale grade."""
     changed = ", ".join(f"{name}: {value}" for name, value in changes.items())
-    of_run = f" (run {printable(run_id)})" if len(analysis.index.runs) > 1 else ""
-    return f"Record {changed}{_consequence(merged)}{of_run}"
+    kept = [name for name, value in merged.items() if name not in changes and value is not None]
+    stale = run.stale if run is not None and kept else None
+    keeps = f" (keeps {' and '.join(kept)}; {stale.short})" if stale is not None else ""
+    of_run = f" (run {printable(run.run_id)})" if run and len(analysis.index.runs) > 1 else ""
+    return f"Record {changed}{_consequence(merged)}{keeps}{of_run}"
 
 
 def _grade(
@@ -183,9 +198,12 @@ def _grade(
     if isinstance(said, CannotMake):
         return said
     draft = draft_merged(feed, run_id, said, changes)
+    if not isinstance(draft, Refused):
+        draft = outranked(draft, said, stamp.ts) or draft
     if isinstance(draft, Refused):
         return CannotMake("; ".join(draft.reasons))
-    title = _called_grade(analysis, run_id, changes, {**dict.fromkeys(_choices()), **draft.payload})
+    merged = {**dict.fromkeys(_choices()), **draft.payload}
+    title = _called_grade(analysis, changes, merged, _scored(analysis, run_id, joined))
     return other_by_now(data, title) or draft.record(stamp)
 
 

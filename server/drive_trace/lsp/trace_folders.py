@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.lsp.client import path_of
-from drive_trace.storage.finding import NO_MORE, LeftOut, find_traces, is_trace
+from drive_trace.scorecard.caveats import Omitted
+from drive_trace.storage.finding import NO_MORE, LeftOut, find_traces, is_trace, omitted
 from drive_trace.storage.more_files import MoreFiles
 from drive_trace.storage.traces import Problem
 
@@ -30,8 +31,8 @@ class _Found(NamedTuple):
     more: MoreFiles
     good_until: float
     """On the monotonic clock."""
-    left_out: frozenset[Path] = frozenset()
-    """The traces that a search of a folder does not read."""
+    left_out: Mapping[Path, LeftOut]
+    """What a search of a folder does not read."""
 
 
 class TraceFolders:
@@ -41,7 +42,7 @@ class TraceFolders:
         self.folders = tuple(folders)
         self.more = NO_MORE
         """What else is a trace, beside what is called like one."""
-        self._found = _Found({}, (), NO_MORE, 0.0)
+        self._found = _Found({}, (), NO_MORE, 0.0, {})
         self._expired = 0
         """How often it was told that files have come or gone."""
 
@@ -64,13 +65,13 @@ class TraceFolders:
         if (found.folders, found.more) == (folders, more) and start < found.good_until:
             return found.paths
         paths: dict[str, Path] = {}
-        left_out: set[Path] = set()
+        left_out: dict[Path, LeftOut] = {}
         there = [str(folder) for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - Path.is_dir raises
         for each in find_traces(there, more):
             if (folders, more) != (self.folders, self.more):
                 return self.search()
             if isinstance(each, LeftOut):
-                left_out.add(Path(each.path))
+                left_out[Path(each.path)] = each
             elif not isinstance(each, Problem):
                 paths.setdefault(real_path(Path(each)), Path(each))
         if expired != self._expired:  # what came meanwhile may have been passed by already
@@ -78,7 +79,7 @@ class TraceFolders:
         now = time.monotonic()
         took = now - start
         good_until = now + min(took * _SHARE, max(took, _LONGEST))
-        self._found = _Found(paths, folders, more, good_until, frozenset(left_out))
+        self._found = _Found(paths, folders, more, good_until, left_out)
         return paths
 
     def spelled(self, uris: Iterable[str]) -> Sequence[tuple[str, Path, str]]:
@@ -99,9 +100,10 @@ class TraceFolders:
         inside = (each for each in self.folders if path.is_relative_to(each))
         return any(is_trace(path) or self.more.hold(path, each) for each in inside)
 
-    def left_out_in(self, folder: Path | None) -> int:
-        """How many traces of a folder the last search came upon and did not read."""
-        return sum(self.folder_of(each) == folder for each in self._found.left_out)
+    def left_out_in(self, folder: Path | None) -> Omitted:
+        """What of a folder the last search came upon and did not read."""
+        found = self._found.left_out.items()
+        return omitted([each for path, each in found if self.folder_of(path) == folder])
 
     def name_of(self, path: Path) -> str:
         """How a trace is called in what is shown: its path from its folder on, and with several

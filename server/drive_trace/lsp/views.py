@@ -58,7 +58,7 @@ from drive_trace.lsp.turns import Turns
 from drive_trace.lsp.workspace_runs import RunPart, WorkspaceRuns
 from drive_trace.rules.settings import RuleSettings
 from drive_trace.scorecard.card import RunScore, ScoreCard, score_run
-from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.caveats import Omitted, Unread
 from drive_trace.scorecard.copies import LiveEvents
 from drive_trace.scorecard.events import TraceLog
 from drive_trace.scorecard.summary import RunSummary, TraceSummary, Unplaced
@@ -367,7 +367,7 @@ def _report_on_run(texts: Sequence[_Text], said: JoinedRun) -> Report:
 
 
 def _rendered_on_all(
-    params: ReportParams, logs: Sequence[TraceLog], unread: Sequence[Unread], left_out: int
+    params: ReportParams, logs: Sequence[TraceLog], unread: Sequence[Unread], left_out: Omitted
 ) -> dict[str, object]:
     from drive_trace.scorecard.report import report_on  # noqa: PLC0415 - as above
 

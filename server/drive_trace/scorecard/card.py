@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from drive_trace.scorecard.caveats import Caveat, Unread
+from drive_trace.scorecard.caveats import NOTHING_OMITTED, Caveat, CaveatCode, Omitted, Unread
 from drive_trace.scorecard.copies import overlaps
 from drive_trace.scorecard.efficiency import (
     Efficiency,
@@ -73,6 +73,11 @@ class RunScore(NamedTuple):
         return tuple(each for each in self.caveats if each.qualifies)
 
     @property
+    def stale(self) -> Caveat | None:
+        """That the run went on after it was graded."""
+        return next((each for each in self.caveats if each.code is CaveatCode.STALE), None)
+
+    @property
     def is_earned(self) -> bool:
         """Whether the run is CORRECT, and no caveat qualifies that: only then may it be green."""
         return self.verdict is Verdict.CORRECT and not self.qualifying
@@ -110,8 +115,7 @@ class ScoreCard(NamedTuple):
     traces: tuple[TraceSummary, ...]
     unread: tuple[Unread, ...] = ()
     """What could not be read."""
-    left_out: int = 0
-    """How many traces a search came upon and did not read, as they are hidden or ignored."""
+    left_out: Omitted = NOTHING_OMITTED
 
     @property
     def complete(self) -> bool:
@@ -253,7 +257,7 @@ def to_json(card: ScoreCard) -> dict[str, object]:
         "correct_tokens": _numbers(card.correct_tokens),
         "has_any_correctness_signal": card.has_any_correctness_signal,
         "complete": card.complete,
-        "left_out": card.left_out,
+        "left_out": card.left_out.total,
         "unread": [each._asdict() for each in card.unread],
         "efficiency": None if efficiency is None else _efficiency_json(efficiency),
         "efficiency_hidden": card.hidden_reason,

@@ -93,6 +93,17 @@ class Unread(NamedTuple):
     """In a few words, as ``permission denied``; without the path."""
 
 
+class Omitted(NamedTuple):
+    """What a search of folders came upon and did not read."""
+
+    total: int = 0
+    phrase: str = ""
+    """In words; none of them comes from a trace or path."""
+
+
+NOTHING_OMITTED = Omitted()
+
+
 class Caveat(NamedTuple):
     """One caveat of one run."""
 

@@ -95,6 +95,13 @@ class JoinedFeed(NamedTuple):
         latest = latest_recorded(having, lambda pair: pair[1])
         return latest[0] if latest is not None else None
 
+    def outranking(self, ts: str) -> FileFeed | None:
+        """The file whose event would still count if one of that moment were added now."""
+        added = self.own._replace(counted=Counted({}, 0, ts))
+        files = [FileFeed(path, added if it is self.own else it) for path, it in self.files]
+        decider = JoinedFeed(added, files).deciding
+        return decider if decider is not None and decider.state is not added else None
+
     @property
     def rejected_after(self) -> Sequence[tuple[str, tuple[Rejected, ...]]]:
         """The rejected lines, file by file, that stand after the event which counts for the run,
@@ -157,9 +164,21 @@ def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
     )
 
 
-def may_mention(data: bytes, run_id: str) -> bool:
-    """Whether a trace could name a run; it may be spelt with escapes."""
-    return run_id.encode("utf-8", "replace") in data or b"\\u" in data
+def mentions(data: bytes, run_id: str) -> bool:
+    """Whether a run's id stands in a trace, be it spelt with escapes."""
+    if run_id.encode("utf-8", "replace") in data:
+        return True
+    return b"\\" in data and re.search(b"".join(map(_spelt, run_id)), data) is not None
+
+
+def _spelt(character: str) -> bytes:
+    """Finds a character of a string in JSON, in any of its spellings."""
+    code = json.dumps(character)[1:-1]
+    if not code.startswith("\\u"):
+        code = f"\\u{ord(character):04x}"
+    plain = json.dumps(character, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
+    slash = rb"\\?" if character == "/" else b""
+    return rb"(?:%b%b|(?i:%b))" % (slash, re.escape(plain), re.escape(code.encode()))
 
 
 def has_run(data: bytes, run_id: str) -> bool:

@@ -243,9 +243,8 @@ def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
 
 def left_out(card: ScoreCard) -> Iterator[str]:
     """What a search of folders has not read."""
-    if card.left_out:
-        were = "traces were" if card.left_out > 1 else "trace was"
-        yield f"{card.left_out:,} {were} left out: hidden or ignored by git (see --no-ignore)."
+    if card.left_out.total:
+        yield f"{card.left_out.phrase}."
 
 
 def unowned(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:

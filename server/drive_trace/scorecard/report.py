@@ -9,7 +9,7 @@ from drive_trace.scorecard import card as scorecard
 from drive_trace.scorecard import metrics, timeline
 from drive_trace.scorecard.assertions import Checked, Status, check_all
 from drive_trace.scorecard.card import RunScore, ScoreCard
-from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.events import Event, EventLog, TraceLog
 from drive_trace.scorecard.metrics import Measured
 from drive_trace.scorecard.summary import TraceSummary
@@ -95,10 +95,10 @@ _NONE = LineCount(0, 0, 0)
 
 
 def report_on(
-    traces: Sequence[TraceLog], unread: Sequence[Unread] = (), left_out: int = 0
+    traces: Sequence[TraceLog], unread: Sequence[Unread] = (), left_out: Omitted = NOTHING_OMITTED
 ) -> Report:
     """Make the report on traces: runs joined by their id, events one trace after another.
-    ``unread`` are the inputs that could not be read, ``left_out`` counts those of
+    ``unread`` are the inputs that could not be read, ``left_out`` is that of
     :attr:`ScoreCard.left_out`.
     """
     log = EventLog(traces)

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
+from drive_trace.scorecard.caveats import Omitted
 from drive_trace.storage.more_files import MoreFiles
 from drive_trace.storage.repositories import Repositories
 from drive_trace.storage.traces import STDIN, Problem, why
@@ -24,14 +25,16 @@ _ENVIRONMENT = "pyvenv.cfg"
 
 
 class Reason(StrEnum):
-    """Why a search leaves a trace out."""
+    """Why a search leaves something out."""
 
     HIDDEN = "in a hidden folder"
     IGNORED = "ignored by git"
+    LINKED = "a linked folder"
+    PATTERNS = "a .gitignore of too many patterns"
 
 
 class LeftOut(NamedTuple):
-    """A trace that a search came upon, and does not read."""
+    """What a search came upon, and does not read: a trace, a link to a folder, or patterns."""
 
     path: str
     reason: Reason
@@ -54,9 +57,11 @@ def find_traces(
     such a name is found, too, as nobody would see otherwise that no trace is there. Traces in
     hidden folders, and those that git ignores, are left out, but for what git tracks and what
     lies in ``wip/drive-trace``; libraries and Python environments are not looked into.
-    ``everywhere``: nothing is left out.
+    ``everywhere``: nothing is left out but links to folders. Those are not followed, and told of
+    unless they lead into what is searched.
     """
     seen: set[str] = set()
+    searched = [Path(_identity(each)) for each in paths if each != STDIN]
     left_out: dict[str, LeftOut] = {}
     for path in paths:
         for found in _expand(path, more, everywhere=everywhere):
@@ -67,17 +72,32 @@ def find_traces(
             if key not in seen:
                 seen.add(key)
                 yield found
-    yield from (each for key, each in left_out.items() if key not in seen)
+    for key, each in left_out.items():
+        is_inside = any(map(Path(key).is_relative_to, searched))
+        if key not in seen and not (each.reason is Reason.LINKED and is_inside):
+            yield each
 
 
-def left_out_phrase(left_out: Sequence[LeftOut]) -> str | None:
-    """``2 traces left out: 1 in a hidden folder, 1 ignored by git``; None where none was."""
-    if not left_out:
-        return None
+def omitted(left_out: Sequence[LeftOut]) -> Omitted:
+    """``2 traces left out: 1 in a hidden folder, 1 ignored by git (--no-ignore reads them)``, and
+    what else was.
+    """
     counts = Counter(each.reason for each in left_out)
-    reasons = ", ".join(f"{counts[reason]} {reason}" for reason in Reason if counts[reason])
-    count = len(left_out)
-    return f"{count} trace{'s' * (count > 1)} left out: {reasons}"
+    traces = [f"{counts[each]} {each}" for each in (Reason.HIDDEN, Reason.IGNORED) if counts[each]]
+    count, links, patterns = (
+        counts[Reason.HIDDEN] + counts[Reason.IGNORED],
+        counts[Reason.LINKED],
+        counts[Reason.PATTERNS],
+    )
+    said = []
+    if count:
+        of_those = f"{', '.join(traces)} (--no-ignore reads them)"
+        said.append(f"{count} trace{'s' * (count > 1)} left out: {of_those}")
+    if links:
+        said.append(f"{links} linked folder{'s' * (links > 1)} not searched: name it to search it")
+    if patterns:
+        said.append(f"{patterns} .gitignore not read: too many patterns")
+    return Omitted(len(left_out), "; ".join(said))
 
 
 def is_trace(path: Path) -> bool:
@@ -120,10 +140,10 @@ def _in_folder(path: str, search: _Search) -> Iterator[Found]:
         yield each
     yield from search.problems
     if not found and not search.problems:
-        phrase = left_out_phrase(left_out)
+        phrase = omitted(left_out).phrase
         others = sum(1 for _ in Path(path).glob("*.jsonl"))
         hint = f"; name its {others} other .jsonl files to read them" if others else ""
-        hint = f"; {phrase}; --no-ignore reads them" if phrase else hint
+        hint = f"; {phrase}" if phrase else hint
         yield NoTraces(
             path,
             f"holds no trace (looked for trace.jsonl and wip/drive-trace/*.jsonl in it){hint}",
@@ -154,9 +174,23 @@ class _Search:
                 if is_trace(Path(folder, name)):  # to be told of: whoever reads it cannot
                     yield from self._judge(Path(folder, name))
             folders[:] = sorted(each for each in folders if each not in _HISTORIES)
+            for name in folders:
+                yield from self._links(Path(folder, name))
             if _LIBRARIES in folders and not self._everywhere:
                 folders.remove(_LIBRARIES)
                 yield from self._tracked_below(Path(folder, _LIBRARIES))
+
+        yield from (LeftOut(str(each), Reason.PATTERNS) for each in self._repositories.unread)
+
+    def _links(self, folder: Path) -> Iterator[LeftOut]:
+        """A link to a folder, which is not followed; none to what would be left out anyway."""
+        if not os.path.islink(folder) or is_trace(folder):  # noqa: PTH114 - raises for some names
+            return
+        if self._everywhere or (folder.name != _LIBRARIES and self._reason(folder / "-") is None):
+            yield LeftOut(self._shown(folder), Reason.LINKED)
+
+    def _shown(self, path: Path) -> str:
+        return os.path.relpath(path, self._root) if self._root == "." else str(path)
 
     def _tracked_below(self, folder: Path) -> Iterator[str | LeftOut]:
         """Of the folders that are not looked into: what git tracks there, as it is always read."""
@@ -167,7 +201,7 @@ class _Search:
 
     def _judge(self, path: Path) -> Iterator[str | LeftOut]:
         if is_trace(path) or self._more.hold(path, Path(self._root)):
-            shown = os.path.relpath(path, self._root) if self._root == "." else str(path)
+            shown = self._shown(path)
             reason = None if self._everywhere else self._reason(path)
             yield shown if reason is None else LeftOut(shown, reason)
 

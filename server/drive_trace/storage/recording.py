@@ -10,27 +10,23 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from drive_trace.drafts import Draft, Refused, Stamp, cautions, draft_merged, erasures
+from drive_trace.api import summarize_text
+from drive_trace.drafts import Draft, Refused, Stamp, cautions, draft_merged, erasures, outranked
 from drive_trace.rules.base import shown
+from drive_trace.scorecard.card import RunScore, score
 from drive_trace.scorecard.caveats import rejected_phrase
-from drive_trace.scorecard.feeds import (
-    Counted,
-    FeedState,
-    FileFeed,
-    JoinedFeed,
-    feed_state,
-    may_mention,
-)
+from drive_trace.scorecard.feeds import FeedState, JoinedFeed
 from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
 from drive_trace.storage.run_names import nearest_run, run_meant
-from drive_trace.storage.traces import Problem, read_bytes, why_not_utf8
+from drive_trace.storage.run_texts import RunTexts, as_read
+from drive_trace.storage.traces import Problem, read_bytes, records_of, why_not_utf8
 from drive_trace.trace.reading import read_exactly
-from drive_trace.vocabulary import EVENTS, EventType
+from drive_trace.vocabulary import EVENTS
 
 
 class Written(NamedTuple):
@@ -48,14 +44,30 @@ class Merged(NamedTuple):
     written: Written
     before: JoinedFeed
     """What the files of the run said of the feed until then."""
-    outranked_by: FileFeed | None
-    """The file whose event still counts, as it has a later ``ts``."""
     values: Mapping[str, object]
     """What was recorded."""
-    ts: str
-    """When it was recorded."""
     line: int
     """The number of its line, from 1."""
+    path: str
+    run_id: str
+    texts: Mapping[str, bytes]
+    """What the files that say something of the run, or may, held until then, by their paths."""
+
+    def score_before(self) -> RunScore | None:
+        """What the run was until then; None where no file knew it."""
+        return _scored(self.texts, self.run_id)
+
+    def score(self) -> RunScore | None:
+        """What the run is now."""
+        own = self.texts[self.path]
+        newline = b"" if not own or own.endswith(b"\n") else b"\n"
+        added = newline + self.written.record.encode() + b"\n"
+        return _scored({**self.texts, self.path: own + added}, self.run_id)
+
+
+def _scored(texts: Mapping[str, bytes], run_id: str) -> RunScore | None:
+    traces = [summarize_text(records_of(data), path) for path, data in texts.items()]
+    return next((run for run in score(traces).runs if run.run_id == run_id), None)
 
 
 def new_stamp() -> Stamp:
@@ -76,10 +88,11 @@ def append_event(
     A grade that would take back what another one has recorded is refused; for ``beside`` and
     ``waiting`` see :func:`record_feed`.
     """
+    texts = RunTexts(path, beside, draft.event, draft.run_id)
     try:
-        with _locked(path, draft.run_id, beside, True, waiting) as trace:
-            notes = _about_trace(path, draft, trace.read(), beside)
-            if isinstance(notes, Refused | Problem):
+        with _locked(path, texts, True, waiting) as trace:
+            notes = _about_trace(draft, trace.read(), texts)
+            if isinstance(notes, Refused):
                 return notes
             return _append(trace, draft, new_stamp(), notes)
     except AppendError as error:
@@ -99,18 +112,21 @@ def preview_event(
         if reason is not None:
             return Problem(path, reason)
         data = read
-    notes = _about_trace(path, draft, data, beside)
-    if isinstance(notes, Refused | Problem):
+    texts = RunTexts(path, beside, draft.event, draft.run_id)
+    try:
+        texts.look()
+    except AppendError as error:
+        return error.problem
+    notes = _about_trace(draft, data, texts)
+    if isinstance(notes, Refused):
         return notes
     record = draft.record(new_stamp())
     return Written(record, (*notes, *cautions(record)))
 
 
-def _about_trace(
-    path: str, draft: Draft, data: bytes, beside: Sequence[str]
-) -> tuple[str, ...] | Refused | Problem:
+def _about_trace(draft: Draft, data: bytes, texts: RunTexts) -> tuple[str, ...] | Refused:
     """What a writer of one whole event should know of what the trace holds; why not to write it."""
-    data = _as_read(data)
+    data = as_read(data)
     slip = run_meant(draft.run_id, data)
     notes = (
         ()
@@ -119,11 +135,8 @@ def _about_trace(
     )
     if not draft.event.is_feed:
         return notes
-    state = feed_state(data, draft.event, draft.run_id)
-    files = _files(FileFeed(path, state), beside, draft.event, draft.run_id)
-    if isinstance(files, Problem):
-        return files
-    return erasures(draft, JoinedFeed(state, files)) or (*notes, *_passed_over(state))
+    joined = texts.joined(data)
+    return erasures(draft, joined) or (*notes, *_passed_over(joined.own))
 
 
 def _passed_over(state: FeedState) -> Iterator[str]:
@@ -154,44 +167,33 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     sentence where somebody else has locked the trace for long.
     """
     feed = EVENTS[feed_name]
+    texts = RunTexts(path, beside, feed, run_id)
     try:
-        with _locked(path, run_id, beside, new_run, waiting) as trace:
-            data = _as_read(trace.read())
-            state = feed_state(data, feed, run_id)
-            files = _files(FileFeed(path, state), beside, feed, run_id)
-            if isinstance(files, Problem):
-                return files
-            joined = JoinedFeed(state, files)
+        with _locked(path, texts, new_run, waiting) as trace:
+            data = trace.read()
+            joined = texts.joined(data)
             draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
             if isinstance(draft, Refused):
                 return _with_guess(draft, run_id, data) if draft.for_unknown_run else draft
             stamp = _stamp_after(joined)
-            written = _append(trace, draft, stamp, ())
-            line = _next_line(data)
-            own = FileFeed(path, state._replace(counted=Counted(draft.payload, line, stamp.ts)))
-            now = [own if each.path == path else each for each in files]
-            last = JoinedFeed(own.state, now).deciding
-            outranked_by = last if last is not own else None
-            return Merged(written, joined, outranked_by, draft.payload, stamp.ts, line)
+            refused = outranked(draft, joined, stamp.ts)
+            if refused is not None:
+                return refused
+            written, line = _append(trace, draft, stamp, ()), _next_line(data)
+            before = texts.with_own(data)
+            return Merged(written, joined, draft.payload, line, path, run_id, before)
     except AppendError as error:
         return error.problem
 
 
+@contextmanager
 def _locked(
-    path: str,
-    run_id: str,
-    beside: Sequence[str],
-    create: bool,
-    waiting: Callable[[str], None] | None,
-) -> AbstractContextManager[LockedTrace]:
-    """A trace, locked with those beside it that may hold the run."""
-    there = [each for each in beside if may_mention(_bytes_of(each), run_id)]
-    return locked_with(path, there, create=create, waiting=waiting)
-
-
-def _bytes_of(path: str) -> bytes:
-    read = read_bytes(path)
-    return b"" if isinstance(read, Problem) else read
+    path: str, texts: RunTexts, create: bool, waiting: Callable[[str], None] | None
+) -> Iterator[LockedTrace]:
+    """A trace, locked with those beside it that name the run."""
+    with locked_with(path, texts.look(), create=create, waiting=waiting) as trace:
+        texts.look()
+        yield trace
 
 
 def _stamp_after(joined: JoinedFeed) -> Stamp:
@@ -203,36 +205,6 @@ def _stamp_after(joined: JoinedFeed) -> Stamp:
     while counted is not None and counted.ts == stamp.ts:  # for less than a millisecond
         stamp = new_stamp()
     return stamp
-
-
-def _files(
-    own: FileFeed, beside: Sequence[str], feed: EventType, run_id: str
-) -> Sequence[FileFeed] | Problem:
-    """What the files of a run say of its feed; one that it is not found in is left out."""
-    this, found, is_found = os.path.realpath(own.path), [], False
-    for path in beside:
-        if os.path.realpath(path) == this:
-            found.append(own)
-            is_found = True
-            continue
-        data = read_bytes(path)
-        if isinstance(data, Problem):
-            return data
-        reason = why_not_utf8(data)
-        if reason is not None:
-            return Problem(path, reason)
-        if may_mention(data, run_id):
-            found.append(FileFeed(path, feed_state(_as_read(data), feed, run_id)))
-    return found if is_found else [*found, own]
-
-
-def _as_read(data: bytes) -> bytes:
-    """A trace in UTF-8, as readers see it that replace what is none; with the same lines."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return data.decode("utf-8", "replace").encode()
-    return data
 
 
 def _append(trace: LockedTrace, draft: Draft, stamp: Stamp, notes: tuple[str, ...]) -> Written:
@@ -258,6 +230,6 @@ def _next_line(data: bytes) -> int:
 
 
 def _with_guess(refused: Refused, run_id: str, data: bytes) -> Refused:
-    guess = nearest_run(run_id, data)
+    guess = nearest_run(run_id, as_read(data))
     hint = f" — did you mean {shown(guess)}?" if guess is not None else ""
     return refused._replace(reasons=tuple(f"{reason}{hint}" for reason in refused.reasons))

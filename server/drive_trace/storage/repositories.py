@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from bisect import bisect_left
 from functools import cached_property
@@ -25,6 +26,8 @@ class Repositories:
         """``base`` is absolute. Whoever names it wants what is in it, so it is ignored by none."""
         self._base = base
         self._around: dict[Path, tuple[_Repository, ...]] = {}
+        self.unread: list[Path] = []
+        """The files of patterns that have more than anybody writes, and leave nothing out."""
 
     def ignore(self, path: Path) -> bool:
         """Whether git ignores a file that it may or may not track."""
@@ -57,7 +60,11 @@ class Repositories:
         found = self._around.get(folder)
         if found is None:
             git_folder = git_folder_of(folder)
-            found = () if git_folder is None else (_Repository(folder, git_folder, self._base),)
+            found = (
+                ()
+                if git_folder is None
+                else (_Repository(folder, git_folder, self._base, self.unread),)
+            )
             is_outermost = bool(found) and self._base.is_relative_to(folder)
             if not is_outermost and folder.parent != folder:
                 found += self._of(folder.parent)
@@ -66,8 +73,9 @@ class Repositories:
 
 
 class _Repository:
-    def __init__(self, root: Path, git_folder: Path, base: Path) -> None:
+    def __init__(self, root: Path, git_folder: Path, base: Path, unread: list[Path]) -> None:
         self.root = root
+        self._unread = unread
         self._git_folder = git_folder
         self._unasked = len(base.relative_to(root).parts) if base.is_relative_to(root) else 0
         """So many steps of a path from the root on lead to the base."""
@@ -124,23 +132,26 @@ class _Repository:
     def _patterns_in(self, folder: str) -> Patterns:
         if folder not in self._patterns:
             path = self.root / os.fsdecode(folder.encode("latin-1")) / ".gitignore"
-            self._patterns[folder] = Patterns(()) if os.path.islink(path) else _read(path)  # noqa: PTH114
+            self._patterns[folder] = (
+                Patterns(()) if os.path.islink(path) else self._read(path)  # noqa: PTH114
+            )
         return self._patterns[folder]
 
     @cached_property
     def _excluded(self) -> Patterns:
-        return _read(self._common_folder / "info" / "exclude")
+        return self._read(self._common_folder / "info" / "exclude")
 
     def _steps(self, path: Path) -> list[str]:
         return [as_bytes(each) for each in path.relative_to(self.root).parts]
 
-
-def _read(path: Path) -> Patterns:
-    """The patterns of a file; none where it cannot be read, or has more than anybody writes."""
-    try:
-        return Patterns.of_file(read_regular(path, _MOST_OF_PATTERNS))
-    except (OSError, ValueError):
-        return Patterns(())
+    def _read(self, path: Path) -> Patterns:
+        """The patterns of a file; none where it cannot be read, or has more than anybody writes."""
+        try:
+            return Patterns.of_file(read_regular(path, _MOST_OF_PATTERNS))
+        except (OSError, ValueError) as error:
+            if not isinstance(error, OSError) or error.errno == errno.EFBIG:
+                self._unread.append(path)
+            return Patterns(())
 
 
 def git_folder_of(root: Path) -> Path | None:
