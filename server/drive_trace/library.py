@@ -16,7 +16,7 @@ from drive_trace.api import Analysis, summarize_text
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.finding import LeftOut, find_traces
+from drive_trace.storage.finding import LeftOut, find_traces, omitted
 from drive_trace.storage.traces import Problem, read_trace
 from drive_trace.trace.line import REJECTING, Status, name_of
 from drive_trace.trace.reading import read_lines
@@ -102,13 +102,13 @@ def score(*paths: AnyPath, no_ignore: bool = False) -> ScoreCard:
     """
     named = [os.fspath(path) for path in paths]
     alone = len(named) == 1 and not Path(named[0]).is_dir()
-    traces, unread, left_out = [], [], 0
+    traces, unread, left_out = [], [], []
     for found in find_traces(named, everywhere=no_ignore):
         trace = read_trace(found) if isinstance(found, str) else found
         if isinstance(trace, LeftOut):
-            left_out += 1
+            left_out.append(trace)
         elif isinstance(trace, Problem):
             unread.append(Unread(trace.path, trace.reason))
         else:
             traces.append(summarize_text(trace.records, trace.path, alone=alone))
-    return join(traces, unread)._replace(left_out=left_out)
+    return join(traces, unread)._replace(left_out=omitted(left_out))
