@@ -25,7 +25,7 @@ def wheel(folder: Path, name: str, *files: str) -> Path:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    return wheel(tmp_path / "own", "drive_trace-1-py3-none-any", "drive_trace/api.py")
+    return wheel(tmp_path / "own", "drive_trace-1-py3-none-any", "drive_trace/analysis.py")
 
 
 def compiled_for(tmp_path: Path, python: str, *modules: str) -> list[Path]:
@@ -50,7 +50,7 @@ def test_pure_wheels_are_there_once_and_compiled_ones_for_each_python(
     lay_out(tmp_path / "server", "linux-x64", own, wheels)
     assert files(tmp_path / "server") == {
         "bundle.json",
-        "pure/drive_trace/api.py",
+        "pure/drive_trace/analysis.py",
         "pure/pure.py",
         "cp311/fast/__init__.py",
         f"cp311/fast/_fast.cpython-311-{GNU}",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from drive_trace.api import Analysis
-from drive_trace.composing import Certainty, compose
-from drive_trace.drafts import Stamp
+from drive_trace.analysis import Analysis
+from drive_trace.authoring import Certainty, compose
+from drive_trace.authoring.drafts import Stamp
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import EVENTS, GRADE
 from tests.support.fixtures import trace

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.api import Analysis, read_log, summarize_text
-from drive_trace.rules.base import Severity
+from drive_trace.analysis import Analysis, read_log, summarize_text
+from drive_trace.linter.rule import Severity
+from drive_trace.report.contents import report_on
+from drive_trace.report.contents import to_json as report_to_json
 from drive_trace.scorecard.card import score, to_json
-from drive_trace.scorecard.report import report_on
-from drive_trace.scorecard.report import to_json as report_to_json
 
 CASES = Path(__file__).parent / "conformance"
 VERDICTS = {

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.commands import cli
 from drive_trace.scorecard.card import to_json
 from drive_trace.trace.document import Point

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from drive_trace.api import Analysis, summarize_text
+from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
-from drive_trace.rules.base import Severity
+from drive_trace.linter.rule import Severity
 from drive_trace.scorecard.card import score, to_json
-from drive_trace.text import PositionEncoding
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Document
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import EVENTS

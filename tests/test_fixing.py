@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drive_trace.api import Analysis
-from drive_trace.fixing import fix_all, with_fixes
-from drive_trace.rules.settings import RuleSettings, fingerprint
+from drive_trace.analysis import Analysis
+from drive_trace.authoring.fixing import fix_all, with_fixes
+from drive_trace.linter.settings import RuleSettings, fingerprint
 from tests.rules.test_examples import NUMBERED
 from tests.support.fixtures import read, trace
 from tests.support.growth import assert_linear

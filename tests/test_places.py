@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drive_trace.api import Analysis
-from drive_trace.text import PositionEncoding, Span, offset_of, units_before
+from drive_trace.analysis import Analysis
+from drive_trace.text.spans import PositionEncoding, Span, offset_of, units_before
 from drive_trace.trace.places import Part, Place, pair_at, path_at, resolve, syntax_of
 
 EVENT = '{"event_type":"slice-started","event_id":"e"'

@@ -49,22 +49,19 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
     served = asyncio.run(methods_served())
     support = {
         "__init__",
-        "completion_items",
-        "completion_text",
         "diagnostics",
-        "feeds",
-        "joined",
+        "joined_runs",
         "labels",
         "line_ranges",
         "markup",
-        "offers",
         "options",
         "outline",
         "positions",
         "raw_json",
-        "replacing",
+        "run_feeds",
     }
-    for path in (ROOT / "server/drive_trace/features").glob("*.py"):
+    features = ROOT / "server/drive_trace/features"
+    for path in (*features.glob("*.py"), *features.glob("*/__init__.py")):
         prose = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
         methods = re.findall(r"``(\w+/\w+(?:/\w+)*)``", prose.partition("\n\n")[0])
         assert path.stem in support or methods, f"{path.stem} names no method"
@@ -73,7 +70,7 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
 
 def test_event_names_stand_where_events_are_declared_judged_or_scored() -> None:
     package = ROOT / "server/drive_trace"
-    at_home = {package / name for name in ("vocabulary", "rules", "scorecard")}
+    at_home = {package / name for name in ("vocabulary", "linter", "scorecard", "report")}
     strays = [
         f"{path.relative_to(package)}: {node.value}"
         for path in package.rglob("*.py")
@@ -90,7 +87,7 @@ def test_every_command_module_is_a_command() -> None:
     support = {
         "__init__",
         "completing",
-        "feeds",
+        "feed_writing",
         "paths",
         "streams",
         "terminal",

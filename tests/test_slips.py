@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from drive_trace.api import Analysis
-from drive_trace.rules import RULES
-from drive_trace.rules.base import Level
+from drive_trace.analysis import Analysis
+from drive_trace.linter.rule import Level
+from drive_trace.linter.rules import RULES
 from drive_trace.vocabulary import EVENTS, FieldType, OneOfShape
 from drive_trace.vocabulary.slips import (
     KNOWN,

@@ -17,19 +17,19 @@ from tests.support.completing import made, offered
 from tests.support.fixtures import actions_in, apply_edits, edits_of, findings_of, lenses_of, read
 from tests.support.moving import folds_of, links_of, selections_of, symbols_of
 
-from drive_trace.api import Analysis
-from drive_trace.drafts import Stamp
-from drive_trace.features.appending import appended, appending_offers
+from drive_trace.analysis import Analysis
+from drive_trace.authoring.drafts import Stamp
+from drive_trace.features.code_actions.appending import appended, appending_offers
+from drive_trace.features.code_actions.file_facts import Contents, fill_offers, filled
+from drive_trace.features.code_actions.missing_facts import filled_in, known_offers
+from drive_trace.features.code_actions.offers import CannotMake
+from drive_trace.features.code_actions.record_edits import as_edits
 from drive_trace.features.document_highlight import document_highlights
-from drive_trace.features.filling import Contents, fill_offers, filled
-from drive_trace.features.filling_in import filled_in, known_offers
-from drive_trace.features.hovering.pointed import HoverOptions
+from drive_trace.features.hover.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints
-from drive_trace.features.joined import JoinedRun
-from drive_trace.features.offers import CannotMake
+from drive_trace.features.joined_runs import JoinedRun
 from drive_trace.features.positions import point_at
 from drive_trace.features.rename import CannotRename, rename
-from drive_trace.features.replacing import as_edits
 from drive_trace.features.workspace_symbol import (
     Found,
     best_matches,
@@ -37,8 +37,8 @@ from drive_trace.features.workspace_symbol import (
     workspace_symbols,
 )
 from drive_trace.scorecard.card import score_run
-from drive_trace.steps import at_once
-from drive_trace.text import PositionEncoding
+from drive_trace.tasks import at_once
+from drive_trace.text.spans import PositionEncoding
 
 STAMP = Stamp("aaaaaaaa-0000-4000-8000-000000000001", "2026-05-28T14:30:00.000Z")
 NOW = datetime(2026, 5, 28, 17, tzinfo=UTC)

@@ -9,7 +9,7 @@ from tests.support.changing import formatted
 from tools import captures
 from tools.captures import code, trace_shown
 
-from drive_trace.text import PositionEncoding
+from drive_trace.text.spans import PositionEncoding
 
 _PATH = "file:///shop/projects/checkout-retry/trace.jsonl"
 _DISPATCH = "c7321cc0-07b3-4e14-9980-92253deffa38"

@@ -18,11 +18,11 @@ from typing import Any
 import click
 from click.testing import CliRunner
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.commands import cli
-from drive_trace.rules import RULES, documentation, examples
-from drive_trace.rules.base import Level, Rule, Severity
-from drive_trace.text import encode_exactly
+from drive_trace.linter.rule import Level, Rule, Severity
+from drive_trace.linter.rules import RULES, documentation, examples
+from drive_trace.text.spans import encode_exactly
 from drive_trace.vocabulary import ENVELOPE, EVENTS, Family, FieldType, OneOfShape
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from drive_trace import TraceEvent
-from drive_trace.rules import SETTABLE
-from drive_trace.rules.base import Rule
+from drive_trace.linter.rule import Rule
+from drive_trace.linter.rules import SETTABLE
 from drive_trace.storage.configuration import CONFIGURATION_NAME, SEVERITIES
 from drive_trace.vocabulary import EVENTS, EventType
 

@@ -9,7 +9,7 @@ from typing import Any
 from tools.json_schemas import rules_setting
 
 from drive_trace.features.options import Setting
-from drive_trace.lsp.settings import DECLARED, RULES_PROSE, SECTION
+from drive_trace.lsp.workspace.client_settings import DECLARED, RULES_PROSE, SECTION
 
 _OWN_FIRST = ("server.command", "server.python")
 _OWN_LAST = ("trace.server",)

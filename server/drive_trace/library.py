@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple, cast
 from pydantic import Field
 
 from drive_trace import vocabulary
-from drive_trace.api import Analysis, summarize_text
+from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread

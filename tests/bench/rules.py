@@ -6,10 +6,10 @@ import gc
 import time
 from typing import TYPE_CHECKING
 
-from drive_trace.api import Analysis
-from drive_trace.rules import RULES
-from drive_trace.rules.lives import KINDS
-from drive_trace.rules.settings import DEFAULTS, RuleSettings
+from drive_trace.analysis import Analysis
+from drive_trace.linter.lives import KINDS
+from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from tests.bench.files import FEW_DEFECTS, MOST_DEFECTS
 from tests.bench.table import Heading, Row
 

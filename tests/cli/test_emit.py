@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from drive_trace import drafts
+from drive_trace.authoring import drafts
 from drive_trace.trace.line import Concern
 from drive_trace.vocabulary import ENVELOPE, EVENTS
 from tests.cli.support import Ran, process, run, write

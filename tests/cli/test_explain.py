@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from drive_trace.rules import RULES
+from drive_trace.linter.rules import RULES
 from tests.cli.support import process, run
 
 MARKUP = re.compile(r"\*\*|^#|^```", re.MULTILINE)

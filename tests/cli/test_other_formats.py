@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 from jsonschema import Draft4Validator
 
-from drive_trace.rules import RULES
+from drive_trace.linter.rules import RULES
 from tests.cli.support import CLEAN, REJECTED, WARNED, run, write
 from tests.support.client_text import apart, apply_columns, event, graded, triage
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.api import Analysis, summarize_text
-from drive_trace.features.appending import appended
-from drive_trace.features.joined import JoinedRun
-from drive_trace.features.offers import CannotMake
+from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.features.code_actions.appending import appended
+from drive_trace.features.code_actions.offers import CannotMake
+from drive_trace.features.joined_runs import JoinedRun
 from drive_trace.scorecard.card import score_run
 from tests.support.changing import NOW, check_appended, check_offers, offers_at
 from tests.support.fixtures import read

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
-from drive_trace.text import PositionEncoding
+from drive_trace.text.spans import PositionEncoding
 from tests.support.fixtures import (
     ENCODINGS,
     URI,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from lsprotocol import types
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.code_lens import MOST, SHOW_RUN, code_lenses, resolve_lens
-from drive_trace.text import PositionEncoding
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from tests.support.fixtures import URI, check_lenses, lenses_of, trace
 from tests.support.growth import assert_linear

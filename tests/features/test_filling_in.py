@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.api import Analysis
-from drive_trace.features.filling_in import filled_in, known_offers
-from drive_trace.features.offers import CannotMake
+from drive_trace.analysis import Analysis
+from drive_trace.features.code_actions.missing_facts import filled_in, known_offers
+from drive_trace.features.code_actions.offers import CannotMake
 from drive_trace.trace.document import Point
 from tests.support.changing import NOW, check_filled_in, is_filled_in
 from tests.support.fixtures import trace

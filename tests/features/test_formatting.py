@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.formatting import format_document
-from drive_trace.steps import at_once
-from drive_trace.text import PositionEncoding
+from drive_trace.tasks import at_once
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.layout import laid_out
 from drive_trace.trace.reading import read_exactly
 from drive_trace.vocabulary import EVENTS

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from lsprotocol import types
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.hover import hover
-from drive_trace.features.hovering.lengths import exact, size
-from drive_trace.features.hovering.pointed import HoverOptions
-from drive_trace.features.joined import JoinedRun
+from drive_trace.features.hover.lengths import exact, size
+from drive_trace.features.hover.pointed import HoverOptions
+from drive_trace.features.joined_runs import JoinedRun
 from drive_trace.scorecard.card import score_run
-from drive_trace.text import PositionEncoding
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS, EventType
 from tests.support.aids import hover_text

@@ -7,8 +7,8 @@ import random
 import pytest
 from lsprotocol import types
 
-from drive_trace.api import Analysis
-from drive_trace.features.semantic_tokens import (
+from drive_trace.analysis import Analysis
+from drive_trace.features.tokens import (
     LEGEND,
     TokenLook,
     changed_tokens,
@@ -17,7 +17,7 @@ from drive_trace.features.semantic_tokens import (
 )
 from drive_trace.features.tokens.kinds import palette
 from drive_trace.features.tokens.painting import Painter
-from drive_trace.text import PositionEncoding
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from tests.bench.traces import TraceOptions, trace_bytes
 from tests.support.aids import check_tokens, check_tokens_of, numbers_of, shown_tokens

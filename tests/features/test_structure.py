@@ -7,11 +7,11 @@ import random
 
 import pytest
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.document_symbol import SymbolOptions, document_symbols
 from drive_trace.features.outline import outline
-from drive_trace.steps import at_once
-from drive_trace.text import PositionEncoding
+from drive_trace.tasks import at_once
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.nesting import home_of, homes
 from tests.support.fixtures import URI, read, trace
 from tests.support.moving import check_symbols, folds_of, selections_of, symbols_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.workspace_symbol import Found, best_matches, names_in
 from tests.support.fixtures import URI, trace
 from tests.support.symbols import check_symbols

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from drive_trace.api import read_log
-from drive_trace.scorecard.report import Report, report_on, to_json
+from drive_trace.analysis import read_log
+from drive_trace.report.contents import Report, report_on, to_json
 from tests.support.fixtures import trace
 
 HOSTILE = (

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.scorecard.html.markup import Html, join, tag, untrusted
-from drive_trace.scorecard.html.page import report_html
-from drive_trace.scorecard.html.style import STYLE
-from drive_trace.scorecard.report_markdown import report_markdown
+from drive_trace.report.html.markup import Html, join, tag, untrusted
+from drive_trace.report.html.page import report_html
+from drive_trace.report.html.style import STYLE
+from drive_trace.report.markdown import report_markdown
 from tests.report.support import HOSTILE, hostile_trace, report_of
 from tests.scorecard.support import PASSED, TRIPLES, event, graded
 from tests.support.fixtures import trace

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from drive_trace.scorecard.assertions import ASSERTIONS
-from drive_trace.scorecard.metrics import METRICS
-from drive_trace.scorecard.metrics.base import Polarity
+from drive_trace.report.assertions import ASSERTIONS
+from drive_trace.report.metrics import METRICS
+from drive_trace.report.metrics.base import Polarity
 from tests.report.support import json_of, report_of
 from tests.scorecard.support import PASSED, event
 from tests.support.fixtures import trace

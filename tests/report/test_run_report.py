@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from drive_trace.api import Analysis, events_of_run
-from drive_trace.scorecard.report_markdown import run_report_markdown
+from drive_trace.analysis import Analysis, events_of_run
+from drive_trace.report.markdown import run_report_markdown
 from tests.report.support import HOSTILE, hostile_trace
 from tests.support.client_text import event, graded, triage
 

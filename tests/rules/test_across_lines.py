@@ -8,10 +8,8 @@ from random import Random
 
 import pytest
 
-from drive_trace.api import Analysis
-from drive_trace.rules import RULES
-from drive_trace.rules.base import Finding, Remarked, Severity
-from drive_trace.rules.entities import (
+from drive_trace.analysis import Analysis
+from drive_trace.linter.entities import (
     MOST,
     Kind,
     RunInFiles,
@@ -20,9 +18,11 @@ from drive_trace.rules.entities import (
     kind_of,
     named_by,
 )
-from drive_trace.rules.lives import KINDS, MOST_BRIEFS
-from drive_trace.rules.settings import DEFAULTS, RuleSettings, fingerprint
-from drive_trace.rules.shared_events import SharedEvents
+from drive_trace.linter.lives import KINDS, MOST_BRIEFS
+from drive_trace.linter.rule import Finding, Remarked, Severity
+from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
+from drive_trace.linter.shared_events import SharedEvents
 from drive_trace.trace.document import Point
 from tests.support.fixtures import event_id, trace
 from tests.support.models import FAMILIES, chance_line, everything

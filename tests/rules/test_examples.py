@@ -12,18 +12,18 @@ from urllib.request import url2pathname
 
 import pytest
 
-from drive_trace import rules
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.commands.checking.across import Across
-from drive_trace.commands.formats.report import unreadable
-from drive_trace.rules import RULES, documentation
-from drive_trace.rules.base import Example, Finding, Fix, Rule
-from drive_trace.rules.settings import DEFAULTS
+from drive_trace.commands.formats.findings import unreadable
+from drive_trace.linter import rules
+from drive_trace.linter.rule import Example, Finding, Fix, Rule
+from drive_trace.linter.rules import RULES, documentation
+from drive_trace.linter.settings import DEFAULTS
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.pages import rule_url
 from drive_trace.storage.traces import Problem, read_trace
-from drive_trace.text import Span
+from drive_trace.text.spans import Span
 from drive_trace.vocabulary import EVENTS
 from tests.support.fixtures import (
     ENCODINGS,
@@ -38,13 +38,11 @@ from tests.support.fixtures import (
     text_edits,
 )
 
-MODULES = sorted(
-    each.name for each in pkgutil.iter_modules(rules.__path__) if each.name not in rules.SUPPORT
-)
+MODULES = sorted(each.name for each in pkgutil.iter_modules(rules.__path__))
 
 
 def examples_of(code: str) -> tuple[Example, ...]:
-    module = import_module(f"drive_trace.rules.{code.replace('-', '_')}")
+    module = import_module(f"drive_trace.linter.rules.{code.replace('-', '_')}")
     examples: tuple[Example, ...] = module.EXAMPLES
     return examples
 
@@ -84,7 +82,7 @@ def findings_by(analysis: Analysis, code: str) -> list[Finding]:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_is_one_rule_named_like_its_file(name: str) -> None:
-    module = import_module(f"drive_trace.rules.{name}")
+    module = import_module(f"drive_trace.linter.rules.{name}")
     code = name.replace("_", "-")
     assert module.RULE.code == code
     assert RULES[code] is module.RULE

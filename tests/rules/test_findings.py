@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.trace.document import Point
 from tests.support.fixtures import check_findings, check_fix, findings_of, trace
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import pytest
 from tools.generate import fix_levels
 
-from drive_trace.api import Analysis
-from drive_trace.fixing import fix_all
-from drive_trace.rules import RULES
-from drive_trace.rules.base import Level
-from drive_trace.rules.edits import values_of
+from drive_trace.analysis import Analysis
+from drive_trace.authoring.fixing import fix_all
+from drive_trace.linter.edits import values_of
+from drive_trace.linter.rule import Level
+from drive_trace.linter.rules import RULES
 from drive_trace.trace.line import event_of
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, FieldType
 from tests.support.fixtures import apply_fix, check_fix, trace

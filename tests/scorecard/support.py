@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from drive_trace.api import Analysis, summarize_text
+from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, to_json
 from tests.support.fixtures import dumps, trace
 

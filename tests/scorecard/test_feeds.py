@@ -10,8 +10,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drive_trace.api import read_log, summarize_text
-from drive_trace.scorecard.feeds import feed_state, has_run, runs_named
+from drive_trace.analysis import read_log, summarize_text
+from drive_trace.scorecard.feed_state import feed_state, has_run, runs_named
 from drive_trace.vocabulary import COST, EVENTS, GRADE
 from tests.support.client_text import event, graded, tokens, triage
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from drive_trace.api import summarize_text
+from drive_trace.analysis import summarize_text
 from drive_trace.scorecard.card import score, to_json
 from drive_trace.scorecard.render import compact, duration, markdown, run_page, text
 from tests.scorecard.support import PASSED, TRIPLES, card_of, event, graded

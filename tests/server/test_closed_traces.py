@@ -7,20 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.api import Analysis, summarize_text
+from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticOptions
-from drive_trace.lsp import trace_folders
-from drive_trace.lsp.client import path_of
-from drive_trace.lsp.closed_traces import ClosedTraces
-from drive_trace.lsp.trace_folders import TraceFolders
-from drive_trace.lsp.workspace import OpenTrace, Workspace
-from drive_trace.lsp.workspace_runs import WorkspaceRuns
-from drive_trace.rules.settings import DEFAULTS
+from drive_trace.linter.settings import DEFAULTS
+from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.workspace.closed_traces import ClosedTraces
+from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace, trace_folders
+from drive_trace.lsp.workspace.runs import WorkspaceRuns
+from drive_trace.lsp.workspace.trace_folders import TraceFolders
 from drive_trace.scorecard.card import score, score_run
-from drive_trace.steps import Steps, at_once
 from drive_trace.storage.finding import Found, find_traces
 from drive_trace.storage.more_files import MoreFiles
-from drive_trace.text import PositionEncoding
+from drive_trace.tasks import Steps, at_once
+from drive_trace.text.spans import PositionEncoding
 from tests.support.client_text import event, graded, triage
 
 

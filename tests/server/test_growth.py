@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.commands.usage_json import UnreadableError, values
 from drive_trace.json_text import parse
+from drive_trace.linter.joining import join
 from drive_trace.lsp import server as server_module
-from drive_trace.rules.joining import join
 from tests.support.client_text import position
 from tests.support.growth import Work, assert_all_linear, assert_linear
 from tests.support.sessions.channels import InProcess

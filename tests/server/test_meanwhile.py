@@ -22,7 +22,7 @@ pytestmark = pytest.mark.end_to_end
 WAITS = """
 import sys
 from drive_trace.commands import main
-from drive_trace.lsp.closed_traces import ClosedTraces
+from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 
 GATE = sys.argv.pop()
 ask = ClosedTraces.ask
@@ -86,7 +86,7 @@ def test_a_rename_is_of_no_text_that_has_changed_meanwhile(tmp_path: Path) -> No
 
 NEVER = """
 from drive_trace.commands import main
-from drive_trace.lsp import trace_folders
+from drive_trace.lsp.workspace.open_traces import trace_folders
 
 trace_folders._SHARE = 1e9
 main()

@@ -9,13 +9,13 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
 
-from drive_trace.lsp import slices
-from drive_trace.lsp.closed_traces import ClosedTraces
-from drive_trace.lsp.slices import in_slices, in_slices_anew
-from drive_trace.lsp.turns import Turns
-from drive_trace.lsp.workspace import OpenTrace, Workspace
-from drive_trace.lsp.workspace_runs import WorkspaceRuns
-from drive_trace.steps import Steps
+from drive_trace.lsp.rpc import cooperative as slices
+from drive_trace.lsp.rpc.coalescing import Turns
+from drive_trace.lsp.rpc.cooperative import in_slices, in_slices_anew
+from drive_trace.lsp.workspace.closed_traces import ClosedTraces
+from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
+from drive_trace.lsp.workspace.runs import WorkspaceRuns
+from drive_trace.tasks import Steps
 from tests.server.test_closed_traces import options
 from tests.support.client_text import apart, graded, triage
 

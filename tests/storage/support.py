@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from drive_trace.drafts import Draft, draft_event
+from drive_trace.authoring.drafts import Draft, draft_event
 
 ROOT = Path(__file__).parents[2]
 SLICE = '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'

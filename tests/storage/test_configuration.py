@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from drive_trace.rules import RULES, SETTABLE
-from drive_trace.rules.base import Severity
-from drive_trace.rules.settings import RuleSettings
+from drive_trace.linter.rule import Severity
+from drive_trace.linter.rules import RULES, SETTABLE
+from drive_trace.linter.settings import RuleSettings
 from drive_trace.storage.configuration import SEVERITIES, Configuration
 from drive_trace.storage.configuration_text import read_client_rules, read_configuration
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.storage.following import QUIET, FollowedFile, More, Whole
+from drive_trace.storage.followed_file import QUIET, FollowedFile, More, Whole
 from drive_trace.storage.traces import Problem
-from drive_trace.text import BrokenText
+from drive_trace.text.spans import BrokenText
 
 _MOST = 1 << 20
 ROCKET = "🚀".encode()
@@ -90,7 +90,7 @@ def _count_reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
         return Counted()
 
-    monkeypatch.setattr("drive_trace.storage.following.open", counting, raising=False)
+    monkeypatch.setattr("drive_trace.storage.followed_file.open", counting, raising=False)
     return counts
 
 

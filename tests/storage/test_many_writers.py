@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 from tests.cli.support import process
 from tests.storage.support import SLICE, events, writer

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drive_trace.rules import RULES
-from drive_trace.rules.base import Severity
+from drive_trace.linter.rule import Severity
+from drive_trace.linter.rules import RULES
 from drive_trace.storage.baseline import (
     ANY_NUMBER,
     Baseline,

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 
-from drive_trace.drafts import draft_event
+from drive_trace.authoring.drafts import draft_event
 from drive_trace.storage.recording import Merged, Written, append_event, record_feed
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 

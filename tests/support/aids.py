@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.hover import hover
-from drive_trace.features.hovering.pointed import HoverOptions
+from drive_trace.features.hover.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints, resolve_hint
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
-from drive_trace.features.semantic_tokens import LEGEND, TokenLook, tokens, tokens_in
+from drive_trace.features.tokens import LEGEND, TokenLook, tokens, tokens_in
 from tests.support.fixtures import ENCODINGS, URI, offset_in, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drive_trace.text import PositionEncoding
+    from drive_trace.text.spans import PositionEncoding
 
 _HINT = re.compile("«.*?»")
 _LINE_END = re.compile(r"\r\n|\r|\n")

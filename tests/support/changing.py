@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
-from drive_trace.drafts import Stamp
-from drive_trace.features.appending import appended, appending_offers, at_the_end
-from drive_trace.features.filling_in import filled_in, known_offers
+from drive_trace.analysis import Analysis
+from drive_trace.authoring.drafts import Stamp
+from drive_trace.features.code_actions.appending import appended, appending_offers, at_the_end
+from drive_trace.features.code_actions.missing_facts import filled_in, known_offers
+from drive_trace.features.code_actions.offers import CannotMake
+from drive_trace.features.code_actions.record_edits import as_edits
 from drive_trace.features.formatting import format_document, format_range
-from drive_trace.features.offers import CannotMake
 from drive_trace.features.positions import point_at
 from drive_trace.features.rename import CannotRename, prepare_rename, rename
-from drive_trace.features.replacing import as_edits
-from drive_trace.steps import at_once
+from drive_trace.tasks import at_once
 from tests.support.fixtures import ENCODINGS, apply_edits, offset_in, read
 
 if TYPE_CHECKING:
-    from drive_trace.features.offers import Offer
+    from drive_trace.features.code_actions.offers import Offer
     from drive_trace.features.raw_json import JsonText
-    from drive_trace.text import PositionEncoding
+    from drive_trace.text.spans import PositionEncoding
 
 NOW = Stamp("11111111-2222-4333-8444-555555555555", "2026-05-28T15:00:00.000Z")
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
-from drive_trace.drafts import Stamp
+from drive_trace.analysis import Analysis
+from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.completion import Entry, Listing, completion
-from drive_trace.features.completion_items import Abilities
+from drive_trace.features.completion.items import Abilities
 from drive_trace.features.positions import point_at
-from drive_trace.text import PositionEncoding
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from tests.support.fixtures import ENCODINGS, Fixture, apply_edits, offset_in, read
 

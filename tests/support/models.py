@@ -10,9 +10,9 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.scorecard.card import to_json
-from drive_trace.text import PositionEncoding
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point, Position
 from drive_trace.vocabulary import EVENTS
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.definition import definition, leading
 from drive_trace.features.document_highlight import document_highlights
 from drive_trace.features.document_link import document_links, find_links, paths_in
@@ -20,8 +20,8 @@ from drive_trace.features.outline import outline
 from drive_trace.features.positions import point_at, range_of
 from drive_trace.features.references import references
 from drive_trace.features.selection_range import selection_range
-from drive_trace.steps import at_once
-from drive_trace.text import PositionEncoding
+from drive_trace.tasks import at_once
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import named_at
 from tests.support.fixtures import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.workspace_symbol import (
     Found,
     best_matches,

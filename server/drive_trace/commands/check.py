@@ -10,9 +10,9 @@ from drive_trace.commands.checking.baselines import write_baselines
 from drive_trace.commands.checking.repairs import Repairs
 from drive_trace.commands.checking.run import Run
 from drive_trace.commands.formats import FORMATS
-from drive_trace.commands.formats.report import Totals
+from drive_trace.commands.formats.findings import Totals
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
-from drive_trace.rules.base import Severity
+from drive_trace.linter.rule import Severity
 from drive_trace.storage.projects import Projects
 from drive_trace.storage.traces import STDIN
 

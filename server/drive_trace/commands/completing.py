@@ -12,7 +12,7 @@ import re
 import click
 from click.shell_completion import CompletionItem
 
-from drive_trace.scorecard.feeds import runs_named
+from drive_trace.scorecard.feed_state import runs_named
 from drive_trace.storage.regular_files import read_regular
 from drive_trace.vocabulary import EVENTS
 

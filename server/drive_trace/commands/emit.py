@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from drive_trace.commands import feeds
+from drive_trace.authoring.drafts import draft_event, may_erase
+from drive_trace.commands import feed_writing as feeds
 from drive_trace.commands.completing import complete_events
 from drive_trace.commands.writing import done, is_text, read_text, say, target_options
-from drive_trace.drafts import draft_event, may_erase
 from drive_trace.storage.recording import append_event, preview_event
 from drive_trace.storage.traces import STDIN
 

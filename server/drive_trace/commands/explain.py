@@ -11,10 +11,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from drive_trace.escaping import printable
-from drive_trace.rules import RULES
-from drive_trace.rules.base import Rule
+from drive_trace.linter.rule import Rule
+from drive_trace.linter.rules import RULES
 from drive_trace.storage.pages import rule_page
+from drive_trace.text.escaping import printable
 from drive_trace.vocabulary.slips import nearest
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*|^#+ (.+)$", re.MULTILINE)

@@ -9,10 +9,10 @@ import click
 
 from drive_trace.commands.completing import complete_files
 from drive_trace.commands.terminal import Progress
-from drive_trace.escaping import printable
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import LeftOut, find_traces, omitted
 from drive_trace.storage.traces import Problem, Trace, read_trace
+from drive_trace.text.escaping import printable
 
 Command = TypeVar("Command", bound=Callable[..., object])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from drive_trace.commands import feeds
+from drive_trace.commands import feed_writing as feeds
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.writing import new_run_option, target_options
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape

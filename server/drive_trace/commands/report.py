@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from drive_trace import __version__
-from drive_trace.api import read_log
+from drive_trace.analysis import read_log
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
-from drive_trace.escaping import in_json, printable
 from drive_trace.storage.finding import omitted
 from drive_trace.storage.report_files import write_report
+from drive_trace.text.escaping import in_json, printable
 
 if TYPE_CHECKING:
-    from drive_trace.scorecard.report import Report
+    from drive_trace.report.contents import Report
 
 _FORMATS = ("markdown", "json", "html")
 _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
@@ -54,7 +54,7 @@ def report(
       drive-trace report projects --out report.html
       drive-trace report --format json . > report.json
     """
-    from drive_trace.scorecard.report import report_on  # noqa: PLC0415 - other commands need it not
+    from drive_trace.report.contents import report_on  # noqa: PLC0415 - other commands need it not
 
     reading = Reading(paths, no_ignore=no_ignore)
     logs = [read_log(trace.records, trace.path) for trace in reading]
@@ -77,13 +77,13 @@ def report(
 
 def _rendered(report: Report, output_format: str) -> str:
     if output_format == "html":
-        from drive_trace.scorecard.html.page import report_html  # noqa: PLC0415 - as above
+        from drive_trace.report.html.page import report_html  # noqa: PLC0415 - as above
 
         return report_html(report, f"drive-trace {__version__}")
     if output_format == "json":
-        from drive_trace.scorecard.report import to_json  # noqa: PLC0415 - as above
+        from drive_trace.report.contents import to_json  # noqa: PLC0415 - as above
 
         return in_json(json.dumps(to_json(report), indent=2)) + "\n"
-    from drive_trace.scorecard.report_markdown import report_markdown  # noqa: PLC0415 - as above
+    from drive_trace.report.markdown import report_markdown  # noqa: PLC0415 - as above
 
     return report_markdown(report) + "\n"

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import click
 
-from drive_trace.api import summarize_text
+from drive_trace.analysis import summarize_text
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import columns, is_terminal, paint
-from drive_trace.escaping import in_json
 from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.render import markdown, plain, text
 from drive_trace.scorecard.summary import TraceSummary, without_text
 from drive_trace.storage.finding import omitted
+from drive_trace.text.escaping import in_json
 
 _MOST_NAMED = 10
 

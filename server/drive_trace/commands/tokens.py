@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from drive_trace.commands import feeds
+from drive_trace.commands import feed_writing as feeds
 from drive_trace.commands.completing import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.usage import total_usage

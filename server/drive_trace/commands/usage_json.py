@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
-from drive_trace.escaping import printable
+from drive_trace.text.escaping import printable
 
 
 class UnreadableError(Exception):

@@ -8,10 +8,10 @@ from typing import TypeVar
 
 import click
 
+from drive_trace.authoring.drafts import Refused
 from drive_trace.commands.completing import complete_files, complete_runs
-from drive_trace.drafts import Refused
-from drive_trace.escaping import printable
 from drive_trace.storage.traces import STDIN, Problem, read_bytes
+from drive_trace.text.escaping import printable
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Outcome = TypeVar("Outcome")

@@ -7,11 +7,11 @@ from itertools import chain, islice
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
-from drive_trace.features.joined import Joined, nothing_joined, of_one_file
+from drive_trace.analysis import Analysis
+from drive_trace.features.joined_runs import Joined, nothing_joined, of_one_file
 from drive_trace.features.options import LensOptions
 from drive_trace.features.positions import range_of
-from drive_trace.text import PositionEncoding, Span
+from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.line import Line, OddLine, run_of
 from drive_trace.vocabulary import GRADE
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.positions import range_of
 from drive_trace.json_text.strings import strings_named
-from drive_trace.steps import Steps
-from drive_trace.text import PositionEncoding, Span
+from drive_trace.tasks import Steps
+from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, event_of
 from drive_trace.trace.occurrences import Named, declarations, first_of_run, named_at, run_id_of

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.raw_json import dumps
-from drive_trace.rules.base import Finding, Related, Words
-from drive_trace.rules.settings import DEFAULTS, RuleSettings
-from drive_trace.text import PositionEncoding, Span, units_before
+from drive_trace.linter.rule import Finding, Related, Words
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
+from drive_trace.text.spans import PositionEncoding, Span, units_before
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import resolve

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.positions import range_of
-from drive_trace.text import PositionEncoding
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import Role, named_at, occurrences_near
 

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 from urllib.parse import quote
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.options import LinkOptions
 from drive_trace.features.positions import plain_range
 from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.json_text.strings import strings_named
 from drive_trace.scorecard.render import plain
-from drive_trace.steps import Steps, in_batches
-from drive_trace.text import PositionEncoding, Span
+from drive_trace.tasks import Steps, in_batches
+from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.line import Line, OddLine
 from drive_trace.trace.places import inside, pair_at
 from drive_trace.vocabulary import EVENTS, Entity, FieldType, Reference

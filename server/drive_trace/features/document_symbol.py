@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from lsprotocol.types import SymbolKind
 
-from drive_trace.api import Analysis
-from drive_trace.features.joined import Joined, nothing_joined
+from drive_trace.analysis import Analysis
+from drive_trace.features.joined_runs import Joined, nothing_joined
 from drive_trace.features.labels import Label, facts_shown, label_of, label_of_line
 from drive_trace.features.line_ranges import LineRanges
 from drive_trace.features.outline import Leaf, Node, Outline
 from drive_trace.features.raw_json import JsonText
-from drive_trace.steps import Steps
-from drive_trace.text import PositionEncoding
+from drive_trace.tasks import Steps
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import Entity
 

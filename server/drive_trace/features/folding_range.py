@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from drive_trace.api import Analysis
-from drive_trace.features.joined import Joined, nothing_joined
+from drive_trace.analysis import Analysis
+from drive_trace.features.joined_runs import Joined, nothing_joined
 from drive_trace.features.labels import label_of
 from drive_trace.features.outline import Node, Outline, containers
 from drive_trace.features.raw_json import JsonText, dumps
-from drive_trace.steps import Steps, in_batches
+from drive_trace.tasks import Steps, in_batches
 from drive_trace.vocabulary import Entity
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
+from drive_trace.features.code_actions.record_edits import Replacement, as_edits, of_record
 from drive_trace.features.positions import point_at
 from drive_trace.features.raw_json import JsonText
-from drive_trace.features.replacing import Replacement, as_edits, of_record
-from drive_trace.steps import Steps, in_batches
-from drive_trace.text import PositionEncoding
+from drive_trace.tasks import Steps, in_batches
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.trace.layout import laid_out
 

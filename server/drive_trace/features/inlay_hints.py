@@ -10,18 +10,18 @@ from operator import attrgetter
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
-from drive_trace.escaping import printable
+from drive_trace.analysis import Analysis
 from drive_trace.features.hover import about_value
-from drive_trace.features.hovering.entities import introduces, is_off, measured, named
-from drive_trace.features.hovering.lengths import exact, size
-from drive_trace.features.hovering.pointed import HoverOptions, Pointed
+from drive_trace.features.hover.entities import introduces, is_off, measured, named
+from drive_trace.features.hover.lengths import exact, size
+from drive_trace.features.hover.pointed import HoverOptions, Pointed
 from drive_trace.features.markup import plain
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
-from drive_trace.rules.durations import WALL_CLOCK
+from drive_trace.linter.durations import WALL_CLOCK
 from drive_trace.scorecard.render import compact, duration
-from drive_trace.text import PositionEncoding
+from drive_trace.text.escaping import printable
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, Status, event_of
 from drive_trace.trace.places import Part, Place, pair_at, syntax_of

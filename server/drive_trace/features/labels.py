@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, cast
 
-from drive_trace.api import Analysis
-from drive_trace.features.joined import Joined, of_one_file
+from drive_trace.analysis import Analysis
+from drive_trace.features.joined_runs import Joined, of_one_file
 from drive_trace.features.outline import Leaf, Node
 from drive_trace.json_text.strings import strings_named
 from drive_trace.scorecard.render import compact, duration, plain

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from drive_trace.api import Analysis
-from drive_trace.text import PositionEncoding, units_before
+from drive_trace.analysis import Analysis
+from drive_trace.text.spans import PositionEncoding, units_before
 from drive_trace.trace.document import Point
 
 

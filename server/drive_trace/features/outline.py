@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from drive_trace.api import Analysis
-from drive_trace.steps import Steps, in_batches
+from drive_trace.analysis import Analysis
+from drive_trace.tasks import Steps, in_batches
 from drive_trace.trace.line import Line, Status, event_of
 from drive_trace.trace.nesting import Home, homes
 from drive_trace.vocabulary import Entity

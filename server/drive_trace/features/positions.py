@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
-from drive_trace.text import PositionEncoding, Span
+from drive_trace.analysis import Analysis
+from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point, Position
 
 

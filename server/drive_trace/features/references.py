@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.positions import plain_range
 from drive_trace.features.raw_json import JsonText, dumps
-from drive_trace.steps import Steps, in_batches
-from drive_trace.text import PositionEncoding
+from drive_trace.tasks import Steps, in_batches
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.occurrences import Named, Role, occurrences
 
 

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
+from drive_trace.features.code_actions.record_edits import Replacement, as_edits
 from drive_trace.features.positions import range_of
 from drive_trace.features.raw_json import JsonText
-from drive_trace.features.replacing import Replacement, as_edits
-from drive_trace.rules.base import shown
-from drive_trace.rules.edits import as_json
-from drive_trace.steps import Steps
-from drive_trace.text import PositionEncoding, Span
+from drive_trace.linter.edits import as_json
+from drive_trace.linter.rule import shown
+from drive_trace.tasks import Steps
+from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import Named, named_at, occurrences, taken
 from drive_trace.trace.places import inside

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
-from drive_trace.escaping import printable
-from drive_trace.features.joined import JoinedRun
+from drive_trace.analysis import Analysis
+from drive_trace.features.joined_runs import JoinedRun
 from drive_trace.features.markup import markup
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.render import caveats, not_read
+from drive_trace.text.escaping import printable
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import run_id_of
 from drive_trace.trace.scope import scope_at

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.json_text import Kind, Node
-from drive_trace.text import PositionEncoding, Span
+from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.index import earliest, latest
 from drive_trace.trace.line import Line

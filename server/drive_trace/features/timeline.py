@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
+from drive_trace.report.event_log import Event, EventLog, TraceLog
+from drive_trace.report.timeline import DispatchSpan, RoundSpan, marks, timelines
 from drive_trace.scorecard.card import as_double
-from drive_trace.scorecard.events import Event, EventLog, TraceLog
 from drive_trace.scorecard.render import plain
 from drive_trace.scorecard.summary import TraceSummary
-from drive_trace.scorecard.timeline import DispatchSpan, RoundSpan, marks, timelines
 from drive_trace.trace.times import epoch_milliseconds
 from drive_trace.vocabulary import EVENTS
 

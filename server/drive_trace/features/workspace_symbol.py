@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from drive_trace.api import Analysis
-from drive_trace.text import PositionEncoding, units_before
+from drive_trace.analysis import Analysis
+from drive_trace.text.spans import PositionEncoding, units_before
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line

@@ -11,7 +11,7 @@ from drive_trace.json_text.pairs import SCALAR_WORD, number, scalar
 from drive_trace.json_text.problems import Report, quote
 
 if TYPE_CHECKING:
-    from drive_trace.text import Span
+    from drive_trace.text.spans import Span
 
 GAPS = frozenset({"number", "count", "milliseconds", "tokens", "bytes"})
 """Words that stand where a number is still to be filled in, as inserted fields have them."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drive_trace.text import Span
+    from drive_trace.text.spans import Span
 
 
 class Kind(StrEnum):

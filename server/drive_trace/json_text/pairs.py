@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from drive_trace.json_text.nodes import Kind, Member, Node
-from drive_trace.text import Span
+from drive_trace.text.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,10 @@ import json
 import re
 from operator import attrgetter
 
-from drive_trace.escaping import visible
 from drive_trace.json_text.nodes import Kind, Node, ProblemKind, Repair, SyntaxProblem
 from drive_trace.json_text.pairs import WHITESPACE
-from drive_trace.text import Span
+from drive_trace.text.escaping import visible
+from drive_trace.text.spans import Span
 
 _LONGEST_QUOTE = 40
 _MARKS = {

@@ -17,7 +17,7 @@ from drive_trace.json_text.pairs import SCALAR_WORD, WHITESPACE, Run, object_of,
 from drive_trace.json_text.problems import Report, no_record_at_all, quote
 from drive_trace.json_text.strings import INSIDE
 from drive_trace.json_text.tokens import Place, Token, Tokens
-from drive_trace.text import Span
+from drive_trace.text.spans import Span
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")

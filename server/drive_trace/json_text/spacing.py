@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from drive_trace.json_text.strings import STRING
-from drive_trace.text import Span
+from drive_trace.text.spans import Span
 
 _WHITESPACE = " \t\n\r"
 _USUAL = {": ": ":", ", ": ",", ":": ":", ",": ","}

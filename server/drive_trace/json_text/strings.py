@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from drive_trace.text import Span
+from drive_trace.text.spans import Span
 
 INSIDE = r'(?>[^"\\]*(?:\\.[^"\\]*)*)'
 STRING = rf'"{INSIDE}"'

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from drive_trace.json_text.nodes import Kind, Node, ProblemKind
 from drive_trace.json_text.pairs import SCALAR_WORD, unescape
 from drive_trace.json_text.problems import Report, name, quote
-from drive_trace.text import Span
+from drive_trace.text.spans import Span
 
 _WS = r"[ \t\n\r]*+"
 # White space and invisible separators of Unicode that JSON does not skip.

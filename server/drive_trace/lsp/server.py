@@ -16,28 +16,28 @@ from drive_trace import __version__
 from drive_trace.features.code_actions import APPLY_FIX
 from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.diagnostics import DiagnosticOptions
-from drive_trace.lsp.answering import Answering
-from drive_trace.lsp.answers import ANSWERS, RESOLVES
-from drive_trace.lsp.answers.picking import APPLY_ACTION, RECORD_GRADE
-from drive_trace.lsp.client import path_of
-from drive_trace.lsp.closed_traces import ClosedTraces
-from drive_trace.lsp.configurations import CONFIGURATION_GLOBS, Configurations
-from drive_trace.lsp.converter import strict_converter
-from drive_trace.lsp.diagnosing import Diagnosing
-from drive_trace.lsp.following import Following
-from drive_trace.lsp.judging import Judging
-from drive_trace.lsp.logs import ClientLog
-from drive_trace.lsp.protocol import TraceProtocol
-from drive_trace.lsp.refreshing import Refreshing
-from drive_trace.lsp.scheduling import Debouncer
-from drive_trace.lsp.server_commands import ServerCommands
-from drive_trace.lsp.settings import SECTION, Settings
-from drive_trace.lsp.settings_source import SettingsSource
-from drive_trace.lsp.symbols import Symbols
-from drive_trace.lsp.views import Views
-from drive_trace.lsp.watching import from_any_folder, watched
-from drive_trace.lsp.workspace import OpenTrace, Workspace
-from drive_trace.lsp.workspace_runs import WorkspaceRuns
+from drive_trace.lsp.handlers import ANSWERS, RESOLVES
+from drive_trace.lsp.handlers.answering import Answering
+from drive_trace.lsp.handlers.resolve import APPLY_ACTION, RECORD_GRADE
+from drive_trace.lsp.handlers.server_commands import ServerCommands
+from drive_trace.lsp.handlers.views import Views
+from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.rpc.converter import strict_converter
+from drive_trace.lsp.rpc.logs import ClientLog
+from drive_trace.lsp.rpc.protocol import TraceProtocol
+from drive_trace.lsp.workspace.client_settings import SECTION, Settings
+from drive_trace.lsp.workspace.closed_traces import ClosedTraces
+from drive_trace.lsp.workspace.configurations import CONFIGURATION_GLOBS, Configurations
+from drive_trace.lsp.workspace.diagnostics import Diagnosing
+from drive_trace.lsp.workspace.following import Following
+from drive_trace.lsp.workspace.judging import Judging
+from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
+from drive_trace.lsp.workspace.refreshing import Refreshing
+from drive_trace.lsp.workspace.runs import WorkspaceRuns
+from drive_trace.lsp.workspace.scheduling import Debouncer
+from drive_trace.lsp.workspace.settings_source import SettingsSource
+from drive_trace.lsp.workspace.symbols import Symbols
+from drive_trace.lsp.workspace.watched_files import from_any_folder, watched
 from drive_trace.storage.finding import TRACE_GLOBS
 from drive_trace.storage.more_files import MoreFiles
 from drive_trace.storage.pages import rule_url

@@ -15,10 +15,10 @@ from typing import BinaryIO, NoReturn
 
 from lsprotocol import types
 
-from drive_trace.lsp.client_process import is_running, wait_for_end
-from drive_trace.lsp.logs import log_to_stderr
+from drive_trace.lsp.rpc.client_process import is_running, wait_for_end
+from drive_trace.lsp.rpc.framing import BrokenStreamError, Pipes, read_messages
+from drive_trace.lsp.rpc.logs import log_to_stderr
 from drive_trace.lsp.server import TraceServer
-from drive_trace.lsp.wire import BrokenStreamError, Pipes, read_messages
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, cast
 
-from drive_trace.steps import Steps, in_batches
+from drive_trace.tasks import Steps, in_batches
 from drive_trace.trace.line import Line, OddLine
 from drive_trace.trace.mentions import feed_with_fields, time_in
 from drive_trace.vocabulary import EVENTS

@@ -10,12 +10,12 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 
-from drive_trace.escaping import visible
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.efficiency import Efficiency, WallClock, covered
 from drive_trace.scorecard.lookalikes import UnknownLine, lookalike_phrase
 from drive_trace.scorecard.verdict import Verdict, listed, what_would_change_it
+from drive_trace.text.escaping import visible
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 NO_SIGNAL = "n/a (no signal)"

@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number
 from drive_trace.scorecard.lookalikes import UnknownLine, unknown_lines
-from drive_trace.steps import Steps, in_batches
+from drive_trace.tasks import Steps, in_batches
 from drive_trace.trace.index import Index, Run, Work
 from drive_trace.trace.line import Line, OddLine, run_of
 from drive_trace.trace.mentions import feed_named, feed_with_fields, time_in

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from drive_trace.scorecard.card import QUALIFIED, RunScore, ScoreCard
 from drive_trace.scorecard.efficiency import Efficiency
 from drive_trace.scorecard.render import caveats, compact, duration, not_read, plain, totals
-from drive_trace.text import terminal_columns
+from drive_trace.text.spans import terminal_columns
 
 Paint = Callable[[str, str], str]
 """Gives a text the colours of its role: a run's standing, ``heading``, ``soft`` or ``warning``.

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from drive_trace.api import Spot
-from drive_trace.rules.base import Severity
-from drive_trace.rules.settings import DEFAULTS, RuleSettings
+from drive_trace.analysis import Spot
+from drive_trace.linter.rule import Severity
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.gitignore import patterns_of
 
 CONFIGURATION_NAME = "drive-trace.toml"

@@ -17,12 +17,11 @@ from typing import Any
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
 
-from drive_trace.api import Spot
-from drive_trace.escaping import printable
-from drive_trace.rules import RULES, SETTABLE
-from drive_trace.rules.base import Option, Rule
-from drive_trace.rules.base import shown as shown_json
-from drive_trace.rules.settings import DEFAULTS, RuleSettings
+from drive_trace.analysis import Spot
+from drive_trace.linter.rule import Option, Rule
+from drive_trace.linter.rule import shown as shown_json
+from drive_trace.linter.rules import RULES, SETTABLE
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.configuration import (
     SEVERITIES,
     Configuration,
@@ -31,7 +30,8 @@ from drive_trace.storage.configuration import (
 )
 from drive_trace.storage.gitignore import is_pattern
 from drive_trace.storage.toml_places import Steps, excess, toml_places
-from drive_trace.text import Span
+from drive_trace.text.escaping import printable
+from drive_trace.text.spans import Span
 from drive_trace.vocabulary.slips import nearest
 
 _SLIPS = {

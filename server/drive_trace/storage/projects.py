@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from drive_trace.api import Spot
-from drive_trace.rules.settings import RuleSettings
+from drive_trace.analysis import Spot
+from drive_trace.linter.settings import RuleSettings
 from drive_trace.storage.baseline import (
     BASELINE_NAME,
     Baseline,
@@ -22,7 +22,7 @@ from drive_trace.storage.configuration import CONFIGURATION_NAME, Configuration
 from drive_trace.storage.regular_files import SMALL, read_regular
 from drive_trace.storage.replace import inside, write_whole
 from drive_trace.storage.traces import STDIN, Problem, why
-from drive_trace.text import Span
+from drive_trace.text.spans import Span
 
 Content = TypeVar("Content")
 _Said = tuple[tuple[Spot, str], ...]

@@ -14,12 +14,20 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from drive_trace.api import summarize_text
-from drive_trace.drafts import Draft, Refused, Stamp, cautions, draft_merged, erasures, outranked
-from drive_trace.rules.base import shown
+from drive_trace.analysis import summarize_text
+from drive_trace.authoring.drafts import (
+    Draft,
+    Refused,
+    Stamp,
+    cautions,
+    draft_merged,
+    erasures,
+    outranked,
+)
+from drive_trace.linter.rule import shown
 from drive_trace.scorecard.card import RunScore, score
 from drive_trace.scorecard.caveats import rejected_phrase
-from drive_trace.scorecard.feeds import FeedState, JoinedFeed
+from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
 from drive_trace.storage.run_names import nearest_run, run_meant

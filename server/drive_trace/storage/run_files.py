@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.scorecard.feeds import mentions
+from drive_trace.scorecard.feed_state import mentions
 from drive_trace.storage.configuration import CONFIGURATION_NAME
 from drive_trace.storage.finding import Found, LeftOut, NoTraces, Reason, find_traces
 from drive_trace.storage.projects import shown_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from drive_trace.scorecard.feeds import has_run, runs_named
+from drive_trace.scorecard.feed_state import has_run, runs_named
 from drive_trace.vocabulary.slips import nearest
 
 _MOST = 1000

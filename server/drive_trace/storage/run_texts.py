@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.scorecard.feeds import FileFeed, JoinedFeed, feed_state, mentions
+from drive_trace.scorecard.feed_state import FileFeed, JoinedFeed, feed_state, mentions
 from drive_trace.storage.appending import AppendError
 from drive_trace.storage.traces import Problem, read_bytes, why_not_utf8
 from drive_trace.vocabulary import EventType

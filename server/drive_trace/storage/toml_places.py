@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from drive_trace.text import Span
+from drive_trace.text.spans import Span
 
 Steps = tuple[str | int, ...]
 """Keys and indices from the document down to a value."""

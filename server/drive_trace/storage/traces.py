@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.storage.regular_files import LARGEST, is_open_already, read_regular, read_stream
-from drive_trace.text import decode
+from drive_trace.text.spans import decode
 
 STDIN = "-"
 HEAD = 64

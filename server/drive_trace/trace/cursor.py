@@ -14,7 +14,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from drive_trace.json_text.strings import INSIDE, STRING
-from drive_trace.text import JS_WHITESPACE, Span
+from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 
 MOST = 1 << 16

@@ -14,7 +14,7 @@ from itertools import accumulate
 from operator import add, attrgetter, itemgetter
 from typing import NamedTuple
 
-from drive_trace.text import PositionEncoding, Span, offset_of, units_before
+from drive_trace.text.spans import PositionEncoding, Span, offset_of, units_before
 from drive_trace.trace.line import Line, LineSet, OddLine, Status
 
 _SPACING = 1 << 40

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import NamedTuple, cast
 
 from drive_trace.json_text import SyntaxProblem
-from drive_trace.text import Span
+from drive_trace.text.spans import Span
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, EventType, FieldType
 
 Path = tuple[str | int, ...]

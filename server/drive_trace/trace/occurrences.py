@@ -11,8 +11,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from drive_trace.json_text.strings import strings_named
-from drive_trace.steps import Steps, at_once, in_batches
-from drive_trace.text import Span
+from drive_trace.tasks import Steps, at_once, in_batches
+from drive_trace.text.spans import Span
 from drive_trace.trace.index import Index, earliest
 from drive_trace.trace.line import Concern, Line, LineSet, Status, event_of, run_of
 from drive_trace.trace.places import Part, node_at, pair_at, path_at, syntax_of

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from drive_trace.json_text import Kind, Member, Node, Syntax, find_member, parse
 from drive_trace.json_text.strings import STRING
-from drive_trace.text import JS_WHITESPACE, Span
+from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 
 

@@ -15,7 +15,7 @@ import orjson
 
 from drive_trace.json_text import Kind, Node, ProblemKind, Syntax, find_member, parse
 from drive_trace.json_text.spacing import space_count
-from drive_trace.text import BrokenText, is_blank
+from drive_trace.text.spans import BrokenText, is_blank
 from drive_trace.trace.exact import remarks_of_object, whole_number
 from drive_trace.trace.line import REJECTING, Concern, Line, OddLine, Remark, Status
 from drive_trace.trace.typed import Reader, all_written, reader, written_length

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.inlay_hints import inlay_hints
-from drive_trace.features.semantic_tokens import TokenLook, tokens
-from drive_trace.text import PositionEncoding
+from drive_trace.features.tokens import TokenLook, tokens
+from drive_trace.text.spans import PositionEncoding
 from tests.support.sessions.places import place, uri_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 
-from drive_trace.api import Analysis
-from drive_trace.drafts import Stamp
+from drive_trace.analysis import Analysis
+from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.code_actions import code_actions
 from drive_trace.features.completion import completion
 from drive_trace.features.definition import begins_run, definition, leading
@@ -25,9 +25,9 @@ from drive_trace.features.references import references
 from drive_trace.features.rename import CannotRename, prepare_rename, rename
 from drive_trace.features.selection_range import selection_range
 from drive_trace.features.workspace_symbol import names_in
-from drive_trace.lsp.client import read_client
-from drive_trace.steps import at_once
-from drive_trace.text import PositionEncoding
+from drive_trace.lsp.rpc.capabilities import read_client
+from drive_trace.tasks import at_once
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.occurrences import named_at
 from tests.support.sessions.conversation import FAILED, MODIFIED, OK
 from tests.support.sessions.model import folder_of
@@ -36,7 +36,7 @@ from tests.support.sessions.places import IDS, place, uri_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from drive_trace.lsp.client import Client
+    from drive_trace.lsp.rpc.capabilities import Client
     from drive_trace.trace.document import Point
     from tests.support.sessions.conversation import Conversation
 

@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.storage.pages import rule_url
-from drive_trace.text import PositionEncoding
+from drive_trace.text.spans import PositionEncoding
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 ALL_MEMBERS = frozenset({"relatedInformation", "codeDescription", "tags"})

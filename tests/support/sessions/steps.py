@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
+from drive_trace.features.code_actions.offers import KINDS
 from drive_trace.features.code_lens import code_lenses, resolve_lens
 from drive_trace.features.hover import hover
-from drive_trace.features.hovering.pointed import HoverOptions
-from drive_trace.features.offers import KINDS
+from drive_trace.features.hover.pointed import HoverOptions
 from drive_trace.storage.pages import rule_url
-from drive_trace.text import PositionEncoding
+from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Position
 from tests.support.others import hover_alone, lens_alone
 from tests.support.sessions.aids import Aids

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from drive_trace.api import Analysis
-from drive_trace.commands.formats.report import Location, RelatedPlace, Reported
-from drive_trace.rules import RULES
-from drive_trace.rules.base import Finding, Related
-from drive_trace.rules.entities import GradeInFile, RunInFiles
-from drive_trace.rules.settings import RuleSettings
-from drive_trace.rules.shared_events import SharedEvents
+from drive_trace.analysis import Analysis
+from drive_trace.commands.formats.findings import Location, RelatedPlace, Reported
+from drive_trace.linter.entities import GradeInFile, RunInFiles
+from drive_trace.linter.rule import Finding, Related
+from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import RuleSettings
+from drive_trace.linter.shared_events import SharedEvents
 from drive_trace.scorecard.copies import LiveEvents, Overlaps, Twin
-from drive_trace.text import Span
+from drive_trace.text.spans import Span
 from drive_trace.trace.places import resolve
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.commands.checking.run import Run
-from drive_trace.commands.formats.report import Reported
-from drive_trace.rules.settings import fingerprint
+from drive_trace.commands.formats.findings import Reported
+from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.baseline import Known
 from drive_trace.storage.projects import Project, shown_path, write_known
 

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 
 import click
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
+from drive_trace.authoring.fixing import fix_all, with_fixes, withheld
 from drive_trace.commands.formats.diff import unified_diff
-from drive_trace.escaping import cells, printable
-from drive_trace.fixing import fix_all, with_fixes, withheld
 from drive_trace.storage.replace import replace_content
 from drive_trace.storage.traces import STDIN, Problem, Trace
-from drive_trace.text import encode_exactly, exact
+from drive_trace.text.escaping import cells, printable
+from drive_trace.text.spans import encode_exactly, exact
 
 _RUNNERS = ("CI", "GITHUB_ACTIONS", "TF_BUILD")
 """Variables of which a CI runner sets one."""

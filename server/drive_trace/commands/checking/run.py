@@ -9,17 +9,17 @@ from pathlib import Path
 
 import click
 
-from drive_trace.api import Analysis
+from drive_trace.analysis import Analysis
 from drive_trace.commands.checking.across import Across
 from drive_trace.commands.checking.repairs import Repairs
-from drive_trace.commands.formats.report import Reported, reported, unreadable
+from drive_trace.commands.formats.findings import Reported, reported, unreadable
 from drive_trace.commands.paths import Reading
-from drive_trace.escaping import printable
-from drive_trace.rules.base import Severity
-from drive_trace.rules.settings import DEFAULTS, RuleSettings
+from drive_trace.linter.rule import Severity
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.projects import Project, Projects, shown_path
 from drive_trace.storage.traces import Problem, Trace
+from drive_trace.text.escaping import printable
 
 
 class Run:

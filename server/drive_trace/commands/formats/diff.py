@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from drive_trace.text import exact
+from drive_trace.text.spans import exact
 from drive_trace.trace.line import Line
 
 _CONTEXT = 3

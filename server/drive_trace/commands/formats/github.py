@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
-from drive_trace.commands.formats.report import Reported, Totals
-from drive_trace.escaping import visible
-from drive_trace.rules.base import Severity
+from drive_trace.commands.formats.findings import Reported, Totals
+from drive_trace.linter.rule import Severity
+from drive_trace.text.escaping import visible
 
 _COMMANDS: Mapping[Severity, str] = {
     Severity.ERROR: "error",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TextIO
 
+from drive_trace.commands.formats.findings import Location, Reported, Totals
 from drive_trace.commands.formats.json_text import dumps
-from drive_trace.commands.formats.report import Location, Reported, Totals
 from drive_trace.storage.pages import rule_url
 
 

@@ -6,7 +6,7 @@ import json
 
 import orjson
 
-from drive_trace.escaping import in_json
+from drive_trace.text.escaping import in_json
 
 
 def dumps(value: object) -> str:

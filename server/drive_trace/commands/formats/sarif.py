@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from drive_trace import __version__
-from drive_trace.commands.formats.json_text import dumps
-from drive_trace.commands.formats.report import (
+from drive_trace.commands.formats.findings import (
     Location,
     Reported,
     ReportedFix,
     Totals,
     unreadable,
 )
-from drive_trace.escaping import without_links
-from drive_trace.rules import RULES, documentation
-from drive_trace.rules.base import Rule, Severity
-from drive_trace.rules.settings import fingerprint
+from drive_trace.commands.formats.json_text import dumps
+from drive_trace.linter.rule import Rule, Severity
+from drive_trace.linter.rules import RULES, documentation
+from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.pages import rule_url
 from drive_trace.storage.traces import STDIN
+from drive_trace.text.escaping import without_links
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT = "%SRCROOT%"

@@ -7,11 +7,11 @@ from typing import Any, TextIO
 
 import click
 
-from drive_trace.commands.formats.report import Reported, Totals
+from drive_trace.commands.formats.findings import Reported, Totals
 from drive_trace.commands.terminal import is_terminal
-from drive_trace.escaping import cells, printable
-from drive_trace.rules.base import Severity
-from drive_trace.text import Span, terminal_columns
+from drive_trace.linter.rule import Severity
+from drive_trace.text.escaping import cells, printable
+from drive_trace.text.spans import Span, terminal_columns
 
 _COLOURS = {
     Severity.ERROR: "red",

@@ -1,1 +1,165 @@
-"""What is behind :mod:`drive_trace.features.semantic_tokens`: kinds of tokens, and finding them."""
+"""``textDocument/semanticTokens/full``, ``textDocument/semanticTokens/full/delta`` and
+``textDocument/semanticTokens/range``: what each key and value of a trace is, for colours.
+
+Whole answers have millions of numbers, so that they are made as JSON text, line by line. Of the
+last answer only the lines and how many tokens each has are kept: what has changed since is found
+by comparing lines, and only these are looked at again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import count
+from typing import NamedTuple
+
+from lsprotocol import types
+
+from drive_trace.analysis import Analysis
+from drive_trace.features.positions import point_at
+from drive_trace.features.raw_json import JsonText
+from drive_trace.features.tokens.kinds import LEGEND, palette
+from drive_trace.features.tokens.painting import Painter
+from drive_trace.text.spans import PositionEncoding
+from drive_trace.trace.document import Document
+from drive_trace.trace.line import Line
+
+__all__ = ["LEGEND", "TokenLook", "TokenState", "changed_tokens", "tokens", "tokens_in"]
+
+_NUMBERS = 5
+"""An answer has so many numbers for each token."""
+_ids = count(1)
+_STEP = 4096
+"""So many lines are compared at once."""
+
+
+class TokenLook(NamedTuple):
+    """How a client is shown tokens."""
+
+    encoding: PositionEncoding
+    types: frozenset[str] = frozenset(LEGEND.token_types)
+    """The types that it knows."""
+    modifiers: frozenset[str] = frozenset(LEGEND.token_modifiers)
+
+
+class TokenState(NamedTuple):
+    """What an answer was about, kept to say later what has changed since."""
+
+    result_id: str
+    look: TokenLook
+    lines: Sequence[Line]
+    counts: array[int]
+    """How many tokens each line has."""
+    is_simple: bool
+    """Whether each record was one line of the protocol."""
+
+
+class _Run(NamedTuple):
+    """The tokens of some records that follow each other."""
+
+    texts: Sequence[str]
+    counts: array[int]
+
+    def data(self) -> JsonText:
+        """The numbers as they go over the wire."""
+        return JsonText(f"[{','.join(self.texts)}]".encode())
+
+
+def tokens(analysis: Analysis, look: TokenLook) -> tuple[dict[str, object], TokenState]:
+    """All tokens, and what is to be kept of the answer."""
+    document = analysis.document
+    run = _paint(document, look, 0, len(document.lines))
+    result_id = _new_id()
+    state = TokenState(result_id, look, list(document.lines), run.counts, not document.is_divided)
+    return {"resultId": result_id, "data": run.data()}, state
+
+
+def tokens_in(analysis: Analysis, where: types.Range, look: TokenLook) -> dict[str, object]:
+    """The tokens of the records in a range."""
+    first = point_at(analysis, where.start, look.encoding).record
+    last = point_at(analysis, where.end, look.encoding).record
+    return {"data": _paint(analysis.document, look, first, last + 1).data()}
+
+
+def changed_tokens(
+    analysis: Analysis, look: TokenLook, before: TokenState | None, result_id: str
+) -> tuple[dict[str, object], TokenState]:
+    """What has changed since an answer; all tokens where that is not known any more."""
+    document = analysis.document
+    if (
+        before is None
+        or (before.result_id, before.look) != (result_id, look)
+        or not before.is_simple
+        or document.is_divided
+    ):
+        return tokens(analysis, look)
+    first, old_stop, stop = _changed(before.lines, document.lines)
+    run = _paint(document, look, first, stop, _last_with_tokens(before.counts, first))
+    counts = before.counts[:first] + run.counts + before.counts[old_stop:]
+    deleted = sum(before.counts[first:old_stop])
+    texts = list(run.texts)
+    # A token says how far below the one before it stands: the next one may have to say it anew.
+    behind = next((at for at in range(stop, len(counts)) if counts[at]), None)
+    if behind is not None:
+        old_behind = behind - stop + old_stop
+        distance = behind - _last_with_tokens(counts, behind)
+        if distance != old_behind - _last_with_tokens(before.counts, old_behind):
+            above = _last_with_tokens(counts, behind)
+            texts += _paint(document, look, behind, behind + 1, above).texts
+            deleted += counts[behind]
+    start = sum(before.counts[:first])
+    edits = []
+    if texts or deleted:
+        data = JsonText(f"[{','.join(texts)}]".encode())
+        edits.append({"start": _NUMBERS * start, "deleteCount": _NUMBERS * deleted, "data": data})
+    state = TokenState(_new_id(), look, list(document.lines), counts, is_simple=True)
+    return {"resultId": state.result_id, "edits": edits}, state
+
+
+def _paint(document: Document, look: TokenLook, first: int, stop: int, above: int = 0) -> _Run:
+    """The tokens of some records; ``above`` is the line of the token before them."""
+    paint, texts, counts = _painter(look).paint, [], array("I")
+    number = None if document.is_divided else first
+    for at, line in enumerate(document.lines[first:stop], first):
+        painted = paint(line)
+        counts.append(painted.tokens)
+        if painted.tokens:
+            record = at if number is not None else document.protocol_line(at)
+            texts.append(painted.below(record + painted.first - above))
+            above = record + painted.last
+    return _Run(texts, counts)
+
+
+@lru_cache(maxsize=4)
+def _painter(look: TokenLook) -> Painter:
+    return Painter(look.encoding, palette(look.types, look.modifiers))
+
+
+def _changed(old: Sequence[Line], new: Sequence[Line]) -> tuple[int, int, int]:
+    """The first line that is another one, and where from both go on alike."""
+    shorter, first, last = min(len(old), len(new)), 0, 0
+    while first < shorter and old[first : first + _STEP] == new[first : first + _STEP]:
+        first = min(first + _STEP, shorter)
+    while first < shorter and old[first] is new[first]:
+        first += 1
+    while last < shorter - first and _block(old, last) == _block(new, last):
+        last = min(last + _STEP, shorter - first)
+    while last < shorter - first and old[-1 - last] is new[-1 - last]:
+        last += 1
+    return first, len(old) - last, len(new) - last
+
+
+def _block(lines: Sequence[Line], last: int) -> Sequence[Line]:
+    stop = len(lines) - last
+    return lines[max(0, stop - _STEP) : stop]
+
+
+def _last_with_tokens(counts: array[int], stop: int) -> int:
+    """The last line before ``stop`` that has a token; 0 where none has."""
+    return next((at for at in range(stop - 1, 0, -1) if counts[at]), 0)
+
+
+def _new_id() -> str:
+    """A name for an answer that no other has: a document may be closed and opened again."""
+    return str(next(_ids))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from drive_trace.features.tokens.kinds import Palette, TokenKind
 from drive_trace.features.tokens.lexing import Token, tokens_of
 from drive_trace.json_text.strings import STRING
-from drive_trace.text import PositionEncoding, units_before
+from drive_trace.text.spans import PositionEncoding, units_before
 from drive_trace.trace.line import Line, event_of
 from drive_trace.vocabulary import (
     BooleanShape,

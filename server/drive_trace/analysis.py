@@ -1,0 +1,268 @@
+"""The façade that editors and commands call: text in, findings and scorecards out.
+
+One :class:`Analysis` serves a keystroke and a batch alike: an edit re-reads the
+lines that it touches and re-runs the rules over the entities those lines belong
+to, and a fresh analysis is the edit that puts in the whole text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from drive_trace.linter.edits import capped
+from drive_trace.linter.findings import FindingStore, Selection
+from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Related, Rule, Severity, Words
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
+from drive_trace.report.event_log import Event, TraceLog
+from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
+from drive_trace.scorecard.summary import (
+    RunSummary,
+    TraceSummary,
+    Unplaced,
+    finding_unplaced,
+    summarize,
+    summarize_part,
+)
+from drive_trace.tasks import Steps, at_once, in_batches
+from drive_trace.text.spans import Span
+from drive_trace.trace.document import Document, Point
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import Line, Status, run_of
+from drive_trace.trace.places import resolve
+from drive_trace.trace.reading import read_lines
+from drive_trace.trace.values import values_of
+
+_MANY = 2000
+"""An edit of more lines is taken in by starting over, which costs less than line by line."""
+
+
+class Spot(NamedTuple):
+    """Where something stands: the record's index from 0 and the span in it."""
+
+    record: int
+    span: Span
+
+
+class Analysis:
+    """A trace's text with everything that is known of it, kept up to date through edits."""
+
+    def __init__(
+        self,
+        text: str | Sequence[str],
+        settings: RuleSettings = DEFAULTS,
+        path: str | None = None,
+    ) -> None:
+        """Read a trace, given as its text or as its records without their newlines; ``path`` is
+        where it lies, as a rule may look at that.
+        """
+        records = text.split("\n") if isinstance(text, str) else text
+        self.document = Document(records, read_lines)
+        self._settings = settings
+        self.score_revision = 0
+        """Changes when an edit may have changed a verdict, a figure or what was rejected."""
+        self._take_in(path, 0)
+
+    def edit(self, start: Point, end: Point, text: str) -> None:
+        """Put ``text`` in place of what stands between two points."""
+        document = self.document
+        splice = document.splice(start, end, text)
+        removed = document.lines[splice.first : splice.stop]
+        self.score_revision += any(map(_counts, removed))
+        if len(removed) + len(splice.texts) > _MANY:
+            document.apply(splice)
+            self._take_in(self.index.path, self._findings.revision + 1)
+            self.score_revision += 1
+            return
+        self.index.remove(removed)
+        self._findings.forget(removed)
+        added = document.apply(splice)
+        self.index.add(added)
+        self._findings.learn(added)
+        self.score_revision += any(map(_counts, added))
+
+    def use(self, settings: RuleSettings) -> None:
+        """Judge by other settings from now on."""
+        self._settings = settings
+        self._judge_all(self._findings.revision + 1)
+
+    def expect_edits(self) -> None:
+        """Build now what the first edit would else have to build."""
+        self._findings.expect_edits()
+
+    def _take_in(self, path: str | None, revision: int) -> None:
+        self.index = Index(path)
+        self.index.add(self.document.lines)
+        self._judge_all(revision)
+
+    def _judge_all(self, revision: int) -> None:
+        lines = self.document.lines
+        self._findings = FindingStore(self.index, lines, self._settings, revision)
+
+    # Findings
+
+    def findings(self) -> Iterator[Finding]:
+        """Every finding, by line and then by where on it."""
+        for line in self._findings.lines():
+            yield from self._findings.of(line)
+
+    def findings_of(self, line: Line) -> Sequence[Finding]:
+        """The findings of one line, by where on it."""
+        return self._findings.of(line)
+
+    @property
+    def finding_count(self) -> int:
+        """How many findings there are."""
+        return self._findings.total
+
+    def findings_by_run(self) -> Steps[Mapping[str | None, int]]:
+        """How many findings each run has on its lines. Those of lines that name no run are the
+        run's where the trace has only one, else nobody's: they stand under None.
+        """
+        counts: Counter[str | None] = Counter()
+        for lines in in_batches(self._findings.lines()):
+            for line in lines:
+                counts[run_of(line)] += self._findings.count_of(line)
+            yield
+        runs = {*self.index.runs, *counts} - {None}
+        if len(runs) == 1:
+            counts[runs.pop()] += counts.pop(None, 0)
+        return counts
+
+    @property
+    def hidden_count(self) -> int:
+        """How many more findings there are that a baseline knows already."""
+        return self._findings.hidden_total
+
+    def severity_of(self, finding: Finding) -> Severity:
+        """How severe a finding is by the settings."""
+        return self._settings.severity(finding.rule) or finding.rule.severity
+
+    def options_of(self, rule: Rule[Any]) -> dict[str, Any]:
+        """The values of a rule's options by the settings, also of a rule that is off."""
+        return self._settings.values(rule)
+
+    @property
+    def finding_revision(self) -> int:
+        """Changes when a finding comes or goes."""
+        return self._findings.revision
+
+    def select_findings(self, most: int, near: Line | None = None) -> Selection:
+        """At most ``most`` findings, by their lines in order.
+
+        Those near a line are always among them, then errors come before the rest.
+        """
+        return self._findings.select(most, near)
+
+    def findings_before(self, line: Line) -> int:
+        """How many lines before this one have findings: where a selection near it begins."""
+        return self._findings.lines_before(line)
+
+    def where(self, finding: Finding | Related) -> Spot:
+        """Where a finding stands."""
+        span = resolve(finding.line.text, finding.place)
+        return Spot(self.document.number(finding.line), span)
+
+    def words(self, words: Words) -> str:
+        """A message with the numbers of its lines, as they are now."""
+        return "".join(
+            str(self.line_number(word)) if isinstance(word, Line) else word for word in words
+        )
+
+    def fixes(self, finding: Finding) -> list[Fix]:
+        """The ways to mend a finding."""
+        rule = finding.rule
+        fixes = list(rule.fixes(finding))
+        if rule.fixes_below is not None:
+            number = self.line_number(finding.line)
+            below = self.document.lines[number : number + LINES_BELOW]
+            fixes += rule.fixes_below(finding, number, below)
+        return [capped(fix) for fix in fixes]
+
+    def line_number(self, line: Line) -> int:
+        """A line's number from 1, counted in records."""
+        return self.document.number(line) + 1
+
+    # Scores
+
+    def summary(self, path: str = "") -> TraceSummary:
+        """The trace, summed up for the scorecard."""
+        return at_once(self.summing_up(path))
+
+    def summing_up(self, path: str = "") -> Steps[TraceSummary]:
+        """The same in steps."""
+        return summarize(self.index, self.line_number, path)
+
+    def score(self, path: str = "") -> ScoreCard:
+        """The scorecard of this trace alone."""
+        return score([self.summary(path)])
+
+    def score_run(self, run_id: str, path: str = "") -> RunScore | None:
+        """One run's score in this trace; None where the trace has no valid event of it."""
+        part = self.part_of(run_id, path) if run_id in self.index.runs else None
+        return score_run([part]) if part is not None else None
+
+    def part_of(self, run_id: str, path: str = "") -> RunSummary | None:
+        """What one run has in this trace, rejected lines too; None where it has no line in it."""
+        return at_once(self.summing_up_run(run_id, path))
+
+    def summing_up_run(self, run_id: str, path: str = "") -> Steps[RunSummary | None]:
+        """The same in steps."""
+        return summarize_part(self.index, run_id, self.line_number, path)
+
+    def finding_unplaced(self, path: str = "") -> Steps[Sequence[Unplaced]]:
+        """The lines that may grade any run, in steps."""
+        return finding_unplaced(self.index, self.line_number, path)
+
+
+def _counts(line: Line) -> bool:
+    """Whether the scorecard depends on what a line says."""
+    event = line.event
+    if event is None:
+        return line.status is not Status.BLANK
+    return bool(event.is_feed or event.is_work or event.opens or event.closes)
+
+
+def summarize_text(
+    text: str | Sequence[str], path: str = "", *, alone: bool = False
+) -> TraceSummary:
+    """What the scorecard needs of a trace, without looking for findings: the fast way.
+
+    The trace is given as its text, or as its records without their newlines; ``alone`` says that
+    it is joined with no other.
+    """
+    records = text.split("\n") if isinstance(text, str) else text
+    document = Document(records, partial(read_lines, only_score=True))
+    index = Index()
+    index.add(document.lines)
+    return at_once(summarize(index, lambda line: document.number(line) + 1, path, alone=alone))
+
+
+def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
+    """What a report needs of a trace: its summary and every valid event, whole.
+
+    The trace is given as its text, or as its records without their newlines.
+    """
+    records = text.split("\n") if isinstance(text, str) else text
+    document = Document(records, partial(read_lines, only_score=True))
+    index = Index()
+    index.add(document.lines)
+    events = _events(document.lines, path)
+    invalid = tuple(n for n, line in enumerate(document.lines, 1) if line.is_rejected)
+    summary = at_once(summarize(index, lambda line: document.number(line) + 1, path))
+    return TraceLog(summary, events, invalid)
+
+
+def events_of_run(lines: Sequence[Line], run_id: str, path: str = "") -> tuple[Event, ...]:
+    """Every valid event of one run, whole, given all lines of its trace."""
+    return _events(lines, path, run_id)
+
+
+def _events(lines: Sequence[Line], path: str, run_id: str | None = None) -> tuple[Event, ...]:
+    return tuple(
+        Event(line.event.name, values_of(line), path, number)
+        for number, line in enumerate(lines, 1)
+        if line.event is not None and (run_id is None or line.run == run_id)
+    )

@@ -1,0 +1,298 @@
+"""Events that are about to be appended: composed, and held against what readers accept.
+
+A draft is an event that readers accept, and that says nothing which they would ignore. Whatever
+else is wanted is refused, with one sentence for each thing that is wrong, in the words of the
+rules. What only the moment of writing gives, a fresh id and the time, is put in last.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, NoReturn
+
+import orjson
+
+from drive_trace.analysis import Analysis
+from drive_trace.json_text import parse
+from drive_trace.linter.rule import shown
+from drive_trace.scorecard.caveats import rejected_phrase
+from drive_trace.scorecard.feed_state import JoinedFeed
+from drive_trace.scorecard.summary import Rejected
+from drive_trace.trace.line import REJECTING, Concern
+from drive_trace.trace.reading import read_lines
+from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE, SCHEMA_VERSION, EventType
+from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE
+
+REFUSED = REJECTING | {
+    Concern.UNKNOWN_EVENT_TYPE,
+    Concern.UNDECLARED_FIELD,
+    Concern.DUPLICATE_KEY,
+}
+"""What is refused: what readers reject, and also what they would keep apart or ignore."""
+
+
+class Refused(NamedTuple):
+    """Why something is not appended."""
+
+    reasons: tuple[str, ...]
+    """A sentence each, for the person or program that wanted it."""
+    for_unknown_run: bool = False
+    """Whether that is because the trace does not know the run."""
+
+
+class Stamp(NamedTuple):
+    """What only the moment of writing gives."""
+
+    event_id: str
+    ts: str
+    """ISO 8601 in UTC, such as ``2026-05-28T14:00:00.000Z``."""
+    opened_id: str = ""
+    """For what the event starts; empty where that is known."""
+
+
+class Draft(NamedTuple):
+    """An event that readers accept, but for its stamp."""
+
+    event: EventType
+    run_id: str
+    agent_id: str | None
+    payload: Mapping[str, object]
+
+    def record(self, stamp: Stamp) -> str:
+        """The event as one compact record, without its newline: the envelope first, then the
+        payload, in the order of the vocabulary.
+        """
+        envelope = _envelope(self.event.name, self.run_id, self.agent_id, stamp)
+        fields = {**self.payload, **envelope}
+        return _dumps({name: fields[name] for name in self.event.fields if name in fields})
+
+
+_ANY_STAMP = Stamp(str(ENVELOPE_EXAMPLE["event_id"]), str(ENVELOPE_EXAMPLE["ts"]))
+
+
+def draft_event(name: str, run_id: str, agent_id: str | None, payload: str) -> Draft | Refused:
+    """Make an event of a payload, given as the text of a JSON object. Never raises."""
+    fields = _plain_payload(payload)
+    if fields is None or name not in EVENTS or ENVELOPE.keys() & fields.keys():
+        return _explained(name, run_id, agent_id, payload)
+    draft = Draft(EVENTS[name], run_id, agent_id, fields)
+    if fields.keys() <= draft.event.fields.keys() and not _objections(draft.record(_ANY_STAMP)):
+        return draft
+    return _explained(name, run_id, agent_id, payload)
+
+
+def draft_merged(
+    feed: EventType,
+    run_id: str,
+    joined: JoinedFeed,
+    changes: Mapping[str, object],
+    *,
+    new_run: bool = False,
+) -> Draft | Refused:
+    """The next event of a feed: what counts so far, with some of its components changed.
+
+    Refused where the trace does not know the run, but for ``new_run``, and where the newest event
+    of the feed was rejected: what it was meant to say would be lost, unless everything is said
+    anew.
+    """
+    names = [name for name in feed.fields if name not in ENVELOPE]
+    if not joined.own.knows_run and not new_run:
+        return Refused((f"the trace has no valid event of the run {shown(run_id)}",), True)
+    unnamed = [name for name in names if name not in changes]
+    rejected = joined.rejected_after
+    if unnamed and rejected:
+        said = (_superseded_by_rejected(*each, joined, unnamed) for each in rejected)
+        return Refused(tuple(said))
+    decider = joined.deciding
+    last = decider.state.counted if decider is not None else None
+    counted = last.values if last is not None else {}
+    merged = {**dict.fromkeys(names), **counted, **changes}
+    payload = {
+        name: value
+        for name, value in merged.items()
+        if value is not None or feed.fields[name].is_required
+    }
+    draft = Draft(feed, run_id, joined.own.agent_id, payload)
+    reasons = _objections(draft.record(_ANY_STAMP))
+    return Refused(tuple(reasons)) if reasons else draft
+
+
+def outranked(draft: Draft, joined: JoinedFeed, now: str) -> Refused | None:
+    """Why an event of a feed may not be appended now: that of another file would still count."""
+    later = joined.outranking(now)
+    if later is None or later.state.counted is None:
+        return None
+    _, line, ts = later.state.counted
+    called = "grade" if draft.event.name == GRADE else "cost"
+    return Refused(
+        (
+            f"{later.path}: line {line} has the ts {shown(ts)}, which is later than now: a "
+            f"{called} recorded now would not count; a clock was wrong, so correct that ts by hand",
+        )
+    )
+
+
+def may_erase(draft: Draft) -> bool:
+    """Whether an event that is given as a whole could take back what a grade has recorded."""
+    return draft.event.name == GRADE and None in draft.payload.values()
+
+
+def erasures(draft: Draft, joined: JoinedFeed) -> Refused | None:
+    """Why a grade that is given as a whole may not be appended: it would take back what another
+    one has recorded.
+    """
+    if not may_erase(draft):
+        return None
+    nulls = [name for name, value in draft.payload.items() if value is None]
+    rejected = joined.rejected_after
+    if rejected:
+        return Refused(tuple(_superseded_by_rejected(*each, joined, nulls) for each in rejected))
+    decider = joined.deciding
+    if decider is None or decider.state.counted is None:
+        return None
+    values, line, _ = decider.state.counted
+    where = f" of {decider.path}" if decider.state is not joined.own else ""
+    erased = [name for name in nulls if values[name] is not None]
+    return (
+        Refused(
+            tuple(
+                f"`{name}` was {shown(values[name])} on line {line}{where}; this null would erase "
+                "it: repeat it, or use `drive-trace record`, which does"
+                for name in erased
+            )
+        )
+        if erased
+        else None
+    )
+
+
+def cautions(record: str) -> list[str]:
+    """What else is to be said of a record that is not refused, each with how bad it is."""
+    return [
+        f"{label}: {words}" for concern, label, words in _said(record) if concern not in REFUSED
+    ]
+
+
+def _superseded_by_rejected(
+    path: str, rejected: Sequence[Rejected], joined: JoinedFeed, unnamed: list[str]
+) -> str:
+    counted, decider = "nothing counts so far", joined.deciding
+    if decider is not None and decider.state.counted is not None:
+        where = f" of {decider.path}" if decider.path != path else ""
+        counted = f"only line {decider.state.counted.line}{where}, which is older, counts so far"
+    in_file = f"{path}: " if len(joined.files) > 1 else ""
+    return (
+        f"{in_file}{rejected_phrase(rejected)}: {counted}; mend that first, or give every "
+        f"component anew ({', '.join(unnamed)} {'is' if len(unnamed) == 1 else 'are'} not given)"
+    )
+
+
+# What is wrong with an event
+
+
+def _objections(record: str) -> list[str]:
+    """Why a record is refused."""
+    return [words for concern, _, words in _said(record) if concern in REFUSED]
+
+
+def _said(record: str) -> Iterator[tuple[Concern, str, str]]:
+    """What the rules say of a record by itself: about what, how bad it is, and in which words."""
+    (line,) = read_lines([record])
+    if not line.remarks:  # the rule: the rest of this costs more than writing the record
+        return
+    analysis = Analysis([record])
+    for finding in analysis.findings():
+        if finding.remark is not None:
+            label = finding.rule.severity.label
+            yield finding.remark.concern, label, analysis.words(finding.words)
+
+
+def _explained(name: str, run_id: str, agent_id: str | None, payload: str) -> Draft | Refused:
+    """The slow path: what is wrong with a payload, if anything is."""
+    if not payload.strip():
+        return Refused(("the payload is empty: expected a JSON object, if only {}",))
+    syntax = parse(payload)
+    if syntax.problems:
+        return Refused(
+            tuple(f"the payload cannot be read: {problem.message}" for problem in syntax.problems)
+        )
+    fields = syntax.to_python()
+    if not isinstance(fields, dict):
+        expected = "the payload must be an object {…} with the event's own fields"
+        return Refused((f"{expected}; found {shown(fields)}",))
+    reasons = [
+        f"`{key}` belongs to the envelope, which drive-trace writes itself: "
+        "take it out of the payload"
+        for key in fields
+        if key in ENVELOPE
+    ]
+    reasons += _objections_to_payload(_envelope(name, run_id, agent_id, _ANY_STAMP), payload)
+    if reasons:
+        return Refused(tuple(dict.fromkeys(reasons)))
+    return Draft(EVENTS[name], run_id, agent_id, fields)
+
+
+def _objections_to_payload(envelope: Mapping[str, object], payload: str) -> Iterator[str]:
+    """What is wrong with the event that an envelope and the text of a payload would make.
+
+    Made of the text, as values have no duplicate keys any more. The envelope stands last, so that
+    it counts where the payload has its keys.
+    """
+    inner = payload.strip()[1:-1].strip()
+    analysis = Analysis([f"{{{inner}{',' if inner else ''}{_dumps(envelope)[1:]}"])
+    for finding in analysis.findings():
+        remark = finding.remark
+        if remark is None or remark.concern not in REFUSED:
+            continue
+        is_repeated_envelope = (
+            remark.concern is Concern.DUPLICATE_KEY
+            and len(remark.path) == 1
+            and remark.path[0] in ENVELOPE
+        )
+        if not is_repeated_envelope:
+            yield analysis.words(finding.words)
+
+
+# Text
+
+
+def _envelope(name: str, run_id: str, agent_id: str | None, stamp: Stamp) -> dict[str, object]:
+    return {
+        "event_id": stamp.event_id,
+        "schema_version": SCHEMA_VERSION,
+        "ts": stamp.ts,
+        "project_run_id": run_id,
+        "orchestrator_agent_id": agent_id,
+        "event_type": name,
+    }
+
+
+def _dumps(value: object) -> str:
+    """Compact JSON. What UTF-8 has no bytes for, a lone surrogate, is written as its escape."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # that, or an integer of more than 64 bits
+        return json.dumps(value, separators=(",", ":"))
+
+
+def _plain_payload(text: str) -> dict[str, object] | None:
+    """The object that a text is in plain JSON: without a key twice, and with no number that is
+    written as a fraction. None for everything else, which a slower reader judges.
+    """
+    try:
+        value = json.loads(
+            text, object_pairs_hook=_unique, parse_float=_refuse, parse_constant=_refuse
+        )
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else _refuse("")
+
+
+def _refuse(_: str) -> NoReturn:
+    raise ValueError

@@ -1,0 +1,263 @@
+"""Fixing all of a trace that can be fixed, for the command line and for fix-all in editors.
+
+Each fix is tried in the open analysis, which an edit costs little, and taken
+back where it does not keep what fixes promise: that nothing gets worse.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from drive_trace.analysis import Analysis
+from drive_trace.linter.rule import Edit, Level
+from drive_trace.scorecard.verdict import Verdict
+from drive_trace.text.spans import BrokenText
+from drive_trace.trace.document import Point
+from drive_trace.trace.line import Line, run_of
+
+_MOST_PASSES = 10
+"""A second pass takes what the first one made fixable elsewhere; more are hardly ever needed."""
+_MOST_ROUNDS = 100
+"""How often a line is fixed again in one pass."""
+
+_Key = tuple[object, ...]
+
+
+class _Edit(NamedTuple):
+    """An edit of a record, which keeps its number when its line is read again."""
+
+    record: int
+    start: int
+    end: int
+    text: str
+
+
+class _Change(NamedTuple):
+    """What a fix does."""
+
+    code: str
+    key: _Key
+    """Names the fix among those of its line, also when that has changed elsewhere."""
+    safe: bool
+    edits: tuple[_Edit, ...]
+
+
+def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None = None) -> int:
+    """Mend what is wrong with a trace, and say how many findings were mended.
+
+    Safe fixes alone, unless ``suggestions`` are wanted too: those that can be made in bulk, and
+    that remove their finding. No fix is made that would leave more findings than before, unless
+    readers take the line for it, nor one after which a run is CORRECT that was not, nor
+    one of a line with bytes that are not UTF-8. Fixing again changes nothing more, unless ``most``
+    lines were fixed: then it ends there.
+    """
+    fixed = lines_fixed = 0
+    for _ in range(_MOST_PASSES):
+        before = fixed
+        # From the end, so that the numbers of the lines to come stay.
+        lines = list(dict.fromkeys(finding.line for finding in analysis.findings()))
+        for line in reversed(lines):
+            here = _fix_line(analysis, line, suggestions=suggestions)
+            fixed += here
+            lines_fixed += bool(here)
+            if lines_fixed == most:
+                return fixed
+        if fixed == before:
+            break
+    return fixed
+
+
+def withheld(analysis: Analysis) -> int:
+    """How many findings have a fix that is not made as their line has bytes which are not UTF-8."""
+    broken = (line for line in analysis.document.lines if isinstance(line.text, BrokenText))
+    findings = (finding for line in broken for finding in analysis.findings_of(line))
+    return sum(bool(analysis.fixes(finding)) for finding in findings)
+
+
+def with_fixes(analysis: Analysis) -> int:
+    """How many findings have a fix, be it one for a person."""
+    return sum(bool(analysis.fixes(finding)) for finding in analysis.findings())
+
+
+def _fix_line(analysis: Analysis, line: Line, *, suggestions: bool) -> int:
+    record = analysis.document.number(line)
+    lines = analysis.document.lines
+    if record >= len(lines) or lines[record] is not line:
+        return 0  # a fix of another line has changed it: the next pass sees to it
+    fixed = 0
+    refused: set[_Key] = set()
+    for _ in range(_MOST_ROUNDS):
+        changes = _changes(analysis, record, suggestions=suggestions)
+        batch = _apart((change for change in changes if change.key not in refused), record)
+        if not batch:
+            break
+        fixed += _try(analysis, record, batch, refused)
+    return fixed
+
+
+def _changes(analysis: Analysis, record: int, *, suggestions: bool) -> Iterator[_Change]:
+    """The fix to try for each finding of a line."""
+    number = analysis.document.number
+    for finding in analysis.findings_of(analysis.document.lines[record]):
+        fixes = analysis.fixes(finding)
+        fix = next((fix for fix in fixes if fix.safe), None)
+        if fix is None and suggestions and fixes:
+            fix = next((fix for fix in fixes if fix.level is Level.IN_BULK), None)
+        if fix is not None:
+            if any(_loses_bytes(analysis, edit) for edit in fix.edits):
+                continue
+            edits = (_Edit(number(line), *span, text) for line, span, text in fix.edits)
+            code = finding.rule.code
+            key = (code, finding.place, fix.title)
+            yield _Change(code, key, fix.safe, tuple(sorted(edits)))
+
+
+def _loses_bytes(analysis: Analysis, edit: Edit) -> bool:
+    """Whether an edit would rewrite a record that has bytes which are not UTF-8: what was meant by
+    them would be lost for good.
+    """
+    line, (start, end), text = edit
+    if isinstance(line.text, BrokenText):
+        return True
+    takes_next = end > len(line.text) and (start > 0 or text) and not text.endswith("\n")
+    after = analysis.line_number(line)
+    lines = analysis.document.lines
+    return bool(takes_next and after < len(lines) and isinstance(lines[after].text, BrokenText))
+
+
+def _apart(changes: Iterable[_Change], record: int) -> Sequence[_Change]:
+    """Those of a line's changes that do not touch each other; one that changes other lines too
+    is made alone.
+    """
+    batch: list[_Change] = []
+    taken: list[tuple[int, int]] = []
+    for change in changes:
+        if any(edit.record != record for edit in change.edits):
+            return batch or [change]
+        spans = [(edit.start, edit.end) for edit in change.edits]
+        if not any(_touches(span, taken) for span in spans):
+            batch.append(change)
+            for span in spans:
+                insort(taken, span)
+    return batch
+
+
+def _touches(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
+    """Whether a span overlaps or adjoins one of some that are sorted and apart."""
+    place = bisect_left(taken, span)
+    return any(
+        start <= span[1] and span[0] <= end for start, end in taken[max(0, place - 1) : place + 1]
+    )
+
+
+def _try(analysis: Analysis, record: int, batch: Sequence[_Change], refused: set[_Key]) -> int:
+    """Make changes of a line, as many as keep the promises, and say how many those are.
+
+    Where they do not all, the halves are tried, and no more once some were made: the others'
+    places hold no longer. A change that does not alone is refused.
+    """
+    total, before = analysis.finding_count, _Seen.of(analysis, record, 1)
+    made = [_make(analysis, *edits) for edits in _by_record(batch)]
+    size = next((each.size for each in made if each.start.record == record), 1)
+    gain, after = total - analysis.finding_count, _Seen.of(analysis, record, size)
+    if _is_progress(batch, gain, before, after):
+        return len(batch)
+    for each in reversed(made):
+        each.undo(analysis)
+    if len(batch) == 1:
+        refused.add(batch[0].key)
+        return 0
+    half = len(batch) // 2
+    return _try(analysis, record, batch[:half], refused) or _try(
+        analysis, record, batch[half:], refused
+    )
+
+
+class _Seen(NamedTuple):
+    """What there is to say of some records."""
+
+    codes: Counter[str]
+    """How many findings of each rule."""
+    rejected: int
+    """How many of the records readers reject."""
+    correct: frozenset[str]
+    """The runs that they belong to, as far as that can be read, and that are CORRECT."""
+
+    @classmethod
+    def of(cls, analysis: Analysis, record: int, size: int) -> _Seen:
+        lines = analysis.document.lines[record : record + size]
+        findings = (each for line in lines for each in analysis.findings_of(line))
+        codes = Counter(each.rule.code for each in findings)
+        runs = {run_of(line) for line in lines if line.event is None or line.event.is_feed}
+        correct = frozenset(run for run in runs if run is not None and _is_correct(analysis, run))
+        return cls(codes, sum(line.is_rejected for line in lines), correct)
+
+
+def _is_correct(analysis: Analysis, run_id: str) -> bool:
+    run = analysis.score_run(run_id)
+    return run is not None and run.gate.verdict is Verdict.CORRECT
+
+
+def _is_progress(batch: Sequence[_Change], gain: int, before: _Seen, after: _Seen) -> bool:
+    """Whether changes may stay that took away ``gain`` findings of the trace.
+
+    A suggestion must take away its own. Alone it may lead to another one in its stead, where
+    readers take the line for it: of the two numbers, the trace's findings and the lines that are
+    rejected, one falls with each suggestion, so that there is an end to them.
+    """
+    if not after.correct <= before.correct:
+        return False  # no tool grades a run CORRECT: a person does
+    if all(change.safe for change in batch):
+        return gain >= 0 or after.rejected < before.rejected
+    if len(batch) == 1:
+        return gain > 0 or (gain == 0 and after.rejected < before.rejected)
+    own = Counter(change.code for change in batch)
+    return gain >= len(batch) and after.codes <= before.codes - own
+
+
+def _by_record(batch: Iterable[_Change]) -> Iterator[tuple[int, list[_Edit]]]:
+    """The edits of changes, the last record first, so that the numbers of the others stay."""
+    edits: dict[int, list[_Edit]] = {}
+    for change in batch:
+        for edit in change.edits:
+            edits.setdefault(edit.record, []).append(edit)
+    for record in sorted(edits, reverse=True):
+        yield record, sorted(edits[record])
+
+
+class _Made(NamedTuple):
+    """What was put in place of a record, and what stood there."""
+
+    start: Point
+    text: str
+    before: str
+    size: int
+    """How many records it is now; none where the line is gone."""
+
+    def undo(self, analysis: Analysis) -> None:
+        """Put back what stood there."""
+        record = self.start.record + self.text.count("\n")
+        end = Point(record, len(self.text) - (self.text.rfind("\n") + 1))
+        analysis.edit(self.start, end, self.before)
+
+
+def _make(analysis: Analysis, record: int, edits: Sequence[_Edit]) -> _Made:
+    """Make the edits of one record; one that ends behind the line's end takes its newline too."""
+    lines = analysis.document.lines
+    before = lines[record].text
+    takes_newline = edits[-1].end > len(before) and record + 1 < len(lines)
+    parts: list[str] = []
+    at = 0
+    for edit in edits:
+        parts += (before[at : edit.start], edit.text)
+        at = edit.end
+    text = "".join([*parts, before[at:]])
+    start = Point(record, 0)
+    if takes_newline:
+        analysis.edit(start, Point(record + 1, 0), text)
+        return _Made(start, text, f"{before}\n", text.count("\n"))
+    analysis.edit(start, Point(record, len(before)), text)
+    return _Made(start, text, before, text.count("\n") + 1)

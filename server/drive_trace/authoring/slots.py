@@ -1,0 +1,106 @@
+"""What a composed event is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from drive_trace.authoring.drafts import Stamp
+from drive_trace.trace.scope import Scope
+from drive_trace.vocabulary import EventType, FieldType
+
+Given = Mapping[str, object]
+"""Fields whose values stand already, as Python reads JSON."""
+
+
+class Certainty(Enum):
+    """How much is known of a field's value."""
+
+    KNOWN = "known"
+    """It is a fact of the trace, of the moment or of the vocabulary."""
+    LIKELY = "likely"
+    """The first choice can be taken if nobody says otherwise."""
+    OPEN = "open"
+    """Somebody has to say it."""
+
+
+class Choice(NamedTuple):
+    """A value that a field can have."""
+
+    value: object
+    """As Python reads JSON."""
+    note: str = ""
+    """What it is or means, in plain words; may hold text of the trace as it stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A field of a composed event."""
+
+    field: FieldType
+    choices: tuple[Choice, ...]
+    """What it can be, the likeliest first; empty where any value of the field's type will do."""
+    certainty: Certainty
+
+    @property
+    def value(self) -> object:
+        """What is known, or likely."""
+        assert self.certainty is not Certainty.OPEN
+        return self.choices[0].value
+
+
+class Carried(NamedTuple):
+    """What the next event of a feed repeats, so that recording one component keeps the others."""
+
+    values: Mapping[str, object]
+    """By field; empty where nothing was recorded."""
+    note: str
+    """When that was recorded, and in which other file."""
+    has_newer_rejected: bool = False
+    """Whether a newer one was rejected, and is not carried on."""
+
+
+Carrying: TypeAlias = Callable[[Scope, str, str], Carried | None]
+"""Gives that by the feed's name, and the time that is now; None where it cannot be known."""
+
+
+class Asked(NamedTuple):
+    """What a slot is to be filled for."""
+
+    event: EventType
+    scope: Scope
+    stamp: Stamp
+    stated: Given
+    """The fields whose values stand already."""
+    given: Given
+    """Those, and the ids that follow from them or are most likely meant."""
+    is_ambiguous: bool
+    """Whether the event could as well belong to another dispatch, round or slice."""
+    carried: Carried | None
+    """Of a feed's event; None where what was recorded cannot be known."""
+
+
+def known(field: FieldType, value: object, note: str = "") -> Slot:
+    """A slot with a value that is a fact."""
+    return Slot(field, (Choice(value, note),), Certainty.KNOWN)
+
+
+def likely(field: FieldType, choices: Iterable[Choice]) -> Slot:
+    """A slot whose first choice can be taken; open if there is none."""
+    choices = distinct(choices)
+    return Slot(field, choices, Certainty.LIKELY if choices else Certainty.OPEN)
+
+
+def open_slot(field: FieldType, choices: Iterable[Choice] = ()) -> Slot:
+    """A slot that somebody has to fill."""
+    return Slot(field, distinct(choices), Certainty.OPEN)
+
+
+def distinct(choices: Iterable[Choice]) -> tuple[Choice, ...]:
+    """The choices without those whose value stands before."""
+    found: dict[tuple[type, object], Choice] = {}
+    for choice in choices:
+        found.setdefault((type(choice.value), choice.value), choice)
+    return tuple(found.values())

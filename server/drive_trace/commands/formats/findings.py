@@ -1,0 +1,141 @@
+"""Findings as every format has them: with their file, severity and words worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol, TextIO
+
+from drive_trace.analysis import Analysis
+from drive_trace.linter.entities import UnreadFile
+from drive_trace.linter.rule import Finding, Related, Rule, Severity
+from drive_trace.linter.rules import RULES
+from drive_trace.scorecard.caveats import Unread
+from drive_trace.text.spans import Span
+
+
+class Location(NamedTuple):
+    """A place in a file: lines and columns count from 1, the end is exclusive."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    @classmethod
+    def of(cls, path: str, record: int, text: str, span: Span) -> Location:
+        """That of a span of a record; one that ends behind the text takes the line's end too."""
+        if span.end > len(text):
+            return cls(path, record + 1, span.start + 1, record + 2, 1)
+        return cls(path, record + 1, span.start + 1, record + 1, span.end + 1)
+
+
+class RelatedPlace(NamedTuple):
+    """Another place that explains a finding."""
+
+    location: Location
+    message: str
+
+
+class Replacement(NamedTuple):
+    """Put ``text`` in place of what stands at a location."""
+
+    location: Location
+    text: str
+
+
+class ReportedFix(NamedTuple):
+    """A way to mend a finding."""
+
+    title: str
+    safe: bool
+    edits: Sequence[Replacement]
+
+
+class Reported(NamedTuple):
+    """A finding, ready to be printed."""
+
+    rule: Rule[Any]
+    severity: Severity
+    location: Location
+    message: str
+    text: str | None
+    """The line that it stands on; None where nothing could be read."""
+    related: Callable[[], Sequence[RelatedPlace]]
+    fixes: Callable[[], Sequence[ReportedFix]]
+
+
+class Totals(NamedTuple):
+    """What is said after the findings."""
+
+    files: int
+    notes: Sequence[str] = ()
+    """What a person must know to understand the findings: what was fixed, what is hidden."""
+    unread: Sequence[Unread] = ()
+    """What could not be read; each is a finding, too."""
+
+
+class Writer(Protocol):
+    """Writes one finding after another."""
+
+    shows_totals: bool
+    """Whether the format has a place for the totals."""
+
+    def __init__(self, out: TextIO) -> None: ...
+
+    def write(self, report: Reported) -> None:
+        """Write a finding."""
+
+    def finish(self, totals: Totals) -> None:
+        """Write what comes after all."""
+
+
+def reported(analysis: Analysis, path: str) -> Iterator[Reported]:
+    """The findings of a trace, in order."""
+    for finding in analysis.findings():
+        yield Reported(
+            finding.rule,
+            analysis.severity_of(finding),
+            _location(analysis, path, finding),
+            analysis.words(finding.words),
+            finding.line.text,
+            partial(_related, analysis, path, finding),
+            partial(_fixes, analysis, path, finding),
+        )
+
+
+def unreadable(unread: Unread) -> Reported:
+    """The finding on what could not be read, whatever is set."""
+    rule = RULES["unreadable-file"]
+    (finding,) = rule.check(UnreadFile(unread.reason))
+    location = Location.of(unread.path, 0, "", Span(0, 0))
+    words = "".join(map(str, finding.words))
+    return Reported(rule, rule.severity, location, words, None, tuple, tuple)
+
+
+def _location(analysis: Analysis, path: str, found: Finding | Related) -> Location:
+    record, span = analysis.where(found)
+    return Location.of(path, record, found.line.text, span)
+
+
+def _related(analysis: Analysis, path: str, finding: Finding) -> list[RelatedPlace]:
+    return [
+        RelatedPlace(_location(analysis, path, each), analysis.words(each.words))
+        for each in finding.related
+    ]
+
+
+def _fixes(analysis: Analysis, path: str, finding: Finding) -> list[ReportedFix]:
+    number = analysis.document.number
+    return [
+        ReportedFix(
+            fix.title,
+            fix.safe,
+            [
+                Replacement(Location.of(path, number(line), line.text, span), text)
+                for line, span, text in fix.edits
+            ],
+        )
+        for fix in analysis.fixes(finding)
+    ]

@@ -1,0 +1,147 @@
+"""``textDocument/codeAction``: the fixes of the findings that a range touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lsprotocol import types
+
+from drive_trace.analysis import Analysis
+from drive_trace.features.code_actions.offers import asks_for
+from drive_trace.features.positions import point_at, range_of
+from drive_trace.linter.rule import Edit, Finding, Fix
+from drive_trace.text.spans import PositionEncoding, Span
+from drive_trace.trace.document import Point
+from drive_trace.trace.line import Line
+
+APPLY_FIX = "driveTrace.applyFix"
+"""The command of a fix for clients to which an action is a command."""
+_MOST_LINES = 200
+"""A selection of more lines is no question about a finding."""
+_MOST_EDITS = 20
+"""Of a fix; more are joined."""
+
+
+def code_actions(
+    analysis: Analysis,
+    document: types.OptionalVersionedTextDocumentIdentifier,
+    params: types.CodeActionParams,
+    encoding: PositionEncoding,
+    *,
+    with_document_changes: bool,
+) -> list[types.CodeAction]:
+    """Quick fixes, the most likely first; none is applied unless a person picks it."""
+    if not asks_for(params.context.only, types.CodeActionKind.QuickFix.value):
+        return []
+    actions = []
+    for finding in touched(analysis, params.range, encoding):
+        for place, fix in enumerate(analysis.fixes(finding)):
+            edits = _edits(analysis, fix, encoding)
+            actions.append(
+                types.CodeAction(
+                    title=fix.title,
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=_same(params.context.diagnostics, analysis, finding, encoding),
+                    is_preferred=place == 0 and fix.safe,
+                    edit=_workspace_edit(document, edits, with_document_changes),
+                )
+            )
+    return actions
+
+
+def as_command(action: types.CodeAction, uri: str, version: int) -> types.Command:
+    """A fix for clients that take commands only: its edits come back as the argument."""
+    assert action.edit is not None
+    edits = (action.edit.changes or {}).get(uri, ())
+    argument = {
+        "uri": uri,
+        "version": version,
+        "title": action.title,
+        "edits": [
+            {
+                "start": [edit.range.start.line, edit.range.start.character],
+                "end": [edit.range.end.line, edit.range.end.character],
+                "text": edit.new_text,
+            }
+            for edit in edits
+        ],
+    }
+    return types.Command(title=action.title, command=APPLY_FIX, arguments=[argument])
+
+
+def edit_of_fix(argument: Mapping[str, Any]) -> types.WorkspaceEdit:
+    """The edit that :func:`as_command` wrote down. Raises KeyError, TypeError or ValueError for
+    anything else.
+    """
+    edits = [
+        types.TextEdit(
+            types.Range(types.Position(*each["start"]), types.Position(*each["end"])), each["text"]
+        )
+        for each in argument["edits"]
+    ]
+    return types.WorkspaceEdit(changes={argument["uri"]: edits})
+
+
+def touched(
+    analysis: Analysis, where: types.Range, encoding: PositionEncoding
+) -> Iterator[Finding]:
+    """The findings that a range touches."""
+    start = point_at(analysis, where.start, encoding)
+    end = point_at(analysis, where.end, encoding)
+    last = min(end.record, start.record + _MOST_LINES)
+    for record in range(start.record, last + 1):
+        for finding in analysis.findings_of(analysis.document.lines[record]):
+            span = analysis.where(finding).span
+            if Point(record, span.start) <= end and Point(record, span.end) >= start:
+                yield finding
+
+
+def _edits(analysis: Analysis, fix: Fix, encoding: PositionEncoding) -> list[types.TextEdit]:
+    return [
+        types.TextEdit(
+            range_of(analysis, analysis.document.number(edit.line), edit.span, encoding), edit.text
+        )
+        for edit in _few(fix.edits)
+    ]
+
+
+def _few(edits: Sequence[Edit]) -> Sequence[Edit]:
+    """As few edits as cost little: each has the characters before it counted, and a long line can
+    have thousands. Those of one line are then made one, from the first to the last.
+    """
+    if len(edits) <= _MOST_EDITS:
+        return edits
+    by_line: dict[Line, list[Edit]] = {}
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        by_line.setdefault(edit.line, []).append(edit)
+    return [_joined(same) for same in by_line.values()]
+
+
+def _joined(edits: Sequence[Edit]) -> Edit:
+    line, start, stop = edits[0].line, edits[0].span.start, edits[-1].span.end
+    parts: list[str] = []
+    for edit in edits:
+        parts += line.text[start : edit.span.start], edit.text
+        start = edit.span.end
+    return Edit(line, Span(edits[0].span.start, stop), "".join(parts))
+
+
+def _workspace_edit(
+    document: types.OptionalVersionedTextDocumentIdentifier,
+    edits: list[types.TextEdit],
+    with_document_changes: bool,
+) -> types.WorkspaceEdit:
+    if with_document_changes:
+        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, list(edits))])
+    return types.WorkspaceEdit(changes={document.uri: edits})
+
+
+def _same(
+    diagnostics: object, analysis: Analysis, finding: Finding, encoding: PositionEncoding
+) -> list[types.Diagnostic] | None:
+    where = analysis.where(finding)
+    place = range_of(analysis, where.record, where.span, encoding)
+    given = diagnostics if isinstance(diagnostics, list | tuple) else ()
+    same = [each for each in given if each.code == finding.rule.code and each.range == place]
+    return same or None

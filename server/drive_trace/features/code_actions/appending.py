@@ -1,0 +1,299 @@
+"""``textDocument/codeAction`` and ``codeAction/resolve``: events that a person adds to a run with
+one pick, a grade or the end of what stands open. They go to the end of the document.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from drive_trace.analysis import Analysis
+from drive_trace.authoring import compose
+from drive_trace.authoring.drafts import Refused, Stamp, draft_merged, outranked
+from drive_trace.features.code_actions.offers import (
+    CLOSE_KIND,
+    RECORD_KIND,
+    CannotMake,
+    Offer,
+    asks_for_all,
+    names,
+    other_by_now,
+)
+from drive_trace.features.code_actions.record_edits import Replacement
+from drive_trace.features.joined_runs import Joined, nothing_joined
+from drive_trace.features.run_feeds import feed_at, with_others
+from drive_trace.linter.edits import placeholder
+from drive_trace.scorecard.card import RunScore
+from drive_trace.scorecard.feed_state import JoinedFeed, feed_state
+from drive_trace.scorecard.summary import Recorded
+from drive_trace.scorecard.verdict import judge
+from drive_trace.text.escaping import printable
+from drive_trace.text.spans import is_blank
+from drive_trace.trace.document import Point
+from drive_trace.trace.line import Line, run_of
+from drive_trace.trace.scope import Opened, Scope, scope_at
+from drive_trace.vocabulary import EVENTS, GRADE, LIFETIMES, Entity, OneOfShape
+
+RECORD = "record"
+CLOSE = "close"
+_CLOSED = (Entity.ROUND, Entity.DISPATCH)
+"""What is offered to be closed, in this order: a round ends before its dispatch."""
+
+
+def appending_offers(
+    analysis: Analysis,
+    at: Point,
+    only: object,
+    joined: Joined = nothing_joined,
+    *,
+    is_crowded: bool,
+) -> list[Offer]:
+    """What can be added to the run of a line. Unless they are asked for by name, grades are offered
+    where a run begins, ends or is graded, and ends on the lines of what stands open; nothing where
+    a finding is what somebody looks at, or several lines are.
+    """
+    lines = analysis.document.lines
+    line = lines[at.record]
+    is_end = at.record == len(lines) - 1 and is_blank(line.text)
+    scope = scope_at(analysis.index, lines, len(lines), None if is_end else run_of(line))
+    if scope.run is None or (not is_end and run_of(line) is None):
+        return []
+    offers: list[Offer] = []
+    is_free = asks_for_all(only) and not is_crowded
+    if names(only, RECORD_KIND) or (is_free and _is_about_run(scope, line, at, is_end)):
+        offers += _grades(analysis, scope, joined)
+    if names(only, CLOSE_KIND) or is_free:
+        offers += _ends(scope, None if is_end else line)
+    return offers
+
+
+def appended(
+    analysis: Analysis, data: Mapping[str, Any], stamp: Stamp, joined: Joined = nothing_joined
+) -> str | CannotMake:
+    """The record that an offer adds, of the moment that the stamp is of. Raises KeyError, TypeError
+    or ValueError for data that is no offer's. A grade is merged with what counts over all files of
+    the run.
+    """
+    return (
+        _grade(analysis, data, stamp, joined)
+        if data["make"] == RECORD
+        else _end(analysis, data, stamp)
+    )
+
+
+def at_the_end(analysis: Analysis, record: str) -> Replacement:
+    """A record as the document's last, with a newline before it where one is missing."""
+    lines = analysis.document.lines
+    number, last = len(lines) - 1, lines[-1].text
+    before = lines[-2].text if number else ""
+    ending = "\r\n" if before.endswith("\r") else "\n"
+    if not last and number:
+        # In front of the last newline: behind it, Neovim would put an empty line there, too.
+        end = Point(number - 1, len(before.removesuffix("\r")))
+        return Replacement(end, end, ending + record)
+    if is_blank(last):
+        return Replacement(Point(number, 0), Point(number, len(last)), record + ending)
+    end = Point(number, len(last))
+    newline = "\n" if last.endswith("\r") else ending
+    return Replacement(end, end, newline + record + ending)
+
+
+# Grades
+
+
+def _is_about_run(scope: Scope, line: Line, at: Point, is_end: bool) -> bool:
+    assert scope.run is not None
+    if is_end or line is scope.run.first_line or line is scope.run.lines[-1]:
+        return True
+    if line.event is not None and line.event.is_feed:
+        return True
+    start = line.text.find('"project_run_id"')
+    stop = line.text.find(",", start)
+    return 0 <= start <= at.offset <= (stop if stop >= 0 else len(line.text))
+
+
+def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]:
+    """Missing components first; none that would leave everything as it is."""
+    assert scope.run is not None
+    run_id = scope.run.run_id
+    feed = feed_at(analysis, scope, GRADE, joined)
+    reason = feed.reason if isinstance(feed, CannotMake) else _passed_over(feed)
+    if isinstance(feed, CannotMake) or reason is not None:
+        yield Offer("Record a grade", RECORD_KIND, {"make": RECORD}, reason)
+        return
+    decider = feed.deciding
+    counted = decider.state.counted if decider is not None else None
+    values = {**dict.fromkeys(_choices()), **(counted.values if counted is not None else {})}
+    run = _scored(analysis, run_id, joined)
+    for name in sorted(values, key=lambda name: values[name] is not None):
+        for value in _choices()[name]:
+            if value != values[name]:
+                merged = {**values, name: value}
+                changes = {name: value}
+                title = _called_grade(analysis, changes, merged, run)
+                data = {"make": RECORD, "runId": run_id, "changes": changes}
+                yield Offer(title, RECORD_KIND, data)
+
+
+def _passed_over(feed: JoinedFeed) -> str | None:
+    """Why nothing is recorded on top of what counts."""
+    for path, rejected in feed.rejected_after:
+        is_own = any(each.path == path and each.state is feed.own for each in feed.files)
+        where = "" if is_own else f" of {printable(path)}"
+        return (
+            f"Line {rejected[-1].line}{where}, which grades the run, is rejected: "
+            "mend or delete it first, so that what it was meant to say is not lost."
+        )
+    return None
+
+
+def _choices() -> dict[str, list[str]]:
+    """The values of each component of a grade."""
+    return {
+        name: list(field.shape.meanings)
+        for name, field in EVENTS[GRADE].fields.items()
+        if field.nullable and isinstance(field.shape, OneOfShape)
+    }
+
+
+def _scored(analysis: Analysis, run_id: str, joined: Joined) -> RunScore | None:
+    """The run over all files that are known; None where it has no event."""
+    said = joined(run_id)
+    return said.run if said is not None else analysis.score_run(run_id)
+
+
+def _consequence(values: Mapping[str, object]) -> str:
+    """What the run would be, once all components are recorded."""
+    gate = judge(Recorded(values, "", "", 0))
+    return "" if gate.missing else f" → {gate.verdict.value.upper()}"
+
+
+def _called_grade(
+    analysis: Analysis,
+    changes: Mapping[str, object],
+    merged: Mapping[str, object],
+    run: RunScore | None,
+) -> str:
+    """What an offer says that it does, and which components it keeps of a stale grade."""
+    changed = ", ".join(f"{name}: {value}" for name, value in changes.items())
+    kept = [name for name, value in merged.items() if name not in changes and value is not None]
+    stale = run.stale if run is not None and kept else None
+    keeps = f" (keeps {' and '.join(kept)}; {stale.short})" if stale is not None else ""
+    of_run = f" (run {printable(run.run_id)})" if run and len(analysis.index.runs) > 1 else ""
+    return f"Record {changed}{_consequence(merged)}{keeps}{of_run}"
+
+
+def _grade(
+    analysis: Analysis, data: Mapping[str, Any], stamp: Stamp, joined: Joined
+) -> str | CannotMake:
+    run_id, changes = data["runId"], data["changes"]
+    feed = EVENTS[GRADE]
+    if not isinstance(run_id, str) or not isinstance(changes, dict) or not changes:
+        raise TypeError("a grade is of a run, and changes something")
+    if not changes.keys() <= _choices().keys():
+        raise ValueError("a grade has other components")
+    text = analysis.document.text.encode("utf-8", "replace")
+    said = with_others(feed_state(text, feed, run_id), GRADE, joined(run_id))
+    if isinstance(said, CannotMake):
+        return said
+    draft = draft_merged(feed, run_id, said, changes)
+    if not isinstance(draft, Refused):
+        draft = outranked(draft, said, stamp.ts) or draft
+    if isinstance(draft, Refused):
+        return CannotMake("; ".join(draft.reasons))
+    merged = {**dict.fromkeys(_choices()), **draft.payload}
+    title = _called_grade(analysis, changes, merged, _scored(analysis, run_id, joined))
+    return other_by_now(data, title) or draft.record(stamp)
+
+
+# Ends
+
+
+def _ends(scope: Scope, line: Line | None) -> Iterator[Offer]:
+    """The ends of what a line belongs to and stands open; at the document's end, of the latest."""
+    for entity in _CLOSED:
+        closer = EVENTS[LIFETIMES[entity].closer]
+        opened = next((each for each in scope.opened[entity] if _is_of(each, line)), None)
+        if opened is None:
+            continue
+        field = next(each for each in closer.fields.values() if _is_outcome(each.shape))
+        for outcome in cast("OneOfShape", field.shape).meanings:
+            yield Offer(
+                _called_end(scope, opened, {field.name: outcome}),
+                CLOSE_KIND,
+                {
+                    "make": CLOSE,
+                    "runId": scope.run_id,
+                    "entity": entity.value,
+                    "id": opened.id,
+                    "outcome": {field.name: outcome},
+                },
+            )
+
+
+def _is_of(opened: Opened, line: Line | None) -> bool:
+    if line is None:
+        return True
+    event, field = line.event, opened.of.field
+    return event is not None and field in event.keeps and line.fact(field) == opened.id
+
+
+def _is_outcome(shape: object) -> bool:
+    return isinstance(shape, OneOfShape) and len(shape.meanings) > 1
+
+
+def _called_end(scope: Scope, opened: Opened, outcome: Mapping[str, object]) -> str:
+    blanks = [name for name in _blanks(scope, opened) if name not in outcome]
+    then = f", then fill in {' and '.join(blanks)}" if blanks else ""
+    return f"Close {_called(opened)}: {', '.join(map(str, outcome.values()))}{then}"
+
+
+def _called(opened: Opened) -> str:
+    start = opened.start
+    if opened.of.entity is Entity.ROUND:
+        return f"round {start.fact('round_number')}"
+    return f"dispatch “{printable(start.text_fact('dispatch_name'))}”"
+
+
+def _blanks(scope: Scope, opened: Opened) -> list[str]:
+    stamp = Stamp("", opened.start.text_fact("ts"))
+    closer = EVENTS[opened.of.closer]
+    composed = compose(closer, scope, stamp, _ids(opened))
+    return [slot.field.name for slot in composed.blanks]
+
+
+def _end(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | CannotMake:
+    lines = analysis.document.lines
+    entity, name, outcome = Entity(data["entity"]), data["id"], data["outcome"]
+    run_id = data["runId"]
+    if entity not in _CLOSED or not isinstance(run_id, str) or not isinstance(outcome, dict):
+        raise TypeError("what is closed is a dispatch or a round of a run")
+    scope = scope_at(analysis.index, lines, len(lines), run_id)
+    opened = next((each for each in scope.opened[entity] if each.id == name), None)
+    if opened is None:
+        return CannotMake(f"That {entity.value} is not open any more.")
+    closer = EVENTS[opened.of.closer]
+    if not outcome.keys() <= closer.fields.keys():
+        raise ValueError("an end has other fields")
+    refused = other_by_now(data, _called_end(scope, opened, outcome))
+    if refused is not None:
+        return refused
+    composed = compose(closer, scope, stamp, {**_ids(opened), **outcome})
+    # What only a person knows stays a gap, which is an error until it is filled.
+    gaps = {slot.field.name: json.loads(placeholder(slot.field)) for slot in composed.blanks}
+    record = composed.record(gaps)
+    assert record is not None
+    return record
+
+
+def _ids(opened: Opened) -> dict[str, object]:
+    """The ids that an end repeats from its start."""
+    start = opened.start
+    assert start.event is not None
+    closer = EVENTS[opened.of.closer]
+    return {
+        field.name: start.fact(field.name)
+        for field in closer.fields.values()
+        if field.names in LIFETIMES and field.name in start.event.keeps
+    }

@@ -1,0 +1,94 @@
+"""Records put in place of others, as the protocol's text edits: no larger than what changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from lsprotocol import types
+
+from drive_trace.features.raw_json import JsonText, dumps
+from drive_trace.tasks import Steps, in_batches
+from drive_trace.text.spans import PositionEncoding
+from drive_trace.trace.document import Document, Point
+
+
+class Replacement(NamedTuple):
+    """The text between two points becomes another."""
+
+    start: Point
+    end: Point
+    text: str
+
+
+def of_record(record: int, before: str, after: str) -> Replacement:
+    """What makes one record another: from the first character that differs to the last."""
+    start = _common_start(before, after)
+    end = _common_start(before[start:][::-1], after[start:][::-1])
+    return Replacement(
+        Point(record, start), Point(record, len(before) - end), after[start : len(after) - end]
+    )
+
+
+def _common_start(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def as_edits(
+    document: Document,
+    replacements: Iterable[Replacement],
+    encoding: PositionEncoding,
+    annotation: str | None = None,
+) -> Steps[JsonText]:
+    """A list of text edits. A large trace can need one for each line, so it is JSON text.
+    ``annotation`` names what the client is told of them.
+    """
+    parts = []
+    more = b',"annotationId":%b' % dumps(annotation) if annotation is not None else b""
+    for batch in in_batches(replacements):
+        for start, end, text in batch:
+            first, last = document.position_of(start, encoding), document.position_of(end, encoding)
+            parts.append(
+                b'{"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}},'
+                b'"newText":%b%b}' % (*first, *last, dumps(text), more)
+            )
+        yield
+    return JsonText(b"[%b]" % b",".join(parts))
+
+
+def workspace_edits(
+    edits: Sequence[tuple[types.OptionalVersionedTextDocumentIdentifier, JsonText]],
+    *,
+    with_document_changes: bool,
+    annotations: Mapping[str, types.ChangeAnnotation] | None = None,
+) -> dict[str, Any]:
+    """A ``WorkspaceEdit`` of several documents, in the form that the client reads."""
+    if not with_document_changes:
+        return {"changes": {document.uri: each for document, each in edits}}
+    changes = [
+        {"textDocument": {"uri": document.uri, "version": document.version}, "edits": each}
+        for document, each in edits
+    ]
+    said = {
+        name: {"label": each.label, "description": each.description}
+        for name, each in (annotations or {}).items()
+    }
+    return {"documentChanges": changes, **({"changeAnnotations": said} if said else {})}
+
+
+def workspace_edit(
+    document: types.OptionalVersionedTextDocumentIdentifier,
+    edits: JsonText,
+    *,
+    with_document_changes: bool,
+) -> dict[str, Any]:
+    """A ``WorkspaceEdit`` of one document, in the form that the client reads."""
+    return workspace_edits([(document, edits)], with_document_changes=with_document_changes)

@@ -1,0 +1,353 @@
+"""``textDocument/completion``: what can be written at the cursor, knowing what the run is at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lsprotocol import types
+
+from drive_trace.analysis import Analysis
+from drive_trace.authoring import (
+    Asked,
+    Carried,
+    Carrying,
+    Certainty,
+    Choice,
+    Composed,
+    Slot,
+    asked_for,
+    choices_of,
+    compose,
+    is_null_here,
+    next_events,
+    open_slot,
+    slot_of,
+    variants,
+)
+from drive_trace.authoring.drafts import Stamp
+from drive_trace.features.completion.items import Abilities, Offer, Target, items
+from drive_trace.features.completion.snippets import END, Piece, Stop, json_text, pair, pairs, value
+from drive_trace.features.joined_runs import Joined, nothing_joined
+from drive_trace.features.run_feeds import carrying as carrying_in
+from drive_trace.text.spans import PositionEncoding
+from drive_trace.trace.cursor import Cursor, Where, cursor_at
+from drive_trace.trace.document import Point
+from drive_trace.trace.line import Path
+from drive_trace.trace.scope import Scope, scope_at
+from drive_trace.vocabulary import (
+    ENVELOPE,
+    EVENTS,
+    LIFETIMES,
+    Entity,
+    EventType,
+    FieldType,
+    ListShape,
+    ObjectShape,
+    OneOfShape,
+    StringShape,
+)
+from drive_trace.vocabulary.slips import event_meant
+
+_Kind = types.CompletionItemKind
+
+
+class Entry(NamedTuple):
+    """A file or folder that a path in a trace can name."""
+
+    path: str
+    is_folder: bool
+
+
+Listing = Callable[[str], Sequence[Entry]]
+"""What lies in the folder that a half-written path is in."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Everything that the offers for one place are made of."""
+
+    cursor: Cursor
+    scope: Scope
+    stamp: Stamp
+    event: EventType | None
+    """What the record is or seems to be; None where nothing says."""
+    is_last: bool
+    """Whether no newline stands behind the record yet."""
+    listing: Listing
+    carrying: Carrying
+
+    @property
+    def asked(self) -> Asked:
+        """What the values of fields are told from."""
+        event = self.event or next_events(self.scope)[0].event
+        return asked_for(event, self.scope, self.stamp, self.cursor.given, self.carrying)
+
+    def carried(self, event: EventType) -> Carried | None:
+        """What the next event of a feed repeats; None for others, and where it cannot be known."""
+        return self.carrying(self.scope, event.name, self.stamp.ts) if event.is_feed else None
+
+    @property
+    def fields(self) -> Mapping[str, FieldType]:
+        """The fields of the object that the cursor is in, or whose value it is."""
+        fields = self.event.fields if self.event is not None else ENVELOPE
+        path = self.cursor.path if self.cursor.where is Where.KEY else self.cursor.path[:-1]
+        for step in path:
+            field = fields.get(str(step))
+            if field is None or not isinstance(field.shape, ObjectShape):
+                return {}
+            fields = field.shape.fields
+        return fields
+
+
+def completion(  # noqa: PLR0913 - what is asked, by whom, and what only the moment knows
+    analysis: Analysis,
+    point: Point,
+    encoding: PositionEncoding,
+    *,
+    client: Abilities,
+    stamp: Stamp,
+    listing: Listing,
+    joined: Joined = nothing_joined,
+) -> types.CompletionList:
+    """What can be written at a point, the likeliest first; nothing where nothing can be."""
+    lines = analysis.document.lines
+    cursor = cursor_at(lines[point.record].text, point.offset)
+    if cursor is None:
+        return types.CompletionList(is_incomplete=False, items=[])
+    run_id = cursor.given.get("project_run_id")
+    scope = scope_at(
+        analysis.index, lines, point.record, run_id if isinstance(run_id, str) else None
+    )
+    is_last = point.record == len(lines) - 1
+    carrying = carrying_in(analysis, joined)
+    asking = _Asking(cursor, scope, stamp, _event(cursor), is_last, listing, carrying)
+    offers = {Where.EVENT: _events, Where.KEY: _keys, Where.VALUE: _values}[cursor.where]
+    target = Target(analysis, point.record, point.offset, cursor, encoding)
+    return types.CompletionList(is_incomplete=False, items=items(offers(asking), target, client))
+
+
+def _event(cursor: Cursor) -> EventType | None:
+    name = cursor.given.get("event_type")
+    if not isinstance(name, str):
+        return None
+    return EVENTS.get(name) or EVENTS.get(event_meant(name) or "")
+
+
+# Whole events
+
+
+def _events(asking: _Asking) -> Iterator[Offer]:
+    for event, given in _in_order(asking.scope):
+        carried = asking.carried(event)
+        if event.is_feed and carried is None:  # a person gives it whole, key by key
+            continue
+        composed = compose(event, asking.scope, asking.stamp, given, asking.carrying)
+        kind = next(iter(given.values()), None)
+        yield Offer(
+            f"{event.name} ({kind})" if kind else event.name,
+            ("{", *pairs(composed.slots), "}", *((END, "\n") if asking.is_last else ())),
+            _Kind.Event,
+            _about_event(composed, asking),
+            {"event": event.name},
+        )
+
+
+def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
+    """Each event with what it is given; of what can come next, the likeliest kind stands first and
+    the others below all that can.
+    """
+    others: list[tuple[EventType, Mapping[str, object]]] = []
+    for event, is_next in next_events(scope):
+        kinds = [(event, given) for given in variants(event, scope)]
+        yield from kinds[: int(is_next)]
+        others += kinds[int(is_next) :]
+    yield from others
+
+
+def _about_event(composed: Composed, asking: _Asking) -> str:
+    """What the event would belong to or repeat, else what it is."""
+    event, carried = composed.event, asking.carried(composed.event)
+    if carried is not None and carried.has_newer_rejected:
+        return "a newer one is rejected, and not carried on"
+    if carried is not None and carried.values:
+        values = ", ".join(json_text(value).strip('"') for value in carried.values.values())
+        return f"{values}, {carried.note}"
+    by_name = {slot.field.name: slot for slot in composed.slots}
+    for entity in (Entity.ROUND, Entity.DISPATCH, Entity.SLICE):
+        of = LIFETIMES[entity]
+        slot = by_name.get(of.field)
+        if slot is not None and event.opens is not entity and _is_told(slot):
+            return slot.choices[0].note
+    return event.prose.partition(".")[0]
+
+
+def _is_told(slot: Slot) -> bool:
+    return slot.certainty is not Certainty.OPEN and bool(slot.choices[0].note)
+
+
+# Keys
+
+
+def _keys(asking: _Asking) -> Iterator[Offer]:
+    cursor = asking.cursor
+    absent = [field for name, field in asking.fields.items() if name not in cursor.siblings]
+    missing = sorted(absent, key=lambda field: not field.is_required)
+    if cursor.has_colon:
+        for field in missing:
+            yield _key(asking, field, _told(open_slot(field)), (json_text(field.name),))
+        return
+    slots = [_slot(field, asking) for field in missing]
+    offers = [
+        _key(asking, slot.field, _told(slot), (cursor.before, *pair(slot), cursor.after))
+        for slot in slots
+    ]
+    yield from offers[:1]
+    required = [slot for slot in slots if slot.field.is_required]
+    if len(required) > 1:
+        yield Offer(
+            f"all {len(required)} missing fields",
+            (cursor.before, *pairs(required), cursor.after),
+            _Kind.Snippet,
+            ", ".join(slot.field.name for slot in required),
+        )
+    yield from offers[1:]
+
+
+def _key(asking: _Asking, field: FieldType, note: str, pieces: tuple[Piece, ...]) -> Offer:
+    about = _about(asking, (*asking.cursor.path, field.name))
+    return Offer(field.name, pieces, _Kind.Field, note, about)
+
+
+def _told(slot: Slot) -> str:
+    """What the field would say, or what it can say."""
+    if slot.certainty is Certainty.OPEN:
+        is_text = isinstance(slot.field.shape, StringShape)
+        return slot.field.prose.partition(".")[0] if is_text else slot.field.describe()
+    note = slot.choices[0].note
+    if note and isinstance(slot.field.shape, StringShape) and slot.field.name != "project_run_id":
+        return note  # of an id or a time
+    return json_text(slot.value) + (f", {note}" if note else "")
+
+
+def _slot(field: FieldType, asking: _Asking) -> Slot:
+    if asking.cursor.path:
+        return open_slot(field)
+    if field.name == "event_type":
+        return open_slot(_event_field(), _event_names(asking))
+    return slot_of(field, asking.asked)
+
+
+def _event_field() -> FieldType:
+    """The event's type as a choice, where any may be meant."""
+    field = ENVELOPE["event_type"]
+    return FieldType(field.name, field.prose, OneOfShape(dict.fromkeys(EVENTS, "")))
+
+
+def _event_names(asking: _Asking) -> tuple[Choice, ...]:
+    return tuple(Choice(each.event.name, each.event.family) for each in next_events(asking.scope))
+
+
+# Values
+
+
+def _values(asking: _Asking) -> Iterator[Offer]:
+    cursor = asking.cursor
+    *above, step = cursor.path
+    if isinstance(step, int):
+        yield from _list_items(asking, tuple(above))
+        return
+    field = asking.fields.get(step)
+    if field is None:
+        return
+    if not above and step == "event_type":
+        for choice in _event_names(asking):
+            about = {"event": choice.value}
+            yield _value(asking, choice, (json_text(choice.value),), _Kind.Event, about)
+        return
+    choices = choices_of(field, asking.asked) if not above else ()
+    if isinstance(field.shape, ListShape | ObjectShape):
+        yield from _composite(asking, field, choices)
+        return
+    about = _about(asking, cursor.path)
+    for choice in choices:
+        kind = _kind(field, choice)
+        offer = _value(asking, choice, (json_text(choice.value),), kind, about)
+        is_named = field.names in LIFETIMES and choice.value is not None
+        # An id is known by what it names: nobody types the id itself.
+        yield offer._replace(word=f"{offer.label} {choice.note}") if is_named else offer
+    if field.names is Entity.PATH:
+        yield from _files(asking, {choice.value for choice in choices})
+
+
+def _composite(asking: _Asking, field: FieldType, choices: tuple[Choice, ...]) -> Iterator[Offer]:
+    """An array or object as a whole, to be filled in."""
+    about = _about(asking, asking.cursor.path)
+    values = [choice for choice in choices if choice.value is not None]
+    is_null = not asking.cursor.path[1:] and is_null_here(field, asking.asked)
+    if isinstance(field.shape, ListShape):
+        for choice in values:
+            wrapped = Choice([choice.value], choice.note)
+            yield _value(asking, wrapped, (json_text(wrapped.value),), _Kind.EnumMember, about)
+    if not values and not is_null:
+        pieces = tuple(value(Slot(field, (), Certainty.OPEN)))
+        offer = _value(asking, Choice(None, field.describe()), pieces, _Kind.Struct, about)
+        yield offer._replace(label="[…]" if isinstance(field.shape, ListShape) else "{…}")
+    for choice in choices:
+        if choice.value is None:
+            yield _value(asking, choice, ("null",), _Kind.Keyword, about)
+
+
+def _list_items(asking: _Asking, path: Path) -> Iterator[Offer]:
+    """What an array can have that it does not have yet."""
+    fields = asking.event.fields if asking.event is not None and len(path) == 1 else {}
+    field = fields.get(str(path[0])) if fields else None
+    if field is None or not isinstance(field.shape, ListShape):
+        return
+    about = _about(asking, path)
+    for choice in choices_of(field, asking.asked):
+        if choice.value is not None and choice.value not in asking.cursor.items:
+            yield _value(asking, choice, (json_text(choice.value),), _Kind.EnumMember, about)
+
+
+def _files(asking: _Asking, known: set[object]) -> Iterator[Offer]:
+    about = _about(asking, asking.cursor.path)
+    for path, is_folder in asking.listing(asking.cursor.word):
+        if path in known:
+            continue
+        pieces: tuple[Piece, ...] = (json_text(path),)
+        if is_folder:  # the cursor stays inside, to go on with what is in it
+            pieces = ('"', json_text(path)[1:-1], Stop(("",), ""), '"')
+        kind = _Kind.Folder if is_folder else _Kind.File
+        note = "folder" if is_folder else "file"
+        yield _value(asking, Choice(path, note), pieces, kind, about)
+
+
+def _value(
+    asking: _Asking,
+    choice: Choice,
+    pieces: tuple[Piece, ...],
+    kind: types.CompletionItemKind,
+    about: Mapping[str, object],
+) -> Offer:
+    cursor = asking.cursor
+    label = choice.value if isinstance(choice.value, str) else json_text(choice.value)
+    of_value = {**about, "value": choice.value} if isinstance(choice.value, str) else about
+    return Offer(label, (cursor.before, *pieces, cursor.after), kind, choice.note, of_value)
+
+
+def _kind(field: FieldType, choice: Choice) -> types.CompletionItemKind:
+    if choice.value is None or isinstance(choice.value, bool):
+        return _Kind.Keyword
+    if isinstance(field.shape, OneOfShape):
+        return _Kind.EnumMember
+    if field.names is Entity.PATH:
+        return _Kind.File
+    return _Kind.Reference if field.names in LIFETIMES else _Kind.Value
+
+
+def _about(asking: _Asking, path: Path) -> dict[str, object]:
+    """What the documentation of a field is found by."""
+    name = asking.event.name if asking.event is not None else ""
+    return {"event": name, "field": list(path)}

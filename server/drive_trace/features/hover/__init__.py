@@ -1,0 +1,113 @@
+"""``textDocument/hover``: what a token means, and the scorecard of the run it belongs to."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from drive_trace.analysis import Analysis
+from drive_trace.features.hover.cards import card
+from drive_trace.features.hover.fields import (
+    about_event,
+    about_field,
+    about_null,
+    about_undeclared,
+    about_unknown_event,
+    field_at,
+)
+from drive_trace.features.hover.moments import about_moment
+from drive_trace.features.hover.pointed import HoverOptions, Pointed
+from drive_trace.features.hover.quantities import about_quantity
+from drive_trace.features.hover.references import about_reference
+from drive_trace.features.markup import markup
+from drive_trace.features.positions import range_of
+from drive_trace.json_text import Kind
+from drive_trace.text.spans import PositionEncoding, Span
+from drive_trace.trace.document import Point
+from drive_trace.trace.line import Line, event_of
+from drive_trace.trace.places import Part, node_at, path_at, resolve, syntax_of
+from drive_trace.vocabulary import Form, StringShape
+
+_RULE = "\n\n---\n\n"
+_ALONE = HoverOptions()
+
+
+def hover(
+    analysis: Analysis,
+    point: Point,
+    encoding: PositionEncoding,
+    kind: types.MarkupKind = types.MarkupKind.Markdown,
+    options: HoverOptions = _ALONE,
+) -> types.Hover | None:
+    """What stands at a point; None where there is nothing to say."""
+    line = analysis.document.lines[point.record]
+    at = _pointed(analysis, line, point.offset, options)
+    if at is None:
+        return None
+    parts = [part for part in (card(at), _about(at)) if part]
+    if not parts:
+        return None
+    span = resolve(line.text, at.place)
+    said = _RULE.join(parts) + _findings(at, span)
+    return types.Hover(
+        contents=markup(said, kind),
+        range=range_of(analysis, point.record, span, encoding),
+    )
+
+
+def _pointed(analysis: Analysis, line: Line, offset: int, options: HoverOptions) -> Pointed | None:
+    """The key or scalar at an offset; None on white space and punctuation."""
+    place = path_at(line.text, offset)
+    if place is None:
+        return None
+    value, is_null = None, False
+    if place.part is Part.VALUE:
+        node = node_at(syntax_of(line.text).root, place.path)
+        if node is None or node.kind in (Kind.OBJECT, Kind.ARRAY):
+            return None
+        value, is_null = node.value, node.kind is Kind.NULL
+    event = event_of(line)
+    field = field_at(event, place)
+    return Pointed(analysis, line, place, event, field, value, is_null, options)
+
+
+def _about(at: Pointed) -> str | None:
+    """What there is to say of a value comes before what its field means."""
+    if at.place.path == ("event_type",) and at.place.part is Part.VALUE:
+        return about_event(at.event) if at.event is not None else about_unknown_event(at)
+    if at.field is None:
+        return about_undeclared(at)
+    return "\n\n".join(part for part in (about_value(at), _about_field(at)) if part)
+
+
+def _about_field(at: Pointed) -> str:
+    assert at.field is not None
+    return about_field(at.field, at.value, is_null=at.is_null)
+
+
+def about_value(at: Pointed) -> str | None:
+    """What a value says, beside what its field means."""
+    if at.place.part is not Part.VALUE or at.field is None:
+        return None
+    shape = at.field.shape
+    if isinstance(shape, StringShape) and shape.form is Form.TIMESTAMP:
+        return about_moment(at)
+    return about_null(at) or about_quantity(at) or about_reference(at)
+
+
+def _findings(at: Pointed, span: Span) -> str:
+    """The rules that found something on the token; what they say is shown beside the hover."""
+    codes = dict.fromkeys(
+        finding.rule.code
+        for finding in at.analysis.findings_of(at.line)
+        if _touches(at.analysis.where(finding).span, span)
+    )
+    if not codes:
+        return ""
+    urls = ((code, at.options.url_of(code)) for code in codes)
+    named = [f"[{code}]({url})" if url else f"`{code}`" for code, url in urls]
+    return f"\n\n{'Rules' if len(named) > 1 else 'Rule'}: {', '.join(named)}"
+
+
+def _touches(one: Span, other: Span) -> bool:
+    """Whether a finding is on a token, not on the line around it."""
+    return other.start <= one.start and one.end <= other.end and one.start < other.end

@@ -1,1 +1,0 @@
-"""What is behind :mod:`drive_trace.features.hover`: what is to be said, by what is pointed at."""

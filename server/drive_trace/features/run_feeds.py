@@ -1,0 +1,84 @@
+"""What counts of a run's feeds at a place of an open trace: over all files of the run in the folder
+of the workspace, this trace counting as the editor has it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from drive_trace.analysis import Analysis
+from drive_trace.authoring import Carried, Carrying
+from drive_trace.authoring.names import clock
+from drive_trace.features.code_actions.offers import CannotMake
+from drive_trace.features.joined_runs import Joined, JoinedRun
+from drive_trace.scorecard.feed_state import (
+    Counted,
+    FeedState,
+    FileFeed,
+    JoinedFeed,
+    counted_in,
+    of_one_file,
+)
+from drive_trace.scorecard.summary import Recorded, RunSummary, dropped
+from drive_trace.text.escaping import printable
+from drive_trace.trace.line import OddLine
+from drive_trace.trace.scope import Scope
+from drive_trace.vocabulary import GRADE
+
+
+def feed_at(analysis: Analysis, scope: Scope, name: str, joined: Joined) -> JoinedFeed | CannotMake:
+    """What counts of a feed at a place; why that cannot be known, where other files of the run may
+    say what nobody has read.
+    """
+    number = analysis.line_number
+    counted, rejected = scope.feeds.get(name), scope.rejected_feed(name)
+    own = FeedState(
+        scope.run is not None,
+        counted_in(counted, number(counted)) if counted is not None else None,
+        (dropped(rejected, number(rejected)),) if isinstance(rejected, OddLine) else (),
+        (),
+        (),
+        scope.agent_id,
+    )
+    said = joined(scope.run_id) if scope.run_id is not None else None
+    return with_others(own, name, said)
+
+
+def with_others(own: FeedState, name: str, said: JoinedRun | None) -> JoinedFeed | CannotMake:
+    """What all files of a run say of a feed, given what this one does."""
+    if said is None:
+        return of_one_file(own)
+    if said.lack is not None:
+        return CannotMake(f"What other files say of the run is not known; {said.lack}.")
+    files, is_found = [], False
+    for part, uri in zip(said.run.parts, said.uris, strict=True):
+        is_own = uri == said.own_uri
+        is_found |= is_own
+        files.append(FileFeed(part.path, own if is_own else _feed_of(part, name)))
+    return JoinedFeed(own, files if is_found else [*files, FileFeed("", own)])
+
+
+def carrying(analysis: Analysis, joined: Joined) -> Carrying:
+    """What events of feeds repeat that are composed for a trace."""
+    joined = cache(joined)  # asked for each field
+
+    def carried(scope: Scope, name: str, now: str) -> Carried | None:
+        feed = feed_at(analysis, scope, name, joined)
+        if isinstance(feed, CannotMake):
+            return None
+        decider = feed.deciding
+        if decider is None or decider.state.counted is None:
+            return Carried({}, "", has_newer_rejected=bool(feed.rejected_after))
+        counted = decider.state.counted
+        where = f" in {printable(decider.path)}" if decider.state is not feed.own else ""
+        note = f"as recorded at {clock(counted.ts, now)}{where}"
+        return Carried(counted.values, note, has_newer_rejected=bool(feed.rejected_after))
+
+    return carried
+
+
+def _feed_of(part: RunSummary, name: str) -> FeedState:
+    recorded: Recorded | None = part.correctness if name == GRADE else part.tokens
+    counted = Counted(recorded.values, recorded.line, recorded.ts) if recorded is not None else None
+    rejected = tuple(each for each in (*part.rejected, *part.unplaced) if each.feed == name)
+    return FeedState(bool(part.event_count), counted, rejected, (), (), None)

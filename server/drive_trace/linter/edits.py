@@ -1,0 +1,144 @@
+"""Edits that several rules' fixes are made of."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from drive_trace.json_text import ProblemKind
+from drive_trace.linter.rule import Edit, Finding, Fix, Level
+from drive_trace.text.spans import Span
+from drive_trace.trace.line import Line, Path
+from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
+from drive_trace.vocabulary import EVENTS, FieldType, ObjectShape, OneOfShape
+
+_SPACE = " \t\r\n"
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_DELETING = {ProblemKind.COMMENT, ProblemKind.TEXT_AFTER}
+"""Mistakes whose repair deletes what somebody wrote."""
+_COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
+
+
+def replace_value(line: Line, path: Path, text: str) -> Edit:
+    """Put JSON text in place of the value at ``path``."""
+    return Edit(line, resolve(line.text, Place(Part.VALUE, path)), text)
+
+
+def replace_key(line: Line, path: Path, key: str) -> Edit:
+    """Give the pair at ``path`` another key."""
+    return Edit(line, resolve(line.text, Place(Part.KEY, path)), as_json(key))
+
+
+def delete_member(line: Line, path: Path, occurrence: int = -1) -> Edit | None:
+    """Take a whole pair out, with one of the commas beside it."""
+    text = line.text
+    pair = pair_at(text, path, occurrence)
+    if pair is None or pair.value is None:
+        return None
+    after = _COMMA.match(text, pair.value.end)
+    if after is not None:
+        return Edit(line, Span(pair.key.start, after.end()), "")
+    before = text[: pair.key.start].rstrip(_SPACE)
+    start = len(before[:-1].rstrip(_SPACE)) if before.endswith(",") else pair.key.start
+    return Edit(line, Span(start, pair.value.end), "")
+
+
+def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> Edit | None:
+    """Add pairs, given as key and JSON text, at the end of the object at ``path``."""
+    pairs = ",".join(f"{as_json(key)}:{value}" for key, value in fields)
+    end = resolve(line.text, Place(Part.END, path))
+    if not pairs or line.text[end.start : end.end] != "}":
+        return None
+    before = line.text[: end.start].rstrip(_SPACE)
+    comma = "" if before.endswith("{") else ","
+    return Edit(line, Span(len(before), len(before)), comma + pairs)
+
+
+def values_of(line: Line, path: Path = ()) -> Mapping[str, Any]:
+    """The keys and values of the object at ``path``; none where there is no object."""
+    return _values_of(line.text, path)
+
+
+@lru_cache(maxsize=2)
+def _values_of(text: str, path: Path) -> Mapping[str, Any]:
+    # Asked for each undeclared key of a line in turn.
+    try:
+        data = orjson.loads(text)
+    except ValueError:
+        data = syntax_of(text).to_python()
+    for step in path:
+        data = data[step] if isinstance(data, dict) and step in data else None
+    return data if isinstance(data, dict) else {}
+
+
+def repairs(finding: Finding) -> Iterable[Fix]:
+    """What can be done about a line that is not JSON. Nothing of it is safe on a line that names
+    a feed: there it can change a verdict or a figure.
+    """
+    assert finding.remark is not None
+    problem = finding.remark.problem
+    assert problem is not None
+    for repair in problem.repairs:
+        edits = tuple(Edit(finding.line, span, text) for span, text in repair.edits)
+        level = Level.SAFE if repair.safe else Level.IN_BULK
+        if problem.kind in _DELETING or names_a_feed(finding.line.text):
+            level = Level.BY_HAND
+        yield Fix(repair.title, level, edits)
+
+
+def capped(fix: Fix) -> Fix:
+    """The fix as it may be made: in bulk, nothing is changed that says something of a feed."""
+    if fix.level is not Level.IN_BULK:
+        return fix
+    lines = dict.fromkeys(edit.line for edit in fix.edits)
+    said = "".join(line.text for line in lines)
+    return fix._replace(level=Level.BY_HAND) if names_a_feed(said) else fix
+
+
+def names_a_feed(text: str) -> bool:
+    """Whether the name of a feed stands anywhere on a line, be it in escapes: of a broken line
+    it cannot be told for sure which event it was meant to be.
+    """
+    plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
+    return any(event.name in plain for event in EVENTS.values() if event.is_feed)
+
+
+def placeholder(field: FieldType) -> str:
+    """JSON text for a field still to be filled in: null where that is a value, else a gap
+    that stays an error, so that no fix can make up a fact. An empty string or array is no gap:
+    readers accept it.
+    """
+    if field.nullable:
+        return "null"
+    if isinstance(field.shape, ObjectShape):
+        inner = (
+            f"{as_json(key)}:{placeholder(each)}"
+            for key, each in field.shape.fields.items()
+            if each.is_required
+        )
+        return "{" + ",".join(inner) + "}"
+    if isinstance(field.shape, OneOfShape) and len(field.shape.meanings) == 1:
+        return as_json(next(iter(field.shape.meanings)))
+    return '""' if isinstance(field.shape, OneOfShape) else "null"
+
+
+def is_gap(field: FieldType) -> bool:
+    """Whether what :func:`placeholder` puts in still has to be filled in."""
+    return not field.nullable and not (
+        isinstance(field.shape, OneOfShape) and len(field.shape.meanings) == 1
+    )
+
+
+def as_json(value: object) -> str:
+    """Compact JSON text of a value; a lone surrogate is written as its escape."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"))
+    return text

@@ -1,0 +1,97 @@
+"""Runs the rules that look across lines over the entities of a trace, and over few after an edit.
+
+What is found is kept by the entity that it was found on: an edit has the
+entities that its lines belong to built anew, and what was found on them before
+goes. Nothing here knows a rule or a kind of entity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from drive_trace.linter.entities import Trace, named_by
+from drive_trace.linter.lives import KINDS
+from drive_trace.linter.rule import Finding, Rule
+from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import RuleSettings
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import Line
+
+Check = Callable[[Any], Iterable[Finding]]
+EntityKey = tuple[type[tuple[Any, ...]], Hashable]
+
+
+class Judge:
+    """What rules find across the lines of a trace: by the rules that are on, with their options."""
+
+    def __init__(self, index: Index, lines: Sequence[Line], settings: RuleSettings) -> None:
+        self._trace = Trace(index, lines)
+        self._checks: dict[type[tuple[Any, ...]], list[Check]] = {}
+        for rule in RULES.values():
+            if rule.entity in KINDS and settings.severity(rule) is not None:
+                self._checks.setdefault(rule.entity, []).append(_check_of(rule, settings))
+        self._by_field: dict[str, list[type[tuple[Any, ...]]]] = {}
+        for entity in self._checks:
+            for field in KINDS[entity].fields:
+                self._by_field.setdefault(field, []).append(entity)
+        self._found: dict[EntityKey, list[Finding]] = {}
+        self._changed: set[EntityKey] = set()
+
+    def of_whole(self) -> Iterator[Finding]:
+        """What is found in the whole trace."""
+        for entity in self._checks:
+            for key, built in KINDS[entity].whole(self._trace):
+                found = self._run(entity, built)
+                if found:
+                    self._found.setdefault((entity, key), []).extend(found)
+                    yield from found
+
+    def touch(self, line: Line) -> None:
+        """A line has come, or has gone; the index knows that already."""
+        self._changed.update(self._entities_of(line))
+
+    def look_again(self, gone: set[Line]) -> tuple[list[Finding], list[Finding]]:
+        """Build what was touched anew. Gives what was found on it before, and what is now."""
+        before: list[Finding] = []
+        now: list[Finding] = []
+        self._changed.update((each, ()) for each in self._checks if not KINDS[each].fields)
+        for each in self._changed:
+            before += self._found.pop(each, ())
+            key = each[1]
+            if (key[-1] if isinstance(key, tuple) and key else key) not in gone:
+                now += self._look(each)
+        self._changed.clear()
+        return before, now
+
+    def expect_edits(self, line: Line) -> None:
+        """Build the tables that an edit of such a line needs."""
+        for entity, key in self._entities_of(line):
+            list(KINDS[entity].build(self._trace, key))
+
+    def _entities_of(self, line: Line) -> Iterator[EntityKey]:
+        for named in named_by(self._trace, line, self._by_field):
+            for entity in self._by_field[named.field]:
+                for key in KINDS[entity].keys(named):
+                    if key is not None:
+                        yield entity, key
+
+    def _look(self, each: EntityKey) -> Sequence[Finding]:
+        entity, key = each
+        found: list[Finding] = []
+        for built in KINDS[entity].build(self._trace, key):
+            found += self._run(entity, built)
+        if found:
+            self._found[each] = found
+        return found
+
+    def _run(self, entity: type[tuple[Any, ...]], built: tuple[Any, ...]) -> list[Finding]:
+        found: list[Finding] = []
+        for check in self._checks[entity]:
+            found += check(built)
+        return found
+
+
+def _check_of(rule: Rule[Any], settings: RuleSettings) -> Check:
+    return partial(rule.check, **settings.values(rule)) if rule.options else rule.check

@@ -1,0 +1,218 @@
+"""What a rule is, what it looks at, and what it finds.
+
+A rule is one file. It declares ``RULE``; its module docstring is its
+documentation; its examples are run as tests. It declares the class of entities
+that it looks at, and is a pure function of one of them: an edit re-runs the
+rules over the few entities that its lines belong to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Any, Concatenate, Generic, NamedTuple, TypeVar
+
+from drive_trace.text.escaping import printable
+from drive_trace.text.spans import Span
+from drive_trace.trace.index import Run
+from drive_trace.trace.line import Line, Remark
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import StringShape
+
+LINES_BELOW = 200
+"""How far below its finding a fix may look."""
+
+
+class Severity(IntEnum):
+    """How bad a finding is; the numbers are LSP's ``DiagnosticSeverity``."""
+
+    ERROR = 1
+    WARNING = 2
+    INFORMATION = 3
+    HINT = 4
+
+    @property
+    def label(self) -> str:
+        """The name used in output and configuration."""
+        return self.name.lower()
+
+
+class Edit(NamedTuple):
+    """Put ``text`` in place of ``span`` of ``line``; one past the line is the newline behind it."""
+
+    line: Line
+    span: Span
+    text: str
+
+
+class Level(StrEnum):
+    """How a fix may be made."""
+
+    SAFE = "safe"
+    """Unasked, with all others: it repairs form alone and cannot change what the event says."""
+    IN_BULK = "in bulk on request"
+    """With all others, where somebody asks for suggestions too: it hardly can be wrong, deletes
+    nothing that somebody wrote, and changes no id, no outcome and no number.
+    """
+    BY_HAND = "one at a time"
+    """By a person who has looked at it."""
+
+
+class Fix(NamedTuple):
+    """A way to mend a finding."""
+
+    title: str
+    level: Level
+    edits: tuple[Edit, ...]
+
+    @property
+    def safe(self) -> bool:
+        """Whether it may be made unasked."""
+        return self.level is Level.SAFE
+
+
+Words = tuple[str | Line, ...]
+"""A message; a line stands for its number, which is put in when the message is shown."""
+
+
+class Related(NamedTuple):
+    """Another place that explains a finding."""
+
+    line: Line
+    place: Place | Span
+    words: Words
+
+
+class Finding(NamedTuple):
+    """What one rule found on one token."""
+
+    rule: Rule[Any]
+    line: Line
+    place: Place | Span
+    words: Words
+    related: tuple[Related, ...] = ()
+    remark: Remark | None = None
+    """For findings on one line: what the reader noticed."""
+    expected: object = None
+    """What should stand there, where that is known: what a fix puts there."""
+    run: Run | None = None
+    """Where a fix looks for what can have been meant."""
+
+
+class Remarked(NamedTuple):
+    """A line and one remark that the reader made on it, of the concern named like the rule.
+
+    The rule finds exactly one thing wrong with it. Entities of more than one line are in
+    ``entities.py`` and ``lives.py``.
+    """
+
+    line: Line
+    remark: Remark
+
+
+EntityT = TypeVar("EntityT", bound=tuple[object, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A piece of a trace, which is run as a test: ``^^^`` marks stand under the rule's findings.
+
+    Without a mark it is a near miss, of which the rule has nothing to say. How a
+    piece of a trace is written is described in ``tests/support/fixtures.py``.
+    """
+
+    before: str
+    after: str | None = None
+    """The text after a fix of the first finding; None says that it offers none."""
+    fix: str | None = None
+    """The title of that fix; None is the first one."""
+    path: str | None = None
+    """Where the trace lies."""
+    beside: str | None = None
+    """Another trace, ``other.jsonl``, that is checked before this one; for rules between files."""
+    encoding: str = "utf-8"
+    """How the file is written."""
+
+
+OptionValue = int | float | bool | str
+
+
+class Option(NamedTuple):
+    """A setting of one rule; its type is its default's."""
+
+    name: str
+    """Kebab-case, with the unit as its last word."""
+    default: OptionValue
+    prose: str
+    """One sentence: what it changes."""
+    minimum: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rule(Generic[EntityT]):
+    """A rule: a code, a default severity and a pure function of one entity."""
+
+    code: str
+    severity: Severity
+    entity: type[EntityT]
+    check: Callable[Concatenate[EntityT, ...], Iterable[Finding]]
+    """Called with such an entity and, by keyword, with the values of the rule's options: of one
+    called ``tolerance-ms`` as ``tolerance_ms``.
+    """
+    summary: str
+    """One sentence: what it finds."""
+    check_across: Callable[[Any], Iterable[Finding]] | None = None
+    """What the rule finds between files that are checked together, beside what it finds in one:
+    called with a ``RunInFiles``.
+    """
+    fixes: Callable[[Finding], Iterable[Fix]] = field(default=lambda _: ())
+    """Works out the fixes of one of its findings, when somebody asks for them."""
+    fixes_below: Callable[[Finding, int, Sequence[Line]], Iterable[Fix]] | None = None
+    """Further fixes, which look at the lines below: called with the finding, its line's number
+    and the next ``LINES_BELOW`` lines.
+    """
+    unnecessary: bool = False
+    """Whether what it marks has no effect (shown faded)."""
+    options: tuple[Option, ...] = ()
+    """What can be set of it, beside its severity."""
+    is_settable: bool = True
+    """Whether configurations have a say in it."""
+
+
+def malformed(rule: Rule[Any], subject: Remarked) -> Finding:
+    """The finding on a string that is not written as it is by convention."""
+    line, remark = subject
+    assert remark.field is not None
+    assert isinstance(remark.field.shape, StringShape)
+    assert remark.field.shape.form is not None
+    expected = remark.field.shape.form.words
+    words = f"`{remark.path[-1]}` should be {expected}; found {shown(remark.found)}"
+    return Finding(rule, line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+
+
+def wrong_value(rule: Rule[Any], subject: Remarked, hint: str = "") -> Finding:
+    """The finding on a value that is not what its field takes."""
+    line, remark = subject
+    assert remark.field is not None
+    name = next(str(step) for step in reversed(remark.path) if isinstance(step, str))
+    what = f"an item of `{name}`" if isinstance(remark.path[-1], int) else f"`{name}`"
+    words = f"{what} must be {remark.field.describe()}; found {shown(remark.found)}{hint}"
+    return Finding(rule, line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: short, and with nothing in it that could mislead."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{printable(value)}"'
+    if isinstance(value, list):
+        return "an array"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return "a number too large for a double"
+    return printable(str(value))

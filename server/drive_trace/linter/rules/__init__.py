@@ -1,0 +1,43 @@
+"""The rules, one file each; this module finds them.
+
+A module of this package with a ``RULE`` is a rule. Its code is its file's name
+in kebab-case, which a test holds it to.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from drive_trace.linter.rule import Example, Rule
+
+
+def _discover() -> dict[str, Rule[Any]]:
+    names = sorted(each.name for each in pkgutil.iter_modules(__path__))
+    modules = [import_module(f"{__name__}.{name}") for name in names]
+    return {module.RULE.code: module.RULE for module in modules}
+
+
+RULES: Mapping[str, Rule[Any]] = _discover()
+"""Every rule by its code."""
+
+SETTABLE: Mapping[str, Rule[Any]] = {code: rule for code, rule in RULES.items() if rule.is_settable}
+"""Those that configurations have a say in."""
+
+
+def documentation(rule: Rule[Any]) -> str:
+    """What the rule's module says of it, in Markdown."""
+    return (_module(rule).__doc__ or "").strip()
+
+
+def examples(rule: Rule[Any]) -> tuple[Example, ...]:
+    """Pieces of traces that show what the rule finds, and what it does not."""
+    shown: tuple[Example, ...] = _module(rule).EXAMPLES
+    return shown
+
+
+def _module(rule: Rule[Any]) -> ModuleType:
+    return import_module(f"{__name__}.{rule.code.replace('-', '_')}")

@@ -1,0 +1,48 @@
+"""A spec or plan is authored before it is amended. An amendment without an authoring above it
+means that the authoring was not recorded, or that the path is written in another way: what the
+file has cost, and how long it took to become stable, cannot be told.
+
+A file may have been authored in another run of the trace. Nothing is said where a rejected or
+unknown line of the run above names the path: the authoring may be there. Of one file, at most 16
+amendments are marked.
+
+**Fix.** None is offered: when the file was authored is not in the trace.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities import Unauthored
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.trace.places import Part, Place
+
+
+def _check(subject: Unauthored) -> Iterable[Finding]:
+    what = subject.field.removesuffix("_path")
+    words = f"no `{what}-authored` above authors this {what}"
+    for line in subject.lines:
+        yield Finding(RULE, line, Place(Part.VALUE, (subject.field,)), (words,))
+
+
+RULE = Rule(
+    code="amended-before-authored",
+    severity=Severity.INFORMATION,
+    entity=Unauthored,
+    check=_check,
+    summary="A spec or plan is amended that was not authored before.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"spec-authored","spec_path":"projects/cart/spec.md"}
+        EVENT{"event_type":"spec-amended","spec_path":"projects/cart/slices/tax/spec.md"}
+        … no `spec-authored` above authors this spec  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
+        EVENT{"event_type":"plan-amended","plan_path":"projects/cart/plan.md"}
+        """
+    ),
+)

@@ -1,0 +1,101 @@
+"""`brief_disposition` says how a brief relates to the earlier ones of its dispatch: the first is
+`initial`, one with the hash of an earlier one is a `reissue`, any other is `amended`. Where the
+hashes say otherwise, brief stability is counted wrong.
+
+Judged only where every brief of the dispatch has a sha256 in 64 hexadecimal digits, no rejected or
+unknown line of the run names the dispatch, and the trace has its start; and not in a dispatch of
+more than 100 briefs.
+
+**Fix.** What the hashes say, as a suggestion: the hash may be the wrong one.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.lives import Brief
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Related,
+    Rule,
+    Severity,
+    Words,
+    shown,
+)
+from drive_trace.trace.places import Part, Place
+
+_DISPOSITION = Place(Part.VALUE, ("brief_disposition",))
+_HASH = Place(Part.VALUE, ("brief_content_hash",))
+
+
+def _check(subject: Brief) -> Iterable[Finding]:
+    line, first, same, expected = subject
+    related: tuple[Related, ...] = ()
+    words: Words = (": it is the first brief of its dispatch",)
+    if same is not None:
+        words = (": it has the hash of the brief on line ", same)
+        related = (Related(same, _HASH, ("the same hash here",)),)
+    elif first is not None:
+        words = (": its hash is a new one among the dispatch's briefs, which start on line ", first)
+        related = (Related(first, _HASH, ("the dispatch's first brief",)),)
+    found = shown(line.fact("brief_disposition"))
+    words = (f'expected "{expected}", found {found}', *words)
+    yield Finding(RULE, line, _DISPOSITION, words, related, expected=expected)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    edit = replace_value(finding.line, ("brief_disposition",), as_json(finding.expected))
+    yield Fix(f"Replace with {shown(finding.expected)}", Level.BY_HAND, (edit,))
+
+
+RULE = Rule(
+    code="brief-disposition-mismatch",
+    severity=Severity.WARNING,
+    entity=Brief,
+    check=_check,
+    fixes=_fixes,
+    summary="A brief's disposition is not what the hashes of its dispatch say.",
+)
+
+_A, _B = "a" * 64, "b" * 64
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start"}
+        EVENT{"event_type":"brief-issued","brief_disposition":"initial"}
+        EVENT{"event_type":"brief-issued","brief_disposition":"amended"}
+        … it has the hash of the brief on line 2              ^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-start"}
+        EVENT{"event_type":"brief-issued","brief_disposition":"initial"}
+        EVENT{"event_type":"brief-issued","brief_disposition":"reissue"}
+        """,
+        fix='Replace with "reissue"',
+    ),
+    Example(
+        f"""
+        EVENT{{"event_type":"dispatch-start"}}
+        EVENT{{"event_type":"brief-issued","brief_disposition":"amended","brief_content_hash":"{_A}"}}
+        … it is the first brief of its dispatch               ^^^^^^^^^
+        EVENT{{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"{_B}"}}
+        … its hash is a new one                               ^^^^^^^^^
+        """,
+        f"""
+        EVENT{{"event_type":"dispatch-start"}}
+        EVENT{{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"{_A}"}}
+        EVENT{{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"{_B}"}}
+        """,
+    ),
+    # Hashes that are none say nothing.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start"}
+        EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
+        EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
+        """
+    ),
+)

@@ -1,0 +1,55 @@
+"""A byte-order mark (U+FEFF) stands before the object. It cannot be seen, and some editors write it
+at the start of every file; readers reject the line, so the event is lost.
+
+**Fix.** The mark is removed, which is safe, but for a line that names one of the two feeds: there
+it can change a verdict.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import repairs
+from drive_trace.linter.rule import Example, Finding, Remarked, Rule, Severity
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    problem = subject.remark.problem
+    assert problem is not None
+    yield Finding(RULE, subject.line, problem.span, (problem.message,), remark=subject.remark)
+
+
+RULE = Rule(
+    code="byte-order-mark",
+    severity=Severity.ERROR,
+    entity=Remarked,
+    check=_check,
+    fixes=repairs,
+    summary="An invisible byte-order mark stands before the object.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        \ufeff{"event_type":"tool-called"}
+        ^ … byte-order mark
+        """,
+        """
+        {"event_type":"tool-called"}
+        """,
+        fix="Remove the byte-order mark",
+    ),
+    Example(
+        """
+        \ufeff{"event_type":"correctness-recorded"
+        ^
+        """,
+        """
+        {"event_type":"correctness-recorded"
+        """,
+    ),
+    # Inside a string it is a character like any other.
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","slice_slug":"\ufeffretry-queue"}
+        """
+    ),
+)

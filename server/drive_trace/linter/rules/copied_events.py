@@ -1,0 +1,69 @@
+"""Events of this file stand in another one, too, which was checked before it. They are the same
+where their `event_id` and their record are the same but for white space. Most often a trace was
+copied as a whole, or a line was appended to two files. `drive-trace score` and `report` count such
+events once; a reader that adds up files counts them twice.
+
+This is looked for by `drive-trace check` among the files that are checked together. There is one
+finding for every other file, on the first of the events.
+
+**Fix.** None is offered: keep one of the two files, or the events in one of them.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.linter.shared_events import EVENT_ID, SharedEvents
+
+
+def _check(subject: SharedEvents) -> Iterable[Finding]:
+    if not subject.are_copies:
+        return
+    if subject.size == 1:
+        words = f"this event stands on line {subject.number} of {subject.other} too; it counts once"
+    else:
+        words = f"{subject.size} events of this file stand in {subject.other} too"
+        words += f" (this one on line {subject.number}); they count once"
+    yield Finding(RULE, subject.line, EVENT_ID, (words,))
+
+
+RULE = Rule(
+    code="copied-events",
+    severity=Severity.WARNING,
+    entity=SharedEvents,
+    check=_check,
+    summary="Events stand in two files that are checked together.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+        … line 1 of other.jsonl too; it counts once     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """,
+        beside="""
+        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+        """,
+    ),
+    # The first of several is marked.
+    Example(
+        """
+        EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000001"}
+        EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
+        … 2 events of this file stand               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000003"}
+        """,
+        beside="""
+        EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000003"}
+        EVENT{"event_type":"round-start","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
+        """,
+    ),
+    # The same event again has an id of its own.
+    Example(
+        """
+        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000001"}
+        """,
+        beside="""
+        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-000000000002"}
+        """,
+    ),
+)

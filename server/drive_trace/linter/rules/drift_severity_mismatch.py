@@ -1,0 +1,84 @@
+"""A health check's `max_drift_severity` is `none` exactly when its `drift_signal_count` is 0. A
+severity without a signal, or signals without a severity, says that one of the two is wrong.
+
+**Fix.** Where there are no signals, `none` is suggested. How serious a signal is, only the writer
+knows.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import replace_value, values_of
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Related,
+    Remarked,
+    Rule,
+    Severity,
+    shown,
+)
+from drive_trace.trace.places import Part, Place
+
+_COUNT = Place(Part.VALUE, ("drift_signal_count",))
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    line, remark = subject
+    count = values_of(line)["drift_signal_count"]
+    words = (
+        f'must be "none" where there are no signals; found {shown(remark.found)}'
+        if count == 0
+        else f'must not be "none" where there are signals ({shown(count)})'
+    )
+    yield Finding(
+        RULE,
+        line,
+        Place(Part.VALUE, remark.path),
+        (f"`max_drift_severity` {words}",),
+        related=(Related(line, _COUNT, ("the signals are counted here",)),),
+        remark=remark,
+    )
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    assert finding.remark is not None
+    if finding.remark.found != "none":
+        edit = replace_value(finding.line, finding.remark.path, '"none"')
+        yield Fix('Replace with "none"', Level.BY_HAND, (edit,))
+
+
+RULE = Rule(
+    code="drift-severity-mismatch",
+    severity=Severity.WARNING,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="The worst severity of drift does not go with the number of signals.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"low"}
+        … must be "none" where there are no signals; found "low"                            ^^^^^
+        """,
+        """
+        EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"none"}
+        """,
+        fix='Replace with "none"',
+    ),
+    Example(
+        """
+        EVENT{"event_type":"health-check-fired","drift_signal_count":2,"max_drift_severity":"none"}
+        … must not be "none" where there are signals (2)                                    ^^^^^^
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"health-check-fired","drift_signal_count":0,"max_drift_severity":"none"}
+        EVENT{"event_type":"health-check-fired","drift_signal_count":1,"max_drift_severity":"low"}
+        """
+    ),
+)

@@ -1,0 +1,69 @@
+"""An `event_id` names one event, in the whole trace. Two events with the same id are most often
+one line that was appended twice, or a copied line whose id was not changed: what counts events
+counts one too many, and what refers to the id is ambiguous.
+
+**Fix.** A new id, made from the line itself. It is a suggestion, because the line may be a copy to
+be deleted instead.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.entities import SharedId
+from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
+from drive_trace.trace.places import Part, Place
+
+_EVENT_ID = Place(Part.VALUE, ("event_id",))
+
+
+def _check(subject: SharedId) -> Iterable[Finding]:
+    previous, line = subject
+    same = " in all else too" if line.text.strip() == previous.text.strip() else ""
+    yield Finding(
+        RULE,
+        line,
+        _EVENT_ID,
+        ("`event_id` must be unique in the trace; line ", previous, f" has the same{same}"),
+        related=(Related(previous, _EVENT_ID, ("the same id here",)),),
+    )
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    import hashlib  # noqa: PLC0415 - these two take long to load, and are seldom needed
+    from uuid import UUID  # noqa: PLC0415
+
+    digest = hashlib.sha256(finding.line.text.encode("utf-8", "surrogatepass")).digest()
+    new = str(UUID(bytes=digest[:16], version=4))
+    edit = replace_value(finding.line, ("event_id",), as_json(new))
+    yield Fix("Give this event an id of its own", Level.BY_HAND, (edit,))
+
+
+RULE = Rule(
+    code="duplicate-event-id",
+    severity=Severity.WARNING,
+    entity=SharedId,
+    check=_check,
+    fixes=_fixes,
+    summary="An event has the id of an earlier event.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+        EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+        … line 1 has the same                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+        EVENT{"event_type":"project-closed","event_id":"cc33c509-b98c-4bef-a901-a7116bcb98d4"}
+        """,
+    ),
+    # An id that differs in one place is another id.
+    Example(
+        """
+        EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
+        EVENT{"event_type":"project-closed","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e20"}
+        """
+    ),
+)

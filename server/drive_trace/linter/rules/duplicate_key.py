@@ -1,0 +1,106 @@
+"""A key stands twice in one object. The last one counts; the earlier value is dead, and whoever
+reads the line by eye may take it for the real one.
+
+**Fix.** The dead pair is deleted. That is safe where it says what the other one says; another value
+may be the one that was meant.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import delete_member
+from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Remarked, Rule, Severity
+from drive_trace.text.escaping import printable
+from drive_trace.trace.line import Line, Remark
+from drive_trace.trace.places import Part, Place, pair_at
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    line, remark = subject
+    name = printable(str(remark.path[-1]))
+    words = f"`{name}` stands again later in this object: this value is dead, the last one counts"
+    yield Finding(
+        RULE,
+        line,
+        Place(Part.KEY, remark.path, remark.occurrence),
+        (words,),
+        related=(Related(line, Place(Part.KEY, remark.path), (f"this `{name}` counts",)),),
+        remark=remark,
+    )
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    assert finding.remark is not None
+    edit = delete_member(finding.line, finding.remark.path, finding.remark.occurrence)
+    if edit is not None:
+        name = printable(str(finding.remark.path[-1]))
+        yield Fix(f"Delete the dead `{name}`", _level(finding.line, finding.remark), (edit,))
+
+
+def _level(line: Line, remark: Remark) -> Level:
+    """Safe where the pair that counts says the same; another value somebody may look for."""
+    dead = pair_at(line.text, remark.path, remark.occurrence)
+    live = pair_at(line.text, remark.path)
+    texts = {line.text[slice(*pair.value)] for pair in (dead, live) if pair and pair.value}
+    return Level.SAFE if len(texts) == 1 else Level.BY_HAND
+
+
+RULE = Rule(
+    code="duplicate-key",
+    severity=Severity.WARNING,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="A key stands twice; only the last one counts.",
+    unnecessary=True,
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","result":"failed","result":"completed"}
+                                          ^^^^^^^^ … this value is dead
+        """,
+        """
+        EVENT{"event_type":"dispatch-end","result":"completed"}
+        """,
+        fix="Delete the dead `result`",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","result":"failed","result":"failed"}
+                                          ^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-end","result":"failed"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":2,"L":0,"XL":0}}
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"S":2,"M":2,"L":0,"XL":0}}
+                                                                         ^^^
+        """,
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":2,"M":2,"L":0,"XL":0}}
+        """,
+    ),
+    # Keys are compared by what they say, not by how they are written.
+    Example(
+        r"""
+        EVENT{"event_type":"dispatch-end","resul\u0074":"failed","result":"completed"}
+                                          ^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-end","result":"completed"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"result","linear_ref":"result"}
+        """
+    ),
+)

@@ -1,0 +1,159 @@
+"""Of several `correctness-recorded` events of a run the last one counts, as a whole: its nulls
+replace what was recorded before. A writer that knows only one component and leaves the others
+null erases them, and a run that was graded becomes *not computable*.
+
+Judged is what holds in the end: the null is marked on the last `correctness-recorded` of the run,
+which decides, however many lines with the same null stand above it. Where a later event records
+the component again, nothing is said any more. Between files that are checked together the grade
+with the latest `ts` decides, and its nulls erase what another file has recorded; that is looked
+for by `drive-trace check`.
+
+**Fix.** The recorded component is carried over. It is a suggestion, because the erasure may be
+meant: a verdict can be withdrawn. To repair a trace without changing what was written, append a
+`correctness-recorded` with every component, as `drive-trace record` does.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.entities import FeedEvent, GradeInFile, RunInFiles
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Related,
+    Rule,
+    Severity,
+    shown,
+)
+from drive_trace.text.escaping import printable
+from drive_trace.trace.line import Line
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS
+
+_GRADES = ("pass", "fail")
+
+
+def _check(subject: FeedEvent) -> Iterable[Finding]:
+    line = subject.line
+    if subject.following is not None or line.event is not EVENTS["correctness-recorded"]:
+        return
+    for name in CORRECTNESS_FIELDS:
+        if line.fact(name) is None:
+            recorded = subject.last_recorded(name, _GRADES)
+            if recorded is not None:
+                yield _finding(line, name, recorded)
+
+
+def _check_across(subject: RunInFiles) -> Iterable[Finding]:
+    latest = subject.latest()
+    for name in CORRECTNESS_FIELDS:
+        recorded = subject.latest(name)
+        if latest is None or recorded is None or latest.line.fact(name) is not None:
+            continue
+        if name not in latest.erased:  # of which the finding in the file tells
+            yield _finding_across(name, latest, recorded)
+
+
+def _finding_across(name: str, latest: GradeInFile, recorded: GradeInFile) -> Finding:
+    place = Place(Part.VALUE, (name,))
+    where = f"on line {recorded.number} of {printable(recorded.path, 4096)}"
+    words = f"`{name}` was {shown(recorded.line.fact(name))} {where}; this null erases it"
+    related = Related(recorded.line, place, (f"`{name}` recorded here",))
+    return Finding(RULE, latest.line, place, (words,), related=(related,))
+
+
+def _finding(line: Line, name: str, recorded: Line) -> Finding:
+    place = Place(Part.VALUE, (name,))
+    grade = shown(recorded.fact(name))
+    words = (f"`{name}` was {grade} on line ", recorded, "; this null erases it")
+    related = Related(recorded, place, (f"`{name}` recorded here",))
+    return Finding(RULE, line, place, words, related=(related,))
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    assert isinstance(finding.place, Place)
+    path = finding.place.path
+    recorded = finding.related[0].line.fact(str(path[0]))
+    edit = replace_value(finding.line, path, as_json(recorded))
+    yield Fix(f"Carry over {shown(recorded)}", Level.BY_HAND, (edit,))
+
+
+RULE = Rule(
+    code="erased-verdict",
+    severity=Severity.WARNING,
+    entity=FeedEvent,
+    check=_check,
+    check_across=_check_across,
+    fixes=_fixes,
+    summary="The grade that decides is null for a component that was recorded before.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        … `qa` was "fail" on line 1; this null erases it                   ^^^^
+        """,
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+        """,
+        fix='Carry over "fail"',
+    ),
+    # Another file had recorded more.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":null,"qa":"pass","intent":"pass"}
+        … `mechanical` was "fail" on line 1 of other.jsonl     ^^^^
+        """,
+        beside="""
+        EVENT{"event_type":"correctness-recorded","mechanical":"fail","ts":"2020-01-01T00:00:00.000Z"}
+        """,
+    ),
+    # The last line decides: that is where the null is marked, also where others were null before.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        … `qa` was "fail" on line 1; this null erases it                   ^^^^
+        """,
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
+        """,
+    ),
+    # Recorded again in a line that was appended: nothing is lost.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":"pass"}
+        """
+    ),
+    # What was never recorded is not erased, and a component may be graded anew.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":null}
+        EVENT{"event_type":"correctness-recorded","mechanical":"fail","qa":null,"intent":"pass"}
+        """
+    ),
+    # Another run's verdicts are its own.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","project_run_id":"checkout-retry"}
+        EVENT{"event_type":"correctness-recorded","project_run_id":"search-index","qa":null}
+        """
+    ),
+    # A token count that is not known any more is no verdict.
+    Example(
+        """
+        EVENT{"event_type":"tokens-recorded","input_tokens":100}
+        EVENT{"event_type":"tokens-recorded","input_tokens":null}
+        """
+    ),
+)

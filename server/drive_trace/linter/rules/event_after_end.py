@@ -1,0 +1,64 @@
+"""After its `dispatch-end` or `round-end`, nothing more happens in a dispatch or round. An event
+that follows was written late, or the dispatch went on: then its end was written too early, and its
+duration is too short. To go on with a dispatch, start a new one and name the old one as its
+`parent_dispatch_id`.
+
+A second start or end speaks for itself (`repeated-start`, `repeated-end`). After one end, at most
+16 lines of each event are marked.
+
+**Fix.** None is offered: nothing that was recorded is wrong by itself.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.ids import id_place
+from drive_trace.linter.lives import Span
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.trace.line import Line
+
+
+def _check(subject: Span) -> Iterable[Finding]:
+    begin, end = subject.begin, subject.previous_end
+    lines: Iterable[Line] = ()
+    if subject.is_over:
+        lines, end = subject.lines, begin
+    elif begin is not None and subject.is_open and subject.previous_start is None:
+        lines = (begin,)
+    if end is None:
+        return
+    place, what = id_place(subject.of), subject.of.entity
+    related = (Related(end, place, (f"the {what} ended here",)),)
+    for line in lines:
+        yield Finding(RULE, line, place, (f"this {what} ended on line ", end), related)
+
+
+RULE = Rule(
+    code="event-after-end",
+    severity=Severity.INFORMATION,
+    entity=Span,
+    check=_check,
+    summary="An event belongs to a dispatch or round that had ended.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        EVENT{"event_type":"round-start","dispatch_id":"D1"}
+        … this dispatch ended on line 2                ^^^^
+        EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
+        … this dispatch ended on line 2                 ^^^^
+        """
+    ),
+    # The last round may end with its dispatch, whichever is written first.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"round-start","dispatch_id":"D1"}
+        EVENT{"event_type":"round-end","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        """
+    ),
+)

@@ -1,0 +1,178 @@
+"""A line of a trace holds one JSON object and nothing else. Readers drop a line that is not
+valid JSON, so the event that it was meant to record is lost to every figure and to the
+verdict.
+
+The message says what broke and where: a trailing comma, single quotes, a comment, two objects
+on a line, an object spread over lines, `NaN`, `1,900` for a number, a line that ends too early.
+
+**Fix.** Where the repair is certain (a trailing comma, quotes, a missing line break) it is offered
+and safe; where it would have to guess at a value it is a suggestion. A comment, and text behind the
+object, are deleted one at a time; so is what is wrong with a line that names one of the two feeds,
+as its repair can change a verdict. For an object that is spread over several lines (pretty-printed
+JSON), its first line has a suggestion that joins them, up to 200. A Markdown fence is removed,
+which is safe; a bracket that stands alone, as around a file that is one array, by a suggestion.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from drive_trace.json_text import ProblemKind
+from drive_trace.linter.edits import repairs
+from drive_trace.linter.joining import join
+from drive_trace.linter.rule import (
+    Edit,
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Remarked,
+    Rule,
+    Severity,
+)
+from drive_trace.text.spans import Span
+from drive_trace.trace.line import Line
+
+_AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
+"""Lines that hold nothing of a record, and how they may be removed."""
+_CUT_OFF = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    problem = subject.remark.problem
+    assert problem is not None
+    yield Finding(RULE, subject.line, problem.span, (problem.message,), remark=subject.remark)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    problem = finding.remark.problem if finding.remark is not None else None
+    level = _AROUND.get(problem.kind) if problem is not None else None
+    if level is None:
+        yield from repairs(finding)
+    else:
+        whole = Span(0, len(finding.line.text) + 1)  # with the newline that ends it
+        yield Fix("Remove the line", level, (Edit(finding.line, whole, ""),))
+
+
+def _joined(finding: Finding, number: int, below: Sequence[Line]) -> Iterable[Fix]:
+    problem = finding.remark.problem if finding.remark is not None else None
+    if problem is not None and problem.kind in _CUT_OFF:
+        fix = join(finding.line, number, below)
+        if fix is not None:
+            yield fix
+
+
+RULE = Rule(
+    code="invalid-json",
+    severity=Severity.ERROR,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    fixes_below=_joined,
+    summary="The line is not valid JSON, so readers drop it.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","result":"merged",}
+                                                              ^ … trailing comma
+        """,
+        """
+        EVENT{"event_type":"slice-completed","result":"merged"}
+        """,
+        fix="Remove the comma",
+    ),
+    # Here the repair would make a verdict of a line that counted for nothing: a suggestion.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","qa":"fail",}
+                                                             ^
+        """,
+        """
+        EVENT{"event_type":"correctness-recorded","qa":"fail"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","result":'merged'}
+                                                      ^^^^^^^^ … single quotes
+        """,
+        """
+        EVENT{"event_type":"slice-completed","result":"merged"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":NaN}
+                                                          ^^^ … NaN
+        """,
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":null}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"tokens-recorded","cache_write_tokens":1,900,000}
+                                                                  ^^^^^^^^^ … thousands separators
+        """,
+        """
+        EVENT{"event_type":"tokens-recorded","cache_write_tokens":1900000}
+        """,
+        fix="Write it as a JSON number",
+    ),
+    # Copied out of Markdown.
+    Example(
+        """
+        EVENT{"event_type":"project-closed"}
+        ```
+        ^^^ … a Markdown fence
+        """,
+        """
+        EVENT{"event_type":"project-closed"}
+        """,
+        fix="Remove the line",
+    ),
+    # A file that is one array: the brackets go, and the commas.
+    Example(
+        """
+        EVENT{"event_type":"slice-started"}
+        EVENT{"event_type":"project-closed"}
+        ]
+        ^ … a bracket alone on its line
+        """,
+        """
+        EVENT{"event_type":"slice-started"}
+        EVENT{"event_type":"project-closed"}
+        """,
+        fix="Remove the line",
+    ),
+    # Each of its lines is a record that readers drop.
+    Example(
+        """
+        {
+        ^ … unfinished, or spread over several lines
+          "event_type": "tool-called",
+          ^^^^^^^^^^^^ … an object spread over several lines
+          "tools": ["grep"]
+          ^^^^^^^ … an object spread over several lines
+        }
+        ^ … an object spread over several lines
+        """,
+        """
+        {"event_type":"tool-called","tools":["grep"]}
+        """,
+        fix="Join lines 1–4 into one",
+    ),
+    # What has no end is still being written.
+    Example(
+        """
+        {"event_type":"project-closed",
+                                      ^ … unfinished, or spread over several lines
+        """
+    ),
+    # What looks like a mistake inside a string is a part of the string.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_name":"{'D1',} // NaN"}
+        """
+    ),
+)

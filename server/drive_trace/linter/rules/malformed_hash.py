@@ -1,0 +1,70 @@
+"""A brief's content hash is its sha256 in 64 hexadecimal digits, and nothing else. Readers take
+any string; but whether a brief was reissued or amended can only be told from real hashes, and
+`pending` or `inline` is the same for every brief.
+
+**Fix.** Where the digits are there with something around them (`sha256:…`), the bare digits are
+suggested. Otherwise only the writer can work the hash out.
+"""
+
+import re
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Remarked,
+    Rule,
+    Severity,
+    malformed,
+)
+
+_LABELLED = re.compile(r"(?:sha-?256[:= -]|0x)?\s*([0-9a-f]{64})", re.IGNORECASE)
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    yield malformed(RULE, subject)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    assert finding.remark is not None
+    found = _LABELLED.fullmatch(str(finding.remark.found).strip())
+    if found is not None:
+        edit = replace_value(finding.line, finding.remark.path, as_json(found[1]))
+        yield Fix("Keep the bare digits", Level.IN_BULK, (edit,))
+
+
+RULE = Rule(
+    code="malformed-hash",
+    severity=Severity.INFORMATION,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="A content hash is not a sha256 in hexadecimal.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"brief-issued","brief_content_hash":"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
+                                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"brief-issued","brief_content_hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
+        """,
+        fix="Keep the bare digits",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"brief-issued","brief_content_hash":"pending"}
+                                                               ^^^^^^^^^ … found "pending"
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"brief-issued","brief_content_hash":"9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08"}
+        """
+    ),
+)

@@ -1,0 +1,94 @@
+"""A retro's `is_mandatory_final` is true exactly when its `trigger_class` is `mandatory-final`.
+Where the two disagree, whoever asks whether the final retro was held gets two answers.
+
+**Fix.** The value that goes with the trigger class is suggested, and for a retro that is said to
+be the final one, the trigger class that goes with it.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replace_value, values_of
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Related,
+    Remarked,
+    Rule,
+    Severity,
+    shown,
+)
+from drive_trace.trace.places import Part, Place
+
+_FINAL = "mandatory-final"
+_CLASS = ("trigger_class",)
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    line, remark = subject
+    trigger = shown(values_of(line)["trigger_class"])
+    expected = shown(not remark.found)
+    words = f"`is_mandatory_final` must be {expected} where `trigger_class` is {trigger}"
+    related = Related(line, Place(Part.VALUE, _CLASS), ("the trigger class is given here",))
+    place = Place(Part.VALUE, remark.path)
+    yield Finding(RULE, line, place, (words,), related=(related,), remark=remark)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    assert finding.remark is not None
+    line, path, found = finding.line, finding.remark.path, finding.remark.found
+    expected = as_json(not found)
+    edit = replace_value(line, path, expected)
+    yield Fix(f"Replace with {expected}", Level.BY_HAND, (edit,))
+    if found:
+        edit = replace_value(line, _CLASS, as_json(_FINAL))
+        yield Fix(f'Change `trigger_class` to "{_FINAL}"', Level.BY_HAND, (edit,))
+
+
+RULE = Rule(
+    code="mandatory-final-mismatch",
+    severity=Severity.WARNING,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="A retro's trigger class and whether it is the final one disagree.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":true}
+        … must be false where `trigger_class` is "drift-event"                               ^^^^
+        """,
+        """
+        EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
+        """,
+        fix="Replace with false",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":true}
+                                                                                             ^^^^
+        """,
+        """
+        EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
+        """,
+        fix='Change `trigger_class` to "mandatory-final"',
+    ),
+    Example(
+        """
+        EVENT{"event_type":"retro-landed","is_mandatory_final":false}
+                                                               ^^^^^ … must be true where
+        """,
+        """
+        EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final","is_mandatory_final":true}
+        EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
+        """
+    ),
+)

@@ -1,0 +1,54 @@
+"""A trace grows by whole lines. When the last line does not end with a newline, the next event
+that is appended lands on the same line, and readers drop both. Nothing is said while the last
+line is not JSON: somebody may still be writing it, and that it is broken is said already.
+
+**Fix.** A newline is added, which is safe.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities import FileEnd
+from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Rule, Severity
+from drive_trace.text.spans import Span, is_blank
+from drive_trace.trace.line import Concern
+from drive_trace.trace.places import Part, Place
+
+
+def _check(subject: FileEnd) -> Iterable[Finding]:
+    is_broken = any(remark.concern is Concern.INVALID_JSON for remark in subject.last.remarks)
+    if not is_blank(subject.last.text) and not is_broken:
+        words = "the file does not end with a newline: the next event would land on this line"
+        yield Finding(RULE, subject.last, Place(Part.LINE_END), (words,))
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    end = len(finding.line.text)
+    edit = Edit(finding.line, Span(end, end), "\n")
+    yield Fix("Add a final newline", Level.SAFE, (edit,))
+
+
+RULE = Rule(
+    code="missing-final-newline",
+    severity=Severity.WARNING,
+    entity=FileEnd,
+    check=_check,
+    fixes=_fixes,
+    summary="The last line does not end with a newline.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"project-closed"}<eof>
+                                            |
+        """,
+        """
+        EVENT{"event_type":"project-closed"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"project-closed"}
+        """
+    ),
+)

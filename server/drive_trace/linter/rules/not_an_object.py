@@ -1,0 +1,48 @@
+"""A line of a trace holds one JSON object: an event. An array, a string or a number is valid
+JSON, but no event, and readers drop it.
+
+**Fix.** None is offered: only the writer knows what was meant.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.rule import Example, Finding, Remarked, Rule, Severity, shown
+from drive_trace.trace.places import Part, Place
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    found = shown(subject.remark.found)
+    words = f"expected an object {{…}} with the fields of one event; found {found}"
+    yield Finding(RULE, subject.line, Place(Part.WHOLE), (words,), remark=subject.remark)
+
+
+RULE = Rule(
+    code="not-an-object",
+    severity=Severity.ERROR,
+    entity=Remarked,
+    check=_check,
+    summary="The line is valid JSON, but not an object.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        ["correctness-recorded"]
+        ^^^^^^^^^^^^^^^^^^^^^^^^ … found an array
+        """
+    ),
+    Example(
+        """
+        "merged"
+        ^^^^^^^^ … found "merged"
+        """
+    ),
+    # A blank line is nothing at all.
+    Example(
+        """
+        EVENT{"event_type":"slice-completed"}
+
+        EVENT{"event_type":"project-closed"}
+        """
+    ),
+)

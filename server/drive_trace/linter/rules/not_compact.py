@@ -1,0 +1,73 @@
+"""The lines of a trace are compact JSON, without white space between the tokens. Readers do not
+mind white space; but it makes a file that only grows larger than it has to be, and lines that
+were written by hand stand out in a diff for no reason.
+
+**Fix.** The white space is removed, which is safe: every key and value stays as it is written.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.json_text.spacing import compacted, first_space, space_count
+from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Remarked, Rule, Severity
+from drive_trace.text.spans import Span
+from drive_trace.trace.line import Line
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    line, remark = subject
+    text = _without_line_break(line)
+    space, count = first_space(text), space_count(text)
+    assert space is not None
+    words = f"{count:,} character{'s' * (count > 1)} of white space in a line of compact JSON"
+    yield Finding(RULE, line, space, (words,), remark=remark)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    assert isinstance(finding.place, Span)
+    start, text = finding.place.start, _without_line_break(finding.line)
+    # One edit: a line can have dozens of spaces, and a trace can have them on every line.
+    edit = Edit(finding.line, Span(start, len(text)), compacted(text)[start:])
+    yield Fix("Remove the white space", Level.SAFE, (edit,))
+
+
+def _without_line_break(line: Line) -> str:
+    return line.text.removesuffix("\r")
+
+
+RULE = Rule(
+    code="not-compact",
+    severity=Severity.HINT,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="White space stands between the tokens of a line.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_name": "D1 {a: b}, again", "model":null}
+        … 2 characters of white space                       ^
+        """,
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_name":"D1 {a: b}, again","model":null}
+        """,
+        fix="Remove the white space",
+    ),
+    # Numbers and escapes stay as they are written.
+    Example(
+        r"""
+        EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms": 1.68e6}
+                                                                                    ^
+        """,
+        r"""
+        EVENT{"event_type":"dispatch-end","result":"\u0063ompleted","wall_clock_ms":1.68e6}
+        """,
+    ),
+    # White space inside a string is part of the value.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_name":"a, b: c\\"}
+        """
+    ),
+)

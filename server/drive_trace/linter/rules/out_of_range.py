@@ -1,0 +1,47 @@
+"""A number is smaller than its field allows: counts start at 0, round numbers and slice
+indices at 1. Readers reject the event.
+
+**Fix.** None is offered: only the writer knows the right number.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.rule import Example, Finding, Remarked, Rule, Severity, wrong_value
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    yield wrong_value(RULE, subject)
+
+
+RULE = Rule(
+    code="out-of-range",
+    severity=Severity.ERROR,
+    entity=Remarked,
+    check=_check,
+    summary="A number is smaller than its field allows.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":-1}
+                                                          ^^ … an integer of at least 0; found -1
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"round-start","round_number":0}
+                                                        ^ … at least 1
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":-0}
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"spec-amended","bytes_delta":-120}
+        """
+    ),
+)

@@ -1,0 +1,53 @@
+"""A dispatch or round ends once. Ended again without a start between, one of the two ends is
+wrong: the last one counts, and their durations are added up.
+
+This speaks alone: a second end is neither an event after the end (`event-after-end`), nor is its
+duration compared with the timestamps.
+
+**Fix.** None is offered: only who wrote them knows which end is the right one.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.ids import id_place
+from drive_trace.linter.lives import Span
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+
+
+def _check(subject: Span) -> Iterable[Finding]:
+    line, end = subject.begin, subject.previous_end
+    if line is None or end is None or not subject.is_over or subject.before is not end:
+        return
+    place, what = id_place(subject.of), subject.of.entity
+    words = (f"this {what} ended on line ", end, " already")
+    yield Finding(RULE, line, place, words, (Related(end, place, (f"the {what} ended here",)),))
+
+
+RULE = Rule(
+    code="repeated-end",
+    severity=Severity.WARNING,
+    entity=Span,
+    check=_check,
+    summary="A dispatch or round is ended twice.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        … this dispatch ended on line 2 already         ^^^^
+        """
+    ),
+    # Two dispatches at once, and one whose end was rejected.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D2"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        """
+    ),
+)

@@ -1,0 +1,54 @@
+"""A slice delivers one pull request, and so it is completed once. Completed again, either an event
+was appended twice, or two slices share a slug: the assertion I1 of the method fails on it.
+
+This speaks alone: a second end is not called never started (`slice-never-started`) as well.
+
+**Fix.** None is offered: either the line is a copy, or the other slice needs a slug of its own.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities import SliceEnd
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.trace.places import Part, Place
+
+_SLUG = Place(Part.VALUE, ("slice_slug",))
+
+
+def _check(subject: SliceEnd) -> Iterable[Finding]:
+    line, previous = subject.line, subject.previous
+    if previous is not None:
+        yield Finding(
+            RULE,
+            line,
+            _SLUG,
+            ("this slice was completed on line ", previous, " already"),
+            related=(Related(previous, _SLUG, ("completed here",)),),
+        )
+
+
+RULE = Rule(
+    code="repeated-slice-completion",
+    severity=Severity.WARNING,
+    entity=SliceEnd,
+    check=_check,
+    summary="A slice is completed twice.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"abandoned"}
+        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged"}
+        … this slice was completed on line 2 already      ^^^^^^^^^^^^^
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
+        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue-2"}
+        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","project_run_id":"cart"}
+        """
+    ),
+)

@@ -1,0 +1,62 @@
+"""A dispatch or round starts once. Started again under the same id, it was either appended twice,
+or is another one that was given an id which was taken: its rounds, briefs and durations are then
+counted together with the first one's. To go on with a dispatch, start a new one and name the old
+one as its `parent_dispatch_id`.
+
+This speaks alone: a second start after the end is not called `event-after-end` as well.
+
+**Fix.** None is offered: either the line is a copy, or the events after it need an id of their
+own.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.ids import id_place
+from drive_trace.linter.lives import Span
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+
+
+def _check(subject: Span) -> Iterable[Finding]:
+    line, previous = subject.begin, subject.previous_start
+    if line is None or previous is None or not subject.is_open:
+        return
+    place, what = id_place(subject.of), subject.of.entity
+    words = (f"this {what} was started on line ", previous, " already: a new one needs its own id")
+    yield Finding(
+        RULE, line, place, words, (Related(previous, place, (f"the {what} started here",)),)
+    )
+
+
+RULE = Rule(
+    code="repeated-start",
+    severity=Severity.WARNING,
+    entity=Span,
+    check=_check,
+    summary="A dispatch or round is started twice.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        … this dispatch was started on line 1 already     ^^^^
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+        EVENT{"event_type":"round-start","round_id":"R1","round_number":2}
+        … this round was started on line 1 already  ^^^^
+        """
+    ),
+    # A dispatch that goes on with another one has an id of its own; and each run has its own ids.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D2","parent_dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1","project_run_id":"search-index"}
+        """
+    ),
+)

@@ -1,0 +1,81 @@
+"""Where a trace lies says which run it records: `projects/<slug>/trace.jsonl` and the traces of
+its slices record the run `<slug>`; `wip/drive-trace/orphan-<slice>.jsonl` and
+`wip/drive-trace/direct-<time>.jsonl` record the run that is called like the file. An event with
+another run id is scored apart, and is missing from the run that it was meant for. The first event
+of each such run is marked.
+
+Traces that lie anywhere else promise nothing.
+
+**Fix.** The run id that the path promises, as a suggestion: a file may hold several runs.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.entities import RunStart
+from drive_trace.linter.rule import Example, Finding, Fix, Level, Rule, Severity, shown
+from drive_trace.trace.paths import promised_run
+from drive_trace.trace.places import Part, Place
+
+
+def _check(subject: RunStart) -> Iterable[Finding]:
+    promised = promised_run(subject.path)
+    if promised is not None and subject.line.run != promised:
+        words = f"the trace's path promises the run {shown(promised)}"
+        words += f"; found {shown(subject.line.run)}"
+        place = Place(Part.VALUE, ("project_run_id",))
+        yield Finding(RULE, subject.line, place, (words,), expected=promised)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    edit = replace_value(finding.line, ("project_run_id",), as_json(finding.expected))
+    yield Fix(f"Replace with {shown(finding.expected)}", Level.BY_HAND, (edit,))
+
+
+RULE = Rule(
+    code="run-path-mismatch",
+    severity=Severity.WARNING,
+    entity=RunStart,
+    check=_check,
+    fixes=_fixes,
+    summary="The path of a trace promises another run id.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
+        EVENT{"event_type":"project-closed","project_run_id":"checkout-rety"}
+        … promises the run "checkout-retry"; found           ^^^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"project-started","project_run_id":"checkout-retry"}
+        EVENT{"event_type":"project-closed","project_run_id":"checkout-retry"}
+        """,
+        path="projects/checkout-retry/trace.jsonl",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
+        … promises the run "orphan-retry-queue"              ^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-start","project_run_id":"orphan-retry-queue"}
+        """,
+        path="/home/ada/shop/wip/drive-trace/orphan-retry-queue.jsonl",
+    ),
+    # A slice's trace belongs to the project's run.
+    Example(
+        """
+        EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
+        """,
+        path="projects/checkout-retry/slices/retry-queue/trace.jsonl",
+    ),
+    # Nothing is promised by a file of any other name.
+    Example(
+        """
+        EVENT{"event_type":"slice-started","project_run_id":"checkout-retry"}
+        """,
+        path="traces/other.jsonl",
+    ),
+)

@@ -1,0 +1,46 @@
+"""A round whose verdict is `satisfied` was accepted. Findings that were filed all the same were
+either left open on purpose, or mended within the round; or the verdict should be
+`another-round-needed`, and the first-pass acceptance is counted too high.
+
+**Fix.** None is offered: only the reviewer knows which of the two is right.
+"""
+
+from collections.abc import Iterable
+from typing import cast
+
+from drive_trace.linter.lives import Review
+from drive_trace.linter.rule import Example, Finding, Rule, Severity, shown
+from drive_trace.trace.places import Part, Place
+
+
+def _check(subject: Review) -> Iterable[Finding]:
+    line = subject.line
+    filed = cast("int", line.fact("findings_filed"))
+    if line.fact("verdict") == "satisfied":
+        words = f"the round is `satisfied`, but its review filed {shown(filed)}"
+        words += " finding" if filed == 1 else " findings"
+        yield Finding(RULE, line, Place(Part.VALUE, ("findings_filed",)), (words,))
+
+
+RULE = Rule(
+    code="satisfied-with-findings",
+    severity=Severity.HINT,
+    entity=Review,
+    check=_check,
+    summary="A round was accepted although its review filed findings.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"round-end","verdict":"satisfied","findings_filed":2}
+        … the round is `satisfied`, but its review filed 2 findings           ^
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"round-end","verdict":"satisfied","findings_filed":0}
+        EVENT{"event_type":"round-end","round_id":"R2","verdict":"stop-condition","findings_filed":2}
+        """
+    ),
+)

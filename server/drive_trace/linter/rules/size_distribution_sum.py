@@ -1,0 +1,78 @@
+"""A slice's plan says how many dispatches it has, and how many of each size. The sizes should add
+up to the count; where they do not, one of the two was not kept up to date.
+
+**Fix.** The sum is suggested as the count. Which of the two is right, only the writer knows.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import replace_value, values_of
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Related,
+    Remarked,
+    Rule,
+    Severity,
+    shown,
+)
+from drive_trace.trace.line import Line
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import SIZES
+
+_COUNT = ("dispatch_count",)
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    line, remark = subject
+    count = shown(values_of(line)["dispatch_count"])
+    words = f"{' + '.join(SIZES)} is {_sum(line)}, but `dispatch_count` is {count}"
+    yield Finding(
+        RULE,
+        line,
+        Place(Part.VALUE, remark.path),
+        (words,),
+        related=(Related(line, Place(Part.VALUE, _COUNT), ("the count is given here",)),),
+        remark=remark,
+    )
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    total = str(_sum(finding.line))
+    edit = replace_value(finding.line, _COUNT, total)
+    yield Fix(f"Change `dispatch_count` to {total}", Level.BY_HAND, (edit,))
+
+
+def _sum(line: Line) -> int:
+    sizes = values_of(line)["dispatch_size_distribution"]
+    return sum(int(sizes[size]) for size in SIZES)
+
+
+RULE = Rule(
+    code="size-distribution-sum",
+    severity=Severity.INFORMATION,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="The sizes of a plan's dispatches do not add up to their count.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":0}}
+        … S + M + L + XL is 5, but `dispatch_count` is 6                ^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"plan-authored","dispatch_count":5,"dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":0}}
+        """,
+        fix="Change `dispatch_count` to 5",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"plan-authored","dispatch_count":6,"dispatch_size_distribution":{"S":3,"M":2,"L":0,"XL":1}}
+        """
+    ),
+)

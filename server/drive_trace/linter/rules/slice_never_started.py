@@ -1,0 +1,58 @@
+"""A slice that is completed was started, and `slice-started` records it. Without it the slice has
+no wall-clock time. Most often the event was forgotten, or the slug is written in another way.
+
+The start counts wherever it stands in the run. Nothing is said while a rejected or unknown line of
+the run names the slice: the start may be there.
+
+**Fix.** The nearest slug of the slices that were started last, as a suggestion.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities import SliceEnd
+from drive_trace.linter.ids import id_place, replace_id
+from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity, shown
+from drive_trace.vocabulary import LIFETIMES, Entity
+
+_SLICE = LIFETIMES[Entity.SLICE]
+
+
+def _check(subject: SliceEnd) -> Iterable[Finding]:
+    if subject.previous is None:
+        slug = shown(subject.line.fact(_SLICE.field))
+        words = f"no `slice-started` of this run starts the slice {slug}"
+        yield Finding(RULE, subject.line, id_place(_SLICE), (words,), run=subject.run)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    return replace_id(finding, _SLICE, _SLICE.field)
+
+
+RULE = Rule(
+    code="slice-never-started",
+    severity=Severity.INFORMATION,
+    entity=SliceEnd,
+    check=_check,
+    fixes=_fixes,
+    summary="A slice is completed that was never started.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+        EVENT{"event_type":"slice-completed","slice_slug":"retry-que"}
+        … no `slice-started` of this run starts           ^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue"}
+        EVENT{"event_type":"slice-started","slice_slug":"retry-queue"}
+        """
+    ),
+)

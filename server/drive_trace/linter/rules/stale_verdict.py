@@ -1,0 +1,70 @@
+"""The run went on after it was graded: a dispatch, round, brief, spec or plan event stands after
+the `correctness-recorded` that decides the verdict. What was graded is no longer what is there.
+Feeds, retros, health checks and `project-closed` do not count: they belong after the work.
+
+**Fix.** None is offered. Grade the run again, and append what was found.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities import FeedEvent
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import EVENTS, GRADE
+
+_EVENT_TYPE = Place(Part.VALUE, ("event_type",))
+
+
+def _check(subject: FeedEvent) -> Iterable[Finding]:
+    line = subject.line
+    if subject.following is not None or line.event is not EVENTS[GRADE]:
+        return
+    last_work = subject.run.work_after(line).last
+    if last_work is not None:
+        yield Finding(
+            RULE,
+            line,
+            _EVENT_TYPE,
+            ("the run went on after this verdict, up to line ", last_work, ": grade it again"),
+            related=(Related(last_work, _EVENT_TYPE, ("the run's latest work",)),),
+        )
+
+
+RULE = Rule(
+    code="stale-verdict",
+    severity=Severity.WARNING,
+    entity=FeedEvent,
+    check=_check,
+    summary="The run went on after it was graded.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded"}
+                           ^^^^^^^^^^^^^^^^^^^^^^ … the run went on after this verdict, up to line 3
+        EVENT{"event_type":"dispatch-start"}
+        EVENT{"event_type":"round-start"}
+        """
+    ),
+    # What belongs after the work does not go on with it; nor does another run.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end"}
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"tokens-recorded"}
+        EVENT{"event_type":"retro-landed"}
+        EVENT{"event_type":"health-check-fired"}
+        EVENT{"event_type":"project-closed"}
+        EVENT{"event_type":"round-start","project_run_id":"search-index"}
+        """
+    ),
+    # Only the verdict that counts can be stale.
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded"}
+        EVENT{"event_type":"round-start"}
+        EVENT{"event_type":"correctness-recorded"}
+        """
+    ),
+)

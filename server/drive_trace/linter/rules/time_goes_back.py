@@ -1,0 +1,74 @@
+"""The order of the file is the order of events, and readers go by it. An event whose `ts` is
+earlier than that of the event before it in its run was written late, by a clock that was wrong, or
+by hand in the wrong place: durations that are measured across it are not to be trusted.
+
+Only events of one run are compared: runs that share a file may have happened at the same time.
+
+**Fix.** None is offered: only who wrote the event knows when it was.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities import Neighbours
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.trace.places import Part, Place
+from drive_trace.trace.times import in_words, milliseconds_between
+from drive_trace.vocabulary.forms import Form
+
+_TS = Place(Part.VALUE, ("ts",))
+
+
+def _check(subject: Neighbours) -> Iterable[Finding]:
+    previous, line = subject
+    before, after = previous.text_fact("ts"), line.text_fact("ts")
+    if before not in Form.TIMESTAMP or after not in Form.TIMESTAMP:
+        return  # which is said already; that it goes back would be a guess
+    passed = milliseconds_between(before, after)
+    if passed is not None and passed < 0:
+        words = (
+            f"`ts` is {in_words(-passed)} before that of line ",
+            previous,
+            ", which stands above",
+        )
+        related = Related(previous, _TS, ("the event before it in the run",))
+        yield Finding(RULE, line, _TS, words, (related,))
+
+
+RULE = Rule(
+    code="time-goes-back",
+    severity=Severity.INFORMATION,
+    entity=Neighbours,
+    check=_check,
+    summary="An event is older than the one before it in its run.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"spec-authored","ts":"2026-05-28T13:58:30.000Z"}
+        … 1 min 30 s before that of line 1      ^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """
+    ),
+    # Events may happen at once, and a time can be written in several ways.
+    Example(
+        """
+        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"spec-authored","ts":"2026-05-28T14:00:00Z"}
+        """
+    ),
+    # What is written otherwise has a finding of its own.
+    Example(
+        """
+        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"spec-authored","ts":"2026-05-28"}
+        """
+    ),
+    # Another run has times of its own.
+    Example(
+        """
+        EVENT{"event_type":"project-started","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"project-started","project_run_id":"cart","ts":"2026-05-27T14:00:00.000Z"}
+        """
+    ),
+)

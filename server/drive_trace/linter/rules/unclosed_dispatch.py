@@ -1,0 +1,67 @@
+"""A dispatch that started should end, also when it failed or was given up (`result` says so). One
+without an end has no duration, and it looks as if it went on still. Nothing is said of the last
+dispatch of a run: it may be going on. Only a later `dispatch-start`, `slice-completed` or
+`project-closed` of the run shows that the run has moved on.
+
+Nothing is said while a rejected or unknown line below names the dispatch: the end may be there.
+
+**Fix.** None is offered: when and how it ended is not in the trace.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.ids import id_place
+from drive_trace.linter.lives import Span
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import LIFETIMES, Entity
+
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
+
+
+def _check(subject: Span) -> Iterable[Finding]:
+    line = subject.begin
+    if line is None or subject.of is not _DISPATCH or not subject.is_unclosed:
+        return
+    moved_on = subject.moved_on
+    if moved_on is not None:
+        words = ("this dispatch never ends, though the run went on with line ", moved_on)
+        related = Related(moved_on, Place(Part.VALUE, ("event_type",)), ("the run went on here",))
+        yield Finding(RULE, line, id_place(_DISPATCH), words, (related,))
+
+
+RULE = Rule(
+    code="unclosed-dispatch",
+    severity=Severity.HINT,
+    entity=Span,
+    check=_check,
+    summary="A dispatch has no end, though its run went on.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        … this dispatch never ends, though                ^^^^
+        EVENT{"event_type":"round-start","dispatch_id":"D1"}
+        EVENT{"event_type":"slice-completed"}
+        """
+    ),
+    # The last one may be going on, whatever happens beside it.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"round-start","dispatch_id":"D1"}
+        EVENT{"event_type":"spec-amended"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D2","project_run_id":"search-index"}
+        """
+    ),
+    # An end that readers reject is a defect of its own.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1","result":"done"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+        """
+    ),
+)

@@ -1,0 +1,66 @@
+"""A round that started should end, whatever its verdict. One without an end has no verdict and no
+duration. Nothing is said of the last round of a dispatch: it may be going on. Only a later
+`round-start` or the `dispatch-end` of its dispatch shows that the round is over.
+
+Nothing is said while a rejected or unknown line below names the round: the end may be there.
+
+**Fix.** None is offered: what the round decided is not in the trace.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.ids import id_place
+from drive_trace.linter.lives import Span
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import LIFETIMES, Entity
+
+_ROUND = LIFETIMES[Entity.ROUND]
+
+
+def _check(subject: Span) -> Iterable[Finding]:
+    line = subject.begin
+    if line is None or subject.of is not _ROUND or not subject.is_unclosed:
+        return
+    moved_on = subject.moved_on
+    if moved_on is not None:
+        words = ("this round never ends, though its dispatch went on with line ", moved_on)
+        related = Related(
+            moved_on, Place(Part.VALUE, ("event_type",)), ("the dispatch went on here",)
+        )
+        yield Finding(RULE, line, id_place(_ROUND), words, (related,))
+
+
+RULE = Rule(
+    code="unclosed-round",
+    severity=Severity.HINT,
+    entity=Span,
+    check=_check,
+    summary="A round has no end, though its dispatch went on.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+        … this round never ends, though             ^^^^
+        EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+        EVENT{"event_type":"round-end","round_id":"R2"}
+        """
+    ),
+    # Another dispatch may have its rounds at the same time.
+    Example(
+        """
+        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+        EVENT{"event_type":"round-start","dispatch_id":"D2","round_id":"R2"}
+        """
+    ),
+    # An end that readers reject is a defect of its own.
+    Example(
+        """
+        EVENT{"event_type":"round-start","round_id":"R1","round_number":1}
+        EVENT{"event_type":"round-end","round_id":"R1","verdict":"another-round"}
+        EVENT{"event_type":"round-start","round_id":"R2","round_number":2}
+        """
+    ),
+)

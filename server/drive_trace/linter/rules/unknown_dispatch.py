@@ -1,0 +1,70 @@
+"""Every event of a dispatch names it by the `dispatch_id` of its `dispatch-start`. An id that no
+`dispatch-start` of the run has is most often a slip, or the start was never recorded: what belongs
+to the dispatch is counted apart from it, and its duration cannot be told.
+
+Ids are compared exactly, and count within their run. Nothing is said while a rejected or unknown
+line of the run names the dispatch: the start may be there. Of one dispatch, at most 16 lines of
+each event are marked; what stands after its end is `event-after-end`.
+
+**Fix.** The nearest id of the dispatches that were started last, as a suggestion.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.ids import id_place, replace_id
+from drive_trace.linter.lives import Span
+from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity, shown
+from drive_trace.vocabulary import LIFETIMES, Entity
+
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
+
+
+def _check(subject: Span) -> Iterable[Finding]:
+    if subject.of is _DISPATCH and subject.is_unstarted:
+        words = f"no `dispatch-start` of this run starts the dispatch {shown(subject.id)}"
+        for line in (*subject.lines, subject.end):
+            if line is not None:
+                yield Finding(RULE, line, id_place(_DISPATCH), (words,), run=subject.run)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    return replace_id(finding, _DISPATCH, _DISPATCH.field)
+
+
+RULE = Rule(
+    code="unknown-dispatch",
+    severity=Severity.WARNING,
+    entity=Span,
+    check=_check,
+    fixes=_fixes,
+    summary="An event belongs to a dispatch that was never started.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ea"}
+        … no `dispatch-start` of this run starts        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae"}
+        """,
+    ),
+    # Another run's dispatches are its own.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","project_run_id":"search-index"}
+        EVENT{"event_type":"dispatch-end","project_run_id":"cart","dispatch_id":"D1"}
+                                                                                ^^^^
+        """
+    ),
+    # A start that readers reject is a defect of its own.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_name":7}
+        EVENT{"event_type":"dispatch-end"}
+        """
+    ),
+)

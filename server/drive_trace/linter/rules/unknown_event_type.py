@@ -1,0 +1,72 @@
+"""The event's type is none that the vocabulary knows. Readers keep such events apart: they
+are no error, but they count for nothing. A slip in the name of a real event therefore
+loses the event without a word.
+
+**Fix.** The event that was meant is suggested where hardly anything else can be: the name differs
+in case or separators, in a letter or two of a long word, or is a known slip (`project-complete` →
+`project-closed`). It is made one at a time, as it decides what counts.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.rule import Example, Finding, Fix, Level, Remarked, Rule, Severity, shown
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary.slips import event_meant
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    remark = subject.remark
+    guess = event_meant(str(remark.found))
+    hint = f" — did you mean {shown(guess)}?" if guess else ""
+    words = f"{shown(remark.found)} is not an event of the vocabulary: readers keep it apart{hint}"
+    yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    assert finding.remark is not None
+    guess = event_meant(str(finding.remark.found))
+    if guess is not None:
+        edit = replace_value(finding.line, ("event_type",), as_json(guess))
+        yield Fix(f"Replace with {shown(guess)}", Level.BY_HAND, (edit,))
+
+
+RULE = Rule(
+    code="unknown-event-type",
+    severity=Severity.WARNING,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="The event type is outside the vocabulary.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"slice-complete","slice_slug":"retry-queue","result":"merged","pr_ref":null}
+                           ^^^^^^^^^^^^^^^^ … did you mean "slice-completed"?
+        """,
+        """
+        EVENT{"event_type":"slice-completed","slice_slug":"retry-queue","result":"merged","pr_ref":null}
+        """,
+        fix='Replace with "slice-completed"',
+    ),
+    # Another word in the name makes it another event.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-aborted"}
+                           ^^^^^^^^^^^^^^^^^^ … readers keep it apart
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"tool-called"}
+                           ^^^^^^^^^^^^^ … readers keep it apart
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-completed"}
+        """
+    ),
+)

@@ -1,0 +1,119 @@
+"""Every event of a round names it by the `round_id` of its `round-start`. An id that no
+`round-start` of the run has is most often a slip, or the start was never recorded: it cannot be
+told which round it was, nor whether a first round was accepted. The same holds where the id is that
+of a round of another dispatch: in the dispatch that the event names, no such round was started.
+
+Ids are compared exactly, and count within their run. Nothing is said while a rejected or unknown
+line of the run names the round: the start may be there. Of one round, at most 16 lines of each
+event are marked; what stands after its end is `event-after-end`.
+
+**Fix.** The nearest id of the rounds that were started last, as a suggestion; for a round of
+another dispatch, the id of that dispatch.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.ids import id_place, replace_id
+from drive_trace.linter.lives import Span
+from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity, shown
+from drive_trace.trace.line import Line
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import LIFETIMES, Entity
+
+_ROUND = LIFETIMES[Entity.ROUND]
+_DISPATCH = LIFETIMES[Entity.DISPATCH].field
+
+
+def _check(subject: Span) -> Iterable[Finding]:
+    if subject.of is _ROUND and subject.is_unstarted:
+        words = f"no `round-start` of this run starts the round {shown(subject.id)}"
+        for line in (*subject.lines, subject.end):
+            if line is not None:
+                yield Finding(RULE, line, id_place(_ROUND), (words,), run=subject.run)
+    for line in subject.strays:
+        if subject.begin is not None:
+            yield _of_another_dispatch(line, subject.begin)
+
+
+def _of_another_dispatch(line: Line, start: Line) -> Finding:
+    own, other = line.fact(_DISPATCH), start.fact(_DISPATCH)
+    words = f"this round was started in the dispatch {shown(other)} on line "
+    return Finding(
+        RULE,
+        line,
+        id_place(_ROUND),
+        (words, start, f", not in {shown(own)}"),
+        related=(Related(start, Place(Part.VALUE, (_DISPATCH,)), ("the round's dispatch",)),),
+        expected=other,
+    )
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    if finding.expected is None:
+        return replace_id(finding, _ROUND, _ROUND.field)
+    edit = replace_value(finding.line, (_DISPATCH,), as_json(finding.expected))
+    return (Fix(f"Replace `{_DISPATCH}` with {shown(finding.expected)}", Level.BY_HAND, (edit,)),)
+
+
+RULE = Rule(
+    code="unknown-round",
+    severity=Severity.WARNING,
+    entity=Span,
+    check=_check,
+    fixes=_fixes,
+    summary="An event belongs to a round that was never started.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+        EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59"}
+        … no `round-start` of this run starts     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+        EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+        """,
+    ),
+    # Nothing that was started is like it.
+    Example(
+        """
+        EVENT{"event_type":"round-start","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a"}
+        EVENT{"event_type":"brief-issued","round_id":"9b9d1ef2-5ec8-4a4b-a0d1-6d7f4be21c07"}
+                                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """
+    ),
+    # A round belongs to one dispatch.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+        EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
+        … was started in the dispatch "D1" on line 2, not in "D2"    ^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D2"}
+        EVENT{"event_type":"round-end","dispatch_id":"D1","round_id":"R1"}
+        """,
+        fix='Replace `dispatch_id` with "D1"',
+    ),
+    # Where the dispatch itself is unknown, that is what is said, once.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"round-start","dispatch_id":"D1","round_id":"R1"}
+        EVENT{"event_type":"round-end","dispatch_id":"D2","round_id":"R1"}
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"round-start"}
+        EVENT{"event_type":"round-end"}
+        """
+    ),
+)

@@ -1,0 +1,127 @@
+"""A field takes one of a few words, and this is none of them. Readers reject the event. On
+`correctness-recorded` that means a verdict that nobody counts: `"qa":"passed"` records nothing.
+
+**Fix.** The word that was most likely meant is suggested: a known slip (`passed` → `pass`,
+`another-round` → `another-round-needed`, `re-scoped` → `amended`, `none` → `null`) or the
+nearest one. Of an outcome, such as a verdict or a result, it is a known slip, or differs in case,
+separators, or a letter or two of a long word; and it is made one at a time. No word is taken for
+what it negates (`unmerged`). Where nothing is near (`pr-opened`), the allowed words are listed.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Remarked,
+    Rule,
+    Severity,
+    wrong_value,
+)
+from drive_trace.trace.line import Remark
+from drive_trace.vocabulary.slips import value_meant
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    remark = subject.remark
+    guess = _guess(remark)
+    yield wrong_value(RULE, subject, f" — did you mean {guess}?" if guess else "")
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    remark = finding.remark
+    assert remark is not None
+    guess = _guess(remark)
+    if guess is not None:
+        edit = replace_value(finding.line, remark.path, guess)
+        is_outcome = remark.field is not None and remark.field.is_outcome
+        level = Level.BY_HAND if is_outcome else Level.IN_BULK
+        yield Fix(f"Replace with {guess}", level, (edit,))
+
+
+def _guess(remark: Remark) -> str | None:
+    """The value that was most likely meant, as JSON text."""
+    found = value_meant(remark.field, remark.found) if remark.field is not None else None
+    return found if found is None or found == "null" else as_json(found)
+
+
+RULE = Rule(
+    code="unknown-value",
+    severity=Severity.ERROR,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="A value is none of the words that its field takes.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","qa":"passed"}
+                                                       ^^^^^^^^ … did you mean "pass"?
+        """,
+        """
+        EVENT{"event_type":"correctness-recorded","qa":"pass"}
+        """,
+        fix='Replace with "pass"',
+    ),
+    Example(
+        """
+        EVENT{"event_type":"round-end","verdict":"another-round"}
+        … did you mean "another-round-needed"?   ^^^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"round-end","verdict":"another-round-needed"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"brief-issued","brief_disposition":"re-scoped"}
+                                                              ^^^^^^^^^^^ … did you mean "amended"?
+        """,
+        """
+        EVENT{"event_type":"brief-issued","brief_disposition":"amended"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"correctness-recorded","intent":"n/a"}
+                                                           ^^^^^ … did you mean null?
+        """,
+        """
+        EVENT{"event_type":"correctness-recorded","intent":null}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"retro-landed","landing_surfaces":["adr","ADRs"]}
+                                                                    ^^^^^^ … did you mean "adr"?
+        """,
+        """
+        EVENT{"event_type":"retro-landed","landing_surfaces":["adr","adr"]}
+        """,
+    ),
+    # What a word negates is not what was meant.
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","result":"unmerged"}
+                                                      ^^^^^^^^^^ … found "unmerged"
+        """
+    ),
+    # Nothing is near: the words are listed, and none is put forward.
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","result":"pr-opened"}
+                                                      ^^^^^^^^^^^ … must be "merged" or "abandoned"
+        """
+    ),
+    # Words are compared by what they say, not by how they are written.
+    Example(
+        r"""
+        EVENT{"event_type":"correctness-recorded","qa":"pass"}
+        """
+    ),
+)

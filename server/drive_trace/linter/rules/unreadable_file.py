@@ -1,0 +1,52 @@
+"""A file or folder cannot be read at all: it is not there, may not be read, is a folder or a pipe
+in a file's place, holds no trace, or is UTF-16 or UTF-32. Whatever it says of a run is missing from
+every result, and may be the grade that decides.
+
+It is the one error that is about no line: it stands on line 1, column 1. No configuration, baseline
+or `--fail-on` hides it, and the exit code is 2. `score` and `report` name the file, too, and call
+no run CORRECT without saying so. In `check`, a trace whose configuration or baseline cannot be used
+is not read either: nobody knows how to check it.
+
+**Fix.** None is offered: make the file readable, mend the configuration, or leave it out on the
+command line.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities import UnreadFile
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.text.escaping import printable
+from drive_trace.text.spans import Span
+from drive_trace.trace.line import Line
+
+_MOST_SHOWN = 8192
+
+
+def _check(subject: UnreadFile) -> Iterable[Finding]:
+    words = f"not read: {printable(subject.reason, _MOST_SHOWN)}"
+    yield Finding(RULE, Line("", None, ()), Span(0, 0), (words,))
+
+
+RULE = Rule(
+    code="unreadable-file",
+    severity=Severity.ERROR,
+    entity=UnreadFile,
+    check=_check,
+    summary="A file cannot be read at all.",
+    is_settable=False,
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"slice-completed"}
+        | … not read: is UTF-16; save it as UTF-8
+        """,
+        encoding="utf-16",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-completed"}
+        """
+    ),
+)

@@ -1,0 +1,65 @@
+"""`schema_version` must be exactly the string `"1"`. Readers of this vocabulary reject every
+other version, the number `1` included, because they cannot know what its fields mean.
+
+**Fix.** `"1"` is suggested; in bulk for the number 1 alone.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.rule import Example, Finding, Fix, Level, Remarked, Rule, Severity, shown
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import SCHEMA_VERSION
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    remark = subject.remark
+    words = (
+        f"`schema_version` must be the string {shown(SCHEMA_VERSION)}; found {shown(remark.found)}"
+    )
+    yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    is_one = finding.remark is not None and finding.remark.found == 1
+    level = Level.IN_BULK if is_one else Level.BY_HAND
+    edit = replace_value(finding.line, ("schema_version",), as_json(SCHEMA_VERSION))
+    yield Fix(f"Replace with {shown(SCHEMA_VERSION)}", level, (edit,))
+
+
+RULE = Rule(
+    code="unsupported-schema-version",
+    severity=Severity.ERROR,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="The event's schema version is not the one that readers know.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","schema_version":1}
+        … `schema_version` must be the string "1"; found 1    ^
+        """,
+        """
+        EVENT{"event_type":"slice-completed","schema_version":"1"}
+        """,
+        fix='Replace with "1"',
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","schema_version":"1.0"}
+                                                              ^^^^^
+        """,
+        """
+        EVENT{"event_type":"slice-completed","schema_version":"1"}
+        """,
+    ),
+    # What is outside the vocabulary may have a version of its own.
+    Example(
+        """
+        EVENT{"event_type":"tool-called","schema_version":"2"}
+        """
+    ),
+)

@@ -1,0 +1,63 @@
+"""`wall_clock_ms` is the time from the start of a dispatch or round to its end, and the two `ts`
+say when these were. A duration that is shorter than the time between them can be right, when the
+clock was stopped while nobody worked; else it was estimated, or the end was written late.
+
+Nothing is said where the two differ by no more than `tolerance-ms`, or by no more than
+`tolerance-percent` of the measured time.
+
+**Fix.** The measured time, as a suggestion: there may have been idle time.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.durations import (
+    TOLERANCES,
+    finding_on,
+    in_full,
+    replace_with_measured,
+)
+from drive_trace.linter.lives import Duration
+from drive_trace.linter.rule import Example, Finding, Rule, Severity, Words
+from drive_trace.trace.times import in_words
+
+
+def _check(found: Duration, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
+    if found.excess_ms < 0 and found.is_off(tolerance_ms, tolerance_percent):
+        claimed, measured = in_words(found.claimed_ms), in_full(found.measured_ms)
+        words: Words = (
+            f"{claimed} is less than the {measured} between line ",
+            found.start,
+            " and this",
+        )
+        yield finding_on(RULE, found, words)
+
+
+RULE = Rule(
+    code="wall-clock-below-timestamps",
+    severity=Severity.INFORMATION,
+    entity=Duration,
+    check=_check,
+    fixes=replace_with_measured,
+    summary="A duration is shorter than the time between its timestamps.",
+    options=TOLERANCES,
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":5400000}
+        … 1 h 30 min is less than the 2 h 5 min                                           ^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7500000}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:05:00.000Z","wall_clock_ms":7499000}
+        """
+    ),
+)

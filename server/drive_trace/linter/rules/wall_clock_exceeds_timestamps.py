@@ -1,0 +1,68 @@
+"""`wall_clock_ms` is the time from the start of a dispatch or round to its end, and the two `ts`
+say when these were. A duration that is longer than the time between them cannot be right: most
+often it was estimated. Dispatch durations are the run's wall-clock where the project's own is not
+known.
+
+Nothing is said where the two differ by no more than `tolerance-ms`, or by no more than
+`tolerance-percent` of the measured time.
+
+**Fix.** The measured time, as a suggestion: a timestamp may be what is wrong.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.durations import (
+    TOLERANCES,
+    finding_on,
+    in_full,
+    replace_with_measured,
+)
+from drive_trace.linter.lives import Duration
+from drive_trace.linter.rule import Example, Finding, Rule, Severity, Words
+from drive_trace.text.escaping import printable
+from drive_trace.trace.times import in_words
+
+
+def _check(found: Duration, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
+    if found.excess_ms > 0 and found.is_off(tolerance_ms, tolerance_percent):
+        claimed, measured = in_words(found.claimed_ms), in_full(found.measured_ms)
+        words: Words = (
+            f"{printable(claimed)} is more than the timestamps allow: {measured} lie between line ",
+            found.start,
+            " and this",
+        )
+        yield finding_on(RULE, found, words)
+
+
+RULE = Rule(
+    code="wall-clock-exceeds-timestamps",
+    severity=Severity.WARNING,
+    entity=Duration,
+    check=_check,
+    fixes=replace_with_measured,
+    summary="A duration is longer than the time between its timestamps.",
+    options=TOLERANCES,
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":1800000}
+        … 30 min is more than the timestamps allow: 12 min 30 s (750250 ms)            ^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":750250}
+        """,
+    ),
+    # Two seconds, or two percent, are as exact as it has to be.
+    Example(
+        """
+        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:10.000Z","wall_clock_ms":12000}
+        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T15:00:00.000Z"}
+        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z","wall_clock_ms":3672000}
+        """
+    ),
+)

@@ -1,0 +1,168 @@
+"""A field holds a value of the wrong JSON type: a number written as a string, `null` where a
+value is required, prose where counts are expected. Readers reject the event.
+
+A number is judged by its value: `5`, `5.0` and `5e2` are integers, `1.5` is not, and a boolean
+is never a number.
+
+**Fix.** Offered as a suggestion where nothing is lost, and the field takes what comes out:
+`"12"` → `12`, `"null"` → `null`, `"true"` → `true`, `12` → `"12"`. A number where a time, a UUID, a
+hash or an event's name is expected has none: as a string it would be none of these either. An id
+or an outcome is replaced one at a time.
+"""
+
+import re
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    Remarked,
+    Rule,
+    Severity,
+    wrong_value,
+)
+from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfShape, StringShape
+
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    yield wrong_value(RULE, subject)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    remark = finding.remark
+    assert remark is not None
+    assert remark.field is not None
+    text = _converted(remark.field, remark.found)
+    if text is not None:
+        edit = replace_value(finding.line, remark.path, text)
+        is_id = remark.field.names is not None
+        level = Level.BY_HAND if is_id or remark.field.is_outcome else Level.IN_BULK
+        yield Fix(f"Replace with {text}", level, (edit,))
+
+
+def _converted(field: FieldType, found: object) -> str | None:
+    """JSON text that says the same in a type that the field takes."""
+    if isinstance(found, str) and found in ("null", "None") and field.nullable:
+        return "null"
+    match field.shape:
+        case IntegerShape(minimum) if isinstance(found, str) and _INTEGER.fullmatch(found):
+            return found if minimum is None or int(found) >= minimum else None
+        case BooleanShape() if isinstance(found, str) and found.lower() in ("true", "false"):
+            return found.lower()
+        case StringShape(form) if isinstance(found, int) and not isinstance(found, bool):
+            # A string that is none of what the field takes would only hide the mistake.
+            is_one = field.name != "event_type" and (form is None or str(found) in form)
+            return as_json(str(found)) if is_one else None
+        case OneOfShape(meanings) if isinstance(found, bool) and "pass" in meanings:
+            return as_json("pass" if found else "fail")
+        case _:
+            return None
+
+
+RULE = Rule(
+    code="wrong-type",
+    severity=Severity.ERROR,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="A value has the wrong JSON type.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":"1680000"}
+                                                          ^^^^^^^^^ … an integer of at least 0
+        """,
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000}
+        """,
+        fix="Replace with 1680000",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","pr_ref":481}
+                                                      ^^^
+        """,
+        """
+        EVENT{"event_type":"slice-completed","pr_ref":"481"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"project-closed","final_retro_done":"true"}
+                                                               ^^^^^^
+        """,
+        """
+        EVENT{"event_type":"project-closed","final_retro_done":true}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"tokens-recorded","input_tokens":"null"}
+                                                            ^^^^^^
+        """,
+        """
+        EVENT{"event_type":"tokens-recorded","input_tokens":null}
+        """,
+    ),
+    # "5" is no time, and no event either.
+    Example(
+        """
+        EVENT{"event_type":"slice-completed","ts":5}
+                                                  ^ … found 5
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":5}
+                           ^ … found 5
+        """
+    ),
+    # Null is no value here, however it is written.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":"null"}
+                                                          ^^^^^^
+        """
+    ),
+    # The time that was not measured is not made up.
+    Example(
+        """
+        EVENT{"event_type":"round-end","wall_clock_ms":null}
+                                                       ^^^^ … found null
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"plan-authored","dispatch_size_distribution":"3 S, 2 M"}
+        … must be an object                                             ^^^^^^^^^^
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"spec-amended","sections_changed":["Scope",2]}
+        … an item of `sections_changed` must be a string              ^
+        """,
+        """
+        EVENT{"event_type":"spec-amended","sections_changed":["Scope","2"]}
+        """,
+    ),
+    # A number is judged by its value as a double.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":1.68e6}
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":1680000.5}
+                                                          ^^^^^^^^^
+        """
+    ),
+)

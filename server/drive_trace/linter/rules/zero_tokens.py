@@ -1,0 +1,61 @@
+"""All four token counts are 0. No run costs nothing: counts that are not known are null, and a 0
+says that they are known. The scorecard would report a run that was free.
+
+**Fix.** null is suggested for all four.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import replace_value
+from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Remarked, Rule, Severity
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import TOKEN_FIELDS
+
+
+def _check(subject: Remarked) -> Iterable[Finding]:
+    line, remark = subject
+    words = "all four token counts are 0: a count that is not known is null"
+    others = (Place(Part.VALUE, (name,)) for name in TOKEN_FIELDS[1:])
+    yield Finding(
+        RULE,
+        line,
+        Place(Part.VALUE, remark.path),
+        (words,),
+        related=tuple(Related(line, place, ("this is 0, too",)) for place in others),
+        remark=remark,
+    )
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    edits = tuple(replace_value(finding.line, (name,), "null") for name in TOKEN_FIELDS)
+    yield Fix("Replace all four with null", Level.BY_HAND, edits)
+
+
+RULE = Rule(
+    code="zero-tokens",
+    severity=Severity.INFORMATION,
+    entity=Remarked,
+    check=_check,
+    fixes=_fixes,
+    summary="All token counts are 0, as if the run had been free.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"tokens-recorded","input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":0}
+        … all four token counts are 0                       ^
+        """,
+        """
+        EVENT{"event_type":"tokens-recorded","input_tokens":null,"output_tokens":null,"cache_read_tokens":null,"cache_write_tokens":null}
+        """,
+        fix="Replace all four with null",
+    ),
+    # Nothing may have been cached, and null makes no claim.
+    Example(
+        """
+        EVENT{"event_type":"tokens-recorded","cache_read_tokens":0,"cache_write_tokens":0}
+        EVENT{"event_type":"tokens-recorded","input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":null}
+        """
+    ),
+)

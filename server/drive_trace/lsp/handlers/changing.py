@@ -1,0 +1,142 @@
+"""Answers that change a trace: formatting and renaming."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified, JsonRpcException
+
+from drive_trace.analysis import Analysis
+from drive_trace.features.code_actions.record_edits import workspace_edit, workspace_edits
+from drive_trace.features.formatting import format_document, format_range
+from drive_trace.features.raw_json import JsonText
+from drive_trace.features.rename import (
+    CannotRename,
+    prepare_rename,
+    rename,
+    rename_named,
+    run_to_rename,
+)
+from drive_trace.linter.rule import shown
+from drive_trace.lsp.handlers.base import Answer, Asked
+from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.rpc.cooperative import check_unchanged, in_slices
+from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.workspace.open_traces import OpenTrace
+from drive_trace.tasks import Steps
+from drive_trace.trace.document import Point
+from drive_trace.trace.occurrences import Named
+
+
+def _formatting(asked: Asked, _params: types.DocumentFormattingParams) -> Steps[JsonText]:
+    return format_document(asked.analysis, asked.encoding)
+
+
+def _range_formatting(asked: Asked, params: types.DocumentRangeFormattingParams) -> Steps[JsonText]:
+    return format_range(asked.analysis, params.range, asked.encoding)
+
+
+def _prepare_rename(
+    asked: Asked, params: types.PrepareRenameParams
+) -> types.PrepareRenamePlaceholder | None:
+    return prepare_rename(asked.analysis, asked.point(params.position), asked.encoding)
+
+
+def _rename(asked: Asked, params: types.RenameParams) -> object:
+    point = asked.point(params.position)
+    run = run_to_rename(asked.analysis, point)
+    if run is not None and asked.runs.folder_of(asked.trace.uri) is not None:
+        return _rename_run(asked, asked.trace.edits, run, params.new_name)
+    return _rename_here(asked, point, params)
+
+
+async def _rename_run(asked: Asked, edits: int, run: Named, new_name: str) -> dict[str, Any]:
+    """The edits of all files of the workspace folder that name a run, or why there are none."""
+    await asked.settled()
+    client, uri = asked.client, asked.trace.uri
+    is_annotated = client.reads_annotations and client.reads_document_changes
+    annotation = "rename-run" if is_annotated else None
+
+    def work(analysis: Analysis, each: str) -> Steps[tuple[str, JsonText | CannotRename]]:
+        made = yield from rename_named(analysis, run, new_name, asked.encoding, annotation)
+        return each, made
+
+    check_unchanged(asked.trace, edits)
+    others, before = asked.runs.others_with(run.value, uri), _as_they_are(asked, run.value)
+    uris = [uri, *(each.uri for each in others)]
+    reason = _why_not(asked, run.value, new_name) or await in_thread(_not_writable, uris)
+    if reason is not None:
+        raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
+    found = await asked.runs.ask_others(run.value, uri, work)
+    found.insert(0, await in_slices(asked.trace, work(asked.analysis, uri)))
+    if _as_they_are(asked, run.value) != before:
+        raise JsonRpcContentModified("a trace of the run has changed meanwhile")
+    versions = {each.uri: each.trace.version for each in others if each.trace is not None}
+    versions[uri] = asked.trace.version
+    made = []
+    for each, text in found:
+        if isinstance(text, CannotRename):
+            raise JsonRpcException(text.reason, types.LSPErrorCodes.RequestFailed)
+        document = types.OptionalVersionedTextDocumentIdentifier(each, versions.get(each))
+        made.append((document, text))
+    if len(made) <= len(others):
+        reason = "A file that names the run cannot be read any more: nothing was renamed."
+        raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
+    count = len(made)
+    label = f"Rename run {shown(run.value)} to {shown(new_name)}"
+    about = types.ChangeAnnotation(label, description=f"in {count} file{'s' * (count > 1)}")
+    return workspace_edits(
+        made,
+        with_document_changes=client.reads_document_changes,
+        annotations={annotation: about} if annotation is not None else None,
+    )
+
+
+def _as_they_are(asked: Asked, run_id: str) -> list[tuple[str, OpenTrace | None, int]]:
+    """The traces that hold a run: which are open, and after how many changes."""
+    others = asked.runs.others_with(run_id, asked.trace.uri)
+    found = [(asked.trace.uri, asked.trace), *((each.uri, each.trace) for each in others)]
+    return [(uri, trace, 0 if trace is None else trace.edits) for uri, trace in found]
+
+
+def _why_not(asked: Asked, run_id: str, new_name: str) -> str | None:
+    """Why a run is not renamed, by what other files say."""
+    uri = asked.trace.uri
+    taken = asked.runs.others_with(new_name, uri) if new_name != run_id else ()
+    if taken:
+        return (
+            f"{taken[0].part.path} names a run {shown(new_name)} already: "
+            "renaming this run would make the two one."
+        )
+    said = asked.joined(run_id)
+    if said is not None and said.lack is not None:
+        return f"Which other files name the run is not known; {said.lack}."
+    return None
+
+
+def _not_writable(uris: Sequence[str]) -> str | None:
+    """Why a run is not renamed, by what may be done to its files: to be called from a thread."""
+    for path in filter(None, map(path_of, uris)):
+        if os.path.exists(path) and not os.access(path, os.W_OK):  # noqa: PTH110 - Path.exists raises
+            return f"{path} cannot be written: nothing was renamed."
+    return None
+
+
+def _rename_here(asked: Asked, point: Point, params: types.RenameParams) -> Steps[dict[str, Any]]:
+    edits = yield from rename(asked.analysis, point, params.new_name, asked.encoding)
+    if isinstance(edits, CannotRename):
+        raise JsonRpcException(edits.reason, types.LSPErrorCodes.RequestFailed)
+    return workspace_edit(
+        asked.document, edits, with_document_changes=asked.client.reads_document_changes
+    )
+
+
+ANSWERS = (
+    Answer(types.TEXT_DOCUMENT_FORMATTING, _formatting, of_nothing=()),
+    Answer(types.TEXT_DOCUMENT_RANGE_FORMATTING, _range_formatting, of_nothing=()),
+    Answer(types.TEXT_DOCUMENT_PREPARE_RENAME, _prepare_rename),
+    Answer(types.TEXT_DOCUMENT_RENAME, _rename),
+)

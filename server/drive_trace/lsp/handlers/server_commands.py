@@ -1,0 +1,130 @@
+"""What ``workspace/executeCommand`` runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+
+from drive_trace.analysis import events_of_run
+from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
+from drive_trace.features.code_actions.appending import RECORD
+from drive_trace.features.code_lens import SHOW_RUN
+from drive_trace.features.markup import markup
+from drive_trace.lsp.handlers.resolve import RECORD_GRADE, made_when_picked
+from drive_trace.lsp.rpc.client_requests import ask
+from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.storage.run_pages import write_run_page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from drive_trace.features.joined_runs import JoinedRun
+    from drive_trace.lsp.server import TraceServer
+    from drive_trace.trace.line import Line
+
+
+class ServerCommands:
+    """The commands, each a coroutine that takes the one argument that the client sends along."""
+
+    def __init__(self, server: TraceServer) -> None:
+        self._server = server
+
+    async def show_run(self, argument: Any = None) -> str:
+        """Show a run's page; gives its card, for clients that cannot show documents."""
+        uri, run_id = _strings(SHOW_RUN, argument, "uri", "runId")
+        trace = self._server.traces.get(uri)
+        if trace is None or run_id not in trace.analysis.index.runs:
+            raise JsonRpcInvalidParams(f"{uri} is not open, or has no valid event of that run")
+        asked = self._server.answering.asked(uri)
+        said = asked.joined(run_id) if asked is not None else None
+        assert said is not None
+        client = self._server.protocol.client
+        card = markup(said.markdown, client.hover_format).value
+        if not client.shows_documents:
+            self._tell(said.title)
+            return card
+        try:
+            lines = tuple(trace.analysis.document.lines)  # as they are now; typing goes on
+            page = await in_thread(_write_page, uri, said, lines)
+        except OSError as error:
+            self._tell(f"{said.title} (its page could not be written: {error.strerror})")
+            return card
+        if not await self._show_document(page.as_uri()):
+            self._tell(said.title)
+        return card
+
+    async def apply_fix(self, argument: Any = None) -> bool:
+        """Have the client make the edits of a fix; whether it did."""
+        uri, title = _strings(APPLY_FIX, argument, "uri", "title")
+        trace = self._server.traces.get(uri)
+        if trace is None or argument.get("version") != trace.version:
+            self._tell("The trace has changed meanwhile: ask for its fixes again.")
+            return False
+        try:
+            edit = edit_of_fix(argument)
+        except (KeyError, TypeError, ValueError) as error:
+            raise JsonRpcInvalidParams(f"{APPLY_FIX}: the edits are not those of a fix") from error
+        params = types.ApplyWorkspaceEditParams(edit, label=title)
+        reply = await ask(self._server.protocol, types.WORKSPACE_APPLY_EDIT, params)
+        return reply is not None and _says_yes(reply.result, "applied")
+
+    async def apply_action(self, argument: Any = None) -> bool:
+        """Have the client make the edit of an action; whether it did."""
+        return await self._apply(await self._made(argument), "Drive Trace")
+
+    async def record_grade(self, argument: Any = None) -> bool:
+        """Have the client append a run's grade with some components changed; whether it did."""
+        _strings(RECORD_GRADE, argument, "uri", "runId")
+        made = await self._made({**argument, "make": RECORD})
+        return await self._apply(made, "Record a grade")
+
+    async def _made(self, data: Any) -> dict[str, Any]:
+        asked = self._server.answering.asked(data["uri"]) if _names_trace(data) else None
+        return await made_when_picked(asked, data)
+
+    async def _apply(self, edit: dict[str, Any], label: str) -> bool:
+        params = {"label": label, "edit": edit}
+        reply = await ask(self._server.protocol, types.WORKSPACE_APPLY_EDIT, params)
+        return reply is not None and _says_yes(reply.result, "applied")
+
+    async def _show_document(self, uri: str) -> bool:
+        params = types.ShowDocumentParams(uri=uri, take_focus=True)
+        reply = await ask(self._server.protocol, types.WINDOW_SHOW_DOCUMENT, params)
+        return reply is not None and _says_yes(reply.result, "success")
+
+    def _tell(self, message: str) -> None:
+        params = types.ShowMessageParams(types.MessageType.Info, message)
+        self._server.window_show_message(params)
+
+
+def _write_page(uri: str, said: JoinedRun, lines: Sequence[Line]) -> Path:
+    """Write the page of a run: its card over all files, and the report on the events of this one;
+    takes as long as these are many.
+    """
+    from drive_trace.report.markdown import (  # noqa: PLC0415 - nothing else needs it
+        run_report_markdown,
+    )
+
+    run = said.run
+    text = run_report_markdown(run, events_of_run(lines, run.run_id), said.headline)
+    return write_run_page(uri, run.run_id, text)
+
+
+def _says_yes(result: object, member: str) -> bool:
+    return isinstance(result, dict) and bool(result.get(member))
+
+
+def _names_trace(data: object) -> bool:
+    return isinstance(data, dict) and isinstance(data.get("uri"), str)
+
+
+def _strings(command: str, argument: object, *names: str) -> list[str]:
+    given = [argument.get(name) for name in names] if isinstance(argument, dict) else [None]
+    strings = [each for each in given if isinstance(each, str)]
+    if len(strings) != len(names):
+        wanted = ", ".join(names)
+        raise JsonRpcInvalidParams(f"{command} takes one argument: {{{wanted}}}, all strings")
+    return strings

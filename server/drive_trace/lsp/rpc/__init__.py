@@ -1,0 +1,1 @@
+"""Messages between client and server: the stream, dispatch, errors, and long work beside it."""

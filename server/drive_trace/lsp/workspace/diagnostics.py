@@ -1,0 +1,164 @@
+"""Diagnostics as the client wants them: sent after each change, or given when it asks.
+
+Never both: an editor that does both shows everything twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+
+from drive_trace.features.raw_json import dumps
+from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.rpc.protocol import TraceProtocol
+from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.workspace.closed_traces import ClosedTraces
+from drive_trace.lsp.workspace.diagnostic_reports import Report
+from drive_trace.lsp.workspace.judging import Judging
+from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
+from drive_trace.lsp.workspace.trace_folders import real_path
+
+log = logging.getLogger(__name__)
+
+_BATCH_SECONDS = 0.1
+"""A partial result waits so long for more before it is sent."""
+
+
+class Diagnosing:
+    """Makes and delivers the diagnostics of open and closed traces."""
+
+    def __init__(
+        self,
+        protocol: TraceProtocol,
+        traces: Workspace,
+        closed: ClosedTraces,
+        judging: Judging,
+        of_configurations: Callable[[], Mapping[str, bytes]],
+    ) -> None:
+        self._protocol = protocol
+        self._traces = traces
+        self._judging = judging
+        self._of_configurations = of_configurations
+        self._told: Mapping[str, bytes] = {}
+        self.closed = closed
+
+    # Sent
+
+    def publish(self, trace: OpenTrace) -> None:
+        """Send a trace's diagnostics, with its version, to a client that does not ask."""
+        if self._protocol.client.pulls_diagnostics:
+            return
+        head = b'{"uri":%b,"version":%d,"diagnostics":' % (dumps(trace.uri), trace.version)
+        self._protocol.notify_json(
+            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, head, trace.diagnostics(), b"}"
+        )
+
+    def publish_configurations(self) -> None:
+        """Send what is wrong with configurations, where that has changed."""
+        if self._protocol.client.pulls_diagnostics:
+            return
+        before, self._told = self._told, self._of_configurations()
+        for uri, items in self._told.items():
+            if before.get(uri, b"[]") != items:
+                self._protocol.notify_json(
+                    types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS,
+                    b'{"uri":%b,"diagnostics":%b}' % (dumps(uri), items),
+                )
+
+    def clear(self, uri: str) -> None:
+        """Take back what was sent of a trace that was closed."""
+        if not self._protocol.client.pulls_diagnostics:
+            empty = dumps({"uri": uri, "diagnostics": []})
+            self._protocol.notify_json(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, empty)
+
+    def ask_again(self) -> None:
+        """Have a client that asks do so: what it knows may be wrong now."""
+        client = self._protocol.client
+        if client.pulls_diagnostics and client.refreshes_diagnostics:
+            self._protocol.tell_by_request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
+
+    # Asked for
+
+    async def document(self, params: types.DocumentDiagnosticParams) -> dict[str, Any]:
+        """The diagnostics of one document; of one that is not open, as it is on disk."""
+        uri, previous = params.text_document.uri, params.previous_result_id
+        report = await self._of_open(uri, previous)
+        if report is None:
+            path = path_of(uri)
+            if path is not None and await in_thread(self.closed.has, path):
+                report = await self._of_closed(path, uri, previous)
+        return (report or Report.of(uri, b"[]").unless(previous)).as_document_report()
+
+    async def workspace(self, params: types.WorkspaceDiagnosticParams) -> dict[str, Any]:
+        """The diagnostics of all traces, open or not; in parts where the client takes parts."""
+        token = params.partial_result_token
+        loop = asyncio.get_running_loop()
+        ready: list[dict[str, Any]] = []
+        sent = loop.time()
+        async for report in self._reports(params.previous_result_ids):
+            ready.append(report)
+            if token is not None and loop.time() - sent > _BATCH_SECONDS:
+                self._progress(token, ready)
+                ready, sent = [], loop.time()
+        if token is not None:
+            self._progress(token, ready)
+            ready = []
+        return {"items": ready}
+
+    def _progress(self, token: int | str, items: list[dict[str, Any]]) -> None:
+        params = {"token": token, "value": {"items": items}}
+        self._protocol.notify_json(types.PROGRESS, dumps(params))
+
+    async def _reports(
+        self, previous_ids: Sequence[types.PreviousResultId]
+    ) -> AsyncIterator[dict[str, Any]]:
+        previous = {each.uri: each.value for each in previous_ids}
+        done: set[str] = set()
+        for trace in self._traces:
+            done.add(trace.uri)
+            report = await self._of_open(trace.uri, previous.get(trace.uri))
+            now = self._traces.get(trace.uri)
+            if report is not None and now is not None:
+                yield report.as_workspace_report(now.version)
+        for real, path, uri in await in_thread(self.closed.spelled, list(previous)):
+            if real in map(self._real_path, self._traces):
+                continue
+            closed = await self._of_closed(path, uri, previous.get(uri))
+            # It may have been opened meanwhile, and then what is on disk does not count.
+            if closed is not None and self._traces.get(uri) is None:
+                done.add(uri)
+                yield closed.as_workspace_report(None)
+        for uri, items in self._of_configurations().items():
+            done.add(uri)
+            yield Report.of(uri, items).unless(previous.get(uri)).as_workspace_report(None)
+        for uri, value in previous.items():
+            if uri not in done and self._traces.get(uri) is None:  # gone, or out of the workspace
+                yield Report.of(uri, b"[]").unless(value).as_workspace_report(None)
+
+    def _real_path(self, trace: OpenTrace) -> str | None:
+        path = path_of(trace.uri)
+        return real_path(path) if path is not None else None
+
+    async def _of_open(self, uri: str, previous: str | None) -> Report | None:
+        trace = self._traces.get(uri)
+        if trace is None:
+            return None
+        # Who cannot be told to ask again gets no answer that may soon be wrong.
+        for_long = not self._protocol.client.refreshes_diagnostics
+        await self._judging.settled(trace, for_long=for_long)
+        trace = self._traces.get(uri)  # as it is now: typing goes on
+        return Report.of(uri, trace.diagnostics()).unless(previous) if trace is not None else None
+
+    async def _of_closed(self, path: Path, uri: str, previous: str | None) -> Report | None:
+        try:
+            options = await self._judging.options_now(uri)
+            report = await in_thread(self.closed.report, path, previous, options)
+        except Exception:
+            log.exception("%s cannot be looked at", path)  # which must not fail all the others
+            return None
+        return report if self._traces.get(uri) is None else await self._of_open(uri, previous)

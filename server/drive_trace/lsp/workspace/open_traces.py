@@ -1,0 +1,146 @@
+"""The traces that the client has open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import unquote
+
+from lsprotocol import types
+
+from drive_trace.analysis import Analysis
+from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
+from drive_trace.features.outline import Outline, outline
+from drive_trace.features.tokens import TokenState
+from drive_trace.tasks import Shared, Steps
+from drive_trace.trace.document import Position
+from drive_trace.trace.line import Line
+
+_Key = tuple[str, str]
+_DRIVE = re.compile(r"(?i)\Afile:///[a-z](?=:)")
+
+
+class OpenTrace:
+    """A trace as the client shows it: the client's text is the truth, not the file's."""
+
+    def __init__(self, uri: str, version: int, text: str, options: DiagnosticOptions) -> None:
+        self.uri = uri
+        self.version = version
+        self.options = options
+        self.near: Line | None = None
+        """Where the last edit was."""
+        self.tokens: TokenState | None = None
+        """What the last answer with semantic tokens was about."""
+        self.edits = 0
+        """Counts the changes that the client has told of: what is still being answered when it
+        moves on is out of date.
+        """
+        self._replaced = 0
+        self._outline: Shared[Outline] | None = None
+        self._counted: tuple[int, Mapping[str | None, int]] | None = None
+        self._replace_all(text)
+
+    @property
+    def score_revision(self) -> tuple[int, int]:
+        """Changes when a verdict, a figure or what was rejected may have changed."""
+        return self._replaced, self.analysis.score_revision
+
+    def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
+        """Carry out the client's edits, one after another."""
+        self.edits += 1
+        self._outline = None
+        for change in changes:
+            if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+                self._replace_all(change.text)
+                continue
+            document, encoding = self.analysis.document, self.options.encoding
+            where = change.range
+            start = document.point_at(Position(where.start.line, where.start.character), encoding)
+            end = document.point_at(Position(where.end.line, where.end.character), encoding)
+            start, end = min(start, end), max(start, end)
+            self.analysis.edit(start, end, change.text)
+            record = min(start.record, len(document.lines) - 1)
+            self.near = document.lines[record]
+        self.version = version
+
+    def use(self, options: DiagnosticOptions) -> bool:
+        """Make diagnostics by these options from now on; whether they are others than before."""
+        if options == self.options:
+            return False
+        if options.rules != self.options.rules:
+            self.analysis.use(options.rules)
+        self.options = options
+        self._maker = DiagnosticMaker(self.analysis, options)
+        return True
+
+    def outline(self) -> Steps[Outline]:
+        """The structure of this version, made once for all that show it."""
+        if self._outline is None:
+            self._outline = Shared(outline(self.analysis))
+        return self._outline.steps()
+
+    def diagnostics(self) -> bytes:
+        """The diagnostics of this version, a list as JSON text."""
+        return self._maker.as_json(self.near)
+
+    def findings_by_run(self) -> Steps[Mapping[str | None, int]]:
+        """See :meth:`Analysis.findings_by_run`; counted again only when findings have changed."""
+        revision = self.analysis.finding_revision
+        if self._counted is None or self._counted[0] != revision:
+            self._counted = revision, (yield from self.analysis.findings_by_run())
+        return self._counted[1]
+
+    def _replace_all(self, text: str) -> None:
+        self._replaced += 1
+        self._counted = None
+        self.analysis: Analysis = Analysis(text, self.options.rules, unquote(self.uri))
+        self.analysis.expect_edits()
+        self.near = None
+        self._maker = DiagnosticMaker(self.analysis, self.options)
+
+
+class Workspace:
+    """The open traces by URI, however it is spelled."""
+
+    def __init__(self) -> None:
+        self._open: dict[_Key, OpenTrace] = {}
+        self._seen: set[_Key] = set()
+        self._moves = 0
+
+    @property
+    def edits(self) -> int:
+        """Counts the changes of any trace, and what is opened and closed."""
+        return self._moves + sum(trace.edits for trace in self._open.values())
+
+    def __iter__(self) -> Iterator[OpenTrace]:
+        return iter(list(self._open.values()))
+
+    def get(self, uri: str) -> OpenTrace | None:
+        """The open trace with this URI."""
+        return self._open.get(_key(uri))
+
+    def open(self, trace: OpenTrace) -> None:
+        """Take in a trace; one that was open under the URI already is replaced."""
+        self.close(trace.uri)
+        self._open[_key(trace.uri)] = trace
+        self._seen.add(_key(trace.uri))
+        self._moves += 1
+
+    def has_seen(self, uri: str) -> bool:
+        """Whether a trace is or was open under this URI: whoever could open it may ask for it."""
+        return _key(uri) in self._seen
+
+    def close(self, uri: str) -> bool:
+        """Let go of a trace; whether it was open."""
+        trace = self._open.pop(_key(uri), None)
+        if trace is not None:
+            trace.edits += 1
+            self._moves += trace.edits
+        return trace is not None
+
+
+def _key(uri: str) -> _Key:
+    """One for all spellings of a URI: ``file:///C:/a%20b`` is ``file:///c%3A/a b``."""
+    stop = next((at for at, each in enumerate(uri) if each in "?#"), len(uri))
+    path = unquote(uri[:stop], errors="surrogateescape")
+    return _DRIVE.sub(lambda found: found[0].lower(), path), uri[stop:]

@@ -1,0 +1,254 @@
+"""Runs across the workspace's traces: in open ones as the editor has them, in the others as they
+are on disk. Answers from what is known, and never waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from drive_trace.analysis import Analysis
+from drive_trace.features.joined_runs import JoinedRun
+from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.rpc.cooperative import in_slices
+from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.workspace.closed_traces import ClosedTraces
+from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
+from drive_trace.lsp.workspace.trace_folders import real_path
+from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run
+from drive_trace.tasks import Steps, at_once, in_batches
+
+Result = TypeVar("Result")
+
+_Order = tuple[tuple[bool, str], ...]
+"""The steps of a path, each with whether it is a folder."""
+
+
+class RunPart(NamedTuple):
+    """A run in one trace."""
+
+    uri: str
+    part: RunSummary
+    trace: OpenTrace | None
+    """The trace where it is open."""
+
+
+class WorkspaceRun(NamedTuple):
+    """A run over all its files in one folder of the workspace."""
+
+    folder: Path | None
+    """None for a trace outside the workspace, which is joined with no other."""
+    parts: list[RunPart]
+    """In the order of their paths."""
+
+
+class WorkspaceRuns:
+    """Joins what open and closed traces say of a run, folder by folder: runs of one name in two
+    folders of the workspace are two runs.
+    """
+
+    def __init__(self, traces: Workspace, closed: ClosedTraces) -> None:
+        self._traces = traces
+        self.closed = closed
+        self._reals: dict[str, str] = {}
+        """The real paths of open traces, by URI."""
+        self._said_so_far = False
+
+    def note_open(self, uri: str, path: Path) -> None:
+        """Learn which file an open trace is, looking at the disk: to be called from a thread."""
+        self._reals[uri] = real_path(path)
+
+    def note_closed(self, uri: str) -> str | None:
+        """Forget an open trace; the real path that counts again."""
+        return self._reals.pop(uri, None)
+
+    def open_reals(self) -> set[str]:
+        """The files that do not count, as they are open."""
+        return {real for trace in self._traces if (real := self._real(trace)) is not None}
+
+    def open_trace(self, uri: str) -> OpenTrace | None:
+        """An open trace."""
+        return self._traces.get(uri)
+
+    def has_seen(self, uri: str) -> bool:
+        """See :meth:`Workspace.has_seen`."""
+        return self._traces.has_seen(uri)
+
+    def open_traces(self) -> list[OpenTrace]:
+        """The open traces that are of the workspace."""
+        return [trace for trace in self._traces if self.folder_of(trace.uri) is not None]
+
+    def others_with(self, run_id: str, uri: str) -> list[RunPart]:
+        """The other traces of the folder that hold a run, in the order of their paths."""
+        return [each for each in at_once(self._parts(run_id, uri)) if each.uri != uri]
+
+    async def ask_others(
+        self, run_id: str, uri: str, work: Callable[[Analysis, str], Steps[Result]]
+    ) -> list[Result]:
+        """What some work says of each other trace that holds a run, given with its address: as
+        where a run's id stands in all traces of the workspace.
+        """
+        said: list[Result] = []
+        for each in self.others_with(run_id, uri):
+            path = path_of(each.uri)
+            if each.trace is not None:
+                said.append(await in_slices(each.trace, work(each.trace.analysis, each.uri)))
+            elif path is not None:
+                ask = partial(self.closed.ask, path, partial(_asked, work, each.uri))
+                found = await in_thread(ask)
+                said += [found] if found is not None else []
+        return said
+
+    @property
+    def edits(self) -> int:
+        """Counts the changes of open traces."""
+        return self._traces.edits
+
+    def all_runs(self) -> Steps[list[WorkspaceRun]]:
+        """Every run that is known, in the order of their first parts."""
+        found: dict[tuple[Path | str, str], list[tuple[_Order, RunPart]]] = {}
+        for trace in self._traces:
+            key, name = self._place(trace)
+            own = self.folder_of(trace.uri) or trace.uri
+            summary = yield from trace.analysis.summing_up(name)
+            for run_id, part in parts_by_run(summary).items():
+                found.setdefault((own, run_id), []).append((key, RunPart(trace.uri, part, trace)))
+        is_open = self.open_reals()
+        for batch in in_batches(self.closed.all_parts()):
+            for real, path, part in batch:
+                if real not in is_open:
+                    each = _order(path), RunPart(path.as_uri(), part, None)
+                    folder = self.closed.folders.folder_of(path)
+                    found.setdefault((folder or "", part.run_id), []).append(each)
+            yield
+        runs = [(own, sorted(parts, key=lambda pair: pair[0])) for (own, _), parts in found.items()]
+        runs.sort(key=lambda run: (run[1][0][0], run[1][0][1].part.first_line))
+        return [
+            WorkspaceRun(own if isinstance(own, Path) else None, [part for _, part in parts])
+            for own, parts in runs
+        ]
+
+    def joined(self, run_id: str, uri: str) -> JoinedRun | None:
+        """A run over all its files in the folder of one that holds it."""
+        return at_once(self.joining(run_id, uri))
+
+    def joining(self, run_id: str, uri: str) -> Steps[JoinedRun | None]:
+        """The same in steps."""
+        parts = yield from self._parts(run_id, uri)
+        if not any(each.part.event_count for each in parts):
+            return None
+        own = [each.part for each in parts if each.uri == uri and each.part.event_count]
+        folder = self.folder_of(uri)
+        unread = self.unread(folder)
+        unplaced = yield from self.unplaced(folder)
+        run = score_run([each.part for each in parts], unread, unplaced)
+        here = score_run(own, unread, unplaced) if own else None
+        return JoinedRun(run, here, [each.uri for each in parts], uri, self.waiting(folder))
+
+    def unread(self, folder: Path | None) -> list[Unread]:
+        """The traces of a folder that cannot be read: each may say something of any of its runs."""
+        if folder is None:
+            return []
+        folders = self.closed.folders
+        return [
+            Unread(folders.name_of(path), reason)
+            for path, reason in self.closed.unreadable(self.open_reals())
+            if folders.folder_of(path) == folder
+        ]
+
+    def unplaced(self, folder: Path | None) -> Steps[Sequence[Unplaced]]:
+        """The lines of a folder's traces that may grade any of its runs."""
+        if folder is None:
+            return []
+        is_open = self.open_reals()
+        closed = self.closed.unplaced(is_open)
+        found = [each for path, each in closed if self.closed.folders.folder_of(path) == folder]
+        for trace in self._traces:
+            if self.folder_of(trace.uri) == folder:
+                found += yield from trace.analysis.finding_unplaced(self._place(trace)[1])
+        return found
+
+    def uris_of(self, folder: Path) -> list[str]:
+        """The traces of a folder, in the order of their paths."""
+        is_open, closed = self.open_reals(), self.closed
+        found = [
+            (_order(path), path.as_uri())
+            for path in closed.paths(is_open)
+            if closed.folders.folder_of(path) == folder
+        ]
+        found += [
+            (self._place(each)[0], each.uri)
+            for each in self._traces
+            if self.folder_of(each.uri) == folder
+        ]
+        return [uri for _, uri in sorted(found)]
+
+    def waiting(self, folder: Path | None) -> int | None:
+        """How many traces of a folder are not read yet; None where it has not been searched."""
+        if folder is None:
+            return 0
+        found = self.closed.waiting(self.open_reals())
+        folder_of = self.closed.folders.folder_of
+        count = None if found is None else sum(folder_of(path) == folder for path in found)
+        self._said_so_far |= count != 0
+        return count
+
+    def take_said_so_far(self) -> bool:
+        """Whether verdicts were given as those of the traces that were known so far, and none has
+        to be any more.
+        """
+        if not self._said_so_far or self.closed.waiting(self.open_reals()) != []:
+            return False
+        self._said_so_far = False
+        return True
+
+    def folder_of(self, uri: str) -> Path | None:
+        """The folder of the workspace whose runs a trace is joined with; None for one outside."""
+        path = path_of(uri)
+        folders = self.closed.folders
+        return folders.folder_of(path) if path is not None and folders.holds(path) else None
+
+    def _parts(self, run_id: str, uri: str) -> Steps[list[RunPart]]:
+        folder = self.folder_of(uri)
+        found = list(self._closed_parts(run_id, folder)) if folder is not None else []
+        for trace in self._traces:
+            if trace.uri == uri or (folder is not None and self.folder_of(trace.uri) == folder):
+                key, name = self._place(trace)
+                part = yield from trace.analysis.summing_up_run(run_id, name)
+                if part is not None:
+                    found.append((key, RunPart(trace.uri, part, trace)))
+        return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+
+    def _closed_parts(self, run_id: str, folder: Path) -> Iterator[tuple[_Order, RunPart]]:
+        is_open = self.open_reals()
+        for real, path, part in self.closed.holders(run_id):
+            if real not in is_open and self.closed.folders.folder_of(path) == folder:
+                yield _order(path), RunPart(path.as_uri(), part, None)
+
+    def _place(self, trace: OpenTrace) -> tuple[_Order, str]:
+        """Where a trace stands among others, and how it is called."""
+        path = path_of(trace.uri)
+        if path is None:
+            return _order(Path(trace.uri)), trace.uri
+        return _order(path), self.closed.folders.name_of(path)
+
+    def _real(self, trace: OpenTrace) -> str | None:
+        path = path_of(trace.uri)
+        return self._reals.get(trace.uri, str(path)) if path is not None else None
+
+
+def _asked(work: Callable[[Analysis, str], Steps[Result]], uri: str, analysis: Analysis) -> Result:
+    return at_once(work(analysis, uri))
+
+
+def _order(path: Path) -> _Order:
+    """Sorts like a search of a folder, as `score` joins traces in that order: between two grades of
+    one moment that of the later trace counts. A folder's files come before those in the folders
+    inside it.
+    """
+    *folders, name = path.parts
+    return (*((True, each) for each in folders), (False, name))

@@ -1,0 +1,1 @@
+"""The report: the scorecard, metrics, assertions and timelines on one page."""

@@ -1,0 +1,180 @@
+"""The report on one or several traces: scorecard, metrics, assertions, and how to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from drive_trace.report import metrics, timeline
+from drive_trace.report.assertions import Checked, Status, check_all
+from drive_trace.report.event_log import Event, EventLog, TraceLog
+from drive_trace.report.metrics import Measured
+from drive_trace.report.timeline import Timelines
+from drive_trace.scorecard import card as scorecard
+from drive_trace.scorecard.card import RunScore, ScoreCard
+from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
+from drive_trace.scorecard.summary import TraceSummary
+
+FACTS = (
+    "The metrics are facts over all valid events, of graded and ungraded runs alike. They are no "
+    "score: which way is better means something between runs that are CORRECT, and nothing else."
+)
+"""What has to be said over the metrics."""
+
+RUN_FACTS = (
+    "The metrics are facts over the valid events of this run in this trace. They are no score: "
+    "which way is better means something between runs that are CORRECT, and nothing else."
+)
+"""The same where there is one run alone."""
+
+PROVENANCE = (
+    "Recorded from outside: verdicts (correctness-recorded) and tokens (tokens-recorded), which "
+    "are appended after the run.",
+    "Author-asserted: what the trace's author wrote into the events (wall_clock_ms, verdicts of "
+    "rounds and triage, findings, dispositions, models, sizes, severities). Nobody checked it.",
+    "By the clock: the difference of the timestamps of two events, which the author's machine "
+    "wrote as well.",
+    "Counted: how many valid events there are. One that was never emitted, or was rejected, is "
+    "not among them.",
+)
+"""Where values come from, so that a claim is not taken for a measurement."""
+
+SCOPES = (
+    "Time and rework of Tier 2 are of each run's own events, and in total of the CORRECT runs. "
+    "The metrics are over whole files, other runs included, as the reference reader has them."
+)
+"""What the figures of a report on whole files are over."""
+
+
+class LineCount(NamedTuple):
+    """What became of the lines of a trace."""
+
+    valid: int
+    invalid: int
+    unknown: int
+
+
+class Report(NamedTuple):
+    """Everything that a report shows."""
+
+    card: ScoreCard
+    metrics: Sequence[Measured]
+    assertions: Sequence[Checked]
+    timelines: Timelines
+    traces: Sequence[TraceLog]
+
+    @property
+    def lines(self) -> LineCount:
+        """What became of the lines of all traces."""
+        counts = [count_lines(trace) for trace in self.traces]
+        return LineCount(*(sum(each) for each in zip(*counts, strict=True))) if counts else _NONE
+
+    @property
+    def line_counts(self) -> str:
+        """The same in a sentence: a rejected line is never silent."""
+        valid, invalid, unknown = self.lines
+        return (
+            f"{valid:,} valid event{'s' * (valid != 1)}. Not counted: {invalid:,} invalid "
+            f"line{'s' * (invalid != 1)} (rejected) and {unknown:,} of unknown event types."
+        )
+
+    def count(self, status: Status) -> int:
+        """How many assertions came out so."""
+        return sum(checked.outcome.status is status for checked in self.assertions)
+
+    @property
+    def warning(self) -> str | None:
+        """What keeps the figures from being read as a success; None where some run is CORRECT."""
+        reason = self.card.hidden_reason
+        if reason is None:
+            return None
+        return f"Nothing here says that the work is right: {reason}."
+
+
+_NONE = LineCount(0, 0, 0)
+
+
+def report_on(
+    traces: Sequence[TraceLog], unread: Sequence[Unread] = (), left_out: Omitted = NOTHING_OMITTED
+) -> Report:
+    """Make the report on traces: runs joined by their id, events one trace after another.
+    ``unread`` are the inputs that could not be read, ``left_out`` is that of
+    :attr:`ScoreCard.left_out`.
+    """
+    log = EventLog(traces)
+    return Report(
+        card=scorecard.score([trace.summary for trace in traces], unread)._replace(
+            left_out=left_out
+        ),
+        metrics=metrics.measure(log),
+        assertions=check_all(log),
+        timelines=timeline.timelines(log),
+        traces=tuple(traces),
+    )
+
+
+def report_on_run(run: RunScore, events: Sequence[Event]) -> Report:
+    """Make the report on one run of a trace, given its events."""
+    log = EventLog([TraceLog(TraceSummary("", (), (), ()), tuple(events), ())])
+    return Report(
+        card=ScoreCard((run,), ()),
+        metrics=metrics.measure(log),
+        assertions=check_all(log),
+        timelines=timeline.timelines(log),
+        traces=(),
+    )
+
+
+def count_lines(trace: TraceLog) -> LineCount:
+    """What became of the lines of one trace; blank ones are nothing."""
+    return LineCount(len(trace.events), len(trace.invalid_lines), len(trace.unknown_lines))
+
+
+# As JSON
+
+
+def to_json(report: Report) -> dict[str, object]:
+    """The interface of ``report --format json``; the first three keys are the reference's."""
+    return {
+        "scorecard": scorecard.to_json(report.card),
+        "metrics": metrics.to_json(report.metrics),
+        "assertions": [_assertion_json(checked) for checked in report.assertions],
+        "metric_notes": [_metric_json(measured) for measured in report.metrics],
+        "timelines": timeline.to_json(report.timelines),
+        "lines": report.lines._asdict(),
+        "files": [
+            {
+                "path": trace.path,
+                "valid_events": len(trace.events),
+                "invalid_lines": list(trace.invalid_lines),
+                "unknown_lines": list(trace.unknown_lines),
+            }
+            for trace in report.traces
+        ],
+        "warning": report.warning,
+        "provenance": [FACTS, *PROVENANCE, SCOPES],
+    }
+
+
+def _assertion_json(checked: Checked) -> dict[str, object]:
+    assertion, outcome = checked
+    return {
+        "id": assertion.id,
+        "title": assertion.title,
+        "status": str(outcome.status),
+        "evidence": [event.event_id for event in outcome.evidence],
+        "note": outcome.note,
+        "evidence_lines": [{"path": each.path, "line": each.line} for each in outcome.evidence],
+    }
+
+
+def _metric_json(measured: Measured) -> dict[str, object]:
+    metric, value = measured
+    return {
+        "group": metric.group,
+        "key": metric.key,
+        "title": metric.title,
+        "polarity": str(metric.polarity),
+        "source": str(metric.source),
+        "no_signal": metric.no_signal if value is None else None,
+    }

@@ -1,0 +1,179 @@
+"""The report as a Markdown document. Everything that comes from a trace is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from drive_trace.report.assertions import Checked, Status
+from drive_trace.report.contents import (
+    FACTS,
+    PROVENANCE,
+    RUN_FACTS,
+    SCOPES,
+    Report,
+    count_lines,
+    report_on_run,
+)
+from drive_trace.report.event_log import Event
+from drive_trace.report.figures import (
+    DISPATCH_HEADERS,
+    Table,
+    chosen,
+    cut_dispatches,
+    dispatch_rows,
+    view,
+)
+from drive_trace.report.metrics import GROUPS, Measured
+from drive_trace.scorecard.card import RunScore
+from drive_trace.scorecard.render import caveats, code, markdown, not_read_markdown, run_page
+
+MOST_RUNS = 100
+MOST_ROWS = 50
+_MOST_EVIDENCE = 5
+_MARKS = {Status.PASS: "pass", Status.FAIL: "**FAIL**", Status.NOT_CHECKABLE: "not checkable"}
+
+
+def report_markdown(report: Report) -> str:
+    """The whole report; long tables are cut, and say so."""
+    lines = ["# Drive Trace report", "", *_verdicts(report), ""]
+    lines += [markdown(report.card, level=2, most=MOST_RUNS), ""]
+    lines += _left_out(len(report.card.runs) - MOST_RUNS, "runs")
+    lines += [*_metrics(report, FACTS), *_timelines(report), *_assertions(report), *_lines(report)]
+    lines += _provenance(*PROVENANCE, SCOPES)
+    return "\n".join(lines).rstrip("\n")
+
+
+def run_report_markdown(run: RunScore, events: Sequence[Event], verdict: str | None = None) -> str:
+    """A page of its own for a run: its card, and below it the report on its events. ``verdict``
+    says it in other words than the run's headline.
+    """
+    report = report_on_run(run, events)
+    lines = [run_page(run, verdict), *_metrics(report, RUN_FACTS), *_timelines(report)]
+    return "\n".join([*lines, *_assertions(report), *_provenance(*PROVENANCE)])
+
+
+def _verdicts(report: Report) -> Iterator[str]:
+    runs = report.card.runs
+    yield from not_read_markdown(report.card)
+    if len(runs) == 1:
+        (run,) = runs
+        yield f"**{run.headline}** · run {code(run.run_id)}"
+        for caveat in caveats(run, code):
+            yield from ("", f"⚠ {caveat}.")
+    else:
+        yield f"**{report.card.headline}**"
+    if report.warning:
+        yield ""
+        yield report.warning
+    yield from ("", report.line_counts)
+
+
+def _provenance(*said: str) -> Iterator[str]:
+    yield from ("## Where the values come from", "", *(f"- {each}" for each in said), "")
+
+
+def _metrics(report: Report, facts: str) -> Iterator[str]:
+    yield from ("## Metrics: facts, not a score", "", facts, "")
+    for group, title in GROUPS.items():
+        yield from (f"### {title}", "")
+        for measured in report.metrics:
+            if measured.metric.group == group:
+                yield from _metric(measured)
+
+
+def _metric(measured: Measured) -> Iterator[str]:
+    metric = measured.metric
+    shown = view(measured, MOST_ROWS)
+    yield from (f"**{metric.title}** ({metric.polarity}, {metric.source})", "")
+    yield from (f"- {label}: {value}" for label, value in shown.figures)
+    yield from [""] * bool(shown.figures)
+    for table in shown.tables:
+        yield from _table(table)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield from (f"{table.caption}:", "")
+    yield f"| {' | '.join(table.headers)} |"
+    yield f"| --- |{' ---: |' * (len(table.headers) - 1)}"
+    for name, *cells in table.rows:
+        yield f"| {' | '.join([_name(name), *cells])} |"
+    yield ""
+    yield from _left_out(table.left_out, "rows")
+
+
+def _timelines(report: Report) -> Iterator[str]:
+    yield from ("## Dispatches", "")
+    if not report.timelines:
+        yield from ("No dispatch was recorded.", "")
+    for run_id, dispatches in list(report.timelines.items())[:MOST_RUNS]:
+        yield from (f"### Dispatches of {code(run_id)}", "")
+        shown = chosen(dispatches, MOST_ROWS)
+        said = cut_dispatches(dispatches, shown)
+        yield from (f"*{said}*", "") if said else ()
+        yield f"| {' | '.join(DISPATCH_HEADERS)} |"
+        yield f"|{' --- |' * len(DISPATCH_HEADERS)}"
+        for name, model, *cells in dispatch_rows(shown):
+            yield f"| {' | '.join([_name(name), _name(model), *cells])} |"
+        yield ""
+    yield from _left_out(len(report.timelines) - MOST_RUNS, "runs")
+
+
+def _assertions(report: Report) -> Iterator[str]:
+    yield from ("## Assertions", "")
+    yield (
+        f"{report.count(Status.PASS)} pass, {report.count(Status.FAIL)} fail, "
+        f"{report.count(Status.NOT_CHECKABLE)} cannot be checked from a trace. They are about "
+        "how the run was recorded and driven, not about whether its result is right."
+    )
+    yield from (
+        "",
+        "| id | assertion | status | why | evidence |",
+        "| --- | --- | --- | --- | --- |",
+    )
+    for checked in report.assertions:
+        yield _assertion(checked, len(report.traces) > 1)
+    yield ""
+
+
+def _assertion(checked: Checked, with_path: bool) -> str:
+    assertion, (status, evidence, note) = checked
+    cells = [assertion.id, assertion.title, _MARKS[status], note, _evidence(evidence, with_path)]
+    return f"| {' | '.join(cells)} |"
+
+
+def _evidence(events: Sequence[Event], with_path: bool) -> str:
+    named = [
+        f"line {event.line}{f' of {_name(event.path)}' if with_path else ''}"
+        for event in events[:_MOST_EVIDENCE]
+    ]
+    more = len(events) - len(named)
+    return ", ".join(named) + (f" and {more:,} more" if more else "")
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield from ("## Lines", "", "| file | valid events | invalid lines | unknown event types |")
+    yield "| --- | ---: | --- | --- |"
+    for trace in report.traces[:MOST_RUNS]:
+        count = count_lines(trace)
+        invalid, unknown = _numbers(trace.invalid_lines), _numbers(trace.unknown_lines)
+        yield f"| {_name(trace.path)} | {count.valid:,} | {invalid} | {unknown} |"
+    yield ""
+    yield from _left_out(len(report.traces) - MOST_RUNS, "files")
+
+
+def _numbers(lines: Sequence[int]) -> str:
+    if not lines:
+        return "0"
+    more = len(lines) - 10
+    named = ", ".join(map(str, lines[:10])) + (f" and {more:,} more" if more > 0 else "")
+    return f"{len(lines):,} (line{'s' * (len(lines) > 1)} {named})"
+
+
+def _left_out(count: int, what: str) -> Iterator[str]:
+    if count > 0:
+        yield from (f"*… and {count:,} more {what}: the JSON report has them all.*", "")
+
+
+def _name(text: str) -> str:
+    """Untrusted text in a cell of a table, where a bar divides even code."""
+    return code(text, 80).replace("|", "\\|")

@@ -1,0 +1,198 @@
+"""Metrics of the build loop: how often work was done again, and how long it took."""
+
+from __future__ import annotations
+
+from drive_trace.report.event_log import EventLog
+from drive_trace.report.metrics.base import (
+    Breakdown,
+    Figure,
+    Metric,
+    Polarity,
+    Source,
+    Unit,
+    Value,
+    counted,
+    mean,
+    ratio,
+    total,
+)
+from drive_trace.scorecard.card import as_double
+
+UNSPECIFIED_MODEL = "(unspecified)"
+"""Stands for a dispatch without a model."""
+
+_NO_ROUND_END = "no round-end was recorded"
+_DISPOSITIONS = tuple((name, (name,)) for name in ("initial", "reissue", "amended"))
+
+
+def rounds_per_dispatch(log: EventLog) -> Value:
+    """``round-start`` events by dispatch, and their mean."""
+    rounds = counted(event.text("dispatch_id") for event in log.of("round-start"))
+    return {"per_dispatch": rounds, "mean": mean(list(rounds.values()))} if rounds else None
+
+
+def first_pass_acceptance_rate(log: EventLog) -> Value:
+    """The share of dispatches whose first round ended *satisfied*.
+
+    A round's number stands in its ``round-start``; of a dispatch's ends of round 1 the last
+    counts. Dispatches without such an end are left out.
+    """
+    numbers = {event.text("round_id"): event.number("round_number") for event in log.of(_START)}
+    first = {
+        event.text("dispatch_id"): event.text("verdict")
+        for event in log.of("round-end")
+        if numbers.get(event.text("round_id")) == 1
+    }
+    return ratio(sum(verdict == "satisfied" for verdict in first.values()), len(first))
+
+
+def backtrack_ratio(log: EventLog) -> Value:
+    """Rounds that ended in *another-round-needed* or *stop-condition* for each *satisfied* one."""
+    verdicts = [event.text("verdict") for event in log.of("round-end")]
+    back = verdicts.count("another-round-needed") + verdicts.count("stop-condition")
+    return ratio(back, verdicts.count("satisfied"))
+
+
+def brief_stability(log: EventLog) -> Value:
+    """How briefs relate to the earlier ones of their dispatch, in all and by dispatch."""
+    briefs = log.of("brief-issued")
+    if not briefs:
+        return None
+    per_dispatch: dict[str, list[str]] = {}
+    for event in briefs:
+        per_dispatch.setdefault(event.text("dispatch_id"), []).append(
+            event.text("brief_disposition")
+        )
+    return {
+        "overall": counted(event.text("brief_disposition") for event in briefs),
+        "per_dispatch": {key: counted(values) for key, values in per_dispatch.items()},
+    }
+
+
+def tier_mix(log: EventLog) -> Value:
+    """Dispatches by the model that they ran on."""
+    models = [event.values["model"] for event in log.of("dispatch-start")]
+    return counted(UNSPECIFIED_MODEL if each is None else str(each) for each in models) or None
+
+
+def dispatch_wallclock_ms(log: EventLog) -> Value:
+    """The dispatches' own ``wall_clock_ms``: each one's last, mean and total over all ends."""
+    ends = log.of("dispatch-end")
+    if not ends:
+        return None
+    claimed = [event.number("wall_clock_ms") for event in ends]
+    return {
+        "per_dispatch": {
+            event.text("dispatch_id"): as_double(event.number("wall_clock_ms")) for event in ends
+        },
+        "mean": mean(claimed),
+        "total": total(claimed),
+    }
+
+
+def round_wallclock_ms(log: EventLog) -> Value:
+    """Each round's own ``wall_clock_ms``, the last one recorded."""
+    rounds = {
+        event.text("round_id"): as_double(event.number("wall_clock_ms"))
+        for event in log.of("round-end")
+    }
+    return rounds or None
+
+
+_START = "round-start"
+_GROUP = "rework"
+
+METRICS = (
+    Metric(
+        _GROUP,
+        "rounds_per_dispatch",
+        "Rounds per dispatch",
+        Polarity.LOWER,
+        Source.COUNTED,
+        rounds_per_dispatch,
+        "no round-start was recorded",
+        (
+            Figure("mean", ("mean",), Unit.RATIO),
+            Breakdown("Rounds by dispatch", "dispatch", ("per_dispatch",), (("rounds", ()),)),
+        ),
+    ),
+    Metric(
+        _GROUP,
+        "first_pass_acceptance_rate",
+        "First-pass acceptance",
+        Polarity.HIGHER,
+        Source.ASSERTED,
+        first_pass_acceptance_rate,
+        "no round-end belongs to a round-start with number 1",
+        (Figure("dispatches accepted in round 1", (), Unit.SHARE),),
+    ),
+    Metric(
+        _GROUP,
+        "backtrack_ratio",
+        "Backtrack ratio",
+        Polarity.LOWER,
+        Source.ASSERTED,
+        backtrack_ratio,
+        "no round ended satisfied",
+        (Figure("rounds sent back for each one that was satisfied", (), Unit.RATIO),),
+    ),
+    Metric(
+        _GROUP,
+        "brief_stability",
+        "Brief stability",
+        Polarity.NEITHER,
+        Source.ASSERTED,
+        brief_stability,
+        "no brief-issued was recorded",
+        (
+            Breakdown("Briefs by disposition", "disposition", ("overall",), (("briefs", ()),)),
+            Breakdown(
+                "Briefs by dispatch and disposition", "dispatch", ("per_dispatch",), _DISPOSITIONS
+            ),
+        ),
+    ),
+    Metric(
+        _GROUP,
+        "tier_mix",
+        "Tier mix",
+        Polarity.NEITHER,
+        Source.ASSERTED,
+        tier_mix,
+        "no dispatch-start was recorded",
+        (Breakdown("Dispatches by model", "model", (), (("dispatches", ()),)),),
+    ),
+    Metric(
+        _GROUP,
+        "dispatch_wallclock_ms",
+        "Dispatch wall-clock, as claimed",
+        Polarity.LOWER,
+        Source.ASSERTED,
+        dispatch_wallclock_ms,
+        "no dispatch-end was recorded",
+        (
+            Figure("mean", ("mean",), Unit.MILLISECONDS),
+            Figure("total", ("total",), Unit.MILLISECONDS),
+            Breakdown(
+                "Claimed time by dispatch",
+                "dispatch",
+                ("per_dispatch",),
+                (("wall-clock", ()),),
+                Unit.MILLISECONDS,
+            ),
+        ),
+    ),
+    Metric(
+        _GROUP,
+        "round_wallclock_ms",
+        "Round wall-clock, as claimed",
+        Polarity.LOWER,
+        Source.ASSERTED,
+        round_wallclock_ms,
+        _NO_ROUND_END,
+        (
+            Breakdown(
+                "Claimed time by round", "round", (), (("wall-clock", ()),), Unit.MILLISECONDS
+            ),
+        ),
+    ),
+)
