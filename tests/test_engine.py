@@ -90,7 +90,9 @@ def test_the_fast_path_says_what_the_exact_path_says(text: str) -> None:
     (fast,) = read_lines([text])
     exact = read_exactly(text)
     assert (fast.status, fast.event, fast.facts) == (exact.status, exact.event, exact.facts)
-    assert [remark[:5] for remark in fast.remarks] == [remark[:5] for remark in exact.remarks]
+    assert [diagnostic[:5] for diagnostic in fast.diagnostics] == [
+        diagnostic[:5] for diagnostic in exact.diagnostics
+    ]
 
 
 @settings(max_examples=100)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from drive_trace.json_text.spacing import compacted, first_space, space_count
-from drive_trace.trace.line import REJECTING, Concern, Line, OddLine
+from drive_trace.trace.line import REJECTING, DiagnosticKind, FlaggedLine, Line
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import EVENTS, Form
 
@@ -49,10 +49,10 @@ def lines(draw: st.DrawFn) -> str:
 
 def said(line: Line) -> object:
     """All that reading a line gives, by value."""
-    name = line.event_name if isinstance(line, OddLine) else None
-    run = line.run_id if isinstance(line, OddLine) else None
+    name = line.event_name if isinstance(line, FlaggedLine) else None
+    run = line.run_id if isinstance(line, FlaggedLine) else None
     event = line.event.name if line.event is not None else None
-    return line.status, event, line.facts, line.remarks, (name, run) if event is None else None
+    return line.status, event, line.facts, line.diagnostics, (name, run) if event is None else None
 
 
 @settings(max_examples=1500)
@@ -76,7 +76,7 @@ def test_reading_for_the_score_alone_judges_the_same(text: str) -> None:
 @given(lines())
 def test_a_line_is_rejected_for_its_remarks_alone(text: str) -> None:
     line = read_exactly(text)
-    assert line.is_rejected == any(remark.concern in REJECTING for remark in line.remarks)
+    assert line.is_rejected == any(diagnostic.kind in REJECTING for diagnostic in line.diagnostics)
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -88,7 +88,7 @@ def test_clean_events_take_the_fast_path(name: str, monkeypatch: pytest.MonkeyPa
     text = json.dumps(EVENTS[name].example, separators=(",", ":"))
     for end in ("", "\r"):
         (line,) = read_lines([text + end])
-        assert (line.event, line.remarks) == (EVENTS[name], ())
+        assert (line.event, line.diagnostics) == (EVENTS[name], ())
 
 
 # How strings are written
@@ -203,7 +203,8 @@ def test_white_space_between_tokens(text: str, compact: str, first: tuple[int, i
 def test_without_the_white_space_a_line_says_the_same(text: str) -> None:
     line = read_exactly(text)
     if any(
-        remark.concern in (Concern.INVALID_JSON, Concern.BYTE_ORDER_MARK) for remark in line.remarks
+        diagnostic.kind in (DiagnosticKind.INVALID_JSON, DiagnosticKind.BYTE_ORDER_MARK)
+        for diagnostic in line.diagnostics
     ):
         return
     text = compacted(text)
@@ -211,5 +212,5 @@ def test_without_the_white_space_a_line_says_the_same(text: str) -> None:
     assert first_space(text) is None
     assert not re.search(r"[ \t\r\n]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text))
     compact = read_exactly(text)
-    left = tuple(each for each in line.remarks if each.concern is not Concern.NOT_COMPACT)
-    assert (compact.status, compact.facts, compact.remarks) == (line.status, line.facts, left)
+    left = tuple(each for each in line.diagnostics if each.kind is not DiagnosticKind.NOT_COMPACT)
+    assert (compact.status, compact.facts, compact.diagnostics) == (line.status, line.facts, left)

@@ -48,7 +48,7 @@ def test_example_is_valid_by_schema_and_engine(name: str) -> None:
     Draft202012Validator(schema("event")).validate(example)
     line = read_exactly(json.dumps(example, separators=(",", ":")))
     assert line.event is EVENTS[name]
-    assert not line.remarks
+    assert not line.diagnostics
 
 
 def beyond_json_schema(value: object) -> bool:

@@ -37,7 +37,7 @@ from drive_trace.features.workspace_symbol import (
     workspace_symbols,
 )
 from drive_trace.scorecard.card import score_run
-from drive_trace.tasks import at_once
+from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
 
 STAMP = Stamp("aaaaaaaa-0000-4000-8000-000000000001", "2026-05-28T14:30:00.000Z")
@@ -141,7 +141,7 @@ def known(fixture: str) -> list[str]:
     (offer,) = known_offers(analysis, wanted.cursor, None)
     told = filled_in(analysis, offer.data, STAMP)
     assert not isinstance(told, CannotMake)
-    edits = edits_in(at_once(as_edits(analysis.document, told, _UTF16)))
+    edits = edits_in(finish(as_edits(analysis.document, told, _UTF16)))
     after = apply_edits(wanted.text, edits, _UTF16).split("\n")[wanted.cursor.record]
     return [f"*{offer.title}*", "", *code(after)]
 
@@ -178,7 +178,7 @@ def measured(fixture: str, length: int) -> list[str]:
     told = filled(analysis, offer.data, Contents(length, ""))
     assert not isinstance(told, CannotMake)
     after = apply_edits(
-        wanted.text, edits_in(at_once(as_edits(analysis.document, told, _UTF16))), _UTF16
+        wanted.text, edits_in(finish(as_edits(analysis.document, told, _UTF16))), _UTF16
     )
     return [f"*{offer.title}*", "", *code(shortened(after.split("\n")[wanted.cursor.record]))]
 
@@ -210,7 +210,7 @@ def renamed(fixture: str, name: str) -> list[str]:
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
     point = point_at(analysis, wanted.at(_UTF16), _UTF16)
-    edits = at_once(rename(analysis, point, name, _UTF16))
+    edits = finish(rename(analysis, point, name, _UTF16))
     assert not isinstance(edits, CannotRename)
     after = apply_edits(wanted.text, edits_in(edits), _UTF16).split("\n")
     changed = (new for old, new in zip(wanted.lines, after, strict=True) if old != new)

@@ -26,7 +26,7 @@ from drive_trace.scorecard.summary import (
     summarize,
     summarize_part,
 )
-from drive_trace.tasks import Steps, at_once, in_batches
+from drive_trace.tasks import Task, finish, in_batches
 from drive_trace.text.spans import Span
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
@@ -117,7 +117,7 @@ class Analysis:
         """How many findings there are."""
         return self._findings.total
 
-    def findings_by_run(self) -> Steps[Mapping[str | None, int]]:
+    def findings_by_run(self) -> Task[Mapping[str | None, int]]:
         """How many findings each run has on its lines. Those of lines that name no run are the
         run's where the trace has only one, else nobody's: they stand under None.
         """
@@ -189,9 +189,9 @@ class Analysis:
 
     def summary(self, path: str = "") -> TraceSummary:
         """The trace, summed up for the scorecard."""
-        return at_once(self.summing_up(path))
+        return finish(self.summing_up(path))
 
-    def summing_up(self, path: str = "") -> Steps[TraceSummary]:
+    def summing_up(self, path: str = "") -> Task[TraceSummary]:
         """The same in steps."""
         return summarize(self.index, self.line_number, path)
 
@@ -206,13 +206,13 @@ class Analysis:
 
     def part_of(self, run_id: str, path: str = "") -> RunSummary | None:
         """What one run has in this trace, rejected lines too; None where it has no line in it."""
-        return at_once(self.summing_up_run(run_id, path))
+        return finish(self.summing_up_run(run_id, path))
 
-    def summing_up_run(self, run_id: str, path: str = "") -> Steps[RunSummary | None]:
+    def summing_up_run(self, run_id: str, path: str = "") -> Task[RunSummary | None]:
         """The same in steps."""
         return summarize_part(self.index, run_id, self.line_number, path)
 
-    def finding_unplaced(self, path: str = "") -> Steps[Sequence[Unplaced]]:
+    def finding_unplaced(self, path: str = "") -> Task[Sequence[Unplaced]]:
         """The lines that may grade any run, in steps."""
         return finding_unplaced(self.index, self.line_number, path)
 
@@ -237,7 +237,7 @@ def summarize_text(
     document = Document(records, partial(read_lines, only_score=True))
     index = Index()
     index.add(document.lines)
-    return at_once(summarize(index, lambda line: document.number(line) + 1, path, alone=alone))
+    return finish(summarize(index, lambda line: document.number(line) + 1, path, alone=alone))
 
 
 def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
@@ -251,7 +251,7 @@ def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
     index.add(document.lines)
     events = _events(document.lines, path)
     invalid = tuple(n for n, line in enumerate(document.lines, 1) if line.is_rejected)
-    summary = at_once(summarize(index, lambda line: document.number(line) + 1, path))
+    summary = finish(summarize(index, lambda line: document.number(line) + 1, path))
     return TraceLog(summary, events, invalid)
 
 

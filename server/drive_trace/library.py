@@ -89,7 +89,7 @@ def _reasons(texts: list[str]) -> list[tuple[str, ...]]:
         tuple(
             analysis.words(finding.words)
             for finding in analysis.findings_of(line)
-            if finding.remark is not None and finding.remark.concern in REJECTING
+            if finding.diagnostic is not None and finding.diagnostic.kind in REJECTING
         )
         for line in analysis.document.lines[: len(texts)]
     ]

@@ -9,14 +9,14 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-Steps = Generator[None, None, Result]
+Task = Generator[None, None, Result]
 """Pauses after each step, and returns the result."""
 
 _BATCH = 256
 """So many lines are a step: a millisecond or two."""
 
 
-def at_once(steps: Steps[Result]) -> Result:
+def finish(steps: Task[Result]) -> Result:
     """The result, without pauses."""
     while True:
         try:
@@ -33,14 +33,14 @@ def in_batches(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield batch
 
 
-class Shared(Generic[Result]):
+class SharedTask(Generic[Result]):
     """Work that several wait for, each of whom brings it forward."""
 
-    def __init__(self, steps: Steps[Result]) -> None:
+    def __init__(self, steps: Task[Result]) -> None:
         self._steps = steps
         self._results: list[Result] = []
 
-    def steps(self) -> Steps[Result]:
+    def steps(self) -> Task[Result]:
         """What is still to be done."""
         while not self._results:
             try:

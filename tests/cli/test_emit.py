@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from drive_trace.authoring import drafts
-from drive_trace.trace.line import Concern
+from drive_trace.trace.line import DiagnosticKind
 from drive_trace.vocabulary import ENVELOPE, EVENTS
 from tests.cli.support import Ran, process, run, write
 from tests.support.client_text import graded, tokens, triage
@@ -205,7 +205,7 @@ def test_a_grade_after_a_rejected_one_leaves_nothing_out(trace: Path) -> None:
 
 
 def test_what_is_not_refused_is_told(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drafts, "REFUSED", drafts.REFUSED - {Concern.OUT_OF_RANGE})
+    monkeypatch.setattr(drafts, "REFUSED", drafts.REFUSED - {DiagnosticKind.OUT_OF_RANGE})
     ran = emit(trace, "dispatch-end", END.replace("5", "-5"))
     assert (ran.code, ran.out) == (0, "")
     assert ran.err == (

@@ -19,7 +19,7 @@ from drive_trace.linter.entities import (
     named_by,
 )
 from drive_trace.linter.lives import KINDS, MOST_BRIEFS
-from drive_trace.linter.rule import Finding, Remarked, Severity
+from drive_trace.linter.rule import Finding, LineDiagnostic, Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
 from drive_trace.linter.shared_events import SharedEvents
@@ -308,7 +308,7 @@ def test_what_a_baseline_hides_is_the_same_after_edits() -> None:
 
 def test_every_rule_looks_at_something_that_there_is() -> None:
     beyond_one_trace = {RunInFiles, SharedEvents, UnreadFile}
-    assert {rule.entity for rule in RULES.values()} == {Remarked, *KINDS, *beyond_one_trace}
+    assert {rule.entity for rule in RULES.values()} == {LineDiagnostic, *KINDS, *beyond_one_trace}
 
 
 # Rejected lines and several runs

@@ -199,7 +199,7 @@ def test_no_fix_makes_things_worse(code: str, example: Example) -> None:
 
 def alone(analysis: Analysis, code: str) -> list[Finding]:
     """Findings of one rule, or on one line alone: a line that is mended is compared with others."""
-    return [each for each in analysis.findings() if each.remark or each.rule.code == code]
+    return [each for each in analysis.findings() if each.diagnostic or each.rule.code == code]
 
 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES)

@@ -18,7 +18,7 @@ from drive_trace.lsp.workspace.trace_folders import TraceFolders
 from drive_trace.scorecard.card import score, score_run
 from drive_trace.storage.finding import Found, find_traces
 from drive_trace.storage.more_files import MoreFiles
-from drive_trace.tasks import Steps, at_once
+from drive_trace.tasks import Task, finish
 from drive_trace.text.spans import PositionEncoding
 from tests.support.client_text import event, graded, triage
 
@@ -136,7 +136,7 @@ async def test_other_traces_are_asked_as_they_are_in_the_editor_or_on_disk(tmp_p
         runs.note_open(path.as_uri(), path)
     append(there, triage())
 
-    def count_lines(analysis: Analysis, uri: str) -> Steps[tuple[str, int]]:
+    def count_lines(analysis: Analysis, uri: str) -> Task[tuple[str, int]]:
         yield
         return uri, len(analysis.index.runs["run-1"])
 
@@ -158,7 +158,7 @@ def test_traces_are_joined_in_the_order_in_which_a_search_finds_them(tmp_path: P
     runs.note_open(here.as_uri(), here)
     searched = [str(each) for each in find_traces([str(tmp_path)])]
     assert len(searched) == len(paths)
-    ((_, parts),) = at_once(runs.all_runs())
+    ((_, parts),) = finish(runs.all_runs())
     assert [path_of(each.uri) for each in parts] == [Path(each) for each in searched]
     others = runs.others_with("run-1", here.as_uri())
     assert [each.uri for each in others] == [
@@ -197,11 +197,11 @@ def test_a_stray_line_in_another_file_counts_as_for_score(
     look(closed)
     said = runs.joined("run-1", paths[0].as_uri())
     assert said is not None
-    (listed,) = at_once(runs.all_runs())
+    (listed,) = finish(runs.all_runs())
     (run,) = score([summarize_text(text, each) for each, text in texts.items()]).runs
     assert said.run.headline == run.headline
     assert said.run.is_earned == run.is_earned == ("earlier" in name)
-    unplaced = at_once(runs.unplaced(listed.folder))
+    unplaced = finish(runs.unplaced(listed.folder))
     found = score_run([each.part for each in listed.parts], (), unplaced)
     assert found.is_earned == run.is_earned
 

@@ -15,7 +15,7 @@ from drive_trace.lsp.rpc.cooperative import in_slices, in_slices_anew
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.tasks import Steps
+from drive_trace.tasks import Task
 from tests.server.test_closed_traces import options
 from tests.support.client_text import apart, graded, triage
 
@@ -89,7 +89,7 @@ async def test_who_types_on_and_on_does_not_keep_an_answer_from_coming(
     monkeypatch.setattr(slices, "SLICE", 0)
     runs, trace = opened(apart(triage()))
 
-    def slow() -> Steps[int]:
+    def slow() -> Task[int]:
         for _ in range(100):
             yield
         return trace.version

@@ -28,13 +28,13 @@ def check_symbols(query: str, fixture: str, *expected: str) -> None:
     names = names_in(analysis)
     found = best_matches([Found(URI, each) for each in names], query)
     for encoding in ENCODINGS:
-        at_once = workspace_symbols(found, encoding, resolves=False)
-        assert [_shown(each) for each in at_once] == list(expected)
+        finish = workspace_symbols(found, encoding, resolves=False)
+        assert [_shown(each) for each in finish] == list(expected)
         later = workspace_symbols(found, encoding, resolves=True)
         assert all(isinstance(each.location, types.LocationUriOnly) for each in later)
         resolved = [resolve_symbol(each, names, encoding) for each in later]
-        assert [each.location for each in resolved] == [each.location for each in at_once]
-        for each in at_once:
+        assert [each.location for each in resolved] == [each.location for each in finish]
+        for each in finish:
             assert isinstance(each.location, types.Location)
             assert _PLAIN.unstructure(each.location.range) in _ranges(text, each.name, encoding)
 

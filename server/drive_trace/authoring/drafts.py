@@ -19,15 +19,15 @@ from drive_trace.linter.rule import shown
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feed_state import JoinedFeed
 from drive_trace.scorecard.summary import Rejected
-from drive_trace.trace.line import REJECTING, Concern
+from drive_trace.trace.line import REJECTING, DiagnosticKind
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE, SCHEMA_VERSION, EventType
 from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE
 
 REFUSED = REJECTING | {
-    Concern.UNKNOWN_EVENT_TYPE,
-    Concern.UNDECLARED_FIELD,
-    Concern.DUPLICATE_KEY,
+    DiagnosticKind.UNKNOWN_EVENT_TYPE,
+    DiagnosticKind.UNDECLARED_FIELD,
+    DiagnosticKind.DUPLICATE_KEY,
 }
 """What is refused: what readers reject, and also what they would keep apart or ignore."""
 
@@ -169,9 +169,7 @@ def erasures(draft: Draft, joined: JoinedFeed) -> Refused | None:
 
 def cautions(record: str) -> list[str]:
     """What else is to be said of a record that is not refused, each with how bad it is."""
-    return [
-        f"{label}: {words}" for concern, label, words in _said(record) if concern not in REFUSED
-    ]
+    return [f"{label}: {words}" for kind, label, words in _said(record) if kind not in REFUSED]
 
 
 def _superseded_by_rejected(
@@ -193,19 +191,19 @@ def _superseded_by_rejected(
 
 def _objections(record: str) -> list[str]:
     """Why a record is refused."""
-    return [words for concern, _, words in _said(record) if concern in REFUSED]
+    return [words for kind, _, words in _said(record) if kind in REFUSED]
 
 
-def _said(record: str) -> Iterator[tuple[Concern, str, str]]:
+def _said(record: str) -> Iterator[tuple[DiagnosticKind, str, str]]:
     """What the rules say of a record by itself: about what, how bad it is, and in which words."""
     (line,) = read_lines([record])
-    if not line.remarks:  # the rule: the rest of this costs more than writing the record
+    if not line.diagnostics:  # the rule: the rest of this costs more than writing the record
         return
     analysis = Analysis([record])
     for finding in analysis.findings():
-        if finding.remark is not None:
+        if finding.diagnostic is not None:
             label = finding.rule.severity.label
-            yield finding.remark.concern, label, analysis.words(finding.words)
+            yield finding.diagnostic.kind, label, analysis.words(finding.words)
 
 
 def _explained(name: str, run_id: str, agent_id: str | None, payload: str) -> Draft | Refused:
@@ -242,13 +240,13 @@ def _objections_to_payload(envelope: Mapping[str, object], payload: str) -> Iter
     inner = payload.strip()[1:-1].strip()
     analysis = Analysis([f"{{{inner}{',' if inner else ''}{_dumps(envelope)[1:]}"])
     for finding in analysis.findings():
-        remark = finding.remark
-        if remark is None or remark.concern not in REFUSED:
+        diagnostic = finding.diagnostic
+        if diagnostic is None or diagnostic.kind not in REFUSED:
             continue
         is_repeated_envelope = (
-            remark.concern is Concern.DUPLICATE_KEY
-            and len(remark.path) == 1
-            and remark.path[0] in ENVELOPE
+            diagnostic.kind is DiagnosticKind.DUPLICATE_KEY
+            and len(diagnostic.path) == 1
+            and diagnostic.path[0] in ENVELOPE
         )
         if not is_repeated_envelope:
             yield analysis.words(finding.words)

@@ -12,7 +12,7 @@ from drive_trace.features.joined_runs import Joined, nothing_joined, of_one_file
 from drive_trace.features.options import LensOptions
 from drive_trace.features.positions import range_of
 from drive_trace.text.spans import PositionEncoding, Span
-from drive_trace.trace.line import Line, OddLine, run_of
+from drive_trace.trace.line import FlaggedLine, Line, run_of
 from drive_trace.vocabulary import GRADE
 
 MOST = 500
@@ -38,7 +38,7 @@ def code_lenses(
     rejected = (
         line
         for line in index.rejected_feeds
-        if isinstance(line, OddLine) and line.event_name == GRADE and options.grades
+        if isinstance(line, FlaggedLine) and line.event_name == GRADE and options.grades
     )
     wanted = chain(
         ((run.first_line, _RUN) for run in (runs if options.runs else ())),

@@ -9,7 +9,7 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.features.positions import range_of
 from drive_trace.json_text.strings import strings_named
-from drive_trace.tasks import Steps
+from drive_trace.tasks import Task
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, event_of
@@ -37,7 +37,7 @@ def definition(
     uri: str,
     encoding: PositionEncoding,
     origin: types.Range | None,
-) -> Steps[Targets]:
+) -> Task[Targets]:
     """Where something starts, as links from ``origin``, or as locations where that is None."""
     number = analysis.document.number
     found = yield from declarations(analysis.index, named)

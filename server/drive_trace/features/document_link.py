@@ -16,9 +16,9 @@ from drive_trace.features.positions import plain_range
 from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.json_text.strings import strings_named
 from drive_trace.scorecard.render import plain
-from drive_trace.tasks import Steps, in_batches
+from drive_trace.tasks import Task, in_batches
 from drive_trace.text.spans import PositionEncoding, Span
-from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.line import FlaggedLine, Line
 from drive_trace.trace.places import inside, pair_at
 from drive_trace.vocabulary import EVENTS, Entity, FieldType, Reference
 
@@ -45,7 +45,7 @@ class Link(NamedTuple):
 
 def find_links(
     analysis: Analysis, options: LinkOptions, folders: Sequence[str]
-) -> Steps[list[Link]]:
+) -> Task[list[Link]]:
     """The links of a trace, in order. Paths are links if they can be in one of the workspace's
     folders, given as absolute paths.
     """
@@ -69,7 +69,7 @@ def document_links(
     encoding: PositionEncoding,
     *,
     with_tooltips: bool = False,
-) -> Steps[JsonText]:
+) -> Task[JsonText]:
     """The answer: links to addresses, and to those files that are there, given by their paths in
     the trace with their own addresses.
     """
@@ -99,7 +99,7 @@ def _linking(analysis: Analysis) -> Iterator[_String]:
                         yield from _string(line, field, pair.value)
     for lines in analysis.index.rejected.values():
         for line in lines:
-            for field in _LINKING.get(cast("OddLine", line).event_name or "", ()):
+            for field in _LINKING.get(cast("FlaggedLine", line).event_name or "", ()):
                 for value, span in strings_named(line.text, field.name):
                     yield _String(line, field, value, inside(span))
 

@@ -16,7 +16,7 @@ from drive_trace.features.labels import Label, facts_shown, label_of, label_of_l
 from drive_trace.features.line_ranges import LineRanges
 from drive_trace.features.outline import Leaf, Node, Outline
 from drive_trace.features.raw_json import JsonText
-from drive_trace.tasks import Steps
+from drive_trace.tasks import Task
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import Entity
@@ -51,7 +51,7 @@ def document_symbols(
     uri: str,
     encoding: PositionEncoding,
     options: SymbolOptions,
-) -> Steps[JsonText]:
+) -> Task[JsonText]:
     """All symbols of an outline, in the order of the trace. A symbol's range holds all lines of
     what is in it, and so those of others where dispatches or runs overlap.
     """
@@ -79,7 +79,7 @@ class _Writer:
         self._rejected = rejected if rejected in options.kinds else SymbolKind.String.value
         self._has_tags = options.has_tags
 
-    def add_tree(self, parts: list[str], children: Outline) -> Steps[None]:
+    def add_tree(self, parts: list[str], children: Outline) -> Task[None]:
         """``DocumentSymbol[]``."""
         add, text = parts.append, self._ranges.text
         separator = "["
@@ -100,13 +100,13 @@ class _Writer:
                 yield
         add("]" if children else "[]")
 
-    def add_flat(self, parts: list[str], roots: Outline) -> Steps[None]:
+    def add_flat(self, parts: list[str], roots: Outline) -> Task[None]:
         """``SymbolInformation[]``."""
         parts.append("[")
         yield from self._add_within(parts, roots, "")
         parts.append("]")
 
-    def _add_within(self, parts: list[str], children: Outline, within: str) -> Steps[None]:
+    def _add_within(self, parts: list[str], children: Outline, within: str) -> Task[None]:
         for child in children:
             if isinstance(child, Leaf):
                 said, where = (

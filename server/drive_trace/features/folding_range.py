@@ -10,7 +10,7 @@ from drive_trace.features.joined_runs import Joined, nothing_joined
 from drive_trace.features.labels import label_of
 from drive_trace.features.outline import Node, Outline, containers
 from drive_trace.features.raw_json import JsonText, dumps
-from drive_trace.tasks import Steps, in_batches
+from drive_trace.tasks import Task, in_batches
 from drive_trace.vocabulary import Entity
 
 
@@ -30,7 +30,7 @@ class _Fold(NamedTuple):
     node: Node
 
 
-def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) -> Steps[JsonText]:
+def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) -> Task[JsonText]:
     """The folds of an outline in order, one a line and properly nested; of too many the largest."""
     has_several = sum(isinstance(root, Node) for root in roots) > 1
     nodes = (node for node in containers(roots) if has_several or node.entity is not Entity.RUN)

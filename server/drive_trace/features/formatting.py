@@ -10,7 +10,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.code_actions.record_edits import Replacement, as_edits, of_record
 from drive_trace.features.positions import point_at
 from drive_trace.features.raw_json import JsonText
-from drive_trace.tasks import Steps, in_batches
+from drive_trace.tasks import Task, in_batches
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from drive_trace.trace.layout import laid_out
@@ -19,7 +19,7 @@ _FEW = 2000
 """Of so many lines an edit is no larger than what changes; of more, whole lines are put in."""
 
 
-def format_document(analysis: Analysis, encoding: PositionEncoding) -> Steps[JsonText]:
+def format_document(analysis: Analysis, encoding: PositionEncoding) -> Task[JsonText]:
     """The edits that lay out every line; a list of ``TextEdit``."""
     lines = analysis.document.lines
     changes = yield from _changes(analysis, 0, len(lines))
@@ -28,7 +28,7 @@ def format_document(analysis: Analysis, encoding: PositionEncoding) -> Steps[Jso
 
 def format_range(
     analysis: Analysis, where: types.Range, encoding: PositionEncoding
-) -> Steps[JsonText]:
+) -> Task[JsonText]:
     """The edits that lay out the lines that a range touches; a list of ``TextEdit``."""
     start, end = (point_at(analysis, each, encoding) for each in (where.start, where.end))
     # A selection of whole lines ends before the first character of the next one.
@@ -38,7 +38,7 @@ def format_range(
     return (yield from as_edits(analysis.document, changes, encoding))
 
 
-def _changes(analysis: Analysis, first: int, stop: int) -> Steps[Iterable[Replacement]]:
+def _changes(analysis: Analysis, first: int, stop: int) -> Task[Iterable[Replacement]]:
     changed: list[tuple[int, str, str]] = []
     for batch in in_batches(enumerate(analysis.document.lines[first:stop], first)):
         changed += [

@@ -10,7 +10,7 @@ from drive_trace.features.outline import Leaf, Node
 from drive_trace.json_text.strings import strings_named
 from drive_trace.scorecard.render import compact, duration, plain
 from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict
-from drive_trace.trace.line import REJECTING, Line, OddLine, Status
+from drive_trace.trace.line import REJECTING, FlaggedLine, Line, Status
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import (
     CORRECTNESS_FIELDS,
@@ -132,7 +132,7 @@ def label_of_line(line: Line) -> Label:
     """What a line is called: its event, and what tells it from others of its kind."""
     event = line.event
     if event is None:
-        return _label_of_odd(cast("OddLine", line))
+        return _label_of_odd(cast("FlaggedLine", line))
     values = zip(_SHOWN[event.name], facts_shown(line)[1:], strict=True)
     said = [
         _in_words(field, value)
@@ -144,11 +144,11 @@ def label_of_line(line: Line) -> Label:
     return Label(" · ".join((event.name, *said[:1])), " · ".join(said[1:]))
 
 
-def _label_of_odd(line: OddLine) -> Label:
+def _label_of_odd(line: FlaggedLine) -> Label:
     name = plain(line.event_name or "", _MOST).strip() or "line"
     if line.status is Status.UNKNOWN:
         return Label(name, "not in the vocabulary")
-    codes = dict.fromkeys(each.concern for each in line.remarks if each.concern in REJECTING)
+    codes = dict.fromkeys(each.kind for each in line.diagnostics if each.kind in REJECTING)
     return Label(f"⚠ {name} · rejected", ", ".join(codes))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from drive_trace.analysis import Analysis
-from drive_trace.tasks import Steps, in_batches
+from drive_trace.tasks import Task, in_batches
 from drive_trace.trace.line import Line, Status, event_of
 from drive_trace.trace.nesting import Home, homes
 from drive_trace.vocabulary import Entity
@@ -46,7 +46,7 @@ Outline = Sequence["Node | Leaf"]
 """The runs of a trace, and the lines that belong to none."""
 
 
-def outline(analysis: Analysis) -> Steps[Outline]:
+def outline(analysis: Analysis) -> Task[Outline]:
     """The runs of a trace, and the lines that belong to none, each with what is in it."""
     lines = analysis.document.lines
     roots: list[Node | Leaf] = []

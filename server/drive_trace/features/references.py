@@ -7,7 +7,7 @@ from typing import Any
 from drive_trace.analysis import Analysis
 from drive_trace.features.positions import plain_range
 from drive_trace.features.raw_json import JsonText, dumps
-from drive_trace.tasks import Steps, in_batches
+from drive_trace.tasks import Task, in_batches
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.occurrences import Named, Role, occurrences
 
@@ -19,7 +19,7 @@ def references(
     encoding: PositionEncoding,
     *,
     with_declarations: bool,
-) -> Steps[JsonText]:
+) -> Task[JsonText]:
     """Where a trace names something, in order, as the protocol's locations; ``with_declarations``
     also where that starts.
     """

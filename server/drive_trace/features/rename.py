@@ -15,7 +15,7 @@ from drive_trace.features.positions import range_of
 from drive_trace.features.raw_json import JsonText
 from drive_trace.linter.edits import as_json
 from drive_trace.linter.rule import shown
-from drive_trace.tasks import Steps
+from drive_trace.tasks import Task
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import Named, named_at, occurrences, taken
@@ -46,7 +46,7 @@ def prepare_rename(
 
 def rename(
     analysis: Analysis, point: Point, new_name: str, encoding: PositionEncoding
-) -> Steps[JsonText | CannotRename]:
+) -> Task[JsonText | CannotRename]:
     """The text edits that give what is named at a point another id. Refused where something of
     the same kind has that id already: the two could not be told apart any more.
     """
@@ -68,7 +68,7 @@ def rename_named(
     new_name: str,
     encoding: PositionEncoding,
     annotation: str | None = None,
-) -> Steps[JsonText | CannotRename]:
+) -> Task[JsonText | CannotRename]:
     """The same for what has a name, wherever it is pointed at."""
     if not new_name.strip():
         return CannotRename(f"A {named.entity.value} needs an id of at least one character.")

@@ -21,7 +21,7 @@ from drive_trace.scorecard.feed_state import (
 )
 from drive_trace.scorecard.summary import Recorded, RunSummary, dropped
 from drive_trace.text.escaping import printable
-from drive_trace.trace.line import OddLine
+from drive_trace.trace.line import FlaggedLine
 from drive_trace.trace.scope import Scope
 from drive_trace.vocabulary import GRADE
 
@@ -35,7 +35,7 @@ def feed_at(analysis: Analysis, scope: Scope, name: str, joined: Joined) -> Join
     own = FeedState(
         scope.run is not None,
         counted_in(counted, number(counted)) if counted is not None else None,
-        (dropped(rejected, number(rejected)),) if isinstance(rejected, OddLine) else (),
+        (dropped(rejected, number(rejected)),) if isinstance(rejected, FlaggedLine) else (),
         (),
         (),
         scope.agent_id,

@@ -80,8 +80,8 @@ def repairs(finding: Finding) -> Iterable[Fix]:
     """What can be done about a line that is not JSON. Nothing of it is safe on a line that names
     a feed: there it can change a verdict or a figure.
     """
-    assert finding.remark is not None
-    problem = finding.remark.problem
+    assert finding.diagnostic is not None
+    problem = finding.diagnostic.problem
     assert problem is not None
     for repair in problem.repairs:
         edits = tuple(Edit(finding.line, span, text) for span, text in repair.edits)

@@ -22,7 +22,7 @@ from operator import attrgetter, itemgetter, le
 from typing import Any, NamedTuple, cast
 
 from drive_trace.trace.index import Index, Run, latest
-from drive_trace.trace.line import RUN_POSITION, Line, OddLine
+from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line
 from drive_trace.trace.mentions import mentioned
 from drive_trace.trace.times import latest_recorded, moment
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, WRITERS, Entity
@@ -87,7 +87,7 @@ def named_by(trace: Trace, line: Line, fields: Container[str]) -> Iterator[Named
         for field, value in zip(line.event.keeps, line.facts, strict=True):
             if field in fields and value is not None:
                 yield Named(line, field, value, run, trace)
-    elif isinstance(line, OddLine) and line.run_id is not None and line.run_id in runs:
+    elif isinstance(line, FlaggedLine) and line.run_id is not None and line.run_id in runs:
         for field, value in mentioned(line):
             if field in fields:
                 yield Named(line, field, value, runs[line.run_id], trace)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.linter.engine import Judge
 from drive_trace.linter.known_findings import KnownLines
-from drive_trace.linter.rule import Finding, Remarked, Rule, Severity
+from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.trace.index import Index
@@ -66,7 +66,7 @@ class FindingStore:
         self._gone: set[Line] = set()
         for finding in self._judge.of_whole():
             self._across.setdefault(finding.line, []).append(finding)
-        filed = {line for line in lines if line.remarks}
+        filed = {line for line in lines if line.diagnostics}
         for line in sorted(filed | self._across.keys(), key=_order):
             self._file(line)
 
@@ -128,9 +128,9 @@ class FindingStore:
         if found is None:
             found = [
                 *chain.from_iterable(
-                    RULES[remark.concern].check(Remarked(line, remark))
-                    for remark in line.remarks
-                    if self._shows(remark.concern, line)
+                    RULES[diagnostic.kind].check(LineDiagnostic(line, diagnostic))
+                    for diagnostic in line.diagnostics
+                    if self._shows(diagnostic.kind, line)
                 ),
                 *(each for each in self._across.get(line, ()) if self._shows(each.rule.code, line)),
             ]
@@ -181,7 +181,7 @@ class FindingStore:
     def _count(self, line: Line) -> None:
         across = self._across.get(line, ())
         if self._is_plain:
-            count = len(line.remarks) + len(across)
+            count = len(line.diagnostics) + len(across)
             has_error = line.is_rejected or any(_is_error(each.rule) for each in across)
         else:
             codes = self._codes(line)
@@ -202,7 +202,7 @@ class FindingStore:
     def _codes(self, line: Line) -> Sequence[str]:
         """The codes of what the rules that are on find on a line."""
         found = [each.rule.code for each in self._across.get(line, ())]
-        codes = [*(each.concern for each in line.remarks), *found]
+        codes = [*(each.kind for each in line.diagnostics), *found]
         return [each for each in codes if self._severity(each) is not None]
 
     def _unfile(self, line: Line) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Concatenate, Generic, NamedTuple, TypeVar
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.trace.index import Run
-from drive_trace.trace.line import Line, Remark
+from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import StringShape
 
@@ -92,7 +92,7 @@ class Finding(NamedTuple):
     place: Place | Span
     words: Words
     related: tuple[Related, ...] = ()
-    remark: Remark | None = None
+    diagnostic: Diagnostic | None = None
     """For findings on one line: what the reader noticed."""
     expected: object = None
     """What should stand there, where that is known: what a fix puts there."""
@@ -100,7 +100,7 @@ class Finding(NamedTuple):
     """Where a fix looks for what can have been meant."""
 
 
-class Remarked(NamedTuple):
+class LineDiagnostic(NamedTuple):
     """A line and one remark that the reader made on it, of the concern named like the rule.
 
     The rule finds exactly one thing wrong with it. Entities of more than one line are in
@@ -108,7 +108,7 @@ class Remarked(NamedTuple):
     """
 
     line: Line
-    remark: Remark
+    diagnostic: Diagnostic
 
 
 EntityT = TypeVar("EntityT", bound=tuple[object, ...])
@@ -180,25 +180,25 @@ class Rule(Generic[EntityT]):
     """Whether configurations have a say in it."""
 
 
-def malformed(rule: Rule[Any], subject: Remarked) -> Finding:
+def malformed(rule: Rule[Any], subject: LineDiagnostic) -> Finding:
     """The finding on a string that is not written as it is by convention."""
-    line, remark = subject
-    assert remark.field is not None
-    assert isinstance(remark.field.shape, StringShape)
-    assert remark.field.shape.form is not None
-    expected = remark.field.shape.form.words
-    words = f"`{remark.path[-1]}` should be {expected}; found {shown(remark.found)}"
-    return Finding(rule, line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+    line, diagnostic = subject
+    assert diagnostic.field is not None
+    assert isinstance(diagnostic.field.shape, StringShape)
+    assert diagnostic.field.shape.form is not None
+    expected = diagnostic.field.shape.form.words
+    words = f"`{diagnostic.path[-1]}` should be {expected}; found {shown(diagnostic.found)}"
+    return Finding(rule, line, Place(Part.VALUE, diagnostic.path), (words,), diagnostic=diagnostic)
 
 
-def wrong_value(rule: Rule[Any], subject: Remarked, hint: str = "") -> Finding:
+def wrong_value(rule: Rule[Any], subject: LineDiagnostic, hint: str = "") -> Finding:
     """The finding on a value that is not what its field takes."""
-    line, remark = subject
-    assert remark.field is not None
-    name = next(str(step) for step in reversed(remark.path) if isinstance(step, str))
-    what = f"an item of `{name}`" if isinstance(remark.path[-1], int) else f"`{name}`"
-    words = f"{what} must be {remark.field.describe()}; found {shown(remark.found)}{hint}"
-    return Finding(rule, line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+    line, diagnostic = subject
+    assert diagnostic.field is not None
+    name = next(str(step) for step in reversed(diagnostic.path) if isinstance(step, str))
+    what = f"an item of `{name}`" if isinstance(diagnostic.path[-1], int) else f"`{name}`"
+    words = f"{what} must be {diagnostic.field.describe()}; found {shown(diagnostic.found)}{hint}"
+    return Finding(rule, line, Place(Part.VALUE, diagnostic.path), (words,), diagnostic=diagnostic)
 
 
 def shown(value: object) -> str:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from drive_trace.scorecard.lookalikes import UnknownLine, meant_by, meant_feed, unknown_line
 from drive_trace.scorecard.order import may_be_after
 from drive_trace.scorecard.summary import Rejected, dropped
-from drive_trace.trace.line import Line, OddLine, Status
+from drive_trace.trace.line import FlaggedLine, Line, Status
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.times import latest_recorded
 from drive_trace.trace.values import values_of
@@ -132,15 +132,15 @@ def of_one_file(state: FeedState) -> JoinedFeed:
 def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
     """Find what counts for a run. What is not UTF-8 is read as readers do, as U+FFFD."""
     counted: tuple[int, Line] | None = None
-    rejected: list[tuple[int, OddLine]] = []
-    hidden: list[tuple[int, OddLine]] = []
-    alike: list[tuple[int, OddLine]] = []
+    rejected: list[tuple[int, FlaggedLine]] = []
+    hidden: list[tuple[int, FlaggedLine]] = []
+    alike: list[tuple[int, FlaggedLine]] = []
     signs = [feed.name, *(f'"{name}"' for name in feed.fields if name not in ENVELOPE)]
     searched = (*(sign.encode() for sign in signs), *_lookalike_names(data, feed), b"\\u")
     for start, line in _read_backwards(data, *searched):
         if line.event is feed and line.run == run_id:
             counted = counted or (start, line)
-        elif not isinstance(line, OddLine):
+        elif not isinstance(line, FlaggedLine):
             continue
         elif _is_rejected(line, feed, run_id):
             rejected.append((start, line))
@@ -151,7 +151,7 @@ def feed_state(data: bytes, feed: EventType, run_id: str) -> FeedState:
     found = (*rejected, *hidden, *alike, *filter(None, [counted]))
     numbers = _line_numbers(data, [start for start, _ in found])
 
-    def told(lines: list[tuple[int, OddLine]]) -> tuple[Rejected, ...]:
+    def told(lines: list[tuple[int, FlaggedLine]]) -> tuple[Rejected, ...]:
         return tuple(dropped(line, numbers[start]) for start, line in reversed(lines))
 
     return FeedState(
@@ -238,19 +238,19 @@ def _lookalike_names(data: bytes, feed: EventType) -> Iterator[bytes]:
             yield b'"%b"' % name
 
 
-def _is_rejected(line: OddLine, feed: EventType, run_id: str) -> bool:
+def _is_rejected(line: FlaggedLine, feed: EventType, run_id: str) -> bool:
     """Whether a line would be one of the run's feed, or may be, had readers not dropped it."""
     return line.is_rejected and line.event_name == feed.name and line.run_id in (run_id, None)
 
 
-def _may_hide(line: OddLine, signs: Iterable[str], run_id: str) -> bool:
+def _may_hide(line: FlaggedLine, signs: Iterable[str], run_id: str) -> bool:
     """Whether a dropped line holds something of the feed that may be the run's."""
     is_of_feed = line.is_rejected and any(sign in line.text for sign in signs)
     names_none = '"project_run_id"' not in line.text
     return is_of_feed and (line.run_id == run_id or run_id in line.text or names_none)
 
 
-def _is_alike(line: OddLine, feed: EventType, run_id: str) -> bool:
+def _is_alike(line: FlaggedLine, feed: EventType, run_id: str) -> bool:
     """Whether a line of an unknown type looks like one of the run's feed, or of any run's."""
     is_alike = line.status is Status.UNKNOWN and meant_feed(line) == feed.name
     return is_alike and line.run_id in (run_id, None)

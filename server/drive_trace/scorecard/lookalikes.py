@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, cast
 
-from drive_trace.tasks import Steps, in_batches
-from drive_trace.trace.line import Line, OddLine
+from drive_trace.tasks import Task, in_batches
+from drive_trace.trace.line import FlaggedLine, Line
 from drive_trace.trace.mentions import feed_with_fields, time_in
 from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.slips import are_alike
@@ -35,7 +35,7 @@ class UnknownLine(NamedTuple):
     """When it was recorded, where that can be read."""
 
 
-def meant_feed(line: OddLine) -> str | None:
+def meant_feed(line: FlaggedLine) -> str | None:
     """The feed that a line of an unknown type was most likely meant for, if for any: by a type that
     is a slip of the feed's, or by having all its fields.
     """
@@ -57,16 +57,16 @@ def _is_near(word: str, feed: str) -> bool:
 
 def unknown_lines(
     lines: Iterable[Line], number: Callable[[Line], int], path: str = ""
-) -> Steps[tuple[UnknownLine, ...]]:
+) -> Task[tuple[UnknownLine, ...]]:
     """What is to be known of lines of unknown types."""
     found: list[UnknownLine] = []
-    for batch in in_batches(cast("Iterable[OddLine]", lines)):
+    for batch in in_batches(cast("Iterable[FlaggedLine]", lines)):
         found += [unknown_line(path, number(line), line) for line in batch]
         yield
     return tuple(found)
 
 
-def unknown_line(path: str, number: int, line: OddLine) -> UnknownLine:
+def unknown_line(path: str, number: int, line: FlaggedLine) -> UnknownLine:
     """What is to be known of a line of an unknown type."""
     meant, ts = meant_feed(line), time_in(line.text)
     return UnknownLine(path, number, meant, line.event_name or "", line.run_id, ts)

@@ -8,9 +8,9 @@ from typing import NamedTuple, cast
 
 from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number
 from drive_trace.scorecard.lookalikes import UnknownLine, unknown_lines
-from drive_trace.tasks import Steps, in_batches
+from drive_trace.tasks import Task, in_batches
 from drive_trace.trace.index import Index, Run, Work
-from drive_trace.trace.line import Line, OddLine, run_of
+from drive_trace.trace.line import FlaggedLine, Line, run_of
 from drive_trace.trace.mentions import feed_named, feed_with_fields, time_in
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
@@ -224,7 +224,7 @@ def unplaced_grades(trace: TraceSummary) -> Sequence[Unplaced]:
     return _unplaced_grades(trace.path, trace.orphans, trace.unknown)
 
 
-def finding_unplaced(index: Index, number: Number, path: str = "") -> Steps[Sequence[Unplaced]]:
+def finding_unplaced(index: Index, number: Number, path: str = "") -> Task[Sequence[Unplaced]]:
     """The same of a trace that is not summed up, in steps."""
     rejected = yield from _rejected(index.unplaced_feeds, number)
     unknown = yield from unknown_lines(_naming_no_run(index), number, path)
@@ -251,7 +251,7 @@ def _unplaced_grades(
 
 def summarize(
     index: Index, number: Number, path: str = "", *, alone: bool = False
-) -> Steps[TraceSummary]:
+) -> Task[TraceSummary]:
     """Sum a trace up; ``path`` is how it is called in what is shown. ``alone`` saves the time to
     look for what matters only where the trace is joined with others.
     """
@@ -278,7 +278,7 @@ def summarize(
 
 def summarize_part(
     index: Index, run_id: str, number: Number, path: str = ""
-) -> Steps[RunSummary | None]:
+) -> Task[RunSummary | None]:
     """As :func:`parts_by_run`, of one run; None where the trace has no line of it. Costs nothing
     that grows with the run, but for its rejected lines and the trace's unknown ones.
     """
@@ -305,7 +305,7 @@ def _may_be_any_run(nobodys: Iterable[UnknownLine]) -> Sequence[UnknownLine]:
 
 def _run_summary(
     index: Index, run: Run, number: Number, path: str, worked: Worked
-) -> Steps[RunSummary]:
+) -> Task[RunSummary]:
     rejected = yield from _rejected(index.rejected.get(run.run_id, ()), number)
     unplaced = yield from _rejected(index.unplaced_feeds[-_NAMED:], number)
     return RunSummary(
@@ -360,15 +360,15 @@ def _first_ts(run: Run, name: str) -> str | None:
     return line.text_fact("ts") if line is not None else None
 
 
-def _rejected(lines: Iterable[Line], number: Number) -> Steps[tuple[Rejected, ...]]:
+def _rejected(lines: Iterable[Line], number: Number) -> Task[tuple[Rejected, ...]]:
     found: list[Rejected] = []
-    for batch in in_batches(cast("Iterable[OddLine]", lines)):
+    for batch in in_batches(cast("Iterable[FlaggedLine]", lines)):
         found += [dropped(line, number(line)) for line in batch]
         yield
     return tuple(found)
 
 
-def dropped(line: OddLine, number: int) -> Rejected:
+def dropped(line: FlaggedLine, number: int) -> Rejected:
     """What is to be known of a rejected line."""
     is_feed = line.event_name in FEEDS
     named = None if is_feed else feed_named(line.text)

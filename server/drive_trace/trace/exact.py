@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from drive_trace.trace.line import Concern, Path, Remark
+from drive_trace.trace.line import Diagnostic, DiagnosticKind, Path
 from drive_trace.vocabulary import (
     AGREEMENTS,
     ENVELOPE,
@@ -28,38 +28,41 @@ from drive_trace.vocabulary import (
 )
 
 _MALFORMED = {
-    Form.UUID: Concern.MALFORMED_UUID,
-    Form.TIMESTAMP: Concern.MALFORMED_TIMESTAMP,
-    Form.SHA256: Concern.MALFORMED_HASH,
+    Form.UUID: DiagnosticKind.MALFORMED_UUID,
+    Form.TIMESTAMP: DiagnosticKind.MALFORMED_TIMESTAMP,
+    Form.SHA256: DiagnosticKind.MALFORMED_HASH,
 }
 
 
-def remarks_of_object(data: Mapping[str, object]) -> Iterator[Remark]:
+def diagnostics_of_object(data: Mapping[str, object]) -> Iterator[Diagnostic]:
     """Everything to say of one JSON object as an event, but for duplicate keys."""
     name = data.get("event_type")
     if isinstance(name, str) and name not in EVENTS:
-        yield Remark(Concern.UNKNOWN_EVENT_TYPE, ("event_type",), found=name)
+        yield Diagnostic(DiagnosticKind.UNKNOWN_EVENT_TYPE, ("event_type",), found=name)
         return
     fields = EVENTS[name].fields if isinstance(name, str) else ENVELOPE
     nested = _nested(fields, data)
     for key, names in nested.items():
-        yield Remark(Concern.MISSING_FIELD, (key,), found=names)
+        yield Diagnostic(DiagnosticKind.MISSING_FIELD, (key,), found=names)
     elsewhere = {each for names in nested.values() for each in names}
     wrong = set()
-    for remark in _remarks_of_fields(fields, data, ()):
-        wrong.add(remark.path[0])
-        if remark.concern is not Concern.MISSING_FIELD or remark.path[-1] not in elsewhere:
-            yield remark
+    for diagnostic in _diagnostics_of_fields(fields, data, ()):
+        wrong.add(diagnostic.path[0])
+        if (
+            diagnostic.kind is not DiagnosticKind.MISSING_FIELD
+            or diagnostic.path[-1] not in elsewhere
+        ):
+            yield diagnostic
     if not isinstance(name, str):
         return
     for agreement in AGREEMENTS[name]:
         if wrong.isdisjoint(agreement.fields) and not agreement.holds(data):
             at = agreement.at
-            yield Remark(Concern(agreement.code), (at,), fields[at], data[at])
+            yield Diagnostic(DiagnosticKind(agreement.code), (at,), fields[at], data[at])
     if _may_have_more(fields, data):
-        for remark in _undeclared(fields, data, ()):
-            if remark.path[0] not in nested:
-                yield remark
+        for diagnostic in _undeclared(fields, data, ()):
+            if diagnostic.path[0] not in nested:
+                yield diagnostic
 
 
 def whole_number(value: object) -> int | None:
@@ -94,13 +97,13 @@ def _nested(
     return nested
 
 
-def _remarks_of_fields(
+def _diagnostics_of_fields(
     fields: Mapping[str, FieldType], data: Mapping[str, object], path: Path
-) -> Iterator[Remark]:
+) -> Iterator[Diagnostic]:
     for name, field in fields.items():
         if name not in data:
             if field.is_required:
-                yield Remark(Concern.MISSING_FIELD, (*path, name), field)
+                yield Diagnostic(DiagnosticKind.MISSING_FIELD, (*path, name), field)
             continue
         value = data[name]
         if value.__class__ is field.plain_class and (
@@ -108,49 +111,49 @@ def _remarks_of_fields(
         ):
             continue
         if not (field.nullable and value is None):
-            yield from _remarks_of_value(field.shape, field, value, (*path, name))
+            yield from _diagnostics_of_value(field.shape, field, value, (*path, name))
 
 
 def _undeclared(
     fields: Mapping[str, FieldType], data: Mapping[str, object], path: Path
-) -> Iterator[Remark]:
+) -> Iterator[Diagnostic]:
     for name, value in data.items():
         field = fields.get(name)
         if field is None:
-            yield Remark(Concern.UNDECLARED_FIELD, (*path, name), found=value)
+            yield Diagnostic(DiagnosticKind.UNDECLARED_FIELD, (*path, name), found=value)
         elif isinstance(field.shape, ObjectShape) and isinstance(value, dict):
             yield from _undeclared(field.shape.fields, value, (*path, name))
 
 
-def _remarks_of_value(
+def _diagnostics_of_value(
     shape: Shape, field: FieldType, value: object, path: Path
-) -> Iterator[Remark]:
+) -> Iterator[Diagnostic]:
     if isinstance(shape, ObjectShape) and isinstance(value, dict):
-        yield from _remarks_of_fields(shape.fields, value, path)
+        yield from _diagnostics_of_fields(shape.fields, value, path)
     elif isinstance(shape, ListShape) and isinstance(value, list):
         of_item = FieldType("", field.prose, shape.item)
         for index, element in enumerate(value):
-            yield from _remarks_of_value(shape.item, of_item, element, (*path, index))
+            yield from _diagnostics_of_value(shape.item, of_item, element, (*path, index))
     else:
-        concern = _concern(shape, value)
+        kind = _kind_of(shape, value)
         if path == ("schema_version",):
-            concern = concern and Concern.UNSUPPORTED_SCHEMA_VERSION
-        if concern is not None:
-            yield Remark(concern, path, field, value)
+            kind = kind and DiagnosticKind.UNSUPPORTED_SCHEMA_VERSION
+        if kind is not None:
+            yield Diagnostic(kind, path, field, value)
 
 
-def _concern(shape: Shape, value: object) -> Concern | None:
+def _kind_of(shape: Shape, value: object) -> DiagnosticKind | None:
     """What is wrong with a value that has no parts of its own, or should have some."""
     if isinstance(shape, IntegerShape):
         number = whole_number(value)
         if number is None:
-            return Concern.WRONG_TYPE
+            return DiagnosticKind.WRONG_TYPE
         is_small = shape.minimum is not None and number < shape.minimum
-        return Concern.OUT_OF_RANGE if is_small else None
+        return DiagnosticKind.OUT_OF_RANGE if is_small else None
     if isinstance(shape, BooleanShape):
-        return None if isinstance(value, bool) else Concern.WRONG_TYPE
+        return None if isinstance(value, bool) else DiagnosticKind.WRONG_TYPE
     if not isinstance(shape, StringShape | OneOfShape) or not isinstance(value, str):
-        return Concern.WRONG_TYPE
+        return DiagnosticKind.WRONG_TYPE
     if isinstance(shape, OneOfShape):
-        return None if value in shape.meanings else Concern.UNKNOWN_VALUE
+        return None if value in shape.meanings else DiagnosticKind.UNKNOWN_VALUE
     return None if shape.form is None or value in shape.form else _MALFORMED[shape.form]

@@ -14,7 +14,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple, cast
 
-from drive_trace.trace.line import RUN_POSITION, Line, LineSet, OddLine, Status
+from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line, LineSet, Status
 from drive_trace.trace.mentions import feed_named, feed_with_fields, mentioned
 from drive_trace.trace.tables import Table
 from drive_trace.trace.times import sortable
@@ -260,7 +260,7 @@ class Index:
         for line in lines:
             event = line.event
             if event is None:
-                self._add_odd(cast("OddLine", line))
+                self._add_odd(cast("FlaggedLine", line))
                 continue
             run_id = cast("str", line.facts[RUN_POSITION])
             run = runs.get(run_id)
@@ -283,7 +283,7 @@ class Index:
         for line in lines:
             event = line.event
             if event is None:
-                self._remove_odd(cast("OddLine", line))
+                self._remove_odd(cast("FlaggedLine", line))
                 continue
             run = self.runs[line.run]
             same = run.by_event[event.name]
@@ -323,7 +323,7 @@ class Index:
             self._mentions = {}
             for lines in (*self.rejected.values(), self.unknown):
                 for line in lines:
-                    self._note_mentions(cast("OddLine", line), 1)
+                    self._note_mentions(cast("FlaggedLine", line), 1)
         return self._mentions.get((run_id, field, value), _NO_LINES)
 
     def _note(self, line: Line, event: EventType, sign: int) -> None:
@@ -333,7 +333,7 @@ class Index:
         for table in tables:
             table.add(line) if sign > 0 else table.remove(line)
 
-    def _note_mentions(self, line: OddLine, sign: int) -> None:
+    def _note_mentions(self, line: FlaggedLine, sign: int) -> None:
         run_id, mentions = line.run_id, self._mentions
         if mentions is None:
             return
@@ -349,7 +349,7 @@ class Index:
                 if not lines:
                     del mentions[run_id, field, value]
 
-    def _add_odd(self, line: OddLine) -> None:
+    def _add_odd(self, line: FlaggedLine) -> None:
         if line.status is Status.INVALID:
             self.rejected.setdefault(line.run_id, LineSet()).add(line)
             self._note_mentions(line, 1)
@@ -361,7 +361,7 @@ class Index:
             self.unknown.add(line)
             self._note_mentions(line, 1)
 
-    def _remove_odd(self, line: OddLine) -> None:
+    def _remove_odd(self, line: FlaggedLine) -> None:
         if line.status is Status.INVALID:
             self.rejected[line.run_id].discard(line)
             self._note_mentions(line, -1)

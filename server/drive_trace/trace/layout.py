@@ -7,14 +7,16 @@ Records that are no JSON object stay whole.
 from __future__ import annotations
 
 from drive_trace.json_text.spacing import compacted
-from drive_trace.trace.line import Concern, Line
+from drive_trace.trace.line import DiagnosticKind, Line
 
-_UNREADABLE = frozenset({Concern.INVALID_JSON, Concern.BYTE_ORDER_MARK, Concern.NOT_AN_OBJECT})
+_UNREADABLE = frozenset(
+    {DiagnosticKind.INVALID_JSON, DiagnosticKind.BYTE_ORDER_MARK, DiagnosticKind.NOT_AN_OBJECT}
+)
 
 
 def laid_out(line: Line) -> str:
     """The record as it should be written. The ``\\r`` of a line break stays."""
-    concerns = {remark.concern for remark in line.remarks}
-    if Concern.NOT_COMPACT not in concerns or not _UNREADABLE.isdisjoint(concerns):
+    concerns = {diagnostic.kind for diagnostic in line.diagnostics}
+    if DiagnosticKind.NOT_COMPACT not in concerns or not _UNREADABLE.isdisjoint(concerns):
         return line.text
     return compacted(line.text) + ("\r" if line.text.endswith("\r") else "")

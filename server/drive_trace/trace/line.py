@@ -27,7 +27,7 @@ class Status(Enum):
     BLANK = "blank"
 
 
-class Concern(StrEnum):
+class DiagnosticKind(StrEnum):
     """What can be wrong with one line; each is the code of the one rule that words it."""
 
     INVALID_JSON = "invalid-json"
@@ -58,23 +58,23 @@ RUN_POSITION = ALWAYS_KEPT.index("project_run_id")
 
 REJECTING = frozenset(
     {
-        Concern.INVALID_JSON,
-        Concern.BYTE_ORDER_MARK,
-        Concern.NOT_AN_OBJECT,
-        Concern.MISSING_FIELD,
-        Concern.WRONG_TYPE,
-        Concern.UNKNOWN_VALUE,
-        Concern.OUT_OF_RANGE,
-        Concern.UNSUPPORTED_SCHEMA_VERSION,
+        DiagnosticKind.INVALID_JSON,
+        DiagnosticKind.BYTE_ORDER_MARK,
+        DiagnosticKind.NOT_AN_OBJECT,
+        DiagnosticKind.MISSING_FIELD,
+        DiagnosticKind.WRONG_TYPE,
+        DiagnosticKind.UNKNOWN_VALUE,
+        DiagnosticKind.OUT_OF_RANGE,
+        DiagnosticKind.UNSUPPORTED_SCHEMA_VERSION,
     }
 )
 """The concerns for which the reference reader rejects a line."""
 
 
-class Remark(NamedTuple):
+class Diagnostic(NamedTuple):
     """One thing to be said of a line."""
 
-    concern: Concern
+    kind: DiagnosticKind
     path: Path = ()
     field: FieldType | None = None
     """What the vocabulary expects at ``path``."""
@@ -97,7 +97,7 @@ class Line:
     __slots__ = ("event", "facts", "order", "text")
 
     status = Status.VALID
-    remarks: tuple[Remark, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     def __init__(self, text: str, event: EventType | None, facts: Facts) -> None:
         self.text = text
@@ -129,10 +129,10 @@ class Line:
         return self.status is Status.INVALID
 
 
-class OddLine(Line):
+class FlaggedLine(Line):
     """A line that is not an event, or of which something is to be said."""
 
-    __slots__ = ("event_name", "remarks", "run_id", "status")
+    __slots__ = ("diagnostics", "event_name", "run_id", "status")
 
     def __init__(  # noqa: PLR0913 - what was read, in one go
         self,
@@ -141,13 +141,13 @@ class OddLine(Line):
         *,
         event: EventType | None = None,
         facts: Facts = (),
-        remarks: tuple[Remark, ...] = (),
+        diagnostics: tuple[Diagnostic, ...] = (),
         event_name: str | None = None,
         run_id: str | None = None,
     ) -> None:
         super().__init__(text, event, facts)
         self.status = status
-        self.remarks = remarks
+        self.diagnostics = diagnostics
         self.event_name = event_name
         """The line's ``event_type``, as far as it can be read."""
         self.run_id = run_id
@@ -158,14 +158,14 @@ def run_of(line: Line) -> str | None:
     """The run that a line belongs to, as far as it can be read."""
     if line.event is not None:
         return line.run
-    return line.run_id if isinstance(line, OddLine) else None
+    return line.run_id if isinstance(line, FlaggedLine) else None
 
 
 def name_of(line: Line) -> str | None:
     """The name of a line's event, as far as it can be read; it may be outside the vocabulary."""
     if line.event is not None:
         return line.event.name
-    return line.event_name if isinstance(line, OddLine) else None
+    return line.event_name if isinstance(line, FlaggedLine) else None
 
 
 def event_of(line: Line) -> EventType | None:

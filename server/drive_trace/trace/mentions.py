@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from drive_trace.json_text.strings import strings_named
-from drive_trace.trace.line import OddLine
+from drive_trace.trace.line import FlaggedLine
 from drive_trace.vocabulary import (
     CORRECTNESS_FIELDS,
     COST,
@@ -22,7 +22,7 @@ _SIGNS = {
 }
 
 
-def mentioned(line: OddLine) -> Sequence[tuple[str, str]]:
+def mentioned(line: FlaggedLine) -> Sequence[tuple[str, str]]:
     """What a line names, read from its text alone, whatever else is wrong with it."""
     text, found = line.text, list[tuple[str, str]]()
     for field in _FIELDS.get(line.event_name or "", _ALL_FIELDS):

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import NamedTuple, cast
 
 from drive_trace.trace.index import Index, Run, earliest, latest
-from drive_trace.trace.line import RUN_POSITION, Line, LineSet, OddLine, Status, name_of
+from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line, LineSet, Status, name_of
 from drive_trace.trace.mentions import mentioned
 from drive_trace.trace.occurrences import run_id_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType, Lifetime
@@ -200,7 +200,7 @@ def _step(
         home = Home(run_id, slice_of[dispatch], dispatch, round_id)
     start = _start(index, run_id, names, line)
     if line.event is None:
-        if line.is_rejected and cast("OddLine", line).run_id == run_id:
+        if line.is_rejected and cast("FlaggedLine", line).run_id == run_id:
             above.odd.append(start)
     elif start is not None:
         if start.of is _ROUND:
@@ -293,7 +293,7 @@ def _names(index: Index, run_id: str, line: Line) -> _Names:
             opens,
             is_about_run,
         )
-    odd = cast("OddLine", line)
+    odd = cast("FlaggedLine", line)
     kind = _KINDS.get(odd.event_name or "", _UNKNOWN)
     if not line.is_rejected:
         return _Names(None, None, None, None, kind.is_about_run)

@@ -11,10 +11,10 @@ from itertools import chain
 from typing import NamedTuple
 
 from drive_trace.json_text.strings import strings_named
-from drive_trace.tasks import Steps, at_once, in_batches
+from drive_trace.tasks import Task, finish, in_batches
 from drive_trace.text.spans import Span
 from drive_trace.trace.index import Index, earliest
-from drive_trace.trace.line import Concern, Line, LineSet, Status, event_of, run_of
+from drive_trace.trace.line import DiagnosticKind, Line, LineSet, Status, event_of, run_of
 from drive_trace.trace.places import Part, node_at, pair_at, path_at, syntax_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, NAMING, WRITERS, Entity
 
@@ -106,7 +106,7 @@ def run_id_of(line: Line) -> str | None:
     return known
 
 
-def occurrences(index: Index, named: Named) -> Steps[list[Occurrence]]:
+def occurrences(index: Index, named: Named) -> Task[list[Occurrence]]:
     """Every place that names it, in the order of the trace."""
     return _found(named, index, _sources(index, named))
 
@@ -118,12 +118,12 @@ def occurrences_near(index: Index, named: Named, line: Line, most: int) -> list[
         _Source(_around(source.lines, line, half), source.field)
         for source in _sources(index, named)
     ]
-    found = at_once(_found(named, index, sources))
+    found = finish(_found(named, index, sources))
     place = sum(each.line.order < line.order for each in found)
     return found[max(0, place - half) : place + half]
 
 
-def declarations(index: Index, named: Named) -> Steps[list[Occurrence]]:
+def declarations(index: Index, named: Named) -> Task[list[Occurrence]]:
     """What starts it; a file that nothing authors was first amended, a run begins with its first
     line.
     """
@@ -139,7 +139,7 @@ def declarations(index: Index, named: Named) -> Steps[list[Occurrence]]:
     return [each for each in every if each.role is Role.WRITES][:1]
 
 
-def taken(index: Index, named: Named, value: str) -> Steps[Occurrence | None]:
+def taken(index: Index, named: Named, value: str) -> Task[Occurrence | None]:
     """A place that would name the same thing if that had this value as its id."""
     if named.entity is Entity.RUN:
         run = yield from occurrences(index, Named(Entity.RUN, value, value))
@@ -244,7 +244,7 @@ def first_of_run(index: Index, run_id: str) -> Line | None:
     return earliest((run.first_line if run else None, rejected.first if rejected else None))
 
 
-def _found(named: Named, index: Index, sources: Iterable[_Source]) -> Steps[list[Occurrence]]:
+def _found(named: Named, index: Index, sources: Iterable[_Source]) -> Task[list[Occurrence]]:
     first = first_of_run(index, named.value) if named.entity is Entity.RUN else None
     found: list[Occurrence] = []
     for lines, field in sources:
@@ -268,7 +268,7 @@ def _spans(line: Line, field: str, named: Named) -> Iterable[Span]:
         return ()
     if line.is_rejected:
         return [span for said, span in strings_named(text, field) if said == value]
-    if any(remark.concern is Concern.DUPLICATE_KEY for remark in line.remarks):
+    if any(diagnostic.kind is DiagnosticKind.DUPLICATE_KEY for diagnostic in line.diagnostics):
         root = syntax_of(text).root
         nodes = [each.value for each in root.members_named(field)] if root is not None else []
         return [node.span for node in nodes if node is not None and node.value == value]

@@ -16,8 +16,8 @@ import orjson
 from drive_trace.json_text import Kind, Node, ProblemKind, Syntax, find_member, parse
 from drive_trace.json_text.spacing import space_count
 from drive_trace.text.spans import BrokenText, is_blank
-from drive_trace.trace.exact import remarks_of_object, whole_number
-from drive_trace.trace.line import REJECTING, Concern, Line, OddLine, Remark, Status
+from drive_trace.trace.exact import diagnostics_of_object, whole_number
+from drive_trace.trace.line import REJECTING, Diagnostic, DiagnosticKind, FlaggedLine, Line, Status
 from drive_trace.trace.typed import Reader, all_written, reader, written_length
 from drive_trace.vocabulary import (
     ALWAYS_KEPT,
@@ -30,7 +30,7 @@ from drive_trace.vocabulary import (
 
 Json = dict[str, object]
 
-_CONCERNS = {ProblemKind.BYTE_ORDER_MARK: Concern.BYTE_ORDER_MARK}
+_CONCERNS = {ProblemKind.BYTE_ORDER_MARK: DiagnosticKind.BYTE_ORDER_MARK}
 """Problems that have a rule of their own."""
 
 _TOGETHER = 500
@@ -104,18 +104,20 @@ def _checked_length(line: Line, event: Any) -> Line:
     """A line that was read, unless it is valid and longer than what it says."""
     text = line.text
     surplus = len(text.encode()) - written_length(event)
-    if line.remarks or not surplus or (surplus == 1 and text.endswith("\r")):
+    if line.diagnostics or not surplus or (surplus == 1 and text.endswith("\r")):
         return line
     if surplus == space_count(text):
-        remarks = (Remark(Concern.NOT_COMPACT),)
-        return OddLine(text, Status.VALID, event=line.event, facts=line.facts, remarks=remarks)
+        diagnostics = (Diagnostic(DiagnosticKind.NOT_COMPACT),)
+        return FlaggedLine(
+            text, Status.VALID, event=line.event, facts=line.facts, diagnostics=diagnostics
+        )
     return read_exactly(text)
 
 
 def read_exactly(text: str) -> Line:
     """Read one record as the reference reader does, with everything to be said of it."""
     if is_blank(text):
-        return OddLine(text, Status.BLANK, remarks=(Remark(Concern.BLANK_LINE),))
+        return FlaggedLine(text, Status.BLANK, diagnostics=(Diagnostic(DiagnosticKind.BLANK_LINE),))
     syntax: Syntax | None = None
     try:
         data = orjson.loads(text)
@@ -125,51 +127,53 @@ def read_exactly(text: str) -> Line:
             return _broken(text, syntax)
         data = syntax.to_python()
     if not isinstance(data, dict):
-        remark = Remark(Concern.NOT_AN_OBJECT, found=data)
-        return OddLine(text, Status.INVALID, remarks=(remark,))
+        diagnostic = Diagnostic(DiagnosticKind.NOT_AN_OBJECT, found=data)
+        return FlaggedLine(text, Status.INVALID, diagnostics=(diagnostic,))
     return _object_line(text, data, syntax)
 
 
 def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
-    remarks = tuple(remarks_of_object(data))
+    diagnostics = tuple(diagnostics_of_object(data))
     space = space_count(text)
     if syntax is not None or _may_repeat_keys(len(text) - space, data):
-        remarks += tuple(_duplicates((syntax or parse(text)).root))
+        diagnostics += tuple(_duplicates((syntax or parse(text)).root))
     if space > text.endswith("\r"):
-        remarks += (Remark(Concern.NOT_COMPACT),)
+        diagnostics += (Diagnostic(DiagnosticKind.NOT_COMPACT),)
     if isinstance(text, BrokenText):
-        remarks += tuple(Remark(Concern.INVALID_UTF8, broken=each) for each in text.broken())
+        diagnostics += tuple(
+            Diagnostic(DiagnosticKind.INVALID_UTF8, broken=each) for each in text.broken()
+        )
     name = data.get("event_type")
     event = EVENTS.get(name) if isinstance(name, str) else None
-    if any(remark.concern in REJECTING for remark in remarks):
-        return OddLine(
+    if any(diagnostic.kind in REJECTING for diagnostic in diagnostics):
+        return FlaggedLine(
             text,
             Status.INVALID,
-            remarks=remarks,
+            diagnostics=diagnostics,
             event_name=_string(name),
             run_id=_string(data.get("project_run_id")),
         )
     if event is None:
-        return OddLine(
+        return FlaggedLine(
             text,
             Status.UNKNOWN,
-            remarks=remarks,
+            diagnostics=diagnostics,
             event_name=_string(name),
             run_id=_string(data.get("project_run_id")),
         )
     whole = _with_whole_numbers(event, data)
     facts = tuple([whole.get(each) for each in event.keeps])
-    if not remarks:
+    if not diagnostics:
         return Line(text, event, facts)
-    return OddLine(text, Status.VALID, event=event, facts=facts, remarks=remarks)
+    return FlaggedLine(text, Status.VALID, event=event, facts=facts, diagnostics=diagnostics)
 
 
-def _broken(text: str, syntax: Syntax) -> OddLine:
-    return OddLine(
+def _broken(text: str, syntax: Syntax) -> FlaggedLine:
+    return FlaggedLine(
         text,
         Status.INVALID,
-        remarks=tuple(
-            Remark(_CONCERNS.get(each.kind, Concern.INVALID_JSON), problem=each)
+        diagnostics=tuple(
+            Diagnostic(_CONCERNS.get(each.kind, DiagnosticKind.INVALID_JSON), problem=each)
             for each in syntax.problems
         ),
         event_name=_string(_recovered(syntax, "event_type")),
@@ -192,7 +196,7 @@ def _may_repeat_keys(length: int, data: Json) -> bool:
         return True
 
 
-def _duplicates(root: Node | None) -> Iterable[Remark]:
+def _duplicates(root: Node | None) -> Iterable[Diagnostic]:
     """Every key that stands again later in its object, top level and declared objects."""
     if root is None or root.kind is not Kind.OBJECT:
         return
@@ -207,7 +211,9 @@ def _duplicates(root: Node | None) -> Iterable[Remark]:
         for member in node.members:
             occurrence = seen[member.key] = seen.get(member.key, -1) + 1
             if occurrence < total[member.key] - 1:
-                yield Remark(Concern.DUPLICATE_KEY, (*path, member.key), occurrence=occurrence)
+                yield Diagnostic(
+                    DiagnosticKind.DUPLICATE_KEY, (*path, member.key), occurrence=occurrence
+                )
 
 
 def _with_whole_numbers(event: EventType, data: Json) -> Json:

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import NamedTuple, cast
 
 from drive_trace.trace.index import Index, Run, latest
-from drive_trace.trace.line import Line, LineSet, OddLine, name_of, run_of
+from drive_trace.trace.line import FlaggedLine, Line, LineSet, name_of, run_of
 from drive_trace.trace.paths import likely_run
 from drive_trace.trace.values import Values, values_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Lifetime
@@ -123,7 +123,7 @@ class Scope:
         for _ in range(_STARTS):
             if found is None or (counted is not None and found.order < counted.order):
                 return None
-            odd = cast("OddLine", found)
+            odd = cast("FlaggedLine", found)
             if odd.event_name == name and odd.run_id in (self.run_id, None):
                 return found
             found = self.index.rejected_feeds.before(found)

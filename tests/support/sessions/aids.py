@@ -1,4 +1,4 @@
-"""Steps that ask for what helps to read a trace: hints, and tokens or what changed of them."""
+"""Task that ask for what helps to read a trace: hints, and tokens or what changed of them."""
 
 from __future__ import annotations
 

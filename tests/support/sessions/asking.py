@@ -1,4 +1,4 @@
-"""Steps that ask about a document, each answer held against what the feature gives of its text."""
+"""Task that ask about a document, each answer held against what the feature gives of its text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from drive_trace.features.rename import CannotRename, prepare_rename, rename
 from drive_trace.features.selection_range import selection_range
 from drive_trace.features.workspace_symbol import names_in
 from drive_trace.lsp.rpc.capabilities import read_client
-from drive_trace.tasks import at_once
+from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.occurrences import named_at
 from tests.support.sessions.conversation import FAILED, MODIFIED, OK
@@ -65,7 +65,7 @@ class _Asked:
 
 
 def _json(steps: Any) -> Any:
-    return json.loads(at_once(steps).text)
+    return json.loads(finish(steps).text)
 
 
 def _check_definition(asked: _Asked, result: Any) -> None:
@@ -77,7 +77,7 @@ def _check_definition(asked: _Asked, result: Any) -> None:
     encoding, origin = asked.client.encoding, None
     if asked.client.reads_location_links:
         origin = range_of(asked.analysis, asked.point.record, span, encoding)
-    own = at_once(definition(asked.analysis, named, asked.uri, encoding, origin))
+    own = finish(definition(asked.analysis, named, asked.uri, encoding, origin))
     if begins_run(asked.analysis, asked.point):
         others = [each for each in result if _leads_to(each) != asked.uri]
         assert not others or others == result
@@ -106,7 +106,7 @@ def _check_highlights(asked: _Asked, result: Any) -> None:
 
 
 def _check_symbols(asked: _Asked, result: Any) -> None:
-    roots = at_once(outline(asked.analysis))
+    roots = finish(outline(asked.analysis))
     client = asked.client
     assert result == _json(
         document_symbols(asked.analysis, roots, asked.uri, client.encoding, client.symbols)
@@ -114,7 +114,7 @@ def _check_symbols(asked: _Asked, result: Any) -> None:
 
 
 def _check_folds(asked: _Asked, result: Any) -> None:
-    roots = at_once(outline(asked.analysis))
+    roots = finish(outline(asked.analysis))
     assert result == _json(folding_ranges(asked.analysis, roots, asked.client.folding))
 
 
@@ -144,7 +144,7 @@ def _check_prepared(asked: _Asked, result: Any) -> None:
 
 
 def _check_renamed(asked: _Asked, result: Any) -> None:
-    made = at_once(rename(asked.analysis, asked.point, NEW_NAME, asked.client.encoding))
+    made = finish(rename(asked.analysis, asked.point, NEW_NAME, asked.client.encoding))
     assert not isinstance(made, CannotRename)
     if asked.client.reads_document_changes:
         (change,) = result["documentChanges"]

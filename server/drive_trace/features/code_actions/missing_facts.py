@@ -16,7 +16,7 @@ from drive_trace.features.code_actions.offers import CannotMake, Offer, asks_for
 from drive_trace.features.code_actions.record_edits import Replacement
 from drive_trace.linter.edits import as_json, insert_fields, replace_value, values_of
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import Line, OddLine
+from drive_trace.trace.line import FlaggedLine, Line
 from drive_trace.trace.scope import scope_at
 from drive_trace.vocabulary import EVENTS, EventType
 
@@ -95,7 +95,7 @@ def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, st
 
 def _event(line: Line) -> EventType | None:
     """What a rejected line was meant to record, if it is JSON."""
-    if not isinstance(line, OddLine) or any(each.problem for each in line.remarks):
+    if not isinstance(line, FlaggedLine) or any(each.problem for each in line.diagnostics):
         return None
     return EVENTS.get(line.event_name or "")
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from drive_trace.features.raw_json import JsonText, dumps
-from drive_trace.tasks import Steps, in_batches
+from drive_trace.tasks import Task, in_batches
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Document, Point
 
@@ -47,7 +47,7 @@ def as_edits(
     replacements: Iterable[Replacement],
     encoding: PositionEncoding,
     annotation: str | None = None,
-) -> Steps[JsonText]:
+) -> Task[JsonText]:
     """A list of text edits. A large trace can need one for each line, so it is JSON text.
     ``annotation`` names what the client is told of them.
     """

@@ -59,9 +59,9 @@ def tokens_of(line: Line) -> Iterator[Token]:
 def _end(line: Line) -> int:
     """Where one cannot know any more what is inside of quotes and what is outside."""
     starts = (
-        remark.problem.span.start
-        for remark in line.remarks
-        if remark.problem is not None and remark.problem.kind in _QUOTES_ARE_WRONG
+        diagnostic.problem.span.start
+        for diagnostic in line.diagnostics
+        if diagnostic.problem is not None and diagnostic.problem.kind in _QUOTES_ARE_WRONG
     )
     return min(starts, default=len(line.text))
 

@@ -8,14 +8,23 @@ The end of the file is no blank line: a newline ends the last event.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Remarked, Rule, Severity
+from drive_trace.linter.rule import (
+    Edit,
+    Example,
+    Finding,
+    Fix,
+    Level,
+    LineDiagnostic,
+    Rule,
+    Severity,
+)
 from drive_trace.text.spans import Span
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    line, remark = subject
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    line, diagnostic = subject
     span = Span(0, len(line.text.removesuffix("\r")))
-    yield Finding(RULE, line, span, ("blank line: there is no event on it",), remark=remark)
+    yield Finding(RULE, line, span, ("blank line: there is no event on it",), diagnostic=diagnostic)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
@@ -26,7 +35,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="blank-line",
     severity=Severity.HINT,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A line is blank.",

@@ -8,19 +8,21 @@ it can change a verdict.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import repairs
-from drive_trace.linter.rule import Example, Finding, Remarked, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    problem = subject.remark.problem
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    problem = subject.diagnostic.problem
     assert problem is not None
-    yield Finding(RULE, subject.line, problem.span, (problem.message,), remark=subject.remark)
+    yield Finding(
+        RULE, subject.line, problem.span, (problem.message,), diagnostic=subject.diagnostic
+    )
 
 
 RULE = Rule(
     code="byte-order-mark",
     severity=Severity.ERROR,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=repairs,
     summary="An invisible byte-order mark stands before the object.",

@@ -13,8 +13,8 @@ from drive_trace.linter.rule import (
     Finding,
     Fix,
     Level,
+    LineDiagnostic,
     Related,
-    Remarked,
     Rule,
     Severity,
     shown,
@@ -24,35 +24,35 @@ from drive_trace.trace.places import Part, Place
 _COUNT = Place(Part.VALUE, ("drift_signal_count",))
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    line, remark = subject
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    line, diagnostic = subject
     count = values_of(line)["drift_signal_count"]
     words = (
-        f'must be "none" where there are no signals; found {shown(remark.found)}'
+        f'must be "none" where there are no signals; found {shown(diagnostic.found)}'
         if count == 0
         else f'must not be "none" where there are signals ({shown(count)})'
     )
     yield Finding(
         RULE,
         line,
-        Place(Part.VALUE, remark.path),
+        Place(Part.VALUE, diagnostic.path),
         (f"`max_drift_severity` {words}",),
         related=(Related(line, _COUNT, ("the signals are counted here",)),),
-        remark=remark,
+        diagnostic=diagnostic,
     )
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.remark is not None
-    if finding.remark.found != "none":
-        edit = replace_value(finding.line, finding.remark.path, '"none"')
+    assert finding.diagnostic is not None
+    if finding.diagnostic.found != "none":
+        edit = replace_value(finding.line, finding.diagnostic.path, '"none"')
         yield Fix('Replace with "none"', Level.BY_HAND, (edit,))
 
 
 RULE = Rule(
     code="drift-severity-mismatch",
     severity=Severity.WARNING,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="The worst severity of drift does not go with the number of signals.",

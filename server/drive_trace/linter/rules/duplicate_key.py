@@ -8,38 +8,47 @@ may be the one that was meant.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import delete_member
-from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Remarked, Rule, Severity
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    LineDiagnostic,
+    Related,
+    Rule,
+    Severity,
+)
 from drive_trace.text.escaping import printable
-from drive_trace.trace.line import Line, Remark
+from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.places import Part, Place, pair_at
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    line, remark = subject
-    name = printable(str(remark.path[-1]))
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    line, diagnostic = subject
+    name = printable(str(diagnostic.path[-1]))
     words = f"`{name}` stands again later in this object: this value is dead, the last one counts"
     yield Finding(
         RULE,
         line,
-        Place(Part.KEY, remark.path, remark.occurrence),
+        Place(Part.KEY, diagnostic.path, diagnostic.occurrence),
         (words,),
-        related=(Related(line, Place(Part.KEY, remark.path), (f"this `{name}` counts",)),),
-        remark=remark,
+        related=(Related(line, Place(Part.KEY, diagnostic.path), (f"this `{name}` counts",)),),
+        diagnostic=diagnostic,
     )
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.remark is not None
-    edit = delete_member(finding.line, finding.remark.path, finding.remark.occurrence)
+    assert finding.diagnostic is not None
+    edit = delete_member(finding.line, finding.diagnostic.path, finding.diagnostic.occurrence)
     if edit is not None:
-        name = printable(str(finding.remark.path[-1]))
-        yield Fix(f"Delete the dead `{name}`", _level(finding.line, finding.remark), (edit,))
+        name = printable(str(finding.diagnostic.path[-1]))
+        yield Fix(f"Delete the dead `{name}`", _level(finding.line, finding.diagnostic), (edit,))
 
 
-def _level(line: Line, remark: Remark) -> Level:
+def _level(line: Line, diagnostic: Diagnostic) -> Level:
     """Safe where the pair that counts says the same; another value somebody may look for."""
-    dead = pair_at(line.text, remark.path, remark.occurrence)
-    live = pair_at(line.text, remark.path)
+    dead = pair_at(line.text, diagnostic.path, diagnostic.occurrence)
+    live = pair_at(line.text, diagnostic.path)
     texts = {line.text[slice(*pair.value)] for pair in (dead, live) if pair and pair.value}
     return Level.SAFE if len(texts) == 1 else Level.BY_HAND
 
@@ -47,7 +56,7 @@ def _level(line: Line, remark: Remark) -> Level:
 RULE = Rule(
     code="duplicate-key",
     severity=Severity.WARNING,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A key stands twice; only the last one counts.",

@@ -24,7 +24,7 @@ from drive_trace.linter.rule import (
     Finding,
     Fix,
     Level,
-    Remarked,
+    LineDiagnostic,
     Rule,
     Severity,
 )
@@ -36,14 +36,16 @@ _AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
 _CUT_OFF = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    problem = subject.remark.problem
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    problem = subject.diagnostic.problem
     assert problem is not None
-    yield Finding(RULE, subject.line, problem.span, (problem.message,), remark=subject.remark)
+    yield Finding(
+        RULE, subject.line, problem.span, (problem.message,), diagnostic=subject.diagnostic
+    )
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    problem = finding.remark.problem if finding.remark is not None else None
+    problem = finding.diagnostic.problem if finding.diagnostic is not None else None
     level = _AROUND.get(problem.kind) if problem is not None else None
     if level is None:
         yield from repairs(finding)
@@ -53,7 +55,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 def _joined(finding: Finding, number: int, below: Sequence[Line]) -> Iterable[Fix]:
-    problem = finding.remark.problem if finding.remark is not None else None
+    problem = finding.diagnostic.problem if finding.diagnostic is not None else None
     if problem is not None and problem.kind in _CUT_OFF:
         fix = join(finding.line, number, below)
         if fix is not None:
@@ -63,7 +65,7 @@ def _joined(finding: Finding, number: int, below: Sequence[Line]) -> Iterable[Fi
 RULE = Rule(
     code="invalid-json",
     severity=Severity.ERROR,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     fixes_below=_joined,

@@ -11,17 +11,17 @@ the text again. `drive-trace check --fix` leaves such lines as they are, to the 
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, Remarked, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
 
 _MOST_SHOWN = 4
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    assert subject.remark.broken is not None
-    span, data = subject.remark.broken
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    assert subject.diagnostic.broken is not None
+    span, data = subject.diagnostic.broken
     are = "bytes are" if len(data) > 1 else "byte is"
     words = f"{are} not UTF-8 ({_shown(data)}): readers take U+FFFD in place of what was meant"
-    yield Finding(RULE, subject.line, span, (words,), remark=subject.remark)
+    yield Finding(RULE, subject.line, span, (words,), diagnostic=subject.diagnostic)
 
 
 def _shown(data: bytes) -> str:
@@ -32,7 +32,7 @@ def _shown(data: bytes) -> str:
 RULE = Rule(
     code="invalid-utf8",
     severity=Severity.WARNING,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     summary="Bytes of a line are not UTF-8, and readers replace them.",
 )

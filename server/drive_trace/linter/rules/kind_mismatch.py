@@ -16,8 +16,8 @@ from drive_trace.linter.rule import (
     Finding,
     Fix,
     Level,
+    LineDiagnostic,
     Related,
-    Remarked,
     Rule,
     Severity,
     shown,
@@ -26,37 +26,37 @@ from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import KINDS
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    line, remark = subject
-    assert remark.field is not None
-    name = remark.field.name
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    line, diagnostic = subject
+    assert diagnostic.field is not None
+    name = diagnostic.field.name
     kind_field = _kind_field(name)
     kind = values_of(line)[kind_field]
     of_kind = f"for a {kind} {kind_field.removesuffix('_kind')}"
-    if remark.found is None:
-        words = f"`{name}` must be {remark.field.shape.describe()} {of_kind}; found null"
+    if diagnostic.found is None:
+        words = f"`{name}` must be {diagnostic.field.shape.describe()} {of_kind}; found null"
     else:
-        words = f"`{name}` must be null {of_kind}; found {shown(remark.found)}"
+        words = f"`{name}` must be null {of_kind}; found {shown(diagnostic.found)}"
     yield Finding(
         RULE,
         line,
-        Place(Part.VALUE, remark.path),
+        Place(Part.VALUE, diagnostic.path),
         (words,),
         related=(Related(line, Place(Part.VALUE, (kind_field,)), ("the kind is given here",)),),
-        remark=remark,
+        diagnostic=diagnostic,
     )
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.remark is not None
-    line, path = finding.line, finding.remark.path
+    assert finding.diagnostic is not None
+    line, path = finding.line, finding.diagnostic.path
     kind_field = _kind_field(str(path[-1]))
     values = values_of(line)
     if _fits_the_other(kind_field, values):
         other = as_json("project" if values[kind_field] == "slice" else "slice")
         edit = replace_value(line, (kind_field,), other)
         yield Fix(f"Change `{kind_field}` to {other}", Level.BY_HAND, (edit,))
-    if finding.remark.found is not None:
+    if finding.diagnostic.found is not None:
         yield Fix("Replace with null", Level.BY_HAND, (replace_value(line, path, "null"),))
 
 
@@ -75,7 +75,7 @@ def _fits_the_other(kind_field: str, values: Mapping[str, Any]) -> bool:
 RULE = Rule(
     code="kind-mismatch",
     severity=Severity.WARNING,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A field does not go with the kind of the spec or plan.",

@@ -15,7 +15,7 @@ from drive_trace.linter.rule import (
     Finding,
     Fix,
     Level,
-    Remarked,
+    LineDiagnostic,
     Rule,
     Severity,
     malformed,
@@ -24,22 +24,22 @@ from drive_trace.linter.rule import (
 _LABELLED = re.compile(r"(?:sha-?256[:= -]|0x)?\s*([0-9a-f]{64})", re.IGNORECASE)
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield malformed(RULE, subject)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.remark is not None
-    found = _LABELLED.fullmatch(str(finding.remark.found).strip())
+    assert finding.diagnostic is not None
+    found = _LABELLED.fullmatch(str(finding.diagnostic.found).strip())
     if found is not None:
-        edit = replace_value(finding.line, finding.remark.path, as_json(found[1]))
+        edit = replace_value(finding.line, finding.diagnostic.path, as_json(found[1]))
         yield Fix("Keep the bare digits", Level.IN_BULK, (edit,))
 
 
 RULE = Rule(
     code="malformed-hash",
     severity=Severity.INFORMATION,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A content hash is not a sha256 in hexadecimal.",

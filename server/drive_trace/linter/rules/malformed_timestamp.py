@@ -15,7 +15,7 @@ from drive_trace.linter.rule import (
     Finding,
     Fix,
     Level,
-    Remarked,
+    LineDiagnostic,
     Rule,
     Severity,
     malformed,
@@ -23,16 +23,16 @@ from drive_trace.linter.rule import (
 from drive_trace.vocabulary import Form
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield malformed(RULE, subject)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.remark is not None
-    moment = _moment(str(finding.remark.found))
+    assert finding.diagnostic is not None
+    moment = _moment(str(finding.diagnostic.found))
     if moment is not None:
         text = as_json(moment)
-        edit = replace_value(finding.line, finding.remark.path, text)
+        edit = replace_value(finding.line, finding.diagnostic.path, text)
         yield Fix(f"Replace with {text}", Level.IN_BULK, (edit,))
 
 
@@ -57,7 +57,7 @@ def _moment(found: str) -> str | None:
 RULE = Rule(
     code="malformed-timestamp",
     severity=Severity.WARNING,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A timestamp is not ISO 8601 in UTC.",

@@ -18,7 +18,7 @@ from drive_trace.linter.rule import (
     Finding,
     Fix,
     Level,
-    Remarked,
+    LineDiagnostic,
     Rule,
     Severity,
     malformed,
@@ -27,14 +27,14 @@ from drive_trace.linter.rule import (
 _DIGITS = re.compile(r"(?:urn:uuid:)?\{?([0-9a-f-]*)\}?", re.IGNORECASE)
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield malformed(RULE, subject)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.remark is not None
-    path = finding.remark.path
-    found = _DIGITS.fullmatch(str(finding.remark.found).strip())
+    assert finding.diagnostic is not None
+    path = finding.diagnostic.path
+    found = _DIGITS.fullmatch(str(finding.diagnostic.found).strip())
     digits = found[1].replace("-", "") if found else ""
     if path == ("event_id",) and len(digits) == 32:
         parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
@@ -46,7 +46,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="malformed-uuid",
     severity=Severity.INFORMATION,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="An id is not a UUID.",

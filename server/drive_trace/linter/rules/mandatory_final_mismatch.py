@@ -13,8 +13,8 @@ from drive_trace.linter.rule import (
     Finding,
     Fix,
     Level,
+    LineDiagnostic,
     Related,
-    Remarked,
     Rule,
     Severity,
     shown,
@@ -25,19 +25,19 @@ _FINAL = "mandatory-final"
 _CLASS = ("trigger_class",)
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    line, remark = subject
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    line, diagnostic = subject
     trigger = shown(values_of(line)["trigger_class"])
-    expected = shown(not remark.found)
+    expected = shown(not diagnostic.found)
     words = f"`is_mandatory_final` must be {expected} where `trigger_class` is {trigger}"
     related = Related(line, Place(Part.VALUE, _CLASS), ("the trigger class is given here",))
-    place = Place(Part.VALUE, remark.path)
-    yield Finding(RULE, line, place, (words,), related=(related,), remark=remark)
+    place = Place(Part.VALUE, diagnostic.path)
+    yield Finding(RULE, line, place, (words,), related=(related,), diagnostic=diagnostic)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.remark is not None
-    line, path, found = finding.line, finding.remark.path, finding.remark.found
+    assert finding.diagnostic is not None
+    line, path, found = finding.line, finding.diagnostic.path, finding.diagnostic.found
     expected = as_json(not found)
     edit = replace_value(line, path, expected)
     yield Fix(f"Replace with {expected}", Level.BY_HAND, (edit,))
@@ -49,7 +49,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="mandatory-final-mismatch",
     severity=Severity.WARNING,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A retro's trigger class and whether it is the final one disagree.",

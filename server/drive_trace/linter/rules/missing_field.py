@@ -13,44 +13,55 @@ feeds, and where a key would then stand twice.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import insert_fields, is_gap, names_a_feed, placeholder
-from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Remarked, Rule, Severity
+from drive_trace.linter.rule import (
+    Edit,
+    Example,
+    Finding,
+    Fix,
+    Level,
+    LineDiagnostic,
+    Rule,
+    Severity,
+)
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
-from drive_trace.trace.line import Concern, Line, event_of
+from drive_trace.trace.line import DiagnosticKind, Line, event_of
 from drive_trace.trace.places import Part, Place, member_at, syntax_of
 from drive_trace.vocabulary import FieldType
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    remark = subject.remark
-    if isinstance(remark.found, tuple):
-        names = ", ".join(f"`{name}`" for name in remark.found)
-        wrapper = printable(str(remark.path[0]))
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    diagnostic = subject.diagnostic
+    if isinstance(diagnostic.found, tuple):
+        names = ", ".join(f"`{name}`" for name in diagnostic.found)
+        wrapper = printable(str(diagnostic.path[0]))
         words = f"events are flat: {names} must stand beside the envelope, not inside `{wrapper}`"
-        yield Finding(RULE, subject.line, Place(Part.KEY, remark.path), (words,), remark=remark)
+        yield Finding(
+            RULE, subject.line, Place(Part.KEY, diagnostic.path), (words,), diagnostic=diagnostic
+        )
         return
-    assert remark.field is not None
-    words = f"`{remark.path[-1]}` is missing: expected {remark.field.describe()}"
-    place = Place(Part.END, remark.path[:-1])
-    yield Finding(RULE, subject.line, place, (words,), remark=remark)
+    assert diagnostic.field is not None
+    words = f"`{diagnostic.path[-1]}` is missing: expected {diagnostic.field.describe()}"
+    place = Place(Part.END, diagnostic.path[:-1])
+    yield Finding(RULE, subject.line, place, (words,), diagnostic=diagnostic)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    remark = finding.remark
-    assert remark is not None
-    if isinstance(remark.found, tuple):
-        yield from _flatten(finding.line, str(remark.path[0]))
+    diagnostic = finding.diagnostic
+    assert diagnostic is not None
+    if isinstance(diagnostic.found, tuple):
+        yield from _flatten(finding.line, str(diagnostic.path[0]))
         return
-    assert remark.field is not None
-    name, path = str(remark.path[-1]), remark.path[:-1]
-    edit = insert_fields(finding.line, path, [(name, placeholder(remark.field))])
+    assert diagnostic.field is not None
+    name, path = str(diagnostic.path[-1]), diagnostic.path[:-1]
+    edit = insert_fields(finding.line, path, [(name, placeholder(diagnostic.field))])
     if edit is not None:
-        level = Level.BY_HAND if is_gap(remark.field) else Level.IN_BULK
-        yield Fix(f"Insert `{name}`{_what_stands_there(remark.field)}", level, (edit,))
+        level = Level.BY_HAND if is_gap(diagnostic.field) else Level.IN_BULK
+        yield Fix(f"Insert `{name}`{_what_stands_there(diagnostic.field)}", level, (edit,))
     missing = [
         each.field
-        for each in finding.line.remarks
-        if each.concern is Concern.MISSING_FIELD and each.field and each.path[:-1] == path
+        for each in finding.line.diagnostics
+        if each.kind is DiagnosticKind.MISSING_FIELD and each.field and each.path[:-1] == path
     ]
     if len(missing) == 1 or missing[0].name != name:
         return  # the first finding offers it for all of them
@@ -92,7 +103,7 @@ def _flatten(line: Line, wrapper: str) -> Iterable[Fix]:
 RULE = Rule(
     code="missing-field",
     severity=Severity.ERROR,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A required field is missing.",

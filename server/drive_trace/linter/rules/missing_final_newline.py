@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from drive_trace.linter.entities import FileEnd
 from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Rule, Severity
 from drive_trace.text.spans import Span, is_blank
-from drive_trace.trace.line import Concern
+from drive_trace.trace.line import DiagnosticKind
 from drive_trace.trace.places import Part, Place
 
 
 def _check(subject: FileEnd) -> Iterable[Finding]:
-    is_broken = any(remark.concern is Concern.INVALID_JSON for remark in subject.last.remarks)
+    is_broken = any(
+        diagnostic.kind is DiagnosticKind.INVALID_JSON for diagnostic in subject.last.diagnostics
+    )
     if not is_blank(subject.last.text) and not is_broken:
         words = "the file does not end with a newline: the next event would land on this line"
         yield Finding(RULE, subject.last, Place(Part.LINE_END), (words,))

@@ -6,20 +6,20 @@ JSON, but no event, and readers drop it.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, Remarked, Rule, Severity, shown
+from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity, shown
 from drive_trace.trace.places import Part, Place
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    found = shown(subject.remark.found)
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    found = shown(subject.diagnostic.found)
     words = f"expected an object {{…}} with the fields of one event; found {found}"
-    yield Finding(RULE, subject.line, Place(Part.WHOLE), (words,), remark=subject.remark)
+    yield Finding(RULE, subject.line, Place(Part.WHOLE), (words,), diagnostic=subject.diagnostic)
 
 
 RULE = Rule(
     code="not-an-object",
     severity=Severity.ERROR,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     summary="The line is valid JSON, but not an object.",
 )

@@ -8,18 +8,27 @@ were written by hand stand out in a diff for no reason.
 from collections.abc import Iterable
 
 from drive_trace.json_text.spacing import compacted, first_space, space_count
-from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Remarked, Rule, Severity
+from drive_trace.linter.rule import (
+    Edit,
+    Example,
+    Finding,
+    Fix,
+    Level,
+    LineDiagnostic,
+    Rule,
+    Severity,
+)
 from drive_trace.text.spans import Span
 from drive_trace.trace.line import Line
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    line, remark = subject
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    line, diagnostic = subject
     text = _without_line_break(line)
     space, count = first_space(text), space_count(text)
     assert space is not None
     words = f"{count:,} character{'s' * (count > 1)} of white space in a line of compact JSON"
-    yield Finding(RULE, line, space, (words,), remark=remark)
+    yield Finding(RULE, line, space, (words,), diagnostic=diagnostic)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
@@ -37,7 +46,7 @@ def _without_line_break(line: Line) -> str:
 RULE = Rule(
     code="not-compact",
     severity=Severity.HINT,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="White space stands between the tokens of a line.",

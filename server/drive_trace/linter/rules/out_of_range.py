@@ -6,17 +6,17 @@ indices at 1. Readers reject the event.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, Remarked, Rule, Severity, wrong_value
+from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity, wrong_value
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield wrong_value(RULE, subject)
 
 
 RULE = Rule(
     code="out-of-range",
     severity=Severity.ERROR,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     summary="A number is smaller than its field allows.",
 )

@@ -12,8 +12,8 @@ from drive_trace.linter.rule import (
     Finding,
     Fix,
     Level,
+    LineDiagnostic,
     Related,
-    Remarked,
     Rule,
     Severity,
     shown,
@@ -25,17 +25,17 @@ from drive_trace.vocabulary import SIZES
 _COUNT = ("dispatch_count",)
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    line, remark = subject
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    line, diagnostic = subject
     count = shown(values_of(line)["dispatch_count"])
     words = f"{' + '.join(SIZES)} is {_sum(line)}, but `dispatch_count` is {count}"
     yield Finding(
         RULE,
         line,
-        Place(Part.VALUE, remark.path),
+        Place(Part.VALUE, diagnostic.path),
         (words,),
         related=(Related(line, Place(Part.VALUE, _COUNT), ("the count is given here",)),),
-        remark=remark,
+        diagnostic=diagnostic,
     )
 
 
@@ -53,7 +53,7 @@ def _sum(line: Line) -> int:
 RULE = Rule(
     code="size-distribution-sum",
     severity=Severity.INFORMATION,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="The sizes of a plan's dispatches do not add up to their count.",

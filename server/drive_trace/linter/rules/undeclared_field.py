@@ -8,7 +8,7 @@ time: somebody wrote it. A name that differs in case or separators alone is rena
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import delete_member, replace_key, values_of
-from drive_trace.linter.rule import Example, Finding, Fix, Level, Remarked, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line, Path, event_of, name_of
 from drive_trace.trace.places import Part, Place
@@ -19,18 +19,20 @@ _MOST_SLIPS = 500
 """A line with more remarks was not written by hand: none of its keys is a slip."""
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    remark = subject.remark
-    name = printable(str(remark.path[-1]))
-    guess = _guess(subject.line, remark.path)
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    diagnostic = subject.diagnostic
+    name = printable(str(diagnostic.path[-1]))
+    guess = _guess(subject.line, diagnostic.path)
     hint = f" — did you mean `{guess.name}`?" if guess else ""
     words = f"`{name}` is not declared for `{name_of(subject.line)}`: readers ignore it{hint}"
-    yield Finding(RULE, subject.line, Place(Part.KEY, remark.path), (words,), remark=remark)
+    yield Finding(
+        RULE, subject.line, Place(Part.KEY, diagnostic.path), (words,), diagnostic=diagnostic
+    )
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.remark is not None
-    path = finding.remark.path
+    assert finding.diagnostic is not None
+    path = finding.diagnostic.path
     guess = _guess(finding.line, path)
     if guess is not None:
         edit = replace_key(finding.line, path, guess.name)
@@ -44,7 +46,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 def _guess(line: Line, path: Path) -> FieldType | None:
-    if len(line.remarks) > _MOST_SLIPS:
+    if len(line.diagnostics) > _MOST_SLIPS:
         return None
     event = event_of(line)
     fields = event.fields if event is not None else {}
@@ -59,7 +61,7 @@ def _guess(line: Line, path: Path) -> FieldType | None:
 RULE = Rule(
     code="undeclared-field",
     severity=Severity.WARNING,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="The event has a field that the vocabulary does not declare.",

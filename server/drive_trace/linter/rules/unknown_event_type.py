@@ -10,22 +10,35 @@ in case or separators, in a letter or two of a long word, or is a known slip (`p
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.rule import Example, Finding, Fix, Level, Remarked, Rule, Severity, shown
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    LineDiagnostic,
+    Rule,
+    Severity,
+    shown,
+)
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary.slips import event_meant
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    remark = subject.remark
-    guess = event_meant(str(remark.found))
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    diagnostic = subject.diagnostic
+    guess = event_meant(str(diagnostic.found))
     hint = f" — did you mean {shown(guess)}?" if guess else ""
-    words = f"{shown(remark.found)} is not an event of the vocabulary: readers keep it apart{hint}"
-    yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
+    words = (
+        f"{shown(diagnostic.found)} is not an event of the vocabulary: readers keep it apart{hint}"
+    )
+    yield Finding(
+        RULE, subject.line, Place(Part.VALUE, diagnostic.path), (words,), diagnostic=diagnostic
+    )
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.remark is not None
-    guess = event_meant(str(finding.remark.found))
+    assert finding.diagnostic is not None
+    guess = event_meant(str(finding.diagnostic.found))
     if guess is not None:
         edit = replace_value(finding.line, ("event_type",), as_json(guess))
         yield Fix(f"Replace with {shown(guess)}", Level.BY_HAND, (edit,))
@@ -34,7 +47,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="unknown-event-type",
     severity=Severity.WARNING,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="The event type is outside the vocabulary.",

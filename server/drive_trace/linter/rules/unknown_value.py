@@ -16,42 +16,44 @@ from drive_trace.linter.rule import (
     Finding,
     Fix,
     Level,
-    Remarked,
+    LineDiagnostic,
     Rule,
     Severity,
     wrong_value,
 )
-from drive_trace.trace.line import Remark
+from drive_trace.trace.line import Diagnostic
 from drive_trace.vocabulary.slips import value_meant
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    remark = subject.remark
-    guess = _guess(remark)
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    diagnostic = subject.diagnostic
+    guess = _guess(diagnostic)
     yield wrong_value(RULE, subject, f" — did you mean {guess}?" if guess else "")
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    remark = finding.remark
-    assert remark is not None
-    guess = _guess(remark)
+    diagnostic = finding.diagnostic
+    assert diagnostic is not None
+    guess = _guess(diagnostic)
     if guess is not None:
-        edit = replace_value(finding.line, remark.path, guess)
-        is_outcome = remark.field is not None and remark.field.is_outcome
+        edit = replace_value(finding.line, diagnostic.path, guess)
+        is_outcome = diagnostic.field is not None and diagnostic.field.is_outcome
         level = Level.BY_HAND if is_outcome else Level.IN_BULK
         yield Fix(f"Replace with {guess}", level, (edit,))
 
 
-def _guess(remark: Remark) -> str | None:
+def _guess(diagnostic: Diagnostic) -> str | None:
     """The value that was most likely meant, as JSON text."""
-    found = value_meant(remark.field, remark.found) if remark.field is not None else None
+    found = (
+        value_meant(diagnostic.field, diagnostic.found) if diagnostic.field is not None else None
+    )
     return found if found is None or found == "null" else as_json(found)
 
 
 RULE = Rule(
     code="unknown-value",
     severity=Severity.ERROR,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A value is none of the words that its field takes.",

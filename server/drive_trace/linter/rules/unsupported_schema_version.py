@@ -7,21 +7,31 @@ other version, the number `1` included, because they cannot know what its fields
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.rule import Example, Finding, Fix, Level, Remarked, Rule, Severity, shown
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    LineDiagnostic,
+    Rule,
+    Severity,
+    shown,
+)
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import SCHEMA_VERSION
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    remark = subject.remark
-    words = (
-        f"`schema_version` must be the string {shown(SCHEMA_VERSION)}; found {shown(remark.found)}"
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    diagnostic = subject.diagnostic
+    found = shown(diagnostic.found)
+    words = f"`schema_version` must be the string {shown(SCHEMA_VERSION)}; found {found}"
+    yield Finding(
+        RULE, subject.line, Place(Part.VALUE, diagnostic.path), (words,), diagnostic=diagnostic
     )
-    yield Finding(RULE, subject.line, Place(Part.VALUE, remark.path), (words,), remark=remark)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    is_one = finding.remark is not None and finding.remark.found == 1
+    is_one = finding.diagnostic is not None and finding.diagnostic.found == 1
     level = Level.IN_BULK if is_one else Level.BY_HAND
     edit = replace_value(finding.line, ("schema_version",), as_json(SCHEMA_VERSION))
     yield Fix(f"Replace with {shown(SCHEMA_VERSION)}", level, (edit,))
@@ -30,7 +40,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="unsupported-schema-version",
     severity=Severity.ERROR,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="The event's schema version is not the one that readers know.",

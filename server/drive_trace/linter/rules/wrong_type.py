@@ -19,7 +19,7 @@ from drive_trace.linter.rule import (
     Finding,
     Fix,
     Level,
-    Remarked,
+    LineDiagnostic,
     Rule,
     Severity,
     wrong_value,
@@ -29,19 +29,19 @@ from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfS
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     yield wrong_value(RULE, subject)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    remark = finding.remark
-    assert remark is not None
-    assert remark.field is not None
-    text = _converted(remark.field, remark.found)
+    diagnostic = finding.diagnostic
+    assert diagnostic is not None
+    assert diagnostic.field is not None
+    text = _converted(diagnostic.field, diagnostic.found)
     if text is not None:
-        edit = replace_value(finding.line, remark.path, text)
-        is_id = remark.field.names is not None
-        level = Level.BY_HAND if is_id or remark.field.is_outcome else Level.IN_BULK
+        edit = replace_value(finding.line, diagnostic.path, text)
+        is_id = diagnostic.field.names is not None
+        level = Level.BY_HAND if is_id or diagnostic.field.is_outcome else Level.IN_BULK
         yield Fix(f"Replace with {text}", level, (edit,))
 
 
@@ -67,7 +67,7 @@ def _converted(field: FieldType, found: object) -> str | None:
 RULE = Rule(
     code="wrong-type",
     severity=Severity.ERROR,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="A value has the wrong JSON type.",

@@ -7,22 +7,31 @@ says that they are known. The scorecard would report a run that was free.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_value
-from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Remarked, Rule, Severity
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    LineDiagnostic,
+    Related,
+    Rule,
+    Severity,
+)
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import TOKEN_FIELDS
 
 
-def _check(subject: Remarked) -> Iterable[Finding]:
-    line, remark = subject
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    line, diagnostic = subject
     words = "all four token counts are 0: a count that is not known is null"
     others = (Place(Part.VALUE, (name,)) for name in TOKEN_FIELDS[1:])
     yield Finding(
         RULE,
         line,
-        Place(Part.VALUE, remark.path),
+        Place(Part.VALUE, diagnostic.path),
         (words,),
         related=tuple(Related(line, place, ("this is 0, too",)) for place in others),
-        remark=remark,
+        diagnostic=diagnostic,
     )
 
 
@@ -34,7 +43,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="zero-tokens",
     severity=Severity.INFORMATION,
-    entity=Remarked,
+    entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
     summary="All token counts are 0, as if the run had been free.",

@@ -26,16 +26,16 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.cooperative import check_unchanged, in_slices
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace
-from drive_trace.tasks import Steps
+from drive_trace.tasks import Task
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import Named
 
 
-def _formatting(asked: Asked, _params: types.DocumentFormattingParams) -> Steps[JsonText]:
+def _formatting(asked: Asked, _params: types.DocumentFormattingParams) -> Task[JsonText]:
     return format_document(asked.analysis, asked.encoding)
 
 
-def _range_formatting(asked: Asked, params: types.DocumentRangeFormattingParams) -> Steps[JsonText]:
+def _range_formatting(asked: Asked, params: types.DocumentRangeFormattingParams) -> Task[JsonText]:
     return format_range(asked.analysis, params.range, asked.encoding)
 
 
@@ -60,7 +60,7 @@ async def _rename_run(asked: Asked, edits: int, run: Named, new_name: str) -> di
     is_annotated = client.reads_annotations and client.reads_document_changes
     annotation = "rename-run" if is_annotated else None
 
-    def work(analysis: Analysis, each: str) -> Steps[tuple[str, JsonText | CannotRename]]:
+    def work(analysis: Analysis, each: str) -> Task[tuple[str, JsonText | CannotRename]]:
         made = yield from rename_named(analysis, run, new_name, asked.encoding, annotation)
         return each, made
 
@@ -125,7 +125,7 @@ def _not_writable(uris: Sequence[str]) -> str | None:
     return None
 
 
-def _rename_here(asked: Asked, point: Point, params: types.RenameParams) -> Steps[dict[str, Any]]:
+def _rename_here(asked: Asked, point: Point, params: types.RenameParams) -> Task[dict[str, Any]]:
     edits = yield from rename(asked.analysis, point, params.new_name, asked.encoding)
     if isinstance(edits, CannotRename):
         raise JsonRpcException(edits.reason, types.LSPErrorCodes.RequestFailed)

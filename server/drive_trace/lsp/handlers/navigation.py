@@ -22,7 +22,7 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.cooperative import check_unchanged, in_slices
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.storage.linked_files import linked_files
-from drive_trace.tasks import Steps
+from drive_trace.tasks import Task
 from drive_trace.trace.occurrences import named_at
 from drive_trace.vocabulary import Entity
 
@@ -36,7 +36,7 @@ def _definition(asked: Asked, params: types.DefinitionParams) -> object:
     with_origin = asked.client.reads_location_links
     origin = range_of(analysis, point.record, span, asked.encoding) if with_origin else None
 
-    def work(analysis: Analysis, uri: str) -> Steps[Targets]:
+    def work(analysis: Analysis, uri: str) -> Task[Targets]:
         return definition(analysis, named, uri, asked.encoding, origin)
 
     own = work(analysis, asked.trace.uri)
@@ -49,8 +49,8 @@ async def _where_else(
     asked: Asked,
     edits: int,
     run_id: str,
-    work: Callable[[Analysis, str], Steps[Targets]],
-    own: Steps[Targets],
+    work: Callable[[Analysis, str], Task[Targets]],
+    own: Task[Targets],
 ) -> Sequence[object]:
     """From where a run begins, its beginnings in other traces; that one if there are none."""
     await asked.settled()
@@ -67,7 +67,7 @@ def _references(asked: Asked, params: types.ReferenceParams) -> object:
         return None
     named, encoding = found[0], asked.encoding
 
-    def work(analysis: Analysis, uri: str) -> Steps[JsonText]:
+    def work(analysis: Analysis, uri: str) -> Task[JsonText]:
         return references(analysis, named, uri, encoding, with_declarations=with_declarations)
 
     if named.entity is Entity.RUN:
@@ -76,7 +76,7 @@ def _references(asked: Asked, params: types.ReferenceParams) -> object:
 
 
 async def _in_all_traces(
-    asked: Asked, edits: int, run_id: str, work: Callable[[Analysis, str], Steps[JsonText]]
+    asked: Asked, edits: int, run_id: str, work: Callable[[Analysis, str], Task[JsonText]]
 ) -> JsonText:
     """The references to a run: those of this trace first."""
     await asked.settled()
@@ -92,13 +92,13 @@ def _highlights(
     return document_highlights(asked.analysis, asked.point(params.position), asked.encoding)
 
 
-def _symbols(asked: Asked, _params: types.DocumentSymbolParams) -> Steps[JsonText]:
+def _symbols(asked: Asked, _params: types.DocumentSymbolParams) -> Task[JsonText]:
     trace, options = asked.trace, asked.client.symbols._replace(joined=asked.joined)
     roots = yield from trace.outline()
     return (yield from document_symbols(asked.analysis, roots, trace.uri, asked.encoding, options))
 
 
-def _folds(asked: Asked, _params: types.FoldingRangeParams) -> Steps[JsonText]:
+def _folds(asked: Asked, _params: types.FoldingRangeParams) -> Task[JsonText]:
     options = asked.client.folding._replace(joined=asked.joined)
     roots = yield from asked.trace.outline()
     return (yield from folding_ranges(asked.analysis, roots, options))

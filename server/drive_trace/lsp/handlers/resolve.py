@@ -25,7 +25,7 @@ from drive_trace.lsp.rpc.cooperative import check_unchanged, in_slices
 from drive_trace.lsp.rpc.threads import in_thread
 from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.workspace_files import file_named, length_and_sha256
-from drive_trace.tasks import at_once
+from drive_trace.tasks import finish
 
 APPLY_ACTION = "driveTrace.applyAction"
 """The command of an action for clients to which an action is a command."""
@@ -71,7 +71,7 @@ def edit_at_once(asked: Asked, data: Mapping[str, Any]) -> Made:
     """
     analysis, make = asked.analysis, data["make"]
     if make == FORMAT:
-        return _edit(asked, at_once(format_document(analysis, asked.encoding)))
+        return _edit(asked, finish(format_document(analysis, asked.encoding)))
     if make == FIX_ALL:
         made = _fixing(asked)()
     elif make == FILL:
@@ -119,7 +119,7 @@ def _fixing(asked: Asked) -> partial[Any]:
 
 
 def _as_edits(asked: Asked, made: Iterable[Replacement]) -> JsonText:
-    return at_once(as_edits(asked.analysis.document, made, asked.encoding))
+    return finish(as_edits(asked.analysis.document, made, asked.encoding))
 
 
 def _edit(asked: Asked, edits: JsonText) -> dict[str, Any]:

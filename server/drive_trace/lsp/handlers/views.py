@@ -64,7 +64,7 @@ from drive_trace.scorecard.copies import LiveEvents
 from drive_trace.scorecard.summary import RunSummary, TraceSummary, Unplaced
 from drive_trace.storage.followed_file import FollowedFile, Whole
 from drive_trace.storage.recording import new_stamp
-from drive_trace.tasks import Steps, at_once, in_batches
+from drive_trace.tasks import Task, finish, in_batches
 from drive_trace.trace.index import table_of_ids
 from drive_trace.trace.line import Line
 
@@ -167,7 +167,7 @@ class Views:
         count = self._runs.closed.findings_by_run
         return {uri: count(real, rules) for real, uri, rules in asked}
 
-    def _runs_json(self, closed: _Counts) -> Steps[JsonText]:
+    def _runs_json(self, closed: _Counts) -> Task[JsonText]:
         runs = yield from self._runs.all_runs()
         counts = dict(closed)
         opened = {part.uri: part.trace for run in runs for part in run.parts}
@@ -211,7 +211,7 @@ class Views:
             return None
         return in_slices_anew(self._runs, lambda: self._run_at_json(asked, run_id))
 
-    def _run_at_json(self, asked: Asked, run_id: str) -> Steps[dict[str, object] | None]:
+    def _run_at_json(self, asked: Asked, run_id: str) -> Task[dict[str, object] | None]:
         part = yield from asked.analysis.summing_up_run(run_id)
         if part is None:
             return None
@@ -302,7 +302,7 @@ class Views:
         closed = self._runs.closed
         if not closed.has(path):  # as where a link leads out of the workspace
             return None
-        return closed.ask(path, lambda analysis: at_once(_text(analysis, run_id, name)))
+        return closed.ask(path, lambda analysis: finish(_text(analysis, run_id, name)))
 
     # Events to append
 
@@ -339,7 +339,7 @@ def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
     news = FollowedFile(path, MOST_BYTES).look(anew=True)
     if not isinstance(news, Whole):
         return None
-    return at_once(_text(Analysis(news.records, path=str(path)), run_id, name))
+    return finish(_text(Analysis(news.records, path=str(path)), run_id, name))
 
 
 def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:
@@ -353,7 +353,7 @@ def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:
     return files
 
 
-def _text(analysis: Analysis, run_id: str | None, name: str) -> Steps[_Text]:
+def _text(analysis: Analysis, run_id: str | None, name: str) -> Task[_Text]:
     part = (yield from analysis.summing_up_run(run_id, name)) if run_id is not None else None
     # Typing goes on while others work with it.
     return _Text(tuple(analysis.document.lines), part, name, analysis.document.is_divided)

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from pygls.exceptions import JsonRpcContentModified
 
-from drive_trace.tasks import Steps, at_once
+from drive_trace.tasks import Task, finish
 
 Result = TypeVar("Result")
 
@@ -39,21 +39,21 @@ def begun(trace: Changing, made: object) -> object:
     return done[0] if done is not None else _rest(trace, edits, made)
 
 
-async def in_slices(trace: Changing, steps: Steps[Result]) -> Result:
+async def in_slices(trace: Changing, steps: Task[Result]) -> Result:
     """The result of steps. Raises JsonRpcContentModified where the trace changes meanwhile."""
     edits = trace.edits
     done = _slice(steps)
     return done[0] if done is not None else await _rest(trace, edits, steps)
 
 
-async def in_slices_anew(traces: Changing, make: Callable[[], Steps[Result]]) -> Result:
+async def in_slices_anew(traces: Changing, make: Callable[[], Task[Result]]) -> Result:
     """The result of steps, begun anew where the traces change meanwhile, the last time without
     pauses: for who shows what is so now, and has no use for an answer that there is none.
     """
     for _ in range(_TIMES):
         with suppress(JsonRpcContentModified):
             return await in_slices(traces, make())
-    return at_once(make())
+    return finish(make())
 
 
 def check_unchanged(trace: Changing, edits: int) -> None:
@@ -62,7 +62,7 @@ def check_unchanged(trace: Changing, edits: int) -> None:
         raise JsonRpcContentModified("the trace has changed meanwhile")
 
 
-async def _rest(trace: Changing, edits: int, steps: Steps[Result]) -> Result:
+async def _rest(trace: Changing, edits: int, steps: Task[Result]) -> Result:
     while True:
         await asyncio.sleep(0)
         check_unchanged(trace, edits)
@@ -71,7 +71,7 @@ async def _rest(trace: Changing, edits: int, steps: Steps[Result]) -> Result:
             return done[0]
 
 
-def _slice(steps: Steps[Result]) -> tuple[Result] | None:
+def _slice(steps: Task[Result]) -> tuple[Result] | None:
     """The result, if it is there when the slice ends."""
     end = perf_counter() + SLICE
     while True:

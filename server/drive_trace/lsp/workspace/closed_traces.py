@@ -36,7 +36,7 @@ from drive_trace.scorecard.summary import (
 )
 from drive_trace.storage.followed_file import Content, FollowedFile, More, Whole
 from drive_trace.storage.traces import Problem
-from drive_trace.tasks import at_once
+from drive_trace.tasks import finish
 from drive_trace.trace.document import Point
 
 Result = TypeVar("Result")
@@ -273,7 +273,7 @@ class ClosedTraces:
         with trace.lock:
             if trace.counts is None or trace.counts[:2] != (trace.content, rules):
                 with self._opened(trace, rules) as analysis:
-                    counts = at_once(analysis.findings_by_run()) if analysis is not None else {}
+                    counts = finish(analysis.findings_by_run()) if analysis is not None else {}
                     trace.counts = trace.content, rules, counts
             return trace.counts[2]
 

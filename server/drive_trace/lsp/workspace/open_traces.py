@@ -12,7 +12,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.outline import Outline, outline
 from drive_trace.features.tokens import TokenState
-from drive_trace.tasks import Shared, Steps
+from drive_trace.tasks import SharedTask, Task
 from drive_trace.trace.document import Position
 from drive_trace.trace.line import Line
 
@@ -36,7 +36,7 @@ class OpenTrace:
         moves on is out of date.
         """
         self._replaced = 0
-        self._outline: Shared[Outline] | None = None
+        self._outline: SharedTask[Outline] | None = None
         self._counted: tuple[int, Mapping[str | None, int]] | None = None
         self._replace_all(text)
 
@@ -73,17 +73,17 @@ class OpenTrace:
         self._maker = DiagnosticMaker(self.analysis, options)
         return True
 
-    def outline(self) -> Steps[Outline]:
+    def outline(self) -> Task[Outline]:
         """The structure of this version, made once for all that show it."""
         if self._outline is None:
-            self._outline = Shared(outline(self.analysis))
+            self._outline = SharedTask(outline(self.analysis))
         return self._outline.steps()
 
     def diagnostics(self) -> bytes:
         """The diagnostics of this version, a list as JSON text."""
         return self._maker.as_json(self.near)
 
-    def findings_by_run(self) -> Steps[Mapping[str | None, int]]:
+    def findings_by_run(self) -> Task[Mapping[str | None, int]]:
         """See :meth:`Analysis.findings_by_run`; counted again only when findings have changed."""
         revision = self.analysis.finding_revision
         if self._counted is None or self._counted[0] != revision:

@@ -20,7 +20,7 @@ from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run
-from drive_trace.tasks import Steps, at_once, in_batches
+from drive_trace.tasks import Task, finish, in_batches
 
 Result = TypeVar("Result")
 
@@ -84,10 +84,10 @@ class WorkspaceRuns:
 
     def others_with(self, run_id: str, uri: str) -> list[RunPart]:
         """The other traces of the folder that hold a run, in the order of their paths."""
-        return [each for each in at_once(self._parts(run_id, uri)) if each.uri != uri]
+        return [each for each in finish(self._parts(run_id, uri)) if each.uri != uri]
 
     async def ask_others(
-        self, run_id: str, uri: str, work: Callable[[Analysis, str], Steps[Result]]
+        self, run_id: str, uri: str, work: Callable[[Analysis, str], Task[Result]]
     ) -> list[Result]:
         """What some work says of each other trace that holds a run, given with its address: as
         where a run's id stands in all traces of the workspace.
@@ -108,7 +108,7 @@ class WorkspaceRuns:
         """Counts the changes of open traces."""
         return self._traces.edits
 
-    def all_runs(self) -> Steps[list[WorkspaceRun]]:
+    def all_runs(self) -> Task[list[WorkspaceRun]]:
         """Every run that is known, in the order of their first parts."""
         found: dict[tuple[Path | str, str], list[tuple[_Order, RunPart]]] = {}
         for trace in self._traces:
@@ -134,9 +134,9 @@ class WorkspaceRuns:
 
     def joined(self, run_id: str, uri: str) -> JoinedRun | None:
         """A run over all its files in the folder of one that holds it."""
-        return at_once(self.joining(run_id, uri))
+        return finish(self.joining(run_id, uri))
 
-    def joining(self, run_id: str, uri: str) -> Steps[JoinedRun | None]:
+    def joining(self, run_id: str, uri: str) -> Task[JoinedRun | None]:
         """The same in steps."""
         parts = yield from self._parts(run_id, uri)
         if not any(each.part.event_count for each in parts):
@@ -160,7 +160,7 @@ class WorkspaceRuns:
             if folders.folder_of(path) == folder
         ]
 
-    def unplaced(self, folder: Path | None) -> Steps[Sequence[Unplaced]]:
+    def unplaced(self, folder: Path | None) -> Task[Sequence[Unplaced]]:
         """The lines of a folder's traces that may grade any of its runs."""
         if folder is None:
             return []
@@ -212,7 +212,7 @@ class WorkspaceRuns:
         folders = self.closed.folders
         return folders.folder_of(path) if path is not None and folders.holds(path) else None
 
-    def _parts(self, run_id: str, uri: str) -> Steps[list[RunPart]]:
+    def _parts(self, run_id: str, uri: str) -> Task[list[RunPart]]:
         folder = self.folder_of(uri)
         found = list(self._closed_parts(run_id, folder)) if folder is not None else []
         for trace in self._traces:
@@ -241,8 +241,8 @@ class WorkspaceRuns:
         return self._reals.get(trace.uri, str(path)) if path is not None else None
 
 
-def _asked(work: Callable[[Analysis, str], Steps[Result]], uri: str, analysis: Analysis) -> Result:
-    return at_once(work(analysis, uri))
+def _asked(work: Callable[[Analysis, str], Task[Result]], uri: str, analysis: Analysis) -> Result:
+    return finish(work(analysis, uri))
 
 
 def _order(path: Path) -> _Order:
