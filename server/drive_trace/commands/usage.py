@@ -36,6 +36,7 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 Path = tuple[str | int, ...]
 Figures = Mapping[str, int | None]
+Messages = Sequence["_Told"]
 
 
 class Usage(NamedTuple):
@@ -53,27 +54,25 @@ class _Told(NamedTuple):
     which: str
     message: Mapping[str, object]
     usage: Mapping[str, object]
+    figures: Figures
+    """By the vocabulary's names; None is not known."""
 
     @property
-    def figures(self) -> Figures:
-        """By the vocabulary's names; None is not known."""
-        return {name: whole_number(self.usage.get(camel)) for camel, name in USAGE_NAMES.items()}
+    def type(self) -> object:
+        """Which kind of message it is."""
+        return self.message.get("type")
 
     @property
     def ids(self) -> list[tuple[str, object]]:
         """What tells the message from others, by its keys."""
-        found = [(key, self.message[key]) for key in _IDS if key in self.message]
-        return [(key, id_) for key, id_ in found if isinstance(id_, str | int)]
+        return [
+            (key, self.message[key]) for key in _IDS if isinstance(self.message.get(key), str | int)
+        ]
 
-    def is_of_message(self, key: str) -> bool:
-        """Whether a key of the usage is one that counts, or is about something else."""
+    def is_lost(self, key: str) -> bool:
+        """Whether a key of the usage says what the token feed has no place for."""
         is_inner = self.usage is not self.message
-        return key in USAGE_NAMES or not (is_inner or key.lower().endswith("tokens"))
-
-    @property
-    def is_total(self) -> bool:
-        """Whether it adds up other messages."""
-        return self.message.get("type") in _TOTALS
+        return key not in USAGE_NAMES and (is_inner or key.lower().endswith("tokens"))
 
 
 def total_usage(text: str) -> Usage | Refused:
@@ -85,44 +84,48 @@ def total_usage(text: str) -> Usage | Refused:
         found = list(values(text))
     except UnreadableError as error:
         return Refused((str(error),))
-    told: list[_Told] = []
     reasons: list[str] = []
-    for number, value in enumerate(found, 1):
-        each = _read(f"object {number} (line {value.line})", value)
-        if isinstance(each, _Told):
-            told.append(each)
-        else:
-            reasons += each
-    if reasons or not told:
-        return Refused(tuple(reasons or ["there is no usage object"]))
-    once = _counted_once(told)
-    if isinstance(once, Refused):
-        return once
-    kept, notes = once
-    others = len(found) - len(told)
-    passed = [f"{others} of {len(found)} objects tell no usage: passed over"] if others else []
-    return _sum(kept, [*passed, *notes])
+    notes: list[str] = []
+    read = [_read(number, value, reasons) for number, value in enumerate(found, 1)]
+    told: Messages = [each for each in read if each is not None]
+    if not told and not reasons:
+        reasons.append("there is no usage object")
+    if len(told) < len(found):
+        passed = len(found) - len(told)
+        notes.append(f"{passed} of {len(found)} objects tell no usage: passed over")
+    for leave_out in (_repeated, _parts_of_totals):
+        if not reasons:
+            told = leave_out(told, reasons, notes)
+    return Refused(tuple(reasons)) if reasons else Usage(_sum(told, notes), tuple(notes))
 
 
-def _read(which: str, value: Value) -> _Told | list[str]:
-    """The usage that a value tells; else what is wrong with it, which may be nothing."""
-    message = value.value
+def _read(number: int, value: Value, reasons: list[str]) -> _Told | None:
+    """The message that a value is if it tells a usage; what is wrong with it is a reason."""
+    which, message = f"object {number} (line {value.line})", value.value
     if not isinstance(message, dict):
-        return [f"{which} must be an object; found {shown(message)}"]
+        reasons.append(f"{which} must be an object; found {shown(message)}")
+        return None
     places = dict(_places(message))
-    if not places:
-        foreign = [key for key in message if key.lower().replace("_", "") in _FOREIGN]
-        return [_without_figures(which, foreign)] if foreign else []
+    path, usage = next(iter(places.items()), ((), message))
     if len(places) > 1:
-        return [
+        reasons.append(
             f"{which} tells usage in several places ({', '.join(map(_dotted, places))}): which "
             "one counts cannot be told; hand over the one that does, and its message's id"
-        ]
-    ((path, usage),) = places.items()
-    if path not in {(), ("usage",)}:
-        return [f"{which} tells its usage at {_dotted(path)}, which is not read; {_alone(path)}"]
-    reasons = list(_wrong(which, usage))
-    return reasons or _Told(which, message, usage)
+        )
+    elif path not in {(), ("usage",)}:
+        reasons.append(
+            f"{which} tells its usage at {_dotted(path)}, which is not read; {_alone(path)}"
+        )
+    elif not USAGE_NAMES.keys() & usage.keys():
+        foreign = [key for key in usage if path or key.lower().replace("_", "") in _FOREIGN]
+        if places or foreign:
+            said = f"; found {_listed(foreign)}: rename them" if foreign else ""
+            reasons.append(f"the usage of {which} has none of {', '.join(USAGE_NAMES)}{said}")
+    else:
+        reasons += _wrong(which, usage)
+        figures = {name: whole_number(usage.get(camel)) for camel, name in USAGE_NAMES.items()}
+        return _Told(which, message, usage, figures)
+    return None
 
 
 def _places(value: object) -> Iterator[tuple[Path, Mapping[str, object]]]:
@@ -139,8 +142,6 @@ def _places(value: object) -> Iterator[tuple[Path, Mapping[str, object]]]:
 
 
 def _wrong(which: str, usage: Mapping[str, object]) -> Iterator[str]:
-    if not USAGE_NAMES.keys() & usage.keys():
-        yield _without_figures(which, list(usage))
     for camel, name in USAGE_NAMES.items():
         found = usage.get(camel)
         count = whole_number(found)
@@ -149,45 +150,14 @@ def _wrong(which: str, usage: Mapping[str, object]) -> Iterator[str]:
             yield f"`{camel}` of {which} must be {expected}; found {shown(found)}"
 
 
-def _without_figures(which: str, keys: Sequence[str]) -> str:
-    found = f"; found {_listed(keys)}: rename them" if keys else ""
-    return f"the usage of {which} has none of {', '.join(USAGE_NAMES)}{found}"
-
-
-def _counted_once(told: Sequence[_Told]) -> tuple[list[_Told], list[str]] | Refused:
-    """Without what repeats a message or is in a total, and what is to be said of that; refused
-    where it cannot be told what counts.
-    """
-    again = _streamed_again(told)
-    if isinstance(again, Refused):
-        return again
-    kept, notes = again
-    totals = [each for each in kept if each.is_total]
-    others = [each for each in kept if not each.is_total]
-    if not totals or not others:
-        return kept, notes
-    if _sums(totals) == _sums(others):
-        note = f"{totals[0].which} adds up the {len(others)} others, which are not counted again"
-        return totals, [*notes, note]
-    type_ = totals[0].message["type"]
-    return Refused(
-        (
-            f"{totals[0].which} is of the type `{type_}`, which adds up others, but its figures "
-            f"are not those of the {len(others)} others together: which count cannot be told; "
-            f"hand over one kind, as by jq -c 'select(.type == \"{type_}\")'",
-        )
-    )
-
-
-def _streamed_again(told: Sequence[_Told]) -> tuple[list[_Told], list[str]] | Refused:
+def _repeated(told: Messages, reasons: list[str], notes: list[str]) -> Messages:
+    """Without messages that only repeat one."""
     kept: list[_Told] = []
-    reasons: list[str] = []
     seen: dict[tuple[str, object], _Told] = {}
     for each in told:
-        ids = each.ids
-        key = next((key for key in ids if key in seen), None)
+        key = next((key for key in each.ids if key in seen), None)
         if key is None:
-            seen |= dict.fromkeys(ids, each)
+            seen |= dict.fromkeys(each.ids, each)
             kept.append(each)
         elif seen[key].figures != each.figures:
             reasons.append(
@@ -195,26 +165,40 @@ def _streamed_again(told: Sequence[_Told]) -> tuple[list[_Told], list[str]] | Re
                 "different figures: one message must not be counted twice; hand over only the "
                 "one that counts"
             )
-    if reasons:
-        return Refused(tuple(reasons))
-    again = len(told) - len(kept)
-    note = f"{again} of {len(told)} usage objects only repeat a message: counted once"
-    return kept, [note] if again else []
+    if len(kept) < len(told):
+        again = len(told) - len(kept)
+        notes.append(f"{again} of {len(told)} usage objects only repeat a message: counted once")
+    return kept
 
 
-def _sums(told: Sequence[_Told]) -> Figures:
+def _parts_of_totals(told: Messages, reasons: list[str], notes: list[str]) -> Messages:
+    """Without messages that others add up."""
+    totals = [each for each in told if each.type in _TOTALS]
+    others = [each for each in told if each.type not in _TOTALS]
+    if not totals or not others:
+        return told
+    which, type_ = totals[0].which, totals[0].type
+    if _sums(totals) == _sums(others):
+        notes.append(f"{which} adds up the {len(others)} others, which are not counted again")
+        return totals
+    reasons.append(
+        f"{which} is of the type `{type_}`, which adds up others, but its figures "
+        f"are not those of the {len(others)} others together: which count cannot be told; "
+        f"hand over one kind, as by jq -c 'select(.type == \"{type_}\")'"
+    )
+    return told
+
+
+def _sums(told: Messages) -> Figures:
     """Each figure of all together; None where one of them does not have it."""
-    figures = [each.figures for each in told]
+    columns = {name: [each.figures[name] for each in told] for name in TOKEN_FIELDS}
     return {
-        name: None
-        if any(each[name] is None for each in figures)
-        else sum(each[name] or 0 for each in figures)
-        for name in TOKEN_FIELDS
+        name: None if None in column else sum(filter(None, column))
+        for name, column in columns.items()
     }
 
 
-def _sum(told: Sequence[_Told], notes: list[str]) -> Usage:
-    sums = _sums(told)
+def _sum(told: Messages, notes: list[str]) -> Mapping[str, int]:
     for camel, name in USAGE_NAMES.items():
         having = sum(each.figures[name] is not None for each in told)
         if 0 < having < len(told):
@@ -222,11 +206,10 @@ def _sum(told: Sequence[_Told], notes: list[str]) -> Usage:
                 f"`{camel}` is in {having} of {len(told)} usage objects only: their sum is not "
                 f"known, and not recorded; --{name.replace('_', '-')} records it if you know it"
             )
-    others = {key for each in told for key in each.usage if not each.is_of_message(key)}
+    others = {key for each in told for key in each.usage if each.is_lost(key)}
     if others:
         notes.append(f"the token feed has no place for {_listed(sorted(others))}")
-    tokens = {name: figure for name, figure in sums.items() if figure is not None}
-    return Usage(tokens, tuple(notes))
+    return {name: figure for name, figure in _sums(told).items() if figure is not None}
 
 
 def _listed(names: Sequence[str]) -> str:

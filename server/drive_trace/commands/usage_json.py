@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
 from drive_trace.text.escaping import printable
+
+_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class UnreadableError(Exception):
@@ -22,55 +25,44 @@ class Value(NamedTuple):
     value: object
 
 
-class _RepeatedKeyError(ValueError):
-    pass
-
-
 def values(text: str) -> Iterator[Value]:
     """The values of a text; those of an array are given one by one. Raises UnreadableError, also
     where a key stands twice in one object: which of its values is meant cannot be told.
     """
     text = text.removeprefix("\ufeff")
-    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse)
-    at, line = 0, 1
-    while (start := _skipped(text, at)) < len(text):
-        line += text.count("\n", at, start)
-        value, end = _decoded(decoder, text, start, line)
+    line, end = 1, 0
+
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            counts = Counter(key for key, _ in pairs)
+            twice = printable(next(key for key in counts if counts[key] > 1))
+            raise UnreadableError(
+                f"the object in line {line} of the usage has the key `{twice}` twice: which one "
+                "counts cannot be told; leave one out"
+            )
+        return found
+
+    decoder = json.JSONDecoder(object_pairs_hook=unique, parse_constant=_refuse)
+    while (start := _end_of_space(text, end)) < len(text):
+        line += text.count("\n", end, start)
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            said = f"is not JSON: {error.msg}, column {error.colno}"
+            raise UnreadableError(f"line {error.lineno} of the usage {said}") from error
+        except RecursionError as error:
+            raise UnreadableError(f"line {line} of the usage is nested too deeply") from error
+        except ValueError as error:
+            raise UnreadableError(f"line {line} of the usage is not JSON: {error}") from error
         for each in value if isinstance(value, list) else [value]:
             yield Value(line, each)
         line += text.count("\n", start, end)
-        at = end
 
 
-def _decoded(decoder: json.JSONDecoder, text: str, start: int, line: int) -> tuple[object, int]:
-    try:
-        return decoder.raw_decode(text, start)
-    except json.JSONDecodeError as error:
-        reason = f"line {error.lineno} of the usage is not JSON: {error.msg}, column {error.colno}"
-        raise UnreadableError(reason) from error
-    except _RepeatedKeyError as error:
-        raise UnreadableError(f"the object in line {line} of the usage {error}") from error
-    except RecursionError as error:
-        raise UnreadableError(f"line {line} of the usage is nested too deeply") from error
-    except ValueError as error:
-        raise UnreadableError(f"line {line} of the usage is not JSON: {error}") from error
-
-
-def _skipped(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise _RepeatedKeyError(
-            f"has the key `{printable(twice)}` twice: which one counts cannot be told; "
-            "leave one out"
-        )
-    return found
+def _end_of_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
 
 
 def _refuse(constant: str) -> NoReturn:
