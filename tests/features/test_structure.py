@@ -12,7 +12,7 @@ from drive_trace.features.document_symbol import SymbolOptions, document_symbols
 from drive_trace.features.outline import outline
 from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
-from drive_trace.trace.nesting import home_of, homes
+from drive_trace.trace.structure import home_of, homes
 from tests.support.fixtures import URI, read, trace
 from tests.support.moving import check_symbols, folds_of, selections_of, symbols_of
 

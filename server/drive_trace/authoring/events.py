@@ -10,7 +10,7 @@ from drive_trace.authoring.names import clock
 from drive_trace.authoring.slots import Asked, Carried, Carrying, Certainty, Given, Slot, known
 from drive_trace.authoring.values import slot_of
 from drive_trace.linter.edits import as_json
-from drive_trace.trace.scope import Opened, Scope
+from drive_trace.trace.structure import Opened, Scope
 from drive_trace.vocabulary import ENVELOPE, EVENTS, KINDS, LIFETIMES, Entity, EventType, OneOfShape
 
 _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
@@ -123,4 +123,5 @@ def _likeliest_kind(scope: Scope) -> str:
     for of in KINDS:
         if last is not None and last.event is not None and of in last.event.keeps:
             return last.text_fact(of)
-    return "slice" if scope.slices or (scope.run_id or "").startswith("orphan-") else "project"
+    is_orphan = (scope.run_id or "").startswith("orphan-")
+    return "slice" if scope.opened[Entity.SLICE] or is_orphan else "project"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drive_trace.trace.line import Line
-from drive_trace.trace.scope import Scope
+from drive_trace.trace.structure import Scope
 from drive_trace.vocabulary import LIFETIMES, Entity, Lifetime
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from drive_trace.trace.scope import Scope
+from drive_trace.trace.structure import Scope
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType
 
 _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
@@ -60,12 +60,12 @@ def _leads(scope: Scope) -> Iterator[str]:
     if scope.has_ended:
         yield from _FEEDS
         return
-    if scope.rounds:
+    if scope.opened[Entity.ROUND]:
         yield from _within_round(scope)
-    if scope.dispatches:
+    if scope.opened[Entity.DISPATCH]:
         yield from _within_dispatch(scope)
         yield _DISPATCH.opener
-    elif scope.slices:
+    elif scope.opened[Entity.SLICE]:
         yield from (_DISPATCH.opener, _SLICE.closer, _SLICE.opener, *_RUN_CLOSERS)
     else:
         yield from (_SLICE.opener, _DISPATCH.opener, *_RUN_CLOSERS)
@@ -73,17 +73,18 @@ def _leads(scope: Scope) -> Iterator[str]:
 
 def _within_round(scope: Scope) -> Iterator[str]:
     """A round has one brief, which is issued before anything else."""
-    latest = scope.rounds[0]
+    latest = scope.opened[Entity.ROUND][0]
     has_brief = any(scope.of(name, _ROUND.field, latest.id) for name in _WITHIN_ROUNDS)
     yield from (_ROUND.closer, *_WITHIN_ROUNDS) if has_brief else (*_WITHIN_ROUNDS, _ROUND.closer)
 
 
 def _within_dispatch(scope: Scope) -> Iterator[str]:
     """Another round, unless the last one's verdict lets the dispatch end."""
-    if any(each.start.fact(_DISPATCH.field) == scope.dispatches[0].id for each in scope.rounds):
+    latest, rounds = scope.opened[Entity.DISPATCH][0], scope.opened[Entity.ROUND]
+    if any(each.start.fact(_DISPATCH.field) == latest.id for each in rounds):
         yield _DISPATCH.closer
         return
-    ends = scope.of(_ROUND.closer, _DISPATCH.field, scope.dispatches[0].id)
+    ends = scope.of(_ROUND.closer, _DISPATCH.field, latest.id)
     goes_on = not ends or ends[-1].fact("verdict") == "another-round-needed"
     steps = (_ROUND.opener, _DISPATCH.closer)
     yield from steps if goes_on else reversed(steps)

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.trace.scope import Scope
+from drive_trace.trace.structure import Scope
 from drive_trace.vocabulary import EventType, FieldType
 
 Given = Mapping[str, object]

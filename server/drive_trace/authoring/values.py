@@ -18,7 +18,7 @@ from drive_trace.authoring.slots import (
     open_slot,
 )
 from drive_trace.trace.line import Line
-from drive_trace.trace.scope import Scope
+from drive_trace.trace.structure import Scope
 from drive_trace.trace.times import in_words, milliseconds_between
 from drive_trace.vocabulary import (
     ENVELOPE,
@@ -203,7 +203,9 @@ def _wall_clock(field: FieldType, asked: Asked) -> Slot | None:
 
 
 def _round_number(field: FieldType, asked: Asked) -> Slot | None:
-    number = asked.scope.next_round_number(asked.given.get(_DISPATCH.field))
+    dispatch_id = asked.given.get(_DISPATCH.field)
+    rounds = asked.scope.of(_ROUND.opener, _DISPATCH.field, dispatch_id)
+    number = cast("int", rounds[-1].fact(field.name)) + 1 if rounds else 1
     slot = known(field, number, "the next in its dispatch")
     return likely(field, slot.choices) if asked.is_ambiguous else slot
 

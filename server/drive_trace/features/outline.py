@@ -8,7 +8,7 @@ from typing import NamedTuple
 from drive_trace.analysis import Analysis
 from drive_trace.tasks import Task, in_batches
 from drive_trace.trace.line import Line, Status, event_of
-from drive_trace.trace.nesting import Home, homes
+from drive_trace.trace.structure import Home, homes
 from drive_trace.vocabulary import Entity
 
 

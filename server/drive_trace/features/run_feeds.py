@@ -22,7 +22,7 @@ from drive_trace.scorecard.feed_state import (
 from drive_trace.scorecard.summary import Recorded, RunSummary, dropped
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import FlaggedLine
-from drive_trace.trace.scope import Scope
+from drive_trace.trace.structure import Scope
 from drive_trace.vocabulary import GRADE
 
 

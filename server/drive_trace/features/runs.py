@@ -15,7 +15,7 @@ from drive_trace.scorecard.render import caveats, not_read
 from drive_trace.text.escaping import printable
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import run_id_of
-from drive_trace.trace.scope import scope_at
+from drive_trace.trace.structure import scope_at
 
 
 class RunFile(NamedTuple):

@@ -4,7 +4,7 @@ dispatch, the slice, the run and the whole trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -15,15 +15,8 @@ from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.index import earliest, latest
 from drive_trace.trace.line import Line
-from drive_trace.trace.nesting import (
-    Home,
-    first_line_of,
-    home_of,
-    last_line_in_slice,
-    last_line_of,
-    start_of_slice,
-)
 from drive_trace.trace.places import Part, Place, resolve, syntax_of
+from drive_trace.trace.structure import Home, home_of, lines_naming, slice_around
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _MOST_WITHIN = 32
@@ -84,17 +77,18 @@ def _extents(analysis: Analysis, home: Home, line: Line) -> Iterator[_Extent]:
         return
     for entity, value in ((Entity.ROUND, home.round), (Entity.DISPATCH, home.dispatch)):
         if value is not None:
-            of = LIFETIMES[entity]
-            yield _Extent(
-                first_line_of(index, run_id, of, value), last_line_of(index, run_id, of, value)
-            )
+            yield _extent(lines_naming(index, run_id, LIFETIMES[entity], value))
     if home.slice is not None:
-        start = start_of_slice(index, run_id, home.slice, line)
-        yield _Extent(start, last_line_in_slice(index, run_id, home.slice, start or line))
+        yield _Extent(*slice_around(index, run_id, home.slice, line))
     run, rejected = index.runs.get(run_id), index.rejected.get(run_id)
-    sets = list(run.by_event.values()) if run is not None else []
-    every = [*sets, rejected] if rejected is not None else sets
-    yield _Extent(earliest(lines[0] for lines in every), latest(lines[-1] for lines in every))
+    valid = run.by_event.values() if run is not None else ()
+    yield _extent((*valid, *filter(None, (rejected,))))
+
+
+def _extent(sets: Iterable[Sequence[Line]]) -> _Extent:
+    """The first and the last of some lines; no sequence is empty."""
+    ends = [(lines[0], lines[-1]) for lines in sets]
+    return _Extent(earliest(first for first, _ in ends), latest(last for _, last in ends))
 
 
 def _within(text: str, offset: int) -> Iterator[Span]:

@@ -17,7 +17,7 @@ from drive_trace.features.code_actions.record_edits import Replacement
 from drive_trace.linter.edits import as_json, insert_fields, replace_value, values_of
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import FlaggedLine, Line
-from drive_trace.trace.scope import scope_at
+from drive_trace.trace.structure import scope_at
 from drive_trace.vocabulary import EVENTS, EventType
 
 KNOWN = "known"
