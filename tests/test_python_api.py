@@ -41,6 +41,11 @@ def test_the_package_alone_loads_nothing() -> None:
     assert printed(code) == "{'drive_trace'}\n"
 
 
+def test_the_server_does_without_pydantic() -> None:
+    code = "import sys\nimport drive_trace.lsp.serving\nprint('pydantic' in sys.modules)"
+    assert printed(code) == "False\n"
+
+
 def test_every_name_is_there_and_on_the_page() -> None:
     for name in drive_trace.__all__:
         assert getattr(drive_trace, name).__doc__

@@ -46,6 +46,8 @@ def test_no_such_event(name: str, hint: str) -> None:
     "arguments",
     [
         "schema round-start",
+        "check TRACE",
+        "score TRACE",
         "emit --trace-file TRACE --project-run-id run-1 --event round-start --payload {}",
         "record --trace-file TRACE --project-run-id run-1 --qa pass",
         "tokens --trace-file TRACE --project-run-id run-1 --input-tokens 5",

@@ -96,6 +96,12 @@ def test_an_event_without_prose() -> None:
         event(Family.PLANNING, example={})(Silent)
 
 
+@pytest.mark.parametrize("said", [{"keeps": ("spce_kind",)}, {"example": {"spce_kind": "slice"}}])
+def test_a_slip_in_what_is_said_of_fields(said: Any) -> None:
+    with pytest.raises(TypeError, match="SpecAuthored keeps or shows `spce_kind`, which is no"):
+        event(Family.PLANNING, **{"example": {}, **said})(SpecAuthored)
+
+
 def test_an_event_that_its_family_does_not_name() -> None:
     with pytest.raises(TypeError, match="DispatchStart is declared, but not in its family's union"):
         declared_events(SpecAuthored | None)

@@ -201,6 +201,9 @@ def event(  # noqa: PLR0913 - keywords, each a fact
             raise TypeError(f"{cls.__name__} has no docstring: say there what the event records")
         (name,) = get_args(cls.__annotations__["event_type"])
         fields = fields_of(cls, ENVELOPE)
+        for each in (*keeps, *example):
+            if each not in fields:
+                raise TypeError(f"{cls.__name__} keeps or shows `{each}`, which is no field of it")
         named = (each for each in fields if fields[each].names)
         told = (each for each in fields if is_feed and each not in ENVELOPE)
         _declared[cls] = EventType(
