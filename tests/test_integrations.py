@@ -27,8 +27,8 @@ ACTION: Any = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 
 
-def test_the_readme_uses_them_as_they_are() -> None:
-    blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+def test_the_docs_use_them_as_they_are() -> None:
+    blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/ci.md").read_text("utf-8"), re.DOTALL)
     ((_, action), (hooks,)) = map(yaml.safe_load, blocks)
     assert action["with"].keys() <= ACTION["inputs"].keys()
     (hook,) = hooks["hooks"]

@@ -1,4 +1,4 @@
-"""Real editors, set up by the README's own words, each playing a story as a process."""
+"""Real editors, set up by the words of docs/editors.md, each playing a story as a process."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Editor(ABC):
 
     name: ClassVar[str]
     language: ClassVar[str]
-    """That of its part of the README."""
+    """That of its part of docs/editors.md."""
 
     def __init__(self) -> None:
         self.program = self.find()
@@ -151,9 +151,9 @@ _HAS_EGLOT = '(princ (if (require (quote eglot) nil t) "yes" "no"))'
 
 
 def setup_of(language: str) -> str:
-    """What the README tells the users of an editor to put in their init file."""
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+    """What docs/editors.md tells the users of an editor to put in their init file."""
+    page = (REPOSITORY / "docs/editors.md").read_text(encoding="utf-8")
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     assert isinstance(block, str)
     return block
 

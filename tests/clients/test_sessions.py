@@ -1,4 +1,4 @@
-"""What people see who open a trace in Neovim or in Emacs, set up by the README's own words.
+"""What people see who open a trace in Neovim or in Emacs, set up by the words of docs/editors.md.
 
 A story is a list of steps, which `neovim/session.lua` and `emacs/session.el` play, each in its own
 editor. A step that looks at something is told what to wait for, and reports what there is in the
@@ -57,7 +57,7 @@ WORDS = {
         page=f"# {MISSING}\n\nRun `run-1`\n",
         messages=[],
     ),
-    # It understands no Markdown without a package that README.md does not ask for, and it shows
+    # It understands no Markdown without a package that the set-up does not ask for, and it shows
     # no pages: the card comes as a result, and the verdict as a message.
     "Emacs": Words(
         opened={"mode": "drive-trace-mode"},
@@ -134,7 +134,7 @@ def test_a_session(editor: Editor, tmp_path: Path) -> None:
 
     assert end == {"code": 0, "signal": 0}
     assert session.left_running == []
-    # Nobody complains: not the server, not the editor, and not of the README's set-up.
+    # Nobody complains: not the server, not the editor, and not of the set-up in docs/editors.md.
     said = [line for line in session.messages.splitlines() if not line.startswith("Loading ")]
     assert said == words.messages
     assert session.log == ""

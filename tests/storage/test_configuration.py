@@ -108,9 +108,9 @@ def test_windows_line_ends_and_a_byte_order_mark() -> None:
     assert settings_of('\ufeff[rules]\r\nunknown-value = "off"\r\n') == OFF
 
 
-def test_the_one_in_the_readme() -> None:
-    readme = (SCHEMA.parents[1] / "README.md").read_text("utf-8")
-    settings = settings_of(readme.partition("```toml\n")[2].partition("```")[0], "legacy/a.jsonl")
+def test_the_one_in_the_guide() -> None:
+    guide = (SCHEMA.parents[1] / "docs/guide.md").read_text("utf-8")
+    settings = settings_of(guide.partition("```toml\n")[2].partition("```")[0], "legacy/a.jsonl")
     assert settings.severities["malformed-uuid"] is None
     assert settings.severities["stale-verdict"] is Severity.ERROR
 
