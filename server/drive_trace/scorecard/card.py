@@ -32,6 +32,7 @@ from drive_trace.scorecard.summary import (
     without_copies,
 )
 from drive_trace.scorecard.verdict import Gate, Verdict, headline, judge, what_would_change_it
+from drive_trace.text.wording import plural
 from drive_trace.trace.times import latest_recorded
 from drive_trace.vocabulary import TOKEN_FIELDS
 
@@ -136,7 +137,7 @@ class ScoreCard(NamedTuple):
             return f"No runs: {because}"
         if not self.has_any_correctness_signal:
             none = "none graded yet" if count > 1 else "not graded yet"
-            return f"not computable: {count:,} run{'s' * (count > 1)}, {none}"
+            return f"not computable: {plural(count, 'run')}, {none}"
         counts = Counter(run.standing for run in self.runs)
         return " · ".join(
             f"{counts[name]:,} {words}" for name, words in _STANDINGS.items() if counts[name]

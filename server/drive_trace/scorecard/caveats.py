@@ -12,6 +12,7 @@ from enum import Enum, StrEnum
 from typing import NamedTuple
 
 from drive_trace.scorecard.summary import Rejected
+from drive_trace.text.wording import numbered_lines, plural
 from drive_trace.vocabulary import COST, GRADE
 
 MOST = 3
@@ -158,16 +159,5 @@ def rejected_phrase(
     for feed, kind in kinds.items():
         lines = [each.line for each in rejected if each.feed == feed]
         if lines:
-            said.append(f"{count_of(len(lines), kind)} rejected ({_at(lines, most)})")
+            said.append(f"{plural(len(lines), kind)} rejected ({numbered_lines(lines, most)})")
     return f"{', '.join(said)}, not counted"
-
-
-def _at(lines: Sequence[int], most: int) -> str:
-    named = ", ".join(map(str, lines[:most]))
-    more = f" and {len(lines) - most} more" if len(lines) > most else ""
-    return f"line{'s' * (len(lines) > 1)} {named}{more}"
-
-
-def count_of(count: int, what: str) -> str:
-    """``1 event``, ``2 events``."""
-    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -11,7 +11,6 @@ from drive_trace.scorecard.caveats import (
     CaveatCode,
     LineRef,
     Unread,
-    count_of,
     make_caveat,
     rejected_phrase,
 )
@@ -27,7 +26,7 @@ from drive_trace.scorecard.order import (
     work_since,
 )
 from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary, Unplaced
-from drive_trace.scorecard.verdict import listed
+from drive_trace.text.wording import listed, plural
 from drive_trace.vocabulary import COST, GRADE
 
 _NAMED = 10
@@ -82,7 +81,7 @@ def caveats_of_coverage(measured: Efficiency, parts: Sequence[RunSummary]) -> It
         short = f"{what} of {covered(figure)}"
         message = f"{short}: of the others no {missing} is recorded, or readers reject it"
         if is_whole:
-            short = message = f"{what} without {count_of(len(lost), 'rejected line')}"
+            short = message = f"{what} without {plural(len(lost), 'rejected line')}"
         yield make_caveat(CaveatCode.PARTIAL_COVERAGE, short, message, lines=lost)
 
 
@@ -122,7 +121,7 @@ def _of_stale(
     if not counts.total():
         return
     elsewhere = counts.total() - own
-    what = listed(tuple(count_of(count, kind) for kind, count in counts.items() if count))
+    what = listed(plural(count, kind) for kind, count in counts.items() if count)
     short = f"stale: {what} after the grade"
     upto = f", up to line {lines[0].line}" if lines else ""
     message = f"{short}{upto}; grade it again"
@@ -148,7 +147,7 @@ def _of_contradicting(
     # A null against a value is no contradiction.
     differ = any(_replaced(each, deciding) - {None} for each in against)
     how = "it differently" if differ else "other components"
-    short = f"{count_of(len(against), 'other file')} grade{'s' * (len(against) == 1)} {how}"
+    short = f"{plural(len(against), 'other file')} grade{'s' * (len(against) == 1)} {how}"
     because = "which grade is the latest is uncertain" if uncertain else "the latest grade counts"
     yield make_caveat(
         CaveatCode.CONTRADICTING_GRADES,
@@ -219,7 +218,7 @@ def _of_unplaced(
     ):
         found = [each for each in after if each.is_alike == is_alike]
         if found:
-            short = f"{count_of(len(found), 'correctness line')} {what}, which may be of this run"
+            short = f"{plural(len(found), 'correctness line')} {what}, which may be of this run"
             lines = [LineRef(each.path, each.line) for each in found[:_NAMED]]
             message = f"{short}: not counted, as in line {lines[0].line} of"
             caveat = make_caveat(code, short, message, holds=True, lines=lines)
@@ -238,11 +237,11 @@ def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterat
     stand = (
         "that stands in several files counts" if count == 1 else "that stand in several files count"
     )
-    short = f"copied in {count_of(len(copied), 'file')}"
+    short = f"copied in {plural(len(copied), 'file')}"
     yield make_caveat(
         CaveatCode.COPIED_EVENTS,
         short,
-        f"{short}: {count_of(count, 'event')} {stand} once, as in",
+        f"{short}: {plural(count, 'event')} {stand} once, as in",
         lines=[LineRef(part.path, copies[0].here.line) for part, copies in copied],
     )._replace(
         others=_named(
@@ -259,7 +258,7 @@ def _of_conflicts(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Ite
     ]
     if not pairs:
         return
-    short = f"{count_of(len(pairs), 'event')} with the id of another"
+    short = f"{plural(len(pairs), 'event')} with the id of another"
     yield make_caveat(
         CaveatCode.CONFLICTING_EVENT_ID,
         short,

@@ -14,8 +14,9 @@ from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.efficiency import Efficiency, WallClock, covered
 from drive_trace.scorecard.lookalikes import UnknownLine, lookalike_phrase
-from drive_trace.scorecard.verdict import Verdict, listed, what_would_change_it
+from drive_trace.scorecard.verdict import Verdict, what_would_change_it
 from drive_trace.text.escaping import visible
+from drive_trace.text.wording import are, listed, plural
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 NO_SIGNAL = "n/a (no signal)"
@@ -65,12 +66,12 @@ def clocked(clock: WallClock) -> str:
     said = []
     if clock.clocked:
         is_whole = not clock.of and not clock.missing
-        runs = f"{clock.clocked:,} run{'s' * (clock.clocked > 1)} "
+        runs = f"{plural(clock.clocked, 'run')} "
         said.append(f"{'' if is_whole else runs}by the clock")
     if clock.of:
         said.append(f"{covered(clock)}, as claimed")
     if clock.missing:
-        said.append(f"{clock.missing:,} run{'s' * (clock.missing > 1)} without")
+        said.append(f"{plural(clock.missing, 'run')} without")
     return "; ".join(said)
 
 
@@ -124,7 +125,7 @@ def run_page(run: RunScore, verdict: str | None = None) -> str:
 
 
 def _events(count: int) -> str:
-    return f"{count:,} valid event{'s' * (count != 1)}"
+    return f"{plural(count, 'valid event')}"
 
 
 def hidden_because(run: RunScore) -> str:
@@ -133,7 +134,7 @@ def hidden_because(run: RunScore) -> str:
         return NO_RUN_SIGNAL
     gate = run.gate
     if gate.missing:
-        because = f"{listed(gate.missing)} {'is' if len(gate.missing) == 1 else 'are'} missing"
+        because = f"{listed(gate.missing)} {are(len(gate.missing))} missing"
     else:
         because = f"{listed(gate.failed)} failed"
     return f"not graded CORRECT ({because})"

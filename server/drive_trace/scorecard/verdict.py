@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from drive_trace.scorecard.summary import Recorded
+from drive_trace.text.wording import are, listed
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 NO_SIGNAL = "external correctness signal"
@@ -65,7 +66,7 @@ def what_would_change_it(gate: Gate) -> str:
     if gate.verdict is Verdict.INCORRECT:
         return (
             f"It becomes CORRECT only when {failed} "
-            f"{'is' if len(gate.failed) == 1 else 'are'} recorded again as pass"
+            f"{are(len(gate.failed))} recorded again as pass"
             f"{', with the other components repeated' if len(gate.failed) < 3 else ''}."
         )
     if gate.missing == (NO_SIGNAL,):
@@ -76,12 +77,7 @@ def what_would_change_it(gate: Gate) -> str:
             "and must be recorded again."
         )
     return (
-        f"It becomes CORRECT when {missing} {'is' if len(gate.missing) == 1 else 'are'} recorded "
+        f"It becomes CORRECT when {missing} {are(len(gate.missing))} recorded "
         f"as pass, and INCORRECT on a fail"
         f"{'; the other components must be repeated' if len(gate.missing) < 3 else ''}."
     )
-
-
-def listed(names: tuple[str, ...]) -> str:
-    """``mechanical, qa and intent``."""
-    return names[0] if len(names) == 1 else " and ".join([", ".join(names[:-1]), *names[-1:]])

@@ -8,7 +8,7 @@ from drive_trace.features.hover.entities import Named, named
 from drive_trace.features.hover.lengths import exact, in_full, plural
 from drive_trace.features.hover.pointed import Pointed, run_at
 from drive_trace.scorecard.render import code
-from drive_trace.scorecard.verdict import listed
+from drive_trace.text.wording import listed
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import node_at, syntax_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form, StringShape
@@ -69,7 +69,7 @@ def _open(at: Pointed, found: Named) -> str:
     if not named_on:
         return ", not ended."
     are = "is" if len(named_on) == 1 else "are"
-    return f", not ended as far as readers know: {listed(tuple(named_on))} {are} rejected."
+    return f", not ended as far as readers know: {listed(named_on)} {are} rejected."
 
 
 def _title(at: Pointed, found: Named, start: Line) -> str:
