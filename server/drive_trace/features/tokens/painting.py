@@ -1,33 +1,24 @@
 """Tokens as the numbers of an answer, five each, written as JSON text.
 
-Nearly all lines of a trace are built like others of their event: a pattern tells so, and lines
-whose values have the same lengths have the same numbers, which are remembered.
+Nearly all lines of a trace are built like others of their event: lines that have the same keys, and
+strings and numbers of the same lengths, have the same tokens, which are remembered.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
-from drive_trace.features.tokens.kinds import Palette, TokenKind
+from drive_trace.features.tokens.kinds import Palette
 from drive_trace.features.tokens.lexing import Token, tokens_of
-from drive_trace.json_text.strings import STRING
 from drive_trace.text.spans import PositionEncoding, units_before
-from drive_trace.trace.line import Line, event_of
-from drive_trace.vocabulary import (
-    BooleanShape,
-    EventType,
-    FieldType,
-    IntegerShape,
-    ListShape,
-    ObjectShape,
-)
+from drive_trace.trace.line import Line
 
-_MOST_PATTERNS = 8
-"""Of one event: its keys can stand in any order."""
-_MOST_REMEMBERED = 4096
-"""Of one pattern."""
+_MOST_REMEMBERED = 1 << 15
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+_ANY_DIGIT = str.maketrans("123456789", "000000000")
 _BREAK = re.compile("\r")
 
 
@@ -57,48 +48,39 @@ class Painter:
     def __init__(self, encoding: PositionEncoding, palette: Palette) -> None:
         self._encoding = encoding
         self._palette = palette
-        self._patterns: dict[str, list[_Pattern]] = {}
+        self._keys: dict[str, Callable[[Sequence[str]], tuple[str, ...]]] = {}
+        """Which of the strings are keys, by what stands between strings."""
+        self._painted: dict[tuple[object, ...], Painted] = {}
 
     def paint(self, line: Line) -> Painted:
         """The tokens of a record."""
-        event, text = event_of(line), line.text
+        event, text = line.event, line.text
         if event is None:
             return self._paint(line, tokens_of(line))
-        patterns = self._patterns.setdefault(event.name, [])
-        for place, pattern in enumerate(patterns):
-            match = pattern.expression.fullmatch(text)
-            if match is not None:
-                if place:
-                    patterns.insert(0, patterns.pop(place))
-                return self._alike(line, pattern, match)
-        tokens = list(tokens_of(line))
-        if len(patterns) < _MOST_PATTERNS:
-            expression = _expression(event, text, tokens)
-            if expression is not None:
-                patterns.insert(0, expression)
-        return self._paint(line, tokens)
-
-    def _alike(self, line: Line, pattern: _Pattern, match: re.Match[str]) -> Painted:
-        text = line.text
-        lengths: tuple[int | str, ...]
-        if self._encoding is PositionEncoding.UTF32 or text.isascii():
-            lengths = tuple([end - start for start, end in match.regs])
-        else:
-            units = [
-                units_before(each, len(each), self._encoding) if each else 0
-                for each in match.groups("")
-            ]
-            lengths = (0, *units)
-        if pattern.containers:
-            lengths += match.group(0, *pattern.containers)[1:]
-        # The first of the lengths is the whole line's, which says no more than the others.
-        key = lengths[1:]
-        painted = pattern.painted.get(key)
+        # Without escapes each quote opens or closes a string; what is not between two of them is
+        # punctuation, numbers and words, of which numbers differ by their length alone.
+        pieces = (_ESCAPE.sub("\0\0", text) if "\\" in text else text).split('"')
+        strings, between = pieces[1::2], '"'.join(pieces[::2]).translate(_ANY_DIGIT)
+        keys_of = self._keys.get(between)
+        if keys_of is None:
+            places = [at for at, part in enumerate(pieces[2::2]) if part.lstrip().startswith(":")]
+            keys_of = self._keys[between] = itemgetter(*places)
+        keys = keys_of(strings)
+        if "\\" in text and any("\0" in key for key in keys):  # its escapes count
+            return self._paint(line, tokens_of(line))
+        alike = (event.name, between, keys, tuple(self._lengths(text, strings)))
+        painted = self._painted.get(alike)
         if painted is None:
-            if len(pattern.painted) >= _MOST_REMEMBERED:
-                pattern.painted.clear()
-            painted = pattern.painted[key] = self._paint(line, tokens_of(line))
+            if len(self._painted) >= _MOST_REMEMBERED:
+                self._painted.clear()
+                self._keys.clear()
+            painted = self._painted[alike] = self._paint(line, tokens_of(line))
         return painted
+
+    def _lengths(self, text: str, strings: Iterable[str]) -> Iterable[int]:
+        if self._encoding is PositionEncoding.UTF32 or text.isascii():
+            return map(len, strings)
+        return map(self._units, strings)
 
     def _paint(self, line: Line, tokens: Iterable[Token]) -> Painted:
         shown = [each for each in tokens if each.kind in self._palette]
@@ -147,49 +129,3 @@ def _on_one_line(text: str, tokens: Iterable[Token]) -> Iterator[Token]:
             begin = found.end()
         if begin < end:
             yield Token(begin, end, kind)
-
-
-# Patterns
-
-
-class _Pattern:
-    """How compact lines of an event are written whose keys stand in one order."""
-
-    def __init__(self, expression: str, containers: tuple[int, ...]) -> None:
-        self.expression = re.compile(expression)
-        self.containers = containers
-        """The groups whose length does not say what is in them."""
-        self.painted: dict[tuple[object, ...], Painted] = {}
-
-
-_INSIDE = STRING.replace(r"[^", r"[^\x00-\x1f")
-_CONTAINER = rf"[\[{{](?>(?:[^\[\]{{}}\"\x00-\x1f]|{_INSIDE})*)[\]}}]"
-
-
-def _expression(event: EventType, text: str, tokens: Iterable[Token]) -> _Pattern | None:
-    """The pattern of a line; None where its keys are not the event's, each once."""
-    names = [text[each.start + 1 : each.end - 1] for each in tokens if each.kind is TokenKind.KEY]
-    fields = [event.fields[name] for name in names if name in event.fields]
-    if len(fields) != len(event.fields) or len({field.name for field in fields}) < len(fields):
-        return None
-    written = ",".join(f'"{re.escape(field.name)}":{_value(field)}' for field in fields)
-    containers = [
-        number
-        for number, field in enumerate(fields, 1)
-        if isinstance(field.shape, ListShape | ObjectShape)
-    ]
-    return _Pattern(rf"\{{{written}\}}\r?", tuple(containers))
-
-
-def _value(field: FieldType) -> str:
-    """A value, captured: nothing is captured of null where another value could stand."""
-    match field.shape:
-        case IntegerShape():
-            value = r"(-?[0-9]+)"
-        case BooleanShape():
-            value = r"(true|false)"
-        case ListShape() | ObjectShape():
-            value = f"({_CONTAINER})"
-        case _:
-            value = f"({_INSIDE})"
-    return f"(?:null|{value})" if field.nullable else value
