@@ -25,7 +25,7 @@ pytestmark = [
 SLOW = """
 import sys
 from drive_trace.commands import main
-from drive_trace.lsp.workspace.open_traces import judging
+from drive_trace.lsp.workspace import judging
 from drive_trace.storage import projects
 
 judging.PATIENCE = float(sys.argv.pop())
