@@ -11,8 +11,9 @@ from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.linter.settings import DEFAULTS
 from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.workspace import trace_folders
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
-from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace, trace_folders
+from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import TraceFolders
 from drive_trace.scorecard.card import score, score_run
