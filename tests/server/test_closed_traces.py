@@ -17,6 +17,7 @@ from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import TraceFolders
 from drive_trace.scorecard.card import score, score_run
+from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import Found, find_traces
 from drive_trace.storage.more_files import MoreFiles
 from drive_trace.tasks import Task, finish
@@ -42,12 +43,14 @@ def options(path: Path) -> DiagnosticOptions:
 
 
 def events(closed: ClosedTraces) -> dict[str, int]:
-    return {each.path.parent.name: each.part.event_count for each in closed.holders("run-1")}
+    return {
+        each.path.parent.name: each.parts["run-1"].event_count for each in closed.holders("run-1")
+    }
 
 
-def look(closed: ClosedTraces) -> set[str]:
+def look(closed: ClosedTraces) -> frozenset[str]:
     closed.look(closed.search())
-    return closed.take_changed_runs()
+    return closed.take_changes().runs
 
 
 def test_a_budget_changes_nothing_but_what_is_read_again(tmp_path: Path) -> None:
@@ -63,7 +66,9 @@ def test_a_budget_changes_nothing_but_what_is_read_again(tmp_path: Path) -> None
                 assert look(closed) == {"run-1"}
                 assert events(closed)[path.parent.name] == turn + 1
         assert look(closed) == set()
-        assert [each.part.correctness is not None for each in closed.holders("run-1")] == [True] * 3
+        assert [
+            each.parts["run-1"].correctness is not None for each in closed.holders("run-1")
+        ] == [True] * 3
 
 
 def test_a_trace_that_comes_during_a_search_is_found(
@@ -211,7 +216,7 @@ def test_a_trace_that_is_gone_holds_nothing(tmp_path: Path) -> None:
     path = write(tmp_path / "trace.jsonl", triage())
     closed = ClosedTraces([tmp_path])
     assert look(closed) == {"run-1"}
-    assert closed.waiting(frozenset()) == []
+    assert not any(each.is_unread for each in closed.seen())
     path.unlink()
     closed.folders.expire()
     assert look(closed) == {"run-1"}
@@ -238,11 +243,11 @@ def test_what_cannot_be_read_is_an_input_of_the_runs_of_its_folder(tmp_path: Pat
     assert said(here).startswith("CORRECT, but 1 input not read")
     assert "this file alone" not in said(here)
     assert said(there).startswith("CORRECT ·") or said(there) == "CORRECT"
-    assert closed.take_other_unread()
-    assert not closed.take_other_unread()
+    assert closed.take_changes().may_touch_any_run
+    assert not closed.take_changes().may_touch_any_run
     write(broken, triage())
     assert "not read" not in said(here)
-    assert closed.take_other_unread()
+    assert closed.take_changes().may_touch_any_run
 
 
 def test_a_folder_in_a_traces_place_is_an_input_not_read(tmp_path: Path) -> None:
@@ -252,7 +257,8 @@ def test_a_folder_in_a_traces_place_is_an_input_not_read(tmp_path: Path) -> None
     reals = closed.search()
     assert reals == [str(folder), str(inner)]  # it is still searched
     closed.look(reals)
-    assert closed.unreadable(set()) == [(folder, "is a folder, not a trace")]
+    runs = WorkspaceRuns(Workspace(), closed)
+    assert runs.unread(tmp_path) == [Unread("b/trace.jsonl", "is a folder, not a trace")]
 
 
 def test_what_is_gone_is_no_input(tmp_path: Path) -> None:
@@ -262,4 +268,4 @@ def test_what_is_gone_is_no_input(tmp_path: Path) -> None:
     closed.look(reals)
     path.unlink()
     closed.look(reals)
-    assert closed.unreadable(set()) == []
+    assert WorkspaceRuns(Workspace(), closed).unread(tmp_path) == []

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from drive_trace.lsp import server as server_module
-from drive_trace.lsp.rpc import cooperative as slices
+from drive_trace.lsp.rpc import tasks as slices
 from tests.support.client_text import ENCODINGS, event
 from tests.support.command import SERVE
 from tests.support.sessions.asking import Ask

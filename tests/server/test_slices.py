@@ -9,9 +9,8 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
 
-from drive_trace.lsp.rpc import cooperative as slices
-from drive_trace.lsp.rpc.coalescing import Turns
-from drive_trace.lsp.rpc.cooperative import in_slices, in_slices_anew
+from drive_trace.lsp.rpc import tasks as slices
+from drive_trace.lsp.rpc.tasks import Turns, in_slices, in_slices_anew
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns

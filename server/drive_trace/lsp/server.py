@@ -25,6 +25,7 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.converter import strict_converter
 from drive_trace.lsp.rpc.logs import ClientLog
 from drive_trace.lsp.rpc.protocol import TraceProtocol
+from drive_trace.lsp.rpc.tasks import Debouncer
 from drive_trace.lsp.workspace.client_settings import SECTION, Settings
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.configurations import CONFIGURATION_GLOBS, Configurations
@@ -34,7 +35,6 @@ from drive_trace.lsp.workspace.judging import Judging
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.refreshing import Refreshing
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.lsp.workspace.scheduling import Debouncer
 from drive_trace.lsp.workspace.settings_source import SettingsSource
 from drive_trace.lsp.workspace.symbols import Symbols
 from drive_trace.lsp.workspace.watched_files import from_any_folder, watched

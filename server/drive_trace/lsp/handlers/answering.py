@@ -9,8 +9,8 @@ from inspect import isawaitable
 from typing import Any
 
 from drive_trace.lsp.handlers import Answer, Asked, Resolve
-from drive_trace.lsp.rpc.cooperative import begun
 from drive_trace.lsp.rpc.protocol import TraceProtocol
+from drive_trace.lsp.rpc.tasks import begun
 from drive_trace.lsp.workspace.client_settings import Settings
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.open_traces import Workspace

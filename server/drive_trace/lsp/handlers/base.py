@@ -12,7 +12,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.joined_runs import Joined, JoinedRun
 from drive_trace.features.positions import point_at
 from drive_trace.lsp.rpc.capabilities import Client
-from drive_trace.lsp.rpc.cooperative import check_unchanged
+from drive_trace.lsp.rpc.tasks import check_unchanged
 from drive_trace.lsp.workspace.client_settings import Settings
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns

@@ -19,8 +19,7 @@ from drive_trace.features.references import references
 from drive_trace.features.selection_range import selection_range
 from drive_trace.lsp.handlers.base import Answer, Asked
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.cooperative import check_unchanged, in_slices
-from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
 from drive_trace.storage.linked_files import linked_files
 from drive_trace.tasks import Task
 from drive_trace.trace.occurrences import named_at

@@ -21,8 +21,7 @@ from drive_trace.features.formatting import format_document
 from drive_trace.features.raw_json import JsonText
 from drive_trace.lsp.handlers.base import Asked
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.cooperative import check_unchanged, in_slices
-from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
 from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.workspace_files import file_named, length_and_sha256
 from drive_trace.tasks import finish

@@ -14,7 +14,7 @@ from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.markup import markup
 from drive_trace.lsp.handlers.resolve import RECORD_GRADE, made_when_picked
 from drive_trace.lsp.rpc.client_requests import ask
-from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.rpc.tasks import in_thread
 from drive_trace.storage.run_pages import write_run_page
 
 if TYPE_CHECKING:

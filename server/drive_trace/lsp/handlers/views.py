@@ -35,8 +35,6 @@ from drive_trace.features.timeline import timeline_json
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.handlers import Asked
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.coalescing import Turns
-from drive_trace.lsp.rpc.cooperative import in_slices_anew
 from drive_trace.lsp.rpc.own_messages import (
     CHANGED,
     COMPOSE_EVENT,
@@ -53,7 +51,7 @@ from drive_trace.lsp.rpc.own_messages import (
     RunsParams,
 )
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.rpc.tasks import Turns, in_slices_anew, in_thread
 from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.runs import RunPart, WorkspaceRuns
@@ -152,8 +150,12 @@ class Views:
     async def _count_closed(self) -> _Counts:
         """The findings of traces that are not open."""
         is_open = self._runs.open_reals()
-        parts = self._runs.closed.all_parts()
-        uris = {real: path.as_uri() for real, path, _ in parts if real not in is_open}
+        seen = self._runs.closed.seen()
+        uris = {
+            each.real: each.path.as_uri()
+            for each in seen
+            if each.parts and each.real not in is_open
+        }
         reals = list(uris)
         counts: _Counts = {}
         for start in range(0, len(reals), _AT_ONCE):

@@ -21,8 +21,7 @@ from drive_trace.features.raw_json import dumps
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.coalescing import Turns
-from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.rpc.tasks import Turns, in_thread
 from drive_trace.storage.projects import FileProblem, Project, Projects
 from drive_trace.text.spans import PositionEncoding, Span, units_before
 

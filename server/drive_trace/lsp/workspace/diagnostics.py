@@ -16,9 +16,8 @@ from lsprotocol import types
 from drive_trace.features.raw_json import dumps
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.closed_traces import ClosedTraces
-from drive_trace.lsp.workspace.diagnostic_reports import Report
+from drive_trace.lsp.rpc.tasks import in_thread
+from drive_trace.lsp.workspace.closed_traces import ClosedTraces, DiagnosticReport
 from drive_trace.lsp.workspace.judging import Judging
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
@@ -92,7 +91,7 @@ class Diagnosing:
             path = path_of(uri)
             if path is not None and await in_thread(self.closed.has, path):
                 report = await self._of_closed(path, uri, previous)
-        return (report or Report.of(uri, b"[]").unless(previous)).as_document_report()
+        return (report or DiagnosticReport.of(uri, b"[]").unless(previous)).as_document_report()
 
     async def workspace(self, params: types.WorkspaceDiagnosticParams) -> dict[str, Any]:
         """The diagnostics of all traces, open or not; in parts where the client takes parts."""
@@ -125,7 +124,7 @@ class Diagnosing:
             now = self._traces.get(trace.uri)
             if report is not None and now is not None:
                 yield report.as_workspace_report(now.version)
-        for real, path, uri in await in_thread(self.closed.spelled, list(previous)):
+        for real, path, uri in await in_thread(self.closed.folders.spelled, list(previous)):
             if real in map(self._real_path, self._traces):
                 continue
             closed = await self._of_closed(path, uri, previous.get(uri))
@@ -135,16 +134,18 @@ class Diagnosing:
                 yield closed.as_workspace_report(None)
         for uri, items in self._of_configurations().items():
             done.add(uri)
-            yield Report.of(uri, items).unless(previous.get(uri)).as_workspace_report(None)
+            yield (
+                DiagnosticReport.of(uri, items).unless(previous.get(uri)).as_workspace_report(None)
+            )
         for uri, value in previous.items():
             if uri not in done and self._traces.get(uri) is None:  # gone, or out of the workspace
-                yield Report.of(uri, b"[]").unless(value).as_workspace_report(None)
+                yield DiagnosticReport.of(uri, b"[]").unless(value).as_workspace_report(None)
 
     def _real_path(self, trace: OpenTrace) -> str | None:
         path = path_of(trace.uri)
         return real_path(path) if path is not None else None
 
-    async def _of_open(self, uri: str, previous: str | None) -> Report | None:
+    async def _of_open(self, uri: str, previous: str | None) -> DiagnosticReport | None:
         trace = self._traces.get(uri)
         if trace is None:
             return None
@@ -152,9 +153,15 @@ class Diagnosing:
         for_long = not self._protocol.client.refreshes_diagnostics
         await self._judging.settled(trace, for_long=for_long)
         trace = self._traces.get(uri)  # as it is now: typing goes on
-        return Report.of(uri, trace.diagnostics()).unless(previous) if trace is not None else None
+        return (
+            DiagnosticReport.of(uri, trace.diagnostics()).unless(previous)
+            if trace is not None
+            else None
+        )
 
-    async def _of_closed(self, path: Path, uri: str, previous: str | None) -> Report | None:
+    async def _of_closed(
+        self, path: Path, uri: str, previous: str | None
+    ) -> DiagnosticReport | None:
         try:
             options = await self._judging.options_now(uri)
             report = await in_thread(self.closed.report, path, previous, options)

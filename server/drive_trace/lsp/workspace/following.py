@@ -14,10 +14,9 @@ from lsprotocol import types
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.progress import Progress
 from drive_trace.lsp.rpc.protocol import TraceProtocol
-from drive_trace.lsp.rpc.threads import in_thread
+from drive_trace.lsp.rpc.tasks import Debouncer, in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.lsp.workspace.scheduling import Debouncer
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.storage.followed_file import QUIET
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from lsprotocol import types
 
 from drive_trace.lsp.rpc.protocol import TraceProtocol
+from drive_trace.lsp.rpc.tasks import Debouncer
 from drive_trace.lsp.workspace.client_settings import Settings
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.lsp.workspace.scheduling import Debouncer
 
 
 class Refreshing:
@@ -54,14 +54,11 @@ class Refreshing:
 
     def closed_traces_changed(self) -> None:
         """Closed traces were looked at: what of them shows in the editor may be out of date."""
-        runs = self._runs.closed.take_changed_runs()
-        has_new_text = self._runs.closed.take_new_text()
-        is_settled = self._runs.take_said_so_far()
-        # What cannot be read may have been about any run.
-        is_settled |= self._runs.closed.take_other_unread()
-        if runs or has_new_text or is_settled:
+        runs, has_new_text, may_touch_any_run = self._runs.closed.take_changes()
+        may_touch_any_run |= self._runs.take_said_so_far()
+        if runs or has_new_text or may_touch_any_run:
             self._changed_on_disk()
-        if is_settled or any(
+        if may_touch_any_run or any(
             not runs.isdisjoint(trace.analysis.index.runs) for trace in self._traces
         ):
             self._soon.request(types.WORKSPACE_CODE_LENS_REFRESH)

@@ -4,7 +4,7 @@ are on disk. Answers from what is known, and never waits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -12,9 +12,8 @@ from typing import NamedTuple, TypeVar
 from drive_trace.analysis import Analysis
 from drive_trace.features.joined_runs import JoinedRun
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.cooperative import in_slices
-from drive_trace.lsp.rpc.threads import in_thread
-from drive_trace.lsp.workspace.closed_traces import ClosedTraces
+from drive_trace.lsp.rpc.tasks import in_slices, in_thread
+from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import score_run
@@ -118,12 +117,12 @@ class WorkspaceRuns:
             for run_id, part in parts_by_run(summary).items():
                 found.setdefault((own, run_id), []).append((key, RunPart(trace.uri, part, trace)))
         is_open = self.open_reals()
-        for batch in in_batches(self.closed.all_parts()):
-            for real, path, part in batch:
-                if real not in is_open:
-                    each = _order(path), RunPart(path.as_uri(), part, None)
-                    folder = self.closed.folders.folder_of(path)
-                    found.setdefault((folder or "", part.run_id), []).append(each)
+        closed = [each for each in self.closed.seen() if each.real not in is_open]
+        for batch in in_batches((each, part) for each in closed for part in each.parts.values()):
+            for (_, path, *_), part in batch:
+                each = _order(path), RunPart(path.as_uri(), part, None)
+                folder = self.closed.folders.folder_of(path)
+                found.setdefault((folder or "", part.run_id), []).append(each)
             yield
         runs = [(own, sorted(parts, key=lambda pair: pair[0])) for (own, _), parts in found.items()]
         runs.sort(key=lambda run: (run[1][0][0], run[1][0][1].part.first_line))
@@ -151,49 +150,35 @@ class WorkspaceRuns:
 
     def unread(self, folder: Path | None) -> list[Unread]:
         """The traces of a folder that cannot be read: each may say something of any of its runs."""
-        if folder is None:
-            return []
-        folders = self.closed.folders
         return [
-            Unread(folders.name_of(path), reason)
-            for path, reason in self.closed.unreadable(self.open_reals())
-            if folders.folder_of(path) == folder
+            Unread(self.closed.folders.name_of(each.path), each.problem.reason)
+            for each in self._closed_in(
+                folder, lambda each: each.problem is not None and not each.is_gone
+            )
+            if each.problem is not None
         ]
 
     def unplaced(self, folder: Path | None) -> Task[Sequence[Unplaced]]:
         """The lines of a folder's traces that may grade any of its runs."""
-        if folder is None:
-            return []
-        is_open = self.open_reals()
-        closed = self.closed.unplaced(is_open)
-        found = [each for path, each in closed if self.closed.folders.folder_of(path) == folder]
-        for trace in self._traces:
-            if self.folder_of(trace.uri) == folder:
-                found += yield from trace.analysis.finding_unplaced(self._place(trace)[1])
+        closed = self._closed_in(folder, lambda each: bool(each.unplaced))
+        found = [line for each in closed for line in each.unplaced]
+        for trace in self._open_in(folder):
+            found += yield from trace.analysis.finding_unplaced(self._place(trace)[1])
         return found
 
     def uris_of(self, folder: Path) -> list[str]:
         """The traces of a folder, in the order of their paths."""
-        is_open, closed = self.open_reals(), self.closed
-        found = [
-            (_order(path), path.as_uri())
-            for path in closed.paths(is_open)
-            if closed.folders.folder_of(path) == folder
-        ]
-        found += [
-            (self._place(each)[0], each.uri)
-            for each in self._traces
-            if self.folder_of(each.uri) == folder
-        ]
+        found = [(_order(each.path), each.path.as_uri()) for each in self._closed_in(folder)]
+        found += [(self._place(each)[0], each.uri) for each in self._open_in(folder)]
         return [uri for _, uri in sorted(found)]
 
     def waiting(self, folder: Path | None) -> int | None:
-        """How many traces of a folder are not read yet; None where it has not been searched."""
+        """How many traces of a folder are not read yet; None if it has not been searched."""
         if folder is None:
             return 0
-        found = self.closed.waiting(self.open_reals())
-        folder_of = self.closed.folders.folder_of
-        count = None if found is None else sum(folder_of(path) == folder for path in found)
+        count = None
+        if self.closed.is_searched:
+            count = len(self._closed_in(folder, lambda each: each.is_unread))
         self._said_so_far |= count != 0
         return count
 
@@ -201,7 +186,10 @@ class WorkspaceRuns:
         """Whether verdicts were given as those of the traces that were known so far, and none has
         to be any more.
         """
-        if not self._said_so_far or self.closed.waiting(self.open_reals()) != []:
+        if not self._said_so_far or not self.closed.is_searched:
+            return False
+        is_open = self.open_reals()
+        if any(each.is_unread and each.real not in is_open for each in self.closed.seen()):
             return False
         self._said_so_far = False
         return True
@@ -213,21 +201,39 @@ class WorkspaceRuns:
         return folders.folder_of(path) if path is not None and folders.holds(path) else None
 
     def _parts(self, run_id: str, uri: str) -> Task[list[RunPart]]:
-        folder = self.folder_of(uri)
-        found = list(self._closed_parts(run_id, folder)) if folder is not None else []
-        for trace in self._traces:
-            if trace.uri == uri or (folder is not None and self.folder_of(trace.uri) == folder):
-                key, name = self._place(trace)
-                part = yield from trace.analysis.summing_up_run(run_id, name)
-                if part is not None:
-                    found.append((key, RunPart(trace.uri, part, trace)))
+        folder, is_open = self.folder_of(uri), self.open_reals()
+        folder_of = self.closed.folders.folder_of
+        found = [
+            (_order(each.path), RunPart(each.path.as_uri(), each.parts[run_id], None))
+            for each in (self.closed.holders(run_id) if folder is not None else ())
+            if each.real not in is_open and folder_of(each.path) == folder
+        ]
+        own = self._traces.get(uri)
+        for trace in self._open_in(folder) or ([own] if own is not None else []):
+            key, name = self._place(trace)
+            part = yield from trace.analysis.summing_up_run(run_id, name)
+            if part is not None:
+                found.append((key, RunPart(trace.uri, part, trace)))
         return [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
-    def _closed_parts(self, run_id: str, folder: Path) -> Iterator[tuple[_Order, RunPart]]:
-        is_open = self.open_reals()
-        for real, path, part in self.closed.holders(run_id):
-            if real not in is_open and self.closed.folders.folder_of(path) == folder:
-                yield _order(path), RunPart(path.as_uri(), part, None)
+    def _open_in(self, folder: Path | None) -> list[OpenTrace]:
+        """The open traces of a folder; none where there is no folder."""
+        if folder is None:
+            return []
+        return [each for each in self._traces if self.folder_of(each.uri) == folder]
+
+    def _closed_in(
+        self, folder: Path | None, wanted: Callable[[ClosedTrace], bool] = lambda _: True
+    ) -> list[ClosedTrace]:
+        """The closed traces of a folder that are wanted; none where there is no folder."""
+        if folder is None:
+            return []
+        is_open, folder_of = self.open_reals(), self.closed.folders.folder_of
+        return [
+            each
+            for each in self.closed.seen()
+            if wanted(each) and each.real not in is_open and folder_of(each.path) == folder
+        ]
 
     def _place(self, trace: OpenTrace) -> tuple[_Order, str]:
         """Where a trace stands among others, and how it is called."""
