@@ -46,7 +46,7 @@ def test_every_finding_of_every_line_can_be_shown_and_its_fixes_made() -> None:
             record, span = analysis.where(finding)
             text = analysis.document.lines[record].text
             assert 0 <= span.start <= span.end <= len(text)
-            assert analysis.words(finding.words)
+            assert analysis.message(finding.message)
             for fix in analysis.fixes(finding):
                 assert fix.edits
                 for edit in fix.edits:

@@ -152,7 +152,12 @@ def point(text: str, offset: int) -> Point:
 def known(analysis: Analysis) -> Any:
     """All that is known of a trace."""
     findings = [
-        (analysis.where(each), each.rule.code, analysis.words(each.words), fixes(analysis, each))
+        (
+            analysis.where(each),
+            each.rule.code,
+            analysis.message(each.message),
+            fixes(analysis, each),
+        )
         for each in analysis.findings()
     ]
     return findings, to_json(analysis.score())

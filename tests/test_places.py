@@ -23,7 +23,7 @@ def located(text: str) -> list[tuple[str, str, Span, list[Span]]]:
     found = []
     for finding in analysis.findings():
         related = [analysis.where(each).span for each in finding.related]
-        words = analysis.words(finding.words)
+        words = analysis.message(finding.message)
         found.append((finding.rule.code, words, analysis.where(finding).span, related))
         analysis.fixes(finding)
     return found

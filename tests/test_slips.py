@@ -101,7 +101,7 @@ def test_the_outcomes_are_declared() -> None:
 def test_bad_is_not_turned_into_good(event: str, field: str, word: str) -> None:
     analysis = Analysis(trace(f'EVENT{{"event_type":"{event}",{dumps(field)}:{dumps(word)}}}'))
     (finding,) = analysis.findings()
-    assert "did you mean" not in analysis.words(finding.words)
+    assert "did you mean" not in analysis.message(finding.message)
     assert analysis.fixes(finding) == []
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.linter.edits import capped
 from drive_trace.linter.findings import FindingStore, Selection
-from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Related, Rule, Severity, Words
+from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Message, Related, Rule, Severity
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.report.event_log import Event, TraceLog
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
@@ -165,10 +165,12 @@ class Analysis:
         span = resolve(finding.line.text, finding.place)
         return Spot(self.document.number(finding.line), span)
 
-    def words(self, words: Words) -> str:
+    def message(self, message: Message) -> str:
         """A message with the numbers of its lines, as they are now."""
+        if isinstance(message, str):
+            return message
         return "".join(
-            str(self.line_number(word)) if isinstance(word, Line) else word for word in words
+            str(self.line_number(part)) if isinstance(part, Line) else part for part in message
         )
 
     def fixes(self, finding: Finding) -> list[Fix]:

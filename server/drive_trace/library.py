@@ -87,7 +87,7 @@ def _reasons(texts: list[str]) -> list[tuple[str, ...]]:
     analysis = Analysis([*texts, ""])
     return [
         tuple(
-            analysis.words(finding.words)
+            analysis.message(finding.message)
             for finding in analysis.findings_of(line)
             if finding.diagnostic is not None and finding.diagnostic.kind in REJECTING
         )

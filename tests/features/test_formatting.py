@@ -170,7 +170,7 @@ def _laid_out(record: str) -> str:
 def _said(text: str) -> Counter[tuple[str, str]]:
     analysis = Analysis(f"{text}\n")
     return Counter(
-        (each.rule.code, analysis.words(each.words))
+        (each.rule.code, analysis.message(each.message))
         for each in analysis.findings()
         if each.rule.code != "not-compact"
     )

@@ -151,7 +151,7 @@ def test_a_superseded_event_is_shown_faded_and_points_at_its_successor() -> None
     assert finding.rule.unnecessary
     (related,) = finding.related
     assert analysis.where(related).record == 1
-    assert analysis.words(related.words) == "this event replaces it"
+    assert analysis.message(related.message) == "this event replaces it"
 
 
 HOSTILE = "a\x1b[31m\u202e\u2028`**b**<script>\ud800"
@@ -172,9 +172,9 @@ def test_nothing_in_a_message_or_a_title_obeys_a_trace(pair: str) -> None:
     findings = list(analysis.findings())
     assert findings
     for finding in findings:
-        said = [analysis.words(finding.words)]
+        said = [analysis.message(finding.message)]
         said += [fix.title for fix in analysis.fixes(finding)]
-        said += [analysis.words(related.words) for related in finding.related]
+        said += [analysis.message(related.message) for related in finding.related]
         for text in said:
             assert text.isprintable(), text
 

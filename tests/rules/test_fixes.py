@@ -119,7 +119,7 @@ def test_a_payload_that_would_repeat_a_field_is_not_flattened_unasked() -> None:
 def test_what_was_meant_by_a_verdict(word: str, meant: str | None) -> None:
     analysis = Analysis(trace(f'EVENT{{"event_type":"correctness-recorded","qa":"{word}"}}'))
     (finding,) = analysis.findings()
-    said = analysis.words(finding.words)
+    said = analysis.message(finding.message)
     assert said.endswith(f"did you mean {meant}?" if meant else f'found "{word}"')
     titles = [fix.title for fix in analysis.fixes(finding)]
     assert titles == ([f"Replace with {meant}"] if meant else [])

@@ -341,7 +341,7 @@ def findings_of(analysis: Analysis) -> list[Found]:
     found = []
     for finding in analysis.findings():
         record, span = analysis.where(finding)
-        found.append(Found(record, span, finding.rule.code, analysis.words(finding.words)))
+        found.append(Found(record, span, finding.rule.code, analysis.message(finding.message)))
     text = analysis.document.text
     if "\r" not in text.replace("\r\n", "\n"):
         for encoding in ENCODINGS:

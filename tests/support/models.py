@@ -182,8 +182,11 @@ def everything(analysis: Analysis) -> dict[str, object]:
                 finding.rule.code,
                 analysis.severity_of(finding),
                 analysis.where(finding),
-                analysis.words(finding.words),
-                [(analysis.where(each), analysis.words(each.words)) for each in finding.related],
+                analysis.message(finding.message),
+                [
+                    (analysis.where(each), analysis.message(each.message))
+                    for each in finding.related
+                ],
                 [
                     (fix.title, fix.safe, [(each.span, each.text) for each in fix.edits])
                     for fix in analysis.fixes(finding)

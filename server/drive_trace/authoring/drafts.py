@@ -15,10 +15,10 @@ import orjson
 
 from drive_trace.analysis import Analysis
 from drive_trace.json_text import parse
-from drive_trace.linter.rule import shown
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feed_state import JoinedFeed
 from drive_trace.scorecard.summary import Rejected
+from drive_trace.text.wording import shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE, SCHEMA_VERSION, EventType
@@ -203,7 +203,7 @@ def _said(record: str) -> Iterator[tuple[DiagnosticKind, str, str]]:
     for finding in analysis.findings():
         if finding.diagnostic is not None:
             label = finding.rule.severity.label
-            yield finding.diagnostic.kind, label, analysis.words(finding.words)
+            yield finding.diagnostic.kind, label, analysis.message(finding.message)
 
 
 def _explained(name: str, run_id: str, agent_id: str | None, payload: str) -> Draft | Refused:
@@ -249,7 +249,7 @@ def _objections_to_payload(envelope: Mapping[str, object], payload: str) -> Iter
             and diagnostic.path[0] in ENVELOPE
         )
         if not is_repeated_envelope:
-            yield analysis.words(finding.words)
+            yield analysis.message(finding.message)
 
 
 # Text

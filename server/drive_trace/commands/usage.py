@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from drive_trace.authoring.drafts import Refused
 from drive_trace.commands.usage_json import UnreadableError, Value, values
-from drive_trace.linter.rule import shown
 from drive_trace.text.escaping import printable
+from drive_trace.text.wording import shown
 from drive_trace.trace.exact import whole_number
 from drive_trace.vocabulary import COST, EVENTS, TOKEN_FIELDS
 

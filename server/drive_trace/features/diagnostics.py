@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.raw_json import dumps
-from drive_trace.linter.rule import Finding, Related, Words
+from drive_trace.linter.rule import Finding, Message, Related
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.text.spans import PositionEncoding, Span, units_before
 from drive_trace.trace.document import Point
@@ -180,7 +180,7 @@ class DiagnosticMaker:
             "severity": int(self._analysis.severity_of(finding)),
             "code": rule.code,
             "source": SOURCE,
-            "message": written.words(finding.words),
+            "message": written.message(finding.message),
         }
         members = self._options.members
         url = self._options.url_of(rule.code) if "codeDescription" in members else None
@@ -198,7 +198,7 @@ class DiagnosticMaker:
         return [
             {
                 "location": {"uri": self._options.uri, "range": self._range(each, written)},
-                "message": written.words(each.words),
+                "message": written.message(each.message),
             }
             for each in finding.related
         ]
@@ -228,9 +228,9 @@ class _Plain:
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
 
-    def words(self, words: Words) -> str:
+    def message(self, message: Message) -> str:
         """A message."""
-        return self._analysis.words(words)
+        return self._analysis.message(message)
 
     def range(
         self, line: Line, span: Span, encoding: PositionEncoding
@@ -253,11 +253,13 @@ class _Marked:
         self.ranges = 0
         """How many of the marks stand twice, at the start and the end of a range."""
 
-    def words(self, words: Words) -> str:
+    def message(self, message: Message) -> str:
         """A message."""
+        if isinstance(message, str):
+            return message
         return "".join(
-            f"{_IN_MESSAGE}{self._mark(word)}{_BEHIND}" if isinstance(word, Line) else word
-            for word in words
+            f"{_IN_MESSAGE}{self._mark(part)}{_BEHIND}" if isinstance(part, Line) else part
+            for part in message
         )
 
     def range(

@@ -18,7 +18,6 @@ from drive_trace.features.hover.pointed import HoverOptions, Pointed
 from drive_trace.features.markup import plain
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
-from drive_trace.linter.durations import WALL_CLOCK
 from drive_trace.scorecard.render import compact, duration
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding
@@ -141,7 +140,7 @@ def _times(
     if options.durations and value >= _SHORT_NUMBER:
         yield duration(value)
     found = measured(analysis, line) if options.clock else None
-    if found is not None and (field.name,) == WALL_CLOCK.path and is_off(analysis, found):
+    if found is not None and field.name == "wall_clock_ms" and is_off(analysis, found):
         yield f"clock says {_to_compare(found.measured_ms, found.claimed_ms)}"
 
 

@@ -14,9 +14,9 @@ from drive_trace.features.code_actions.record_edits import Replacement, as_edits
 from drive_trace.features.positions import range_of
 from drive_trace.features.raw_json import JsonText
 from drive_trace.linter.edits import as_json
-from drive_trace.linter.rule import shown
 from drive_trace.tasks import Task
 from drive_trace.text.spans import PositionEncoding, Span
+from drive_trace.text.wording import shown
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import Named, named_at, occurrences, taken
 from drive_trace.trace.places import inside

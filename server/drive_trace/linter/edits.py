@@ -13,20 +13,34 @@ import orjson
 from drive_trace.json_text import ProblemKind
 from drive_trace.linter.rule import Edit, Finding, Fix, Level
 from drive_trace.text.spans import Span
+from drive_trace.text.wording import shown
+from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line, Path
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
-from drive_trace.vocabulary import EVENTS, FieldType, ObjectShape, OneOfShape
+from drive_trace.vocabulary import EVENTS, FieldType, Lifetime, ObjectShape, OneOfShape
+from drive_trace.vocabulary.slips import nearest
 
 _SPACE = " \t\r\n"
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _DELETING = {ProblemKind.COMMENT, ProblemKind.TEXT_AFTER}
 """Mistakes whose repair deletes what somebody wrote."""
+_LATEST = 24
+"""So many of the latest starts are searched for the id that was meant."""
+_END = 4
+"""A slip leaves at least so many characters at the start or the end of an id as they were."""
 _COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*")
 
 
 def replace_value(line: Line, path: Path, text: str) -> Edit:
     """Put JSON text in place of the value at ``path``."""
     return Edit(line, resolve(line.text, Place(Part.VALUE, path)), text)
+
+
+def replace_with_expected(finding: Finding, why: str = "") -> Iterable[Fix]:
+    """Suggests what should stand in place of a value."""
+    assert isinstance(finding.place, Place)
+    edit = replace_value(finding.line, finding.place.path, as_json(finding.expected))
+    yield Fix(f"Replace with {shown(finding.expected)}{why}", Level.BY_HAND, (edit,))
 
 
 def replace_key(line: Line, path: Path, key: str) -> Edit:
@@ -57,6 +71,26 @@ def insert_fields(line: Line, path: Path, fields: Iterable[tuple[str, str]]) -> 
     before = line.text[: end.start].rstrip(_SPACE)
     comma = "" if before.endswith("{") else ","
     return Edit(line, Span(len(before), len(before)), comma + pairs)
+
+
+def nearest_started(run: Run, of: Lifetime, line: Line, name: str) -> str | None:
+    """The id that a wrong one is most likely a slip of: of what was started last before a line."""
+    starts = run.events(of.opener)
+    place = starts.position(line)
+    ids = [start.text_fact(of.field) for start in starts[max(0, place - _LATEST) : place]]
+    ids = [each for each in ids if each != name]
+    likely = [each for each in ids if each[:_END] == name[:_END] or each[-_END:] == name[-_END:]]
+    return nearest(name, reversed(likely)) if likely else None
+
+
+def replace_id(finding: Finding, of: Lifetime, field: str) -> Iterable[Fix]:
+    """Suggests the nearest id for one that was never started."""
+    line = finding.line
+    assert finding.run is not None
+    found = nearest_started(finding.run, of, line, line.text_fact(field))
+    if found is not None:
+        edit = replace_value(line, (field,), as_json(found))
+        yield Fix(f"Replace with {shown(found)}", Level.BY_HAND, (edit,))
 
 
 def values_of(line: Line, path: Path = ()) -> Mapping[str, Any]:

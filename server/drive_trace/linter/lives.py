@@ -18,6 +18,7 @@ from drive_trace.linter.entities import (
     are_alike,
     kind_of,
 )
+from drive_trace.linter.rule import Option
 from drive_trace.trace.index import Index, Run, earliest, latest
 from drive_trace.trace.line import Line
 from drive_trace.trace.tables import Table
@@ -169,6 +170,23 @@ class Span(NamedTuple):
 
     def _is_a(self, line: Line, name: str) -> bool:
         return line.event is not None and line.event.name == name
+
+
+TOLERANCES = (
+    Option(
+        "tolerance-ms",
+        2000,
+        "Milliseconds that a duration may differ from its timestamps, whatever its length.",
+        minimum=0,
+    ),
+    Option(
+        "tolerance-percent",
+        2,
+        "Percent of the time between the timestamps that a duration may differ from it.",
+        minimum=0,
+    ),
+)
+"""What rules about durations let pass; see :meth:`Duration.is_off`."""
 
 
 class Duration(NamedTuple):

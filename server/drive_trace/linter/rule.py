@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any, Concatenate, Generic, NamedTuple, TypeVar
 
-from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
+from drive_trace.text.wording import shown
 from drive_trace.trace.index import Run
 from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.places import Part, Place
@@ -72,8 +72,8 @@ class Fix(NamedTuple):
         return self.level is Level.SAFE
 
 
-Words = tuple[str | Line, ...]
-"""A message; a line stands for its number, which is put in when the message is shown."""
+Message = str | tuple[str | Line, ...]
+"""A text, or its parts: a line stands for its number, which is put in when somebody looks."""
 
 
 class Related(NamedTuple):
@@ -81,7 +81,7 @@ class Related(NamedTuple):
 
     line: Line
     place: Place | Span
-    words: Words
+    message: Message
 
 
 class Finding(NamedTuple):
@@ -90,7 +90,7 @@ class Finding(NamedTuple):
     rule: Rule[Any]
     line: Line
     place: Place | Span
-    words: Words
+    message: Message
     related: tuple[Related, ...] = ()
     diagnostic: Diagnostic | None = None
     """For findings on one line: what the reader noticed."""
@@ -101,14 +101,24 @@ class Finding(NamedTuple):
 
 
 class LineDiagnostic(NamedTuple):
-    """A line and one remark that the reader made on it, of the concern named like the rule.
+    """A line and one diagnostic of it, of the kind named like the rule.
 
-    The rule finds exactly one thing wrong with it. Entities of more than one line are in
-    ``entities.py`` and ``lives.py``.
+    The entities of more than one line are in ``entities/``.
     """
 
     line: Line
     diagnostic: Diagnostic
+
+    def finding(
+        self,
+        rule: Rule[Any],
+        message: Message,
+        place: Place | Span | None = None,
+        *related: Related,
+    ) -> Finding:
+        """The finding on the diagnostic. It marks the value at its path, or another ``place``."""
+        at = Place(Part.VALUE, self.diagnostic.path) if place is None else place
+        return Finding(rule, self.line, at, message, related, self.diagnostic)
 
 
 EntityT = TypeVar("EntityT", bound=tuple[object, ...])
@@ -182,37 +192,21 @@ class Rule(Generic[EntityT]):
 
 def malformed(rule: Rule[Any], subject: LineDiagnostic) -> Finding:
     """The finding on a string that is not written as it is by convention."""
-    line, diagnostic = subject
+    diagnostic = subject.diagnostic
     assert diagnostic.field is not None
     assert isinstance(diagnostic.field.shape, StringShape)
     assert diagnostic.field.shape.form is not None
     expected = diagnostic.field.shape.form.words
-    words = f"`{diagnostic.path[-1]}` should be {expected}; found {shown(diagnostic.found)}"
-    return Finding(rule, line, Place(Part.VALUE, diagnostic.path), (words,), diagnostic=diagnostic)
+    message = f"`{diagnostic.path[-1]}` should be {expected}; found {shown(diagnostic.found)}"
+    return subject.finding(rule, message)
 
 
 def wrong_value(rule: Rule[Any], subject: LineDiagnostic, hint: str = "") -> Finding:
     """The finding on a value that is not what its field takes."""
-    line, diagnostic = subject
+    diagnostic = subject.diagnostic
     assert diagnostic.field is not None
     name = next(str(step) for step in reversed(diagnostic.path) if isinstance(step, str))
     what = f"an item of `{name}`" if isinstance(diagnostic.path[-1], int) else f"`{name}`"
-    words = f"{what} must be {diagnostic.field.describe()}; found {shown(diagnostic.found)}{hint}"
-    return Finding(rule, line, Place(Part.VALUE, diagnostic.path), (words,), diagnostic=diagnostic)
-
-
-def shown(value: object) -> str:
-    """A value as a message shows it: short, and with nothing in it that could mislead."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return f'"{printable(value)}"'
-    if isinstance(value, list):
-        return "an array"
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return "a number too large for a double"
-    return printable(str(value))
+    expected = diagnostic.field.describe()
+    message = f"{what} must be {expected}; found {shown(diagnostic.found)}{hint}"
+    return subject.finding(rule, message)

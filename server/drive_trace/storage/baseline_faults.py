@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from drive_trace.json_text import Kind, Node, find_member, parse
-from drive_trace.linter.rule import shown
+from drive_trace.text.wording import shown
 
 FINGERPRINT = re.compile(r"[0-9a-f]{32}")
 VERSION = 2

@@ -19,7 +19,6 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_sch
 
 from drive_trace.analysis import Spot
 from drive_trace.linter.rule import Option, Rule
-from drive_trace.linter.rule import shown as shown_json
 from drive_trace.linter.rules import RULES, SETTABLE
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.configuration import (
@@ -32,6 +31,7 @@ from drive_trace.storage.gitignore import is_pattern
 from drive_trace.storage.toml_places import Task, excess, toml_places
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
+from drive_trace.text.wording import shown as shown_json
 from drive_trace.vocabulary.slips import nearest
 
 _SLIPS = {

@@ -24,7 +24,6 @@ from drive_trace.authoring.drafts import (
     erasures,
     outranked,
 )
-from drive_trace.linter.rule import shown
 from drive_trace.scorecard.card import RunScore, score
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
@@ -33,6 +32,7 @@ from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, lo
 from drive_trace.storage.run_names import nearest_run, run_meant
 from drive_trace.storage.run_texts import RunTexts, as_read
 from drive_trace.storage.traces import Problem, read_bytes, records_of, why_not_utf8
+from drive_trace.text.wording import shown
 from drive_trace.trace.reading import read_exactly
 from drive_trace.vocabulary import EVENTS
 

@@ -34,6 +34,11 @@ class Place(NamedTuple):
     occurrence: int = -1
     """Which of several equal keys; the last is the one that counts."""
 
+    @classmethod
+    def value(cls, name: str) -> Place:
+        """The value of a field of the event."""
+        return cls(Part.VALUE, (name,))
+
 
 class PairSpans(NamedTuple):
     """Where a pair's key (with its quotes) and its value stand."""

@@ -64,8 +64,13 @@ def is_later(one: str, other: str) -> bool:
     return moment is not None and earlier is not None and moment > earlier
 
 
-def in_words(milliseconds: int) -> str:
-    """A length of time as people read it, cut to two units: ``1 h 5 min``, ``3.2 s``, ``80 ms``."""
+def in_words(milliseconds: int, *, exactly: bool = False) -> str:
+    """A length of time as people read it, cut to two units: ``1 h 5 min``, ``3.2 s``, ``80 ms``.
+
+    With ``exactly`` the milliseconds follow where the words leave some out.
+    """
+    if exactly and milliseconds >= 1000:
+        return f"{in_words(milliseconds)} ({milliseconds} ms)"
     if milliseconds < 1000:
         return f"{milliseconds} ms"
     if milliseconds < 60_000:

@@ -80,7 +80,7 @@ class Across:
                 subject = RunInFiles(tuple(grades))
                 for finding in chain.from_iterable(check(subject) for check in _CHECKS):
                     related = [
-                        RelatedPlace(_location(each, grades), _words(each))
+                        RelatedPlace(_location(each, grades), _message(each))
                         for each in finding.related
                     ]
                     yield from self._report(finding, _location(finding, grades), related)
@@ -97,7 +97,7 @@ class Across:
                     finding.rule,
                     severity,
                     location,
-                    _words(finding),
+                    _message(finding),
                     finding.line.text,
                     lambda: related,
                     list,
@@ -112,6 +112,6 @@ def _location(finding: Finding | Related, grades: Sequence[GradeInFile]) -> Loca
     return Location.of(path, number - 1, text, resolve(text, finding.place))
 
 
-def _words(finding: Finding | Related) -> str:
+def _message(finding: Finding | Related) -> str:
     """A message across files names lines of other files itself, with their files."""
-    return "".join(str(word) for word in finding.words)
+    return "".join(str(part) for part in finding.message)

@@ -1,4 +1,4 @@
-"""Findings as every format has them: with their file, severity and words worked out."""
+"""Findings as every format has them: with their file, severity and message."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def reported(analysis: Analysis, path: str) -> Iterator[Reported]:
             finding.rule,
             analysis.severity_of(finding),
             _location(analysis, path, finding),
-            analysis.words(finding.words),
+            analysis.message(finding.message),
             finding.line.text,
             partial(_related, analysis, path, finding),
             partial(_fixes, analysis, path, finding),
@@ -110,8 +110,8 @@ def unreadable(unread: Unread) -> Reported:
     rule = RULES["unreadable-file"]
     (finding,) = rule.check(UnreadFile(unread.reason))
     location = Location.of(unread.path, 0, "", Span(0, 0))
-    words = "".join(map(str, finding.words))
-    return Reported(rule, rule.severity, location, words, None, tuple, tuple)
+    message = "".join(map(str, finding.message))
+    return Reported(rule, rule.severity, location, message, None, tuple, tuple)
 
 
 def _location(analysis: Analysis, path: str, found: Finding | Related) -> Location:
@@ -121,7 +121,7 @@ def _location(analysis: Analysis, path: str, found: Finding | Related) -> Locati
 
 def _related(analysis: Analysis, path: str, finding: Finding) -> list[RelatedPlace]:
     return [
-        RelatedPlace(_location(analysis, path, each), analysis.words(each.words))
+        RelatedPlace(_location(analysis, path, each), analysis.message(each.message))
         for each in finding.related
     ]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from drive_trace.features.hover.entities import is_off, measured
 from drive_trace.features.hover.lengths import exact, in_full, size
 from drive_trace.features.hover.pointed import Pointed
-from drive_trace.linter.durations import WALL_CLOCK
 from drive_trace.scorecard.render import compact
+from drive_trace.trace.places import Place
 
 _LONG = 1000
 """Numbers that are shorter are read as they stand."""
@@ -20,7 +20,7 @@ def about_quantity(at: Pointed) -> str | None:
     parts = []
     if abs(value) >= _LONG:
         parts.append(f"= {in_full(value)} {field.unit} · {_short(value, field.unit)}")
-    clock = _clock(at, value) if at.place == WALL_CLOCK else None
+    clock = _clock(at, value) if at.place == Place.value("wall_clock_ms") else None
     return "\n\n".join([*parts, clock] if clock else parts) or None
 
 

@@ -13,14 +13,14 @@ from collections.abc import Iterable
 
 from drive_trace.linter.entities import Unauthored
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 
 
 def _check(subject: Unauthored) -> Iterable[Finding]:
     what = subject.field.removesuffix("_path")
-    words = f"no `{what}-authored` above authors this {what}"
+    message = f"no `{what}-authored` above authors this {what}"
     for line in subject.lines:
-        yield Finding(RULE, line, Place(Part.VALUE, (subject.field,)), (words,))
+        yield Finding(RULE, line, Place.value(subject.field), message)
 
 
 RULE = Rule(

@@ -22,9 +22,9 @@ from drive_trace.text.spans import Span
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    line, diagnostic = subject
+    line = subject.line
     span = Span(0, len(line.text.removesuffix("\r")))
-    yield Finding(RULE, line, span, ("blank line: there is no event on it",), diagnostic=diagnostic)
+    yield subject.finding(RULE, "blank line: there is no event on it", span)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

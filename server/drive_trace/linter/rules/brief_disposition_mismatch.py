@@ -11,43 +11,39 @@ more than 100 briefs.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.lives import Brief
 from drive_trace.linter.rule import (
     Example,
     Finding,
-    Fix,
-    Level,
+    Message,
     Related,
     Rule,
     Severity,
-    Words,
-    shown,
 )
-from drive_trace.trace.places import Part, Place
+from drive_trace.text.wording import shown
+from drive_trace.trace.places import Place
 
-_DISPOSITION = Place(Part.VALUE, ("brief_disposition",))
-_HASH = Place(Part.VALUE, ("brief_content_hash",))
+_DISPOSITION = Place.value("brief_disposition")
+_HASH = Place.value("brief_content_hash")
 
 
 def _check(subject: Brief) -> Iterable[Finding]:
     line, first, same, expected = subject
     related: tuple[Related, ...] = ()
-    words: Words = (": it is the first brief of its dispatch",)
+    why: Message = (": it is the first brief of its dispatch",)
     if same is not None:
-        words = (": it has the hash of the brief on line ", same)
-        related = (Related(same, _HASH, ("the same hash here",)),)
+        why = (": it has the hash of the brief on line ", same)
+        related = (Related(same, _HASH, "the same hash here"),)
     elif first is not None:
-        words = (": its hash is a new one among the dispatch's briefs, which start on line ", first)
-        related = (Related(first, _HASH, ("the dispatch's first brief",)),)
+        why = (
+            ": its hash is a new one among the dispatch's briefs, which start on line ",
+            first,
+        )
+        related = (Related(first, _HASH, "the dispatch's first brief"),)
     found = shown(line.fact("brief_disposition"))
-    words = (f'expected "{expected}", found {found}', *words)
-    yield Finding(RULE, line, _DISPOSITION, words, related, expected=expected)
-
-
-def _fixes(finding: Finding) -> Iterable[Fix]:
-    edit = replace_value(finding.line, ("brief_disposition",), as_json(finding.expected))
-    yield Fix(f"Replace with {shown(finding.expected)}", Level.BY_HAND, (edit,))
+    message = (f'expected "{expected}", found {found}', *why)
+    yield Finding(RULE, line, _DISPOSITION, message, related, expected=expected)
 
 
 RULE = Rule(
@@ -55,7 +51,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     entity=Brief,
     check=_check,
-    fixes=_fixes,
+    fixes=replace_with_expected,
     summary="A brief's disposition is not what the hashes of its dispatch say.",
 )
 

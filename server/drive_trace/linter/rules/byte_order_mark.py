@@ -14,9 +14,7 @@ from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Seve
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     problem = subject.diagnostic.problem
     assert problem is not None
-    yield Finding(
-        RULE, subject.line, problem.span, (problem.message,), diagnostic=subject.diagnostic
-    )
+    yield subject.finding(RULE, problem.message, problem.span)
 
 
 RULE = Rule(

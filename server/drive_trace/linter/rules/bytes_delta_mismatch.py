@@ -10,12 +10,13 @@ that names the path stands between them.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.entities import Amendment
-from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity, shown
-from drive_trace.trace.places import Part, Place
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.text.wording import shown
+from drive_trace.trace.places import Place
 
-_DELTA = Place(Part.VALUE, ("bytes_delta",))
+_DELTA = Place.value("bytes_delta")
 
 
 def _check(subject: Amendment) -> Iterable[Finding]:
@@ -30,14 +31,9 @@ def _check(subject: Amendment) -> Iterable[Finding]:
             previous,
             f"; found {found}",
         ),
-        related=(Related(previous, Place(Part.VALUE, ("byte_length",)), ("the length before",)),),
+        related=(Related(previous, Place.value("byte_length"), "the length before"),),
         expected=expected,
     )
-
-
-def _fixes(finding: Finding) -> Iterable[Fix]:
-    edit = replace_value(finding.line, ("bytes_delta",), as_json(finding.expected))
-    yield Fix(f"Replace with {shown(finding.expected)}", Level.BY_HAND, (edit,))
 
 
 RULE = Rule(
@@ -45,7 +41,7 @@ RULE = Rule(
     severity=Severity.INFORMATION,
     entity=Amendment,
     check=_check,
-    fixes=_fixes,
+    fixes=replace_with_expected,
     summary="A change in length is not the difference of the two lengths.",
 )
 

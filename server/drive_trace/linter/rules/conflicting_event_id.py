@@ -17,10 +17,10 @@ from drive_trace.linter.shared_events import EVENT_ID, SharedEvents
 def _check(subject: SharedEvents) -> Iterable[Finding]:
     if subject.are_copies:
         return
-    words = f"{subject.other}:{subject.number} has another event with this `event_id`; both count"
+    message = f"{subject.other}:{subject.number} has another event with this `event_id`; both count"
     if subject.size > 1:
-        words += f"; so it is with {subject.size - 1} more of this file"
-    yield Finding(RULE, subject.line, EVENT_ID, (words,))
+        message += f"; so it is with {subject.size - 1} more of this file"
+    yield Finding(RULE, subject.line, EVENT_ID, message)
 
 
 RULE = Rule(

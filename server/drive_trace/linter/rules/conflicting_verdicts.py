@@ -13,9 +13,10 @@ among the files that are checked together.
 from collections.abc import Iterable
 
 from drive_trace.linter.entities import GradeInFile, RunInFiles
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity, shown
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.text.escaping import printable
-from drive_trace.trace.places import Part, Place
+from drive_trace.text.wording import shown
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 
@@ -30,12 +31,12 @@ def _check(subject: RunInFiles) -> Iterable[Finding]:
 
 
 def _finding(name: str, grade: GradeInFile, latest: GradeInFile) -> Finding:
-    place = Place(Part.VALUE, (name,))
+    place = Place.value(name)
     here, there = shown(grade.line.fact(name)), shown(latest.line.fact(name))
     where = f"on line {latest.number} of {printable(latest.path, 4096)}"
-    words = f"`{name}` is {here} here, but {there} {where}: the grade with the latest `ts` counts"
-    related = Related(latest.line, place, (f"`{name}` is {there} here",))
-    return Finding(RULE, grade.line, place, (words,), related=(related,))
+    message = f"`{name}` is {here} here, but {there} {where}: the grade with the latest `ts` counts"
+    related = Related(latest.line, place, f"`{name}` is {there} here")
+    return Finding(RULE, grade.line, place, message, related=(related,))
 
 
 RULE = Rule(

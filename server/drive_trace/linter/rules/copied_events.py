@@ -19,11 +19,13 @@ def _check(subject: SharedEvents) -> Iterable[Finding]:
     if not subject.are_copies:
         return
     if subject.size == 1:
-        words = f"this event stands on line {subject.number} of {subject.other} too; it counts once"
+        message = (
+            f"this event stands on line {subject.number} of {subject.other} too; it counts once"
+        )
     else:
-        words = f"{subject.size} events of this file stand in {subject.other} too"
-        words += f" (this one on line {subject.number}); they count once"
-    yield Finding(RULE, subject.line, EVENT_ID, (words,))
+        message = f"{subject.size} events of this file stand in {subject.other} too"
+        message += f" (this one on line {subject.number}); they count once"
+    yield Finding(RULE, subject.line, EVENT_ID, message)
 
 
 RULE = Rule(

@@ -9,10 +9,9 @@ there.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.ids import id_place
 from drive_trace.linter.lives import Span
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
@@ -23,9 +22,9 @@ def _check(subject: Span) -> Iterable[Finding]:
     if line is None or end is None or subject.of is not _DISPATCH or subject.has_brief:
         return
     if subject.is_open and subject.is_first and subject.is_ended and not subject.unread:
-        words = ("this dispatch ended on line ", end, ", and no brief was issued for it")
-        related = Related(end, Place(Part.VALUE, ("event_type",)), ("it ended here",))
-        yield Finding(RULE, line, id_place(_DISPATCH), words, (related,))
+        message = ("this dispatch ended on line ", end, ", and no brief was issued for it")
+        related = Related(end, Place.value("event_type"), "it ended here")
+        yield Finding(RULE, line, Place.value(_DISPATCH.field), message, (related,))
 
 
 RULE = Rule(

@@ -17,28 +17,26 @@ from drive_trace.linter.rule import (
     Related,
     Rule,
     Severity,
-    shown,
 )
-from drive_trace.trace.places import Part, Place
+from drive_trace.text.wording import shown
+from drive_trace.trace.places import Place
 
-_COUNT = Place(Part.VALUE, ("drift_signal_count",))
+_COUNT = Place.value("drift_signal_count")
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     line, diagnostic = subject
     count = values_of(line)["drift_signal_count"]
-    words = (
+    message = (
         f'must be "none" where there are no signals; found {shown(diagnostic.found)}'
         if count == 0
         else f'must not be "none" where there are signals ({shown(count)})'
     )
-    yield Finding(
+    yield subject.finding(
         RULE,
-        line,
-        Place(Part.VALUE, diagnostic.path),
-        (f"`max_drift_severity` {words}",),
-        related=(Related(line, _COUNT, ("the signals are counted here",)),),
-        diagnostic=diagnostic,
+        f"`max_drift_severity` {message}",
+        None,
+        Related(line, _COUNT, "the signals are counted here"),
     )
 
 

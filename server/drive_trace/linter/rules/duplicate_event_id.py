@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from drive_trace.linter.edits import as_json, replace_value
 from drive_trace.linter.entities import SharedId
 from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 
-_EVENT_ID = Place(Part.VALUE, ("event_id",))
+_EVENT_ID = Place.value("event_id")
 
 
 def _check(subject: SharedId) -> Iterable[Finding]:
@@ -24,7 +24,7 @@ def _check(subject: SharedId) -> Iterable[Finding]:
         line,
         _EVENT_ID,
         ("`event_id` must be unique in the trace; line ", previous, f" has the same{same}"),
-        related=(Related(previous, _EVENT_ID, ("the same id here",)),),
+        related=(Related(previous, _EVENT_ID, "the same id here"),),
     )
 
 

@@ -26,15 +26,9 @@ from drive_trace.trace.places import Part, Place, pair_at
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     line, diagnostic = subject
     name = printable(str(diagnostic.path[-1]))
-    words = f"`{name}` stands again later in this object: this value is dead, the last one counts"
-    yield Finding(
-        RULE,
-        line,
-        Place(Part.KEY, diagnostic.path, diagnostic.occurrence),
-        (words,),
-        related=(Related(line, Place(Part.KEY, diagnostic.path), (f"this `{name}` counts",)),),
-        diagnostic=diagnostic,
-    )
+    message = f"`{name}` stands again later in this object: this value is dead, the last one counts"
+    dead, live = (Place(Part.KEY, diagnostic.path, at) for at in (diagnostic.occurrence, -1))
+    yield subject.finding(RULE, message, dead, Related(line, live, f"this `{name}` counts"))
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

@@ -25,11 +25,11 @@ from drive_trace.linter.rule import (
     Related,
     Rule,
     Severity,
-    shown,
 )
 from drive_trace.text.escaping import printable
+from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS
 
 _GRADES = ("pass", "fail")
@@ -57,19 +57,19 @@ def _check_across(subject: RunInFiles) -> Iterable[Finding]:
 
 
 def _finding_across(name: str, latest: GradeInFile, recorded: GradeInFile) -> Finding:
-    place = Place(Part.VALUE, (name,))
+    place = Place.value(name)
     where = f"on line {recorded.number} of {printable(recorded.path, 4096)}"
-    words = f"`{name}` was {shown(recorded.line.fact(name))} {where}; this null erases it"
-    related = Related(recorded.line, place, (f"`{name}` recorded here",))
-    return Finding(RULE, latest.line, place, (words,), related=(related,))
+    message = f"`{name}` was {shown(recorded.line.fact(name))} {where}; this null erases it"
+    related = Related(recorded.line, place, f"`{name}` recorded here")
+    return Finding(RULE, latest.line, place, message, related=(related,))
 
 
 def _finding(line: Line, name: str, recorded: Line) -> Finding:
-    place = Place(Part.VALUE, (name,))
+    place = Place.value(name)
     grade = shown(recorded.fact(name))
-    words = (f"`{name}` was {grade} on line ", recorded, "; this null erases it")
-    related = Related(recorded, place, (f"`{name}` recorded here",))
-    return Finding(RULE, line, place, words, related=(related,))
+    message = (f"`{name}` was {grade} on line ", recorded, "; this null erases it")
+    related = Related(recorded, place, f"`{name}` recorded here")
+    return Finding(RULE, line, place, message, related=(related,))
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

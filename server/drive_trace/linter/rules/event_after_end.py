@@ -11,10 +11,10 @@ A second start or end speaks for itself (`repeated-start`, `repeated-end`). Afte
 
 from collections.abc import Iterable
 
-from drive_trace.linter.ids import id_place
 from drive_trace.linter.lives import Span
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.line import Line
+from drive_trace.trace.places import Place
 
 
 def _check(subject: Span) -> Iterable[Finding]:
@@ -26,8 +26,8 @@ def _check(subject: Span) -> Iterable[Finding]:
         lines = (begin,)
     if end is None:
         return
-    place, what = id_place(subject.of), subject.of.entity
-    related = (Related(end, place, (f"the {what} ended here",)),)
+    place, what = Place.value(subject.of.field), subject.of.entity
+    related = (Related(end, place, f"the {what} ended here"),)
     for line in lines:
         yield Finding(RULE, line, place, (f"this {what} ended on line ", end), related)
 

@@ -39,9 +39,7 @@ _CUT_OFF = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     problem = subject.diagnostic.problem
     assert problem is not None
-    yield Finding(
-        RULE, subject.line, problem.span, (problem.message,), diagnostic=subject.diagnostic
-    )
+    yield subject.finding(RULE, problem.message, problem.span)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

@@ -20,8 +20,8 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     assert subject.diagnostic.broken is not None
     span, data = subject.diagnostic.broken
     are = "bytes are" if len(data) > 1 else "byte is"
-    words = f"{are} not UTF-8 ({_shown(data)}): readers take U+FFFD in place of what was meant"
-    yield Finding(RULE, subject.line, span, (words,), diagnostic=subject.diagnostic)
+    message = f"{are} not UTF-8 ({_shown(data)}): readers take U+FFFD in place of what was meant"
+    yield subject.finding(RULE, message, span)
 
 
 def _shown(data: bytes) -> str:

@@ -20,9 +20,9 @@ from drive_trace.linter.rule import (
     Related,
     Rule,
     Severity,
-    shown,
 )
-from drive_trace.trace.places import Part, Place
+from drive_trace.text.wording import shown
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import KINDS
 
 
@@ -34,16 +34,11 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     kind = values_of(line)[kind_field]
     of_kind = f"for a {kind} {kind_field.removesuffix('_kind')}"
     if diagnostic.found is None:
-        words = f"`{name}` must be {diagnostic.field.shape.describe()} {of_kind}; found null"
+        message = f"`{name}` must be {diagnostic.field.shape.describe()} {of_kind}; found null"
     else:
-        words = f"`{name}` must be null {of_kind}; found {shown(diagnostic.found)}"
-    yield Finding(
-        RULE,
-        line,
-        Place(Part.VALUE, diagnostic.path),
-        (words,),
-        related=(Related(line, Place(Part.VALUE, (kind_field,)), ("the kind is given here",)),),
-        diagnostic=diagnostic,
+        message = f"`{name}` must be null {of_kind}; found {shown(diagnostic.found)}"
+    yield subject.finding(
+        RULE, message, None, Related(line, Place.value(kind_field), "the kind is given here")
     )
 
 

@@ -17,8 +17,8 @@ from drive_trace.linter.rule import (
     Related,
     Rule,
     Severity,
-    shown,
 )
+from drive_trace.text.wording import shown
 from drive_trace.trace.places import Part, Place
 
 _FINAL = "mandatory-final"
@@ -29,10 +29,9 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     line, diagnostic = subject
     trigger = shown(values_of(line)["trigger_class"])
     expected = shown(not diagnostic.found)
-    words = f"`is_mandatory_final` must be {expected} where `trigger_class` is {trigger}"
-    related = Related(line, Place(Part.VALUE, _CLASS), ("the trigger class is given here",))
-    place = Place(Part.VALUE, diagnostic.path)
-    yield Finding(RULE, line, place, (words,), related=(related,), diagnostic=diagnostic)
+    message = f"`is_mandatory_final` must be {expected} where `trigger_class` is {trigger}"
+    related = Related(line, Place(Part.VALUE, _CLASS), "the trigger class is given here")
+    yield subject.finding(RULE, message, None, related)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

@@ -35,15 +35,13 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     if isinstance(diagnostic.found, tuple):
         names = ", ".join(f"`{name}`" for name in diagnostic.found)
         wrapper = printable(str(diagnostic.path[0]))
-        words = f"events are flat: {names} must stand beside the envelope, not inside `{wrapper}`"
-        yield Finding(
-            RULE, subject.line, Place(Part.KEY, diagnostic.path), (words,), diagnostic=diagnostic
-        )
+        message = f"events are flat: {names} must stand beside the envelope, not inside `{wrapper}`"
+        yield subject.finding(RULE, message, Place(Part.KEY, diagnostic.path))
         return
     assert diagnostic.field is not None
-    words = f"`{diagnostic.path[-1]}` is missing: expected {diagnostic.field.describe()}"
+    message = f"`{diagnostic.path[-1]}` is missing: expected {diagnostic.field.describe()}"
     place = Place(Part.END, diagnostic.path[:-1])
-    yield Finding(RULE, subject.line, place, (words,), diagnostic=diagnostic)
+    yield subject.finding(RULE, message, place)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

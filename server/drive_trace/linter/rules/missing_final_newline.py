@@ -19,8 +19,8 @@ def _check(subject: FileEnd) -> Iterable[Finding]:
         diagnostic.kind is DiagnosticKind.INVALID_JSON for diagnostic in subject.last.diagnostics
     )
     if not is_blank(subject.last.text) and not is_broken:
-        words = "the file does not end with a newline: the next event would land on this line"
-        yield Finding(RULE, subject.last, Place(Part.LINE_END), (words,))
+        message = "the file does not end with a newline: the next event would land on this line"
+        yield Finding(RULE, subject.last, Place(Part.LINE_END), message)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

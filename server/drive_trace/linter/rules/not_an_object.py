@@ -6,14 +6,15 @@ JSON, but no event, and readers drop it.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity, shown
+from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
+from drive_trace.text.wording import shown
 from drive_trace.trace.places import Part, Place
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     found = shown(subject.diagnostic.found)
-    words = f"expected an object {{…}} with the fields of one event; found {found}"
-    yield Finding(RULE, subject.line, Place(Part.WHOLE), (words,), diagnostic=subject.diagnostic)
+    message = f"expected an object {{…}} with the fields of one event; found {found}"
+    yield subject.finding(RULE, message, Place(Part.WHOLE))
 
 
 RULE = Rule(

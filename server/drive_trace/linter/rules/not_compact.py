@@ -23,12 +23,12 @@ from drive_trace.trace.line import Line
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    line, diagnostic = subject
+    line = subject.line
     text = _without_line_break(line)
     space, count = first_space(text), space_count(text)
     assert space is not None
-    words = f"{count:,} character{'s' * (count > 1)} of white space in a line of compact JSON"
-    yield Finding(RULE, line, space, (words,), diagnostic=diagnostic)
+    message = f"{count:,} character{'s' * (count > 1)} of white space in a line of compact JSON"
+    yield subject.finding(RULE, message, space)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

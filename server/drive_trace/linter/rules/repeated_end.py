@@ -9,18 +9,18 @@ duration compared with the timestamps.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.ids import id_place
 from drive_trace.linter.lives import Span
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.trace.places import Place
 
 
 def _check(subject: Span) -> Iterable[Finding]:
     line, end = subject.begin, subject.previous_end
     if line is None or end is None or not subject.is_over or subject.before is not end:
         return
-    place, what = id_place(subject.of), subject.of.entity
-    words = (f"this {what} ended on line ", end, " already")
-    yield Finding(RULE, line, place, words, (Related(end, place, (f"the {what} ended here",)),))
+    place, what = Place.value(subject.of.field), subject.of.entity
+    message = (f"this {what} ended on line ", end, " already")
+    yield Finding(RULE, line, place, message, (Related(end, place, f"the {what} ended here"),))
 
 
 RULE = Rule(

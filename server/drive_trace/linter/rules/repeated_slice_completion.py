@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from drive_trace.linter.entities import SliceEnd
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 
-_SLUG = Place(Part.VALUE, ("slice_slug",))
+_SLUG = Place.value("slice_slug")
 
 
 def _check(subject: SliceEnd) -> Iterable[Finding]:
@@ -23,7 +23,7 @@ def _check(subject: SliceEnd) -> Iterable[Finding]:
             line,
             _SLUG,
             ("this slice was completed on line ", previous, " already"),
-            related=(Related(previous, _SLUG, ("completed here",)),),
+            related=(Related(previous, _SLUG, "completed here"),),
         )
 
 

@@ -11,19 +11,23 @@ own.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.ids import id_place
 from drive_trace.linter.lives import Span
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.trace.places import Place
 
 
 def _check(subject: Span) -> Iterable[Finding]:
     line, previous = subject.begin, subject.previous_start
     if line is None or previous is None or not subject.is_open:
         return
-    place, what = id_place(subject.of), subject.of.entity
-    words = (f"this {what} was started on line ", previous, " already: a new one needs its own id")
+    place, what = Place.value(subject.of.field), subject.of.entity
+    message = (
+        f"this {what} was started on line ",
+        previous,
+        " already: a new one needs its own id",
+    )
     yield Finding(
-        RULE, line, place, words, (Related(previous, place, (f"the {what} started here",)),)
+        RULE, line, place, message, (Related(previous, place, f"the {what} started here"),)
     )
 
 

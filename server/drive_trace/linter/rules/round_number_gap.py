@@ -10,42 +10,35 @@ where a round is started again (`repeated-start`).
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.lives import Misnumbered
 from drive_trace.linter.rule import (
     Example,
     Finding,
-    Fix,
-    Level,
+    Message,
     Related,
     Rule,
     Severity,
-    Words,
-    shown,
 )
-from drive_trace.trace.places import Part, Place
+from drive_trace.text.wording import shown
+from drive_trace.trace.places import Place
 
-_NUMBER = Place(Part.VALUE, ("round_number",))
+_NUMBER = Place.value("round_number")
 
 
 def _check(subject: Misnumbered) -> Iterable[Finding]:
     line, previous, expected = subject
     found = shown(line.fact("round_number"))
-    words: Words = (f"the first round of a dispatch has number 1; found {found}",)
+    message: Message = f"the first round of a dispatch has number 1; found {found}"
     related: tuple[Related, ...] = ()
     if previous is not None:
-        words = (
+        message = (
             f"expected {shown(expected)} after the round on line ",
             previous,
             f"; found {found}",
         )
-        related = (Related(previous, _NUMBER, ("the round before it in the dispatch",)),)
-    yield Finding(RULE, line, _NUMBER, words, related, expected=expected)
-
-
-def _fixes(finding: Finding) -> Iterable[Fix]:
-    edit = replace_value(finding.line, ("round_number",), as_json(finding.expected))
-    yield Fix(f"Replace with {shown(finding.expected)}", Level.BY_HAND, (edit,))
+        related = (Related(previous, _NUMBER, "the round before it in the dispatch"),)
+    yield Finding(RULE, line, _NUMBER, message, related, expected=expected)
 
 
 RULE = Rule(
@@ -53,7 +46,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     entity=Misnumbered,
     check=_check,
-    fixes=_fixes,
+    fixes=replace_with_expected,
     summary="The rounds of a dispatch are not numbered one after the other.",
 )
 

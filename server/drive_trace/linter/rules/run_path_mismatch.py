@@ -11,25 +11,21 @@ Traces that lie anywhere else promise nothing.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.entities import RunStart
-from drive_trace.linter.rule import Example, Finding, Fix, Level, Rule, Severity, shown
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.text.wording import shown
 from drive_trace.trace.paths import promised_run
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 
 
 def _check(subject: RunStart) -> Iterable[Finding]:
     promised = promised_run(subject.path)
     if promised is not None and subject.line.run != promised:
-        words = f"the trace's path promises the run {shown(promised)}"
-        words += f"; found {shown(subject.line.run)}"
-        place = Place(Part.VALUE, ("project_run_id",))
-        yield Finding(RULE, subject.line, place, (words,), expected=promised)
-
-
-def _fixes(finding: Finding) -> Iterable[Fix]:
-    edit = replace_value(finding.line, ("project_run_id",), as_json(finding.expected))
-    yield Fix(f"Replace with {shown(finding.expected)}", Level.BY_HAND, (edit,))
+        message = f"the trace's path promises the run {shown(promised)}"
+        message += f"; found {shown(subject.line.run)}"
+        place = Place.value("project_run_id")
+        yield Finding(RULE, subject.line, place, message, expected=promised)
 
 
 RULE = Rule(
@@ -37,7 +33,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     entity=RunStart,
     check=_check,
-    fixes=_fixes,
+    fixes=replace_with_expected,
     summary="The path of a trace promises another run id.",
 )
 

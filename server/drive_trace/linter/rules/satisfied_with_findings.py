@@ -9,17 +9,18 @@ from collections.abc import Iterable
 from typing import cast
 
 from drive_trace.linter.lives import Review
-from drive_trace.linter.rule import Example, Finding, Rule, Severity, shown
-from drive_trace.trace.places import Part, Place
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.text.wording import shown
+from drive_trace.trace.places import Place
 
 
 def _check(subject: Review) -> Iterable[Finding]:
     line = subject.line
     filed = cast("int", line.fact("findings_filed"))
     if line.fact("verdict") == "satisfied":
-        words = f"the round is `satisfied`, but its review filed {shown(filed)}"
-        words += " finding" if filed == 1 else " findings"
-        yield Finding(RULE, line, Place(Part.VALUE, ("findings_filed",)), (words,))
+        message = f"the round is `satisfied`, but its review filed {shown(filed)}"
+        message += " finding" if filed == 1 else " findings"
+        yield Finding(RULE, line, Place.value("findings_filed"), message)
 
 
 RULE = Rule(

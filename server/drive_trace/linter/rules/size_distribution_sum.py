@@ -16,8 +16,8 @@ from drive_trace.linter.rule import (
     Related,
     Rule,
     Severity,
-    shown,
 )
+from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import SIZES
@@ -26,16 +26,11 @@ _COUNT = ("dispatch_count",)
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    line, diagnostic = subject
+    line = subject.line
     count = shown(values_of(line)["dispatch_count"])
-    words = f"{' + '.join(SIZES)} is {_sum(line)}, but `dispatch_count` is {count}"
-    yield Finding(
-        RULE,
-        line,
-        Place(Part.VALUE, diagnostic.path),
-        (words,),
-        related=(Related(line, Place(Part.VALUE, _COUNT), ("the count is given here",)),),
-        diagnostic=diagnostic,
+    message = f"{' + '.join(SIZES)} is {_sum(line)}, but `dispatch_count` is {count}"
+    yield subject.finding(
+        RULE, message, None, Related(line, Place(Part.VALUE, _COUNT), "the count is given here")
     )
 
 

@@ -9,9 +9,11 @@ the run names the slice: the start may be there.
 
 from collections.abc import Iterable
 
+from drive_trace.linter.edits import replace_id
 from drive_trace.linter.entities import SliceEnd
-from drive_trace.linter.ids import id_place, replace_id
-from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity, shown
+from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity
+from drive_trace.text.wording import shown
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _SLICE = LIFETIMES[Entity.SLICE]
@@ -20,8 +22,8 @@ _SLICE = LIFETIMES[Entity.SLICE]
 def _check(subject: SliceEnd) -> Iterable[Finding]:
     if subject.previous is None:
         slug = shown(subject.line.fact(_SLICE.field))
-        words = f"no `slice-started` of this run starts the slice {slug}"
-        yield Finding(RULE, subject.line, id_place(_SLICE), (words,), run=subject.run)
+        message = f"no `slice-started` of this run starts the slice {slug}"
+        yield Finding(RULE, subject.line, Place.value(_SLICE.field), message, run=subject.run)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

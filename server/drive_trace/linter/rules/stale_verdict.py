@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from drive_trace.linter.entities import FeedEvent
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import EVENTS, GRADE
 
-_EVENT_TYPE = Place(Part.VALUE, ("event_type",))
+_EVENT_TYPE = Place.value("event_type")
 
 
 def _check(subject: FeedEvent) -> Iterable[Finding]:
@@ -26,7 +26,7 @@ def _check(subject: FeedEvent) -> Iterable[Finding]:
             line,
             _EVENT_TYPE,
             ("the run went on after this verdict, up to line ", last_work, ": grade it again"),
-            related=(Related(last_work, _EVENT_TYPE, ("the run's latest work",)),),
+            related=(Related(last_work, _EVENT_TYPE, "the run's latest work"),),
         )
 
 

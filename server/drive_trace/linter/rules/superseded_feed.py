@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from drive_trace.linter.entities import FeedEvent
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 
-_EVENT_TYPE = Place(Part.VALUE, ("event_type",))
+_EVENT_TYPE = Place.value("event_type")
 
 
 def _check(subject: FeedEvent) -> Iterable[Finding]:
@@ -21,7 +21,7 @@ def _check(subject: FeedEvent) -> Iterable[Finding]:
             line,
             _EVENT_TYPE,
             ("superseded by line ", following, ": only the last one of a run counts"),
-            related=(Related(following, _EVENT_TYPE, ("this event replaces it",)),),
+            related=(Related(following, _EVENT_TYPE, "this event replaces it"),),
         )
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 
 from drive_trace.linter.entities import Neighbours
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 from drive_trace.trace.times import in_words, milliseconds_between
 from drive_trace.vocabulary.forms import Form
 
-_TS = Place(Part.VALUE, ("ts",))
+_TS = Place.value("ts")
 
 
 def _check(subject: Neighbours) -> Iterable[Finding]:
@@ -25,13 +25,13 @@ def _check(subject: Neighbours) -> Iterable[Finding]:
         return  # which is said already; that it goes back would be a guess
     passed = milliseconds_between(before, after)
     if passed is not None and passed < 0:
-        words = (
+        message = (
             f"`ts` is {in_words(-passed)} before that of line ",
             previous,
             ", which stands above",
         )
-        related = Related(previous, _TS, ("the event before it in the run",))
-        yield Finding(RULE, line, _TS, words, (related,))
+        related = Related(previous, _TS, "the event before it in the run")
+        yield Finding(RULE, line, _TS, message, (related,))
 
 
 RULE = Rule(

@@ -10,10 +10,9 @@ Nothing is said while a rejected or unknown line below names the dispatch: the e
 
 from collections.abc import Iterable
 
-from drive_trace.linter.ids import id_place
 from drive_trace.linter.lives import Span
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
@@ -25,9 +24,9 @@ def _check(subject: Span) -> Iterable[Finding]:
         return
     moved_on = subject.moved_on
     if moved_on is not None:
-        words = ("this dispatch never ends, though the run went on with line ", moved_on)
-        related = Related(moved_on, Place(Part.VALUE, ("event_type",)), ("the run went on here",))
-        yield Finding(RULE, line, id_place(_DISPATCH), words, (related,))
+        message = ("this dispatch never ends, though the run went on with line ", moved_on)
+        related = Related(moved_on, Place.value("event_type"), "the run went on here")
+        yield Finding(RULE, line, Place.value(_DISPATCH.field), message, (related,))
 
 
 RULE = Rule(

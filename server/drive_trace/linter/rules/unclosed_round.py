@@ -9,10 +9,9 @@ Nothing is said while a rejected or unknown line below names the round: the end 
 
 from collections.abc import Iterable
 
-from drive_trace.linter.ids import id_place
 from drive_trace.linter.lives import Span
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _ROUND = LIFETIMES[Entity.ROUND]
@@ -24,11 +23,9 @@ def _check(subject: Span) -> Iterable[Finding]:
         return
     moved_on = subject.moved_on
     if moved_on is not None:
-        words = ("this round never ends, though its dispatch went on with line ", moved_on)
-        related = Related(
-            moved_on, Place(Part.VALUE, ("event_type",)), ("the dispatch went on here",)
-        )
-        yield Finding(RULE, line, id_place(_ROUND), words, (related,))
+        message = ("this round never ends, though its dispatch went on with line ", moved_on)
+        related = Related(moved_on, Place.value("event_type"), "the dispatch went on here")
+        yield Finding(RULE, line, Place.value(_ROUND.field), message, (related,))
 
 
 RULE = Rule(

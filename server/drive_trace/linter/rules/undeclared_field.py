@@ -24,10 +24,8 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     name = printable(str(diagnostic.path[-1]))
     guess = _guess(subject.line, diagnostic.path)
     hint = f" — did you mean `{guess.name}`?" if guess else ""
-    words = f"`{name}` is not declared for `{name_of(subject.line)}`: readers ignore it{hint}"
-    yield Finding(
-        RULE, subject.line, Place(Part.KEY, diagnostic.path), (words,), diagnostic=diagnostic
-    )
+    message = f"`{name}` is not declared for `{name_of(subject.line)}`: readers ignore it{hint}"
+    yield subject.finding(RULE, message, Place(Part.KEY, diagnostic.path))
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

@@ -11,9 +11,11 @@ each event are marked; what stands after its end is `event-after-end`.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.ids import id_place, replace_id
+from drive_trace.linter.edits import replace_id
 from drive_trace.linter.lives import Span
-from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity, shown
+from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity
+from drive_trace.text.wording import shown
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
@@ -21,10 +23,10 @@ _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 def _check(subject: Span) -> Iterable[Finding]:
     if subject.of is _DISPATCH and subject.is_unstarted:
-        words = f"no `dispatch-start` of this run starts the dispatch {shown(subject.id)}"
+        message = f"no `dispatch-start` of this run starts the dispatch {shown(subject.id)}"
         for line in (*subject.lines, subject.end):
             if line is not None:
-                yield Finding(RULE, line, id_place(_DISPATCH), (words,), run=subject.run)
+                yield Finding(RULE, line, Place.value(_DISPATCH.field), message, run=subject.run)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

@@ -18,9 +18,8 @@ from drive_trace.linter.rule import (
     LineDiagnostic,
     Rule,
     Severity,
-    shown,
 )
-from drive_trace.trace.places import Part, Place
+from drive_trace.text.wording import shown
 from drive_trace.vocabulary.slips import event_meant
 
 
@@ -28,12 +27,10 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     diagnostic = subject.diagnostic
     guess = event_meant(str(diagnostic.found))
     hint = f" — did you mean {shown(guess)}?" if guess else ""
-    words = (
+    message = (
         f"{shown(diagnostic.found)} is not an event of the vocabulary: readers keep it apart{hint}"
     )
-    yield Finding(
-        RULE, subject.line, Place(Part.VALUE, diagnostic.path), (words,), diagnostic=diagnostic
-    )
+    yield subject.finding(RULE, message)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

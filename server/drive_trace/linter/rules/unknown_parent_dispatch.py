@@ -10,10 +10,11 @@ unknown line of the run names the parent: its start may be there.
 
 from collections.abc import Iterable
 
+from drive_trace.linter.edits import replace_id
 from drive_trace.linter.entities import Resumption
-from drive_trace.linter.ids import replace_id
-from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity, shown
-from drive_trace.trace.places import Part, Place
+from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity
+from drive_trace.text.wording import shown
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _FIELD = "parent_dispatch_id"
@@ -21,10 +22,10 @@ _FIELD = "parent_dispatch_id"
 
 def _check(subject: Resumption) -> Iterable[Finding]:
     line = subject.line
-    words = f"no `dispatch-start` of the trace starts the dispatch {shown(line.fact(_FIELD))}"
+    message = f"no `dispatch-start` of the trace starts the dispatch {shown(line.fact(_FIELD))}"
     if subject.is_itself:
-        words = "a dispatch cannot resume itself: `parent_dispatch_id` is its own `dispatch_id`"
-    yield Finding(RULE, line, Place(Part.VALUE, (_FIELD,)), (words,), run=subject.run)
+        message = "a dispatch cannot resume itself: `parent_dispatch_id` is its own `dispatch_id`"
+    yield Finding(RULE, line, Place.value(_FIELD), message, run=subject.run)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

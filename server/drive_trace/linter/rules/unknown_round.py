@@ -13,10 +13,10 @@ another dispatch, the id of that dispatch.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.ids import id_place, replace_id
+from drive_trace.linter.edits import as_json, replace_id, replace_value
 from drive_trace.linter.lives import Span
-from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity, shown
+from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
+from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Part, Place
 from drive_trace.vocabulary import LIFETIMES, Entity
@@ -27,10 +27,10 @@ _DISPATCH = LIFETIMES[Entity.DISPATCH].field
 
 def _check(subject: Span) -> Iterable[Finding]:
     if subject.of is _ROUND and subject.is_unstarted:
-        words = f"no `round-start` of this run starts the round {shown(subject.id)}"
+        message = f"no `round-start` of this run starts the round {shown(subject.id)}"
         for line in (*subject.lines, subject.end):
             if line is not None:
-                yield Finding(RULE, line, id_place(_ROUND), (words,), run=subject.run)
+                yield Finding(RULE, line, Place.value(_ROUND.field), message, run=subject.run)
     for line in subject.strays:
         if subject.begin is not None:
             yield _of_another_dispatch(line, subject.begin)
@@ -38,13 +38,13 @@ def _check(subject: Span) -> Iterable[Finding]:
 
 def _of_another_dispatch(line: Line, start: Line) -> Finding:
     own, other = line.fact(_DISPATCH), start.fact(_DISPATCH)
-    words = f"this round was started in the dispatch {shown(other)} on line "
+    message = f"this round was started in the dispatch {shown(other)} on line "
     return Finding(
         RULE,
         line,
-        id_place(_ROUND),
-        (words, start, f", not in {shown(own)}"),
-        related=(Related(start, Place(Part.VALUE, (_DISPATCH,)), ("the round's dispatch",)),),
+        Place.value(_ROUND.field),
+        (message, start, f", not in {shown(own)}"),
+        related=(Related(start, Place(Part.VALUE, (_DISPATCH,)), "the round's dispatch"),),
         expected=other,
     )
 

@@ -23,8 +23,8 @@ _MOST_SHOWN = 8192
 
 
 def _check(subject: UnreadFile) -> Iterable[Finding]:
-    words = f"not read: {printable(subject.reason, _MOST_SHOWN)}"
-    yield Finding(RULE, Line("", None, ()), Span(0, 0), (words,))
+    message = f"not read: {printable(subject.reason, _MOST_SHOWN)}"
+    yield Finding(RULE, Line("", None, ()), Span(0, 0), message)
 
 
 RULE = Rule(

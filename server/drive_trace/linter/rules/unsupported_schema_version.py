@@ -15,19 +15,16 @@ from drive_trace.linter.rule import (
     LineDiagnostic,
     Rule,
     Severity,
-    shown,
 )
-from drive_trace.trace.places import Part, Place
+from drive_trace.text.wording import shown
 from drive_trace.vocabulary import SCHEMA_VERSION
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     diagnostic = subject.diagnostic
     found = shown(diagnostic.found)
-    words = f"`schema_version` must be the string {shown(SCHEMA_VERSION)}; found {found}"
-    yield Finding(
-        RULE, subject.line, Place(Part.VALUE, diagnostic.path), (words,), diagnostic=diagnostic
-    )
+    message = f"`schema_version` must be the string {shown(SCHEMA_VERSION)}; found {found}"
+    yield subject.finding(RULE, message)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

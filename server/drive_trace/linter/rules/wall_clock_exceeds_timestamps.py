@@ -10,28 +10,27 @@ Nothing is said where the two differ by no more than `tolerance-ms`, or by no mo
 """
 
 from collections.abc import Iterable
+from functools import partial
 
-from drive_trace.linter.durations import (
-    TOLERANCES,
-    finding_on,
-    in_full,
-    replace_with_measured,
-)
-from drive_trace.linter.lives import Duration
-from drive_trace.linter.rule import Example, Finding, Rule, Severity, Words
+from drive_trace.linter.edits import replace_with_expected
+from drive_trace.linter.lives import TOLERANCES, Duration
+from drive_trace.linter.rule import Example, Finding, Message, Related, Rule, Severity
 from drive_trace.text.escaping import printable
+from drive_trace.trace.places import Place
 from drive_trace.trace.times import in_words
 
 
 def _check(found: Duration, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
     if found.excess_ms > 0 and found.is_off(tolerance_ms, tolerance_percent):
-        claimed, measured = in_words(found.claimed_ms), in_full(found.measured_ms)
-        words: Words = (
+        claimed, measured = in_words(found.claimed_ms), in_words(found.measured_ms, exactly=True)
+        message: Message = (
             f"{printable(claimed)} is more than the timestamps allow: {measured} lie between line ",
             found.start,
             " and this",
         )
-        yield finding_on(RULE, found, words)
+        related = (Related(found.start, Place.value("ts"), "it started then"),)
+        at = Place.value("wall_clock_ms")
+        yield Finding(RULE, found.end, at, message, related, expected=found.measured_ms)
 
 
 RULE = Rule(
@@ -39,7 +38,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     entity=Duration,
     check=_check,
-    fixes=replace_with_measured,
+    fixes=partial(replace_with_expected, why=", as the timestamps say"),
     summary="A duration is longer than the time between its timestamps.",
     options=TOLERANCES,
 )

@@ -17,22 +17,15 @@ from drive_trace.linter.rule import (
     Rule,
     Severity,
 )
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import TOKEN_FIELDS
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    line, diagnostic = subject
-    words = "all four token counts are 0: a count that is not known is null"
-    others = (Place(Part.VALUE, (name,)) for name in TOKEN_FIELDS[1:])
-    yield Finding(
-        RULE,
-        line,
-        Place(Part.VALUE, diagnostic.path),
-        (words,),
-        related=tuple(Related(line, place, ("this is 0, too",)) for place in others),
-        diagnostic=diagnostic,
-    )
+    message = "all four token counts are 0: a count that is not known is null"
+    others = (Place.value(name) for name in TOKEN_FIELDS[1:])
+    related = (Related(subject.line, place, "this is 0, too") for place in others)
+    yield subject.finding(RULE, message, None, *related)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:

@@ -20,12 +20,12 @@ from drive_trace.features.rename import (
     rename_named,
     run_to_rename,
 )
-from drive_trace.linter.rule import shown
 from drive_trace.lsp.handlers.base import Answer, Asked
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.tasks import Task
+from drive_trace.text.wording import shown
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import Named
 
