@@ -9,20 +9,13 @@ from random import Random
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.entities import (
-    MOST,
-    Kind,
-    RunInFiles,
-    Trace,
-    UnreadFile,
-    kind_of,
-    named_by,
-)
-from drive_trace.linter.lives import KINDS, MOST_BRIEFS
+from drive_trace.linter.entities import KINDS
+from drive_trace.linter.entities.checked_files import RunInFiles, SharedEvents, UnreadFile
+from drive_trace.linter.entities.dispatches import MOST_BRIEFS
+from drive_trace.linter.entities.kind import MOST, EntityKind, WholeTrace, kind_of, mentions_of
 from drive_trace.linter.rule import Finding, LineDiagnostic, Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
-from drive_trace.linter.shared_events import SharedEvents
 from drive_trace.trace.document import Point
 from tests.support.fixtures import event_id, trace
 from tests.support.models import FAMILIES, chance_line, everything
@@ -48,12 +41,12 @@ def across_lines(analysis: Analysis) -> list[Finding]:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=[entity.__name__ for entity in KINDS])
-def test_the_entities_of_a_whole_trace_are_those_that_its_lines_belong_to(kind: Kind) -> None:
+def test_the_entities_of_a_whole_trace_are_those_that_its_lines_belong_to(kind: EntityKind) -> None:
     """No rule is asked here: what a rule looks at cannot be passed over, whatever it finds."""
     count = 0
     for lines in random_traces(1, 40):
         analysis = Analysis("\n".join(lines), path=PATH)
-        trace = Trace(analysis.index, analysis.document.lines)
+        trace = WholeTrace(analysis.index, analysis.document.lines)
         by_lines = set(kind_of(kind.fields, kind.keys, kind.build).whole(trace))
         assert set(kind.whole(trace)) == by_lines
         count += len(by_lines)
@@ -95,15 +88,15 @@ def test_an_edit_builds_as_few_entities_in_a_long_dispatch_as_in_a_short_one(eve
                 for name in ("round-start", "brief-issued", "round-end")
             )
         analysis = Analysis(trace(*lines))
-        whole = Trace(analysis.index, analysis.document.lines)
+        whole = WholeTrace(analysis.index, analysis.document.lines)
         own = [line for line in whole.lines if line.event is not None and line.event.name == event]
         fields = {field for kind in KINDS.values() for field in kind.fields}
         keys = [
             key
-            for named in named_by(whole, own[len(own) // 2], fields)
+            for mention in mentions_of(whole, own[len(own) // 2], fields)
             for kind in KINDS.values()
-            if named.field in kind.fields
-            for key in kind.keys(named)
+            if mention.field in kind.fields
+            for key in kind.keys(mention)
         ]
         counts.add(len(keys))
     assert len(counts) == 1

@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from drive_trace.linter.entities import Trace, named_by
-from drive_trace.linter.lives import KINDS
+from drive_trace.linter.entities import KINDS
+from drive_trace.linter.entities.kind import WholeTrace, mentions_of
 from drive_trace.linter.rule import Finding, Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
@@ -27,7 +27,7 @@ class Judge:
     """What rules find across the lines of a trace: by the rules that are on, with their options."""
 
     def __init__(self, index: Index, lines: Sequence[Line], settings: RuleSettings) -> None:
-        self._trace = Trace(index, lines)
+        self._trace = WholeTrace(index, lines)
         self._checks: dict[type[tuple[Any, ...]], list[Check]] = {}
         for rule in RULES.values():
             if rule.entity in KINDS and settings.severity(rule) is not None:
@@ -71,9 +71,9 @@ class Judge:
             list(KINDS[entity].build(self._trace, key))
 
     def _entities_of(self, line: Line) -> Iterator[EntityKey]:
-        for named in named_by(self._trace, line, self._by_field):
-            for entity in self._by_field[named.field]:
-                for key in KINDS[entity].keys(named):
+        for mention in mentions_of(self._trace, line, self._by_field):
+            for entity in self._by_field[mention.field]:
+                for key in KINDS[entity].keys(mention):
                     if key is not None:
                         yield entity, key
 

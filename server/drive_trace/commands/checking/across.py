@@ -7,11 +7,10 @@ from itertools import chain
 
 from drive_trace.analysis import Analysis
 from drive_trace.commands.formats.findings import Location, RelatedPlace, Reported
-from drive_trace.linter.entities import GradeInFile, RunInFiles
+from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles, SharedEvents
 from drive_trace.linter.rule import Finding, Related
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.linter.shared_events import SharedEvents
 from drive_trace.scorecard.copies import LiveEvents, Overlaps, Twin
 from drive_trace.text.spans import Span
 from drive_trace.trace.places import resolve

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.hover.pointed import run_at
-from drive_trace.linter.lives import Duration, duration
+from drive_trace.linter.entities.dispatches import Duration, duration
 from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
 from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line, LineSet, run_of

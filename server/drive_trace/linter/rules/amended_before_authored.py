@@ -11,7 +11,7 @@ amendments are marked.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities import Unauthored
+from drive_trace.linter.entities.runs import Unauthored
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.trace.places import Place
 

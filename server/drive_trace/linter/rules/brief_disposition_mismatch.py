@@ -12,7 +12,7 @@ more than 100 briefs.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.lives import Brief
+from drive_trace.linter.entities.dispatches import Brief
 from drive_trace.linter.rule import (
     Example,
     Finding,

@@ -11,7 +11,7 @@ that names the path stands between them.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.entities import Amendment
+from drive_trace.linter.entities.runs import Amendment
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place

@@ -12,7 +12,7 @@ among the files that are checked together.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities import GradeInFile, RunInFiles
+from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import shown

@@ -11,8 +11,8 @@ finding for every other file, on the first of the events.
 
 from collections.abc import Iterable
 
+from drive_trace.linter.entities.checked_files import EVENT_ID, SharedEvents
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
-from drive_trace.linter.shared_events import EVENT_ID, SharedEvents
 
 
 def _check(subject: SharedEvents) -> Iterable[Finding]:

@@ -9,7 +9,7 @@ there.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.lives import Span
+from drive_trace.linter.entities.phases import Phase
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
@@ -17,7 +17,7 @@ from drive_trace.vocabulary import LIFETIMES, Entity
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 
-def _check(subject: Span) -> Iterable[Finding]:
+def _check(subject: Phase) -> Iterable[Finding]:
     line, end = subject.begin, subject.end
     if line is None or end is None or subject.of is not _DISPATCH or subject.has_brief:
         return
@@ -30,7 +30,7 @@ def _check(subject: Span) -> Iterable[Finding]:
 RULE = Rule(
     code="dispatch-without-brief",
     severity=Severity.INFORMATION,
-    entity=Span,
+    entity=Phase,
     check=_check,
     summary="A dispatch ended, and had no brief.",
 )

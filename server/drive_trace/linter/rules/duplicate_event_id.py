@@ -9,7 +9,7 @@ be deleted instead.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.entities import SharedId
+from drive_trace.linter.entities.runs import SharedId
 from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
 from drive_trace.trace.places import Place
 

@@ -16,7 +16,8 @@ meant: a verdict can be withdrawn. To repair a trace without changing what was w
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.entities import FeedEvent, GradeInFile, RunInFiles
+from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles
+from drive_trace.linter.entities.runs import FeedEvent
 from drive_trace.linter.rule import (
     Example,
     Finding,

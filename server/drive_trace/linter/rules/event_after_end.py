@@ -11,13 +11,13 @@ A second start or end speaks for itself (`repeated-start`, `repeated-end`). Afte
 
 from collections.abc import Iterable
 
-from drive_trace.linter.lives import Span
+from drive_trace.linter.entities.phases import Phase
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
 
 
-def _check(subject: Span) -> Iterable[Finding]:
+def _check(subject: Phase) -> Iterable[Finding]:
     begin, end = subject.begin, subject.previous_end
     lines: Iterable[Line] = ()
     if subject.is_over:
@@ -35,7 +35,7 @@ def _check(subject: Span) -> Iterable[Finding]:
 RULE = Rule(
     code="event-after-end",
     severity=Severity.INFORMATION,
-    entity=Span,
+    entity=Phase,
     check=_check,
     summary="An event belongs to a dispatch or round that had ended.",
 )

@@ -7,7 +7,7 @@ line is not JSON: somebody may still be writing it, and that it is broken is sai
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities import FileEnd
+from drive_trace.linter.entities.runs import FileEnd
 from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Rule, Severity
 from drive_trace.text.spans import Span, is_blank
 from drive_trace.trace.line import DiagnosticKind

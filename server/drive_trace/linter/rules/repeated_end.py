@@ -9,12 +9,12 @@ duration compared with the timestamps.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.lives import Span
+from drive_trace.linter.entities.phases import Phase
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 
 
-def _check(subject: Span) -> Iterable[Finding]:
+def _check(subject: Phase) -> Iterable[Finding]:
     line, end = subject.begin, subject.previous_end
     if line is None or end is None or not subject.is_over or subject.before is not end:
         return
@@ -26,7 +26,7 @@ def _check(subject: Span) -> Iterable[Finding]:
 RULE = Rule(
     code="repeated-end",
     severity=Severity.WARNING,
-    entity=Span,
+    entity=Phase,
     check=_check,
     summary="A dispatch or round is ended twice.",
 )

@@ -8,7 +8,7 @@ This speaks alone: a second end is not called never started (`slice-never-starte
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities import SliceEnd
+from drive_trace.linter.entities.runs import SliceEnd
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 

@@ -11,12 +11,12 @@ own.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.lives import Span
+from drive_trace.linter.entities.phases import Phase
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 
 
-def _check(subject: Span) -> Iterable[Finding]:
+def _check(subject: Phase) -> Iterable[Finding]:
     line, previous = subject.begin, subject.previous_start
     if line is None or previous is None or not subject.is_open:
         return
@@ -34,7 +34,7 @@ def _check(subject: Span) -> Iterable[Finding]:
 RULE = Rule(
     code="repeated-start",
     severity=Severity.WARNING,
-    entity=Span,
+    entity=Phase,
     check=_check,
     summary="A dispatch or round is started twice.",
 )

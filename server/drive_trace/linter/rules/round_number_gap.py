@@ -11,7 +11,7 @@ where a round is started again (`repeated-start`).
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.lives import Misnumbered
+from drive_trace.linter.entities.dispatches import Misnumbered
 from drive_trace.linter.rule import (
     Example,
     Finding,

@@ -12,7 +12,7 @@ Traces that lie anywhere else promise nothing.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.entities import RunStart
+from drive_trace.linter.entities.runs import RunStart
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.paths import promised_run

@@ -8,7 +8,7 @@ either left open on purpose, or mended within the round; or the verdict should b
 from collections.abc import Iterable
 from typing import cast
 
-from drive_trace.linter.lives import Review
+from drive_trace.linter.entities.dispatches import Review
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place

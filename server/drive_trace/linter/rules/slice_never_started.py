@@ -10,7 +10,7 @@ the run names the slice: the start may be there.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_id
-from drive_trace.linter.entities import SliceEnd
+from drive_trace.linter.entities.runs import SliceEnd
 from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place

@@ -7,7 +7,7 @@ Feeds, retros, health checks and `project-closed` do not count: they belong afte
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities import FeedEvent
+from drive_trace.linter.entities.runs import FeedEvent
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import EVENTS, GRADE

@@ -6,7 +6,7 @@ event that was replaced is history: it has no effect on the verdict or the token
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities import FeedEvent
+from drive_trace.linter.entities.runs import FeedEvent
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 

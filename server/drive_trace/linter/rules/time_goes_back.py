@@ -9,7 +9,7 @@ Only events of one run are compared: runs that share a file may have happened at
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities import Neighbours
+from drive_trace.linter.entities.runs import Neighbours
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.trace.times import in_words, milliseconds_between

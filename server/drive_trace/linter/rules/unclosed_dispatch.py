@@ -10,7 +10,7 @@ Nothing is said while a rejected or unknown line below names the dispatch: the e
 
 from collections.abc import Iterable
 
-from drive_trace.linter.lives import Span
+from drive_trace.linter.entities.phases import Phase
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
@@ -18,7 +18,7 @@ from drive_trace.vocabulary import LIFETIMES, Entity
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 
-def _check(subject: Span) -> Iterable[Finding]:
+def _check(subject: Phase) -> Iterable[Finding]:
     line = subject.begin
     if line is None or subject.of is not _DISPATCH or not subject.is_unclosed:
         return
@@ -32,7 +32,7 @@ def _check(subject: Span) -> Iterable[Finding]:
 RULE = Rule(
     code="unclosed-dispatch",
     severity=Severity.HINT,
-    entity=Span,
+    entity=Phase,
     check=_check,
     summary="A dispatch has no end, though its run went on.",
 )

@@ -9,7 +9,7 @@ Nothing is said while a rejected or unknown line below names the round: the end 
 
 from collections.abc import Iterable
 
-from drive_trace.linter.lives import Span
+from drive_trace.linter.entities.phases import Phase
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
@@ -17,7 +17,7 @@ from drive_trace.vocabulary import LIFETIMES, Entity
 _ROUND = LIFETIMES[Entity.ROUND]
 
 
-def _check(subject: Span) -> Iterable[Finding]:
+def _check(subject: Phase) -> Iterable[Finding]:
     line = subject.begin
     if line is None or subject.of is not _ROUND or not subject.is_unclosed:
         return
@@ -31,7 +31,7 @@ def _check(subject: Span) -> Iterable[Finding]:
 RULE = Rule(
     code="unclosed-round",
     severity=Severity.HINT,
-    entity=Span,
+    entity=Phase,
     check=_check,
     summary="A round has no end, though its dispatch went on.",
 )

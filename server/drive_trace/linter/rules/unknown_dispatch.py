@@ -12,7 +12,7 @@ each event are marked; what stands after its end is `event-after-end`.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_id
-from drive_trace.linter.lives import Span
+from drive_trace.linter.entities.phases import Phase
 from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
@@ -21,7 +21,7 @@ from drive_trace.vocabulary import LIFETIMES, Entity
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 
-def _check(subject: Span) -> Iterable[Finding]:
+def _check(subject: Phase) -> Iterable[Finding]:
     if subject.of is _DISPATCH and subject.is_unstarted:
         message = f"no `dispatch-start` of this run starts the dispatch {shown(subject.id)}"
         for line in (*subject.lines, subject.end):
@@ -36,7 +36,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="unknown-dispatch",
     severity=Severity.WARNING,
-    entity=Span,
+    entity=Phase,
     check=_check,
     fixes=_fixes,
     summary="An event belongs to a dispatch that was never started.",

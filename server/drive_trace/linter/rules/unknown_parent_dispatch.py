@@ -11,7 +11,7 @@ unknown line of the run names the parent: its start may be there.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_id
-from drive_trace.linter.entities import Resumption
+from drive_trace.linter.entities.dispatches import Resumption
 from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place

@@ -14,7 +14,7 @@ another dispatch, the id of that dispatch.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replace_id, replace_value
-from drive_trace.linter.lives import Span
+from drive_trace.linter.entities.phases import Phase
 from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
@@ -25,7 +25,7 @@ _ROUND = LIFETIMES[Entity.ROUND]
 _DISPATCH = LIFETIMES[Entity.DISPATCH].field
 
 
-def _check(subject: Span) -> Iterable[Finding]:
+def _check(subject: Phase) -> Iterable[Finding]:
     if subject.of is _ROUND and subject.is_unstarted:
         message = f"no `round-start` of this run starts the round {shown(subject.id)}"
         for line in (*subject.lines, subject.end):
@@ -59,7 +59,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 RULE = Rule(
     code="unknown-round",
     severity=Severity.WARNING,
-    entity=Span,
+    entity=Phase,
     check=_check,
     fixes=_fixes,
     summary="An event belongs to a round that was never started.",

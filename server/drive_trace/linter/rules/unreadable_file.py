@@ -13,7 +13,7 @@ command line.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities import UnreadFile
+from drive_trace.linter.entities.checked_files import UnreadFile
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span

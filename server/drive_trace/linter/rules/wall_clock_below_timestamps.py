@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.lives import TOLERANCES, Duration
+from drive_trace.linter.entities.dispatches import TOLERANCES, Duration
 from drive_trace.linter.rule import Example, Finding, Message, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.trace.times import in_words
