@@ -84,17 +84,7 @@ def test_event_names_stand_where_events_are_declared_judged_or_scored() -> None:
 def test_every_command_module_is_a_command() -> None:
     from drive_trace.commands import cli
 
-    support = {
-        "__init__",
-        "completing",
-        "feed_writing",
-        "paths",
-        "streams",
-        "terminal",
-        "usage",
-        "usage_json",
-        "writing",
-    }
+    support = {"__init__", "checking", "paths", "terminal", "usage", "writing"}
     modules = {path.stem for path in (ROOT / "server/drive_trace/commands").glob("*.py")}
     assert set(cli.commands) == modules - support
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from drive_trace import TraceEvent
 from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import SETTABLE
-from drive_trace.storage.configuration import CONFIGURATION_NAME, SEVERITIES
+from drive_trace.storage.projects import CONFIGURATION_NAME, SEVERITIES
 from drive_trace.vocabulary import EVENTS, EventType
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from drive_trace.linter.edits import capped
@@ -18,6 +17,7 @@ from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Message, Related,
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.report.event_log import Event, TraceLog
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
+from drive_trace.scorecard.scored_trace import ScoredTrace
 from drive_trace.scorecard.summary import (
     RunSummary,
     TraceSummary,
@@ -236,10 +236,7 @@ def summarize_text(
     it is joined with no other.
     """
     records = text.split("\n") if isinstance(text, str) else text
-    document = Document(records, partial(read_lines, only_score=True))
-    index = Index()
-    index.add(document.lines)
-    return finish(summarize(index, lambda line: document.number(line) + 1, path, alone=alone))
+    return ScoredTrace(records, path).summary(alone=alone)
 
 
 def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
@@ -248,13 +245,10 @@ def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
     The trace is given as its text, or as its records without their newlines.
     """
     records = text.split("\n") if isinstance(text, str) else text
-    document = Document(records, partial(read_lines, only_score=True))
-    index = Index()
-    index.add(document.lines)
-    events = _events(document.lines, path)
-    invalid = tuple(n for n, line in enumerate(document.lines, 1) if line.is_rejected)
-    summary = finish(summarize(index, lambda line: document.number(line) + 1, path))
-    return TraceLog(summary, events, invalid)
+    trace = ScoredTrace(records, path)
+    lines = trace.document.lines
+    invalid = tuple(n for n, line in enumerate(lines, 1) if line.is_rejected)
+    return TraceLog(trace.summary(), _events(lines, path), invalid)
 
 
 def events_of_run(lines: Sequence[Line], run_id: str, path: str = "") -> tuple[Event, ...]:

@@ -113,18 +113,18 @@ def test_permissions_links_and_folder(tmp_path: Path) -> None:
 def test_a_file_that_changes_meanwhile_is_left_and_reported_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from drive_trace.commands.checking import repairs
+    from drive_trace.commands import checking
 
     path, other = write(tmp_path, "a.jsonl", COMMA), write(tmp_path, "b.jsonl", COMMA)
-    fixed = repairs.fix_all
+    fixed = checking.fix_all
 
     def slowly(*args: object, **kwargs: object) -> int:
         with path.open("a") as file:
             file.write(CLEAN)
-        monkeypatch.setattr(repairs, "fix_all", fixed)
+        monkeypatch.setattr(checking, "fix_all", fixed)
         return fixed(*args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(repairs, "fix_all", slowly)
+    monkeypatch.setattr(checking, "fix_all", slowly)
     ran = fix(path, other)
     assert ran.code == 2
     assert ran.err == f"drive-trace: {path}: is not fixed: it changed in the meantime; try again\n"

@@ -20,8 +20,8 @@ pytestmark = [
 
 IMPATIENT = """
 import pathlib
-from drive_trace.storage import locks
-locks.PATIENCE, locks.LOCKS = 0.0, pathlib.Path({!r})
+from drive_trace.storage import appending
+appending.PATIENCE, appending.LOCKS = 0.0, pathlib.Path({!r})
 from drive_trace.commands import main
 main()
 """

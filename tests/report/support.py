@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from drive_trace.analysis import read_log
-from drive_trace.report.contents import Report, report_on, to_json
+from drive_trace.report.contents import FullReport, report_on, to_json
 from tests.support.fixtures import trace
 
 HOSTILE = (
@@ -26,7 +26,7 @@ HOSTILE = (
 """What a trace may say in every place where it can say anything."""
 
 
-def report_of(*traces: str) -> Report:
+def report_of(*traces: str) -> FullReport:
     """The report on traces called a.jsonl, b.jsonl, …"""
     paths = [f"{chr(ord('a') + number)}.jsonl" for number in range(len(traces))]
     return report_on([read_log(each, path) for each, path in zip(traces, paths, strict=True)])

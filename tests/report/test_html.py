@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from drive_trace.report.html.markup import Html, join, tag, untrusted
-from drive_trace.report.html.page import report_html
-from drive_trace.report.html.style import STYLE
+from drive_trace.report.html.page import STYLE, report_html
 from drive_trace.report.markdown import report_markdown
 from tests.report.support import HOSTILE, hostile_trace, report_of
 from tests.scorecard.support import PASSED, TRIPLES, event, graded

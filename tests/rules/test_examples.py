@@ -13,7 +13,7 @@ from urllib.request import url2pathname
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.commands.checking.across import Across
+from drive_trace.commands.checking import Across
 from drive_trace.commands.formats.findings import unreadable
 from drive_trace.linter import rules
 from drive_trace.linter.rule import Example, Finding, Fix, Rule

@@ -1,4 +1,4 @@
-"""What counts of a feed, found from the end of a trace: the same as when all of it is read."""
+"""What a trace says of a run's feed: the same as what the scorecard says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drive_trace.analysis import read_log, summarize_text
-from drive_trace.scorecard.feed_state import feed_state, has_run, runs_named
+from drive_trace.scorecard.scored_trace import ScoredTrace
+from drive_trace.storage.run_files import runs_named
+from drive_trace.storage.traces import records_of
 from drive_trace.vocabulary import COST, EVENTS, GRADE
 from tests.support.client_text import event, graded, tokens, triage
 
@@ -20,23 +22,23 @@ TRACES = Path(__file__).parents[1] / "conformance/traces.jsonl"
 
 def check(text: str) -> Counter[str]:
     """Compare with the summary that the scorecard is made of; gives what there was to see."""
-    data, summary = text.encode(), summarize_text(text)
+    trace, summary = ScoredTrace(text.split("\n")), summarize_text(text)
     agents: dict[str, set[str]] = {run.run_id: set() for run in summary.runs}
     for each in read_log(text).events:
         agents[each.run_id].add(str(each.values["orchestrator_agent_id"] or " "))
     seen: Counter[str] = Counter()
     for run in summary.runs:
         for feed, recorded in ((GRADE, run.correctness), (COST, run.tokens)):
-            state = feed_state(data, EVENTS[feed], run.run_id)
+            state = trace.feed_state(EVENTS[feed], run.run_id)
             assert state.knows_run
             named = sorted(agents[run.run_id] - {" "})
             assert state.agent_id == (named[0] if len(named) == 1 else None)
-            assert has_run(data, run.run_id)
             assert state.counted == (recorded and (recorded.values, recorded.line, recorded.ts))
             dropped = [each for each in run.rejected if each.event_name == feed]
             unplaced = [each for each in run.unplaced if each.event_name == feed]
             if run.unplaced_count == len(run.unplaced):
-                assert list(state.rejected) == sorted(dropped + unplaced)
+                mine = [each for each in state.rejected if each.event_name == feed]
+                assert mine == sorted(dropped + unplaced)
             alike = [each._replace(path="") for each in summary.lookalikes if each.meant == feed]
             assert list(state.lookalikes) == [
                 each for each in alike if each.run_id in {run.run_id, None}
@@ -44,8 +46,8 @@ def check(text: str) -> Counter[str]:
             seen["counted"] += recorded is not None
             seen["rejected"] += bool(dropped)
     for missing in ("no-such-run", "", '"', "x" * 99):
-        assert not has_run(data, missing)
-        assert feed_state(data, EVENTS[GRADE], missing).counted is None
+        state = trace.feed_state(EVENTS[GRADE], missing)
+        assert (state.knows_run, state.counted) == (False, None)
     return seen
 
 
@@ -70,11 +72,10 @@ def escaped(line: str) -> str:
 
 def test_names_may_be_written_as_escapes() -> None:
     text = graded("pass", None, None) + triage() + escaped(graded("fail", "pass", None)) + triage()
-    state = feed_state(text.encode(), EVENTS[GRADE], "run-1")
+    state = ScoredTrace(text.split("\n")).feed_state(EVENTS[GRADE], "run-1")
     assert state.counted is not None
     assert state.counted.line == 3
     assert state.counted.values == {"mechanical": "fail", "qa": "pass", "intent": None}
-    assert has_run(escaped(triage()).encode(), "run-1")
     check(text)
 
 
@@ -119,7 +120,7 @@ def test_on_any_trace(lines: list[str], ended: bool) -> None:
 def test_a_byte_that_is_no_utf8_is_read_as_readers_do() -> None:
     other = triage(input_ref="caf\xe9", orchestrator_agent_id="a").encode("latin-1")
     grade = graded("pass", None, None, by="\xe9").encode("latin-1")
-    state = feed_state(other + grade, EVENTS[GRADE], "run-1")
+    state = ScoredTrace(records_of(other + grade)).feed_state(EVENTS[GRADE], "run-1")
     assert state.counted is not None
     assert (state.counted.line, state.agent_id) == (2, "a")
 

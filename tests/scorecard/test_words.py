@@ -10,7 +10,8 @@ import pytest
 
 from drive_trace.analysis import summarize_text
 from drive_trace.scorecard.card import score, to_json
-from drive_trace.scorecard.render import compact, duration, markdown, run_page, text
+from drive_trace.scorecard.render import markdown, run_page, text
+from drive_trace.text.wording import compact, duration
 from tests.scorecard.support import PASSED, TRIPLES, card_of, event, graded
 from tests.support.fixtures import trace
 from tests.support.snapshots import Snapshots, stored

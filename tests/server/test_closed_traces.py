@@ -19,7 +19,7 @@ from drive_trace.lsp.workspace.trace_folders import TraceFolders
 from drive_trace.scorecard.card import score, score_run
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import Found, find_traces
-from drive_trace.storage.more_files import MoreFiles
+from drive_trace.storage.patterns import MoreFiles
 from drive_trace.tasks import Task, finish
 from drive_trace.text.spans import PositionEncoding
 from tests.support.client_text import event, graded, triage

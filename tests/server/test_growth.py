@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.commands.usage_json import UnreadableError, values
+from drive_trace.commands.usage import UsageLogError, values
 from drive_trace.json_text import parse
 from drive_trace.linter.joining import join
 from drive_trace.lsp import server as server_module
@@ -168,7 +168,7 @@ def test_a_key_that_stands_twice_far_behind_in_a_usage() -> None:
         text = "{" + keys + '"k":1,"k":2}'
 
         def refused() -> None:
-            with pytest.raises(UnreadableError, match="has the key `k` twice"):
+            with pytest.raises(UsageLogError, match="has the key `k` twice"):
                 list(values(text))
 
         return refused

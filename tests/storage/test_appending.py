@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from drive_trace.storage import appending
-from drive_trace.storage.appending import AppendError, locked_trace, locked_with
-from drive_trace.storage.locks import lock
-from drive_trace.storage.recording import Written, append_event
+from drive_trace.storage.appending import AppendError, lock, locked_trace, locked_with
+from drive_trace.storage.recording import Appended, append_event
 from drive_trace.storage.traces import Problem
 from tests.storage.support import ROOT, events, slice_started
 from tests.support.client_text import triage
@@ -27,7 +26,7 @@ from tests.support.client_text import triage
 def append(path: Path) -> str:
     """Append a valid event; gives the sentence that says why it was not done."""
     written = append_event(str(path), slice_started())
-    if isinstance(written, Written):
+    if isinstance(written, Appended):
         return ""
     assert isinstance(written, Problem)
     assert "\n" not in written.message
@@ -56,7 +55,7 @@ def test_nothing_lands_on_a_line_that_was_not_ended(tmp_path: Path, end: str) ->
     before = triage() + (end or triage()[:-1])
     path.write_bytes(before.encode())
     written = append_event(str(path), slice_started())
-    assert isinstance(written, Written)
+    assert isinstance(written, Appended)
     assert path.read_bytes().decode() == f"{before}\n{written.record}\n"
     (note,) = written.notes
     assert note.startswith("line 2 was not ended by a newline, so one was put before the new event")
@@ -67,7 +66,7 @@ def test_a_torn_character_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     path.write_bytes(b'{"a":"\xc3')
     written = append_event(str(path), slice_started())
-    assert isinstance(written, Written)
+    assert isinstance(written, Appended)
     assert path.read_bytes() == b'{"a":"\xc3\n' + written.record.encode() + b"\n"
 
 
@@ -311,7 +310,7 @@ def test_a_writer_that_is_killed_with_the_lock_leaves_none(tmp_path: Path) -> No
     ended = subprocess.run([sys.executable, "-c", code, path], check=False)
     assert ended.returncode == -signal.SIGKILL
     written = append_event(str(path), slice_started())
-    assert isinstance(written, Written)
+    assert isinstance(written, Appended)
     assert len(written.notes) == 1
     torn, whole, end = path.read_text().split("\n")
     assert torn == '{"event_type":"correctness-rec'

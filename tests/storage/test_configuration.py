@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES, SETTABLE
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.storage.configuration import SEVERITIES, Configuration
 from drive_trace.storage.configuration_text import read_client_rules, read_configuration
+from drive_trace.storage.projects import SEVERITIES, Configuration
 
 SCHEMA = Path(__file__).parents[2] / "schemas/configuration.schema.json"
 OFF = RuleSettings({"unknown-value": None})

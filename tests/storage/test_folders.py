@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.storage.folders import list_folder
+from drive_trace.storage.linked_files import list_folder
 
 
 @pytest.fixture

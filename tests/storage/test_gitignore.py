@@ -13,7 +13,7 @@ import pytest
 
 from drive_trace.storage.configuration_text import read_configuration
 from drive_trace.storage.finding import LeftOut, Reason, find_traces
-from drive_trace.storage.gitignore import Patterns, as_bytes, patterns_of
+from drive_trace.storage.patterns import Patterns, as_bytes, patterns_of
 from tests.support.growth import assert_linear
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git to agree with")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from drive_trace.storage.finding import find_traces
-from drive_trace.storage.more_files import MoreFiles
+from drive_trace.storage.patterns import MoreFiles
 
 FOLDER = Path("/home/work")
 

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from drive_trace.storage import replace
-from drive_trace.storage.recording import Written, append_event
+from drive_trace.storage.recording import Appended, append_event
 from drive_trace.storage.replace import replace_content, write_whole
 from tests.storage.support import slice_started
 
@@ -132,7 +132,7 @@ def test_what_is_appended_while_a_file_is_replaced_is_kept(path: Path) -> None:
 
     def append() -> None:
         for _ in range(events):
-            assert isinstance(append_event(str(path), slice_started()), Written)
+            assert isinstance(append_event(str(path), slice_started()), Appended)
 
     writer = Thread(target=append)
     writer.start()

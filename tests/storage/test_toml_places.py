@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drive_trace.storage.toml_places import Task, excess, toml_places
+from drive_trace.storage.toml_places import KeyPath, excess, toml_places
 
 DOCUMENT = '''# comment
 a = 1
@@ -38,7 +38,7 @@ z = [[], [[1]]]
 '''
 
 
-def at(data: Any, steps: Task) -> Any:
+def at(data: Any, steps: KeyPath) -> Any:
     for step in steps:
         data = data[step]
     return data
@@ -61,7 +61,7 @@ def check(text: str) -> None:
             assert tomllib.loads(f"k = {value}")["k"] == wanted[steps]
 
 
-def walk(data: Any, steps: Task = ()) -> Any:
+def walk(data: Any, steps: KeyPath = ()) -> Any:
     pairs = data.items() if isinstance(data, dict) else enumerate(data)
     for step, each in pairs:
         yield (*steps, step), each

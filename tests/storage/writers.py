@@ -13,7 +13,7 @@ import os
 import sys
 
 from drive_trace.authoring.drafts import draft_event
-from drive_trace.storage.recording import Merged, Written, append_event, record_feed
+from drive_trace.storage.recording import Appended, Merged, append_event, record_feed
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 
 
@@ -31,7 +31,7 @@ def emit(trace: str, name: str, number: int) -> None:
     payload = {"slice_slug": f"{name}-{number}", "slice_index": number, "linear_ref": "é" * 40}
     draft = draft_event("slice-started", name, None, json.dumps(payload))
     written = append_event(trace, draft)
-    assert isinstance(written, Written), written
+    assert isinstance(written, Appended), written
     say(f"slice {number}")
 
 

@@ -20,7 +20,7 @@ from drive_trace.commands.report import report
 from drive_trace.commands.schema import schema
 from drive_trace.commands.score import score
 from drive_trace.commands.serve import serve
-from drive_trace.commands.streams import OutputError, give_up_output, open_streams
+from drive_trace.commands.terminal import OutputError, give_up_output, open_streams
 from drive_trace.commands.tokens import tokens
 from drive_trace.interrupts import (
     EXIT_INTERRUPTED,

@@ -6,9 +6,7 @@ import sys
 
 import click
 
-from drive_trace.commands.checking.baselines import write_baselines
-from drive_trace.commands.checking.repairs import Repairs
-from drive_trace.commands.checking.run import Run
+from drive_trace.commands.checking import Checking, Repairs, write_baselines
 from drive_trace.commands.formats import FORMATS
 from drive_trace.commands.formats.findings import Totals
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
@@ -108,7 +106,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
         with_baseline = not (no_baseline or write_baseline)
         projects = Projects(".", configuration=config, with_baseline=with_baseline)
     repairs = Repairs(suggestions=unsafe_fixes, only_show=diff) if fix or diff else None
-    run, reading = Run(projects, repairs), Reading(paths, no_ignore=no_ignore)
+    run, reading = Checking(projects, repairs), Reading(paths, no_ignore=no_ignore)
     reports = run.reports(reading)
     notes: list[str] = []
     if write_baseline:

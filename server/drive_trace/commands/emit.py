@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from drive_trace.authoring.drafts import draft_event, may_erase
-from drive_trace.commands import feed_writing as feeds
-from drive_trace.commands.completing import complete_events
+from drive_trace.commands import writing
+from drive_trace.commands.completion import complete_events
 from drive_trace.commands.writing import done, is_text, read_text, say, target_options
 from drive_trace.storage.recording import append_event, preview_event
 from drive_trace.storage.traces import STDIN
@@ -39,7 +39,7 @@ _MOST = 16 << 20
     help="The orchestrator's session, where it is known.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the line, and write nothing.")
-@feeds.only_this_file_option
+@writing.only_this_file_option
 def emit(  # noqa: PLR0913, PLR0917 - one for each option
     trace_file: str,
     project_run_id: str,
@@ -77,15 +77,15 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
     """
     text = read_text(STDIN, _MOST) if payload == STDIN else payload
     draft = done(draft_event(event, project_run_id, orchestrator_agent_id, text), trace_file)
-    beside = feeds.NOTHING_BESIDE
+    beside = writing.NOTHING_BESIDE
     if may_erase(draft) and not only_this_file:
-        beside = feeds.found_beside(trace_file, project_run_id)
+        beside = writing.found_beside(trace_file, project_run_id)
     outcome = (
         preview_event(trace_file, draft, beside.paths)
         if dry_run
         else append_event(trace_file, draft, beside.paths, waiting=say)
     )
-    written = feeds.done_with(beside, outcome, trace_file)
+    written = writing.done_with(beside, outcome, trace_file)
     for note in written.notes:
         say(f"{trace_file}: {note}")
     if dry_run:

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 import click
 
-from drive_trace.commands.completing import complete_files
-from drive_trace.commands.terminal import Progress
+from drive_trace.commands.completion import complete_files
+from drive_trace.commands.terminal import ProgressLine
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import LeftOut, find_traces, omitted
-from drive_trace.storage.traces import Problem, Trace, read_trace
+from drive_trace.storage.traces import Problem, TraceFile, read_trace
 from drive_trace.text.escaping import printable
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -44,8 +44,8 @@ class Reading:
         self._paths = paths or (".",)
         self._no_ignore = no_ignore
 
-    def __iter__(self) -> Iterator[Trace]:
-        progress = Progress("reading traces")
+    def __iter__(self) -> Iterator[TraceFile]:
+        progress = ProgressLine("reading traces")
         for found in progress.over(find_traces(self._paths, everywhere=self._no_ignore)):
             if isinstance(found, LeftOut):
                 self.left_out.append(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from drive_trace.commands import feed_writing as feeds
+from drive_trace.commands import writing
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.writing import new_run_option, target_options
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
@@ -20,7 +20,7 @@ _OUTCOME = click.Choice(list(_SHAPE.meanings))
 @click.option("--qa", type=_OUTCOME, help="The QA run.")
 @click.option("--intent", type=_OUTCOME, help="The judge's verdict: is it what was meant?")
 @new_run_option
-@feeds.only_this_file_option
+@writing.only_this_file_option
 @paths_argument
 def record(  # noqa: PLR0913, PLR0917 - one for each option
     trace_file: str,
@@ -66,11 +66,9 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
     changes = {name: value for name, value in given.items() if value is not None}
     if not changes:
         raise click.UsageError("name what to record: --mechanical, --qa or --intent")
-    request = feeds.Request(
+    request = writing.Request(
         trace_file, project_run_id, GRADE, changes, new_run, only_this_file, paths
     )
-    recorded = feeds.record(request)
-    feeds.say_outdated(request, recorded)
-    run = recorded.score()
-    assert run is not None  # it has the grade that was just recorded
-    feeds.tell_recorded(request, recorded, run.headline)
+    recorded = writing.record(request)
+    writing.say_outdated(request, recorded)
+    writing.tell_recorded(request, recorded, recorded.score.headline)

@@ -13,11 +13,11 @@ from drive_trace import __version__
 from drive_trace.analysis import read_log
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.storage.finding import omitted
-from drive_trace.storage.report_files import write_report
+from drive_trace.storage.replace import write_report
 from drive_trace.text.escaping import in_json, printable
 
 if TYPE_CHECKING:
-    from drive_trace.report.contents import Report
+    from drive_trace.report.contents import FullReport
 
 _FORMATS = ("markdown", "json", "html")
 _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
@@ -75,7 +75,7 @@ def report(
     sys.exit(2 if reading.unread else 0)
 
 
-def _rendered(report: Report, output_format: str) -> str:
+def _rendered(report: FullReport, output_format: str) -> str:
     if output_format == "html":
         from drive_trace.report.html.page import report_html  # noqa: PLC0415 - as above
 

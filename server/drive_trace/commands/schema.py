@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from drive_trace.commands.completing import complete_events
+from drive_trace.commands.completion import complete_events
 from drive_trace.commands.writing import EXIT_UNUSABLE, say
-from drive_trace.storage.schemas import event_schema
+from drive_trace.storage.pages import event_schema
 from drive_trace.text.wording import shown
 from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.slips import event_meant

@@ -14,16 +14,16 @@ from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.card import score as join
-from drive_trace.scorecard.render import markdown, plain, text
+from drive_trace.scorecard.render import markdown, text
 from drive_trace.scorecard.summary import TraceSummary, without_text
 from drive_trace.storage.finding import omitted
-from drive_trace.text.escaping import in_json
+from drive_trace.text.escaping import in_json, plain
 
 _MOST_NAMED = 10
 
 
 def _table(card: ScoreCard) -> str:
-    from drive_trace.scorecard.table import table  # noqa: PLC0415 - scripts need it not
+    from drive_trace.scorecard.render import table  # noqa: PLC0415 - scripts need it not
 
     return table(card, columns(), paint)
 

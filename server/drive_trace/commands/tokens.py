@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from drive_trace.commands import feed_writing as feeds
-from drive_trace.commands.completing import complete_files
+from drive_trace.commands import writing
+from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.usage import total_usage
 from drive_trace.commands.writing import done, new_run_option, read_text, say, target_options
@@ -35,7 +35,7 @@ _COUNT = _Count(min=0)
     help="Sum up the usage objects of the agents' SDK in FILE; - is standard input.",
 )
 @new_run_option
-@feeds.only_this_file_option
+@writing.only_this_file_option
 @paths_argument
 def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     trace_file: str,
@@ -91,7 +91,7 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
             say(note)
     if not changes:
         raise click.UsageError("name what to record: at least one figure, or --usage with one")
-    request = feeds.Request(
+    request = writing.Request(
         trace_file, project_run_id, COST, changes, new_run, only_this_file, paths
     )
-    feeds.tell_recorded(request, feeds.record(request), "tokens recorded")
+    writing.tell_recorded(request, writing.record(request), "tokens recorded")

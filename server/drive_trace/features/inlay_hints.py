@@ -18,9 +18,9 @@ from drive_trace.features.hover.pointed import HoverOptions, Pointed
 from drive_trace.features.markup import plain
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
-from drive_trace.scorecard.render import compact, duration
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding
+from drive_trace.text.wording import compact, duration
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, Status, event_of
 from drive_trace.trace.places import Part, Place, pair_at, syntax_of

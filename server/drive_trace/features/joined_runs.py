@@ -10,10 +10,10 @@ from urllib.parse import quote
 
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.caveats import CaveatCode
-from drive_trace.scorecard.render import card_markdown, code, lens_title, plain
+from drive_trace.scorecard.render import card_markdown, lens_title
 from drive_trace.scorecard.summary import RunSummary
 from drive_trace.scorecard.verdict import NO_SIGNAL
-from drive_trace.text.escaping import printable
+from drive_trace.text.escaping import code, plain, printable
 
 _MOST = 8
 """Files that are named; a hover is small."""

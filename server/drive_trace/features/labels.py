@@ -8,8 +8,9 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.joined_runs import Joined, of_one_file
 from drive_trace.features.outline import Leaf, Node
 from drive_trace.json_text.strings import strings_named
-from drive_trace.scorecard.render import compact, duration, plain
 from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict
+from drive_trace.text.escaping import plain
+from drive_trace.text.wording import compact, duration
 from drive_trace.trace.line import REJECTING, FlaggedLine, Line, Status
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import (

@@ -37,7 +37,6 @@ def feed_at(analysis: Analysis, scope: Scope, name: str, joined: Joined) -> Join
         counted_in(counted, number(counted)) if counted is not None else None,
         (dropped(rejected, number(rejected)),) if isinstance(rejected, FlaggedLine) else (),
         (),
-        (),
         scope.agent_id,
     )
     said = joined(scope.run_id) if scope.run_id is not None else None
@@ -81,4 +80,4 @@ def _feed_of(part: RunSummary, name: str) -> FeedState:
     recorded: Recorded | None = part.correctness if name == GRADE else part.tokens
     counted = Counted(recorded.values, recorded.line, recorded.ts) if recorded is not None else None
     rejected = tuple(each for each in (*part.rejected, *part.unplaced) if each.feed == name)
-    return FeedState(bool(part.event_count), counted, rejected, (), (), None)
+    return FeedState(bool(part.event_count), counted, rejected, (), None)

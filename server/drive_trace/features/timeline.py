@@ -8,8 +8,8 @@ from itertools import chain
 from drive_trace.report.event_log import Event, EventLog, TraceLog
 from drive_trace.report.timeline import DispatchSpan, RoundSpan, marks, timelines
 from drive_trace.scorecard.card import as_double
-from drive_trace.scorecard.render import plain
 from drive_trace.scorecard.summary import TraceSummary
+from drive_trace.text.escaping import plain
 from drive_trace.trace.times import epoch_milliseconds
 from drive_trace.vocabulary import EVENTS
 

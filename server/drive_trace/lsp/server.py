@@ -39,8 +39,8 @@ from drive_trace.lsp.workspace.settings_source import SettingsSource
 from drive_trace.lsp.workspace.symbols import Symbols
 from drive_trace.lsp.workspace.watched_files import from_any_folder, watched
 from drive_trace.storage.finding import TRACE_GLOBS
-from drive_trace.storage.more_files import MoreFiles
 from drive_trace.storage.pages import rule_url
+from drive_trace.storage.patterns import MoreFiles
 
 log = logging.getLogger(__name__)
 

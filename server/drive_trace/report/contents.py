@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from drive_trace.report import metrics, timeline
-from drive_trace.report.assertions import Checked, Status, check_all
+from drive_trace.report.assertions import Checked, CheckResult, check_all
 from drive_trace.report.event_log import Event, EventLog, TraceLog
 from drive_trace.report.metrics import Measured
 from drive_trace.report.timeline import Timelines
@@ -54,7 +54,7 @@ class LineCount(NamedTuple):
     unknown: int
 
 
-class Report(NamedTuple):
+class FullReport(NamedTuple):
     """Everything that a report shows."""
 
     card: ScoreCard
@@ -78,7 +78,7 @@ class Report(NamedTuple):
             f"line{'s' * (invalid != 1)} (rejected) and {unknown:,} of unknown event types."
         )
 
-    def count(self, status: Status) -> int:
+    def count(self, status: CheckResult) -> int:
         """How many assertions came out so."""
         return sum(checked.outcome.status is status for checked in self.assertions)
 
@@ -96,13 +96,13 @@ _NONE = LineCount(0, 0, 0)
 
 def report_on(
     traces: Sequence[TraceLog], unread: Sequence[Unread] = (), left_out: Omitted = NOTHING_OMITTED
-) -> Report:
+) -> FullReport:
     """Make the report on traces: runs joined by their id, events one trace after another.
     ``unread`` are the inputs that could not be read, ``left_out`` is that of
     :attr:`ScoreCard.left_out`.
     """
     log = EventLog(traces)
-    return Report(
+    return FullReport(
         card=scorecard.score([trace.summary for trace in traces], unread)._replace(
             left_out=left_out
         ),
@@ -113,10 +113,10 @@ def report_on(
     )
 
 
-def report_on_run(run: RunScore, events: Sequence[Event]) -> Report:
+def report_on_run(run: RunScore, events: Sequence[Event]) -> FullReport:
     """Make the report on one run of a trace, given its events."""
     log = EventLog([TraceLog(TraceSummary("", (), (), ()), tuple(events), ())])
-    return Report(
+    return FullReport(
         card=ScoreCard((run,), ()),
         metrics=metrics.measure(log),
         assertions=check_all(log),
@@ -133,7 +133,7 @@ def count_lines(trace: TraceLog) -> LineCount:
 # As JSON
 
 
-def to_json(report: Report) -> dict[str, object]:
+def to_json(report: FullReport) -> dict[str, object]:
     """The interface of ``report --format json``; the first three keys are the reference's."""
     return {
         "scorecard": scorecard.to_json(report.card),

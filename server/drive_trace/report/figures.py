@@ -10,16 +10,17 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from drive_trace.report.metrics.base import Breakdown, Figure, Measured, Unit, Value
+from drive_trace.report.metrics.base import Breakdown, Figure, FigureUnit, Measured, Value
 from drive_trace.report.timeline import DispatchSpan
-from drive_trace.scorecard.render import NO_SIGNAL, duration
+from drive_trace.scorecard.render import NO_SIGNAL
+from drive_trace.text.wording import duration
 
 UNREADABLE = "n/a (a timestamp cannot be read)"
 _LONGEST = 10**15
 """Milliseconds beyond this are some mistake, and shown as a bare number."""
 
 
-class Table(NamedTuple):
+class FigureTable(NamedTuple):
     """Rows under headers; the first cell of a row names it, and is untrusted."""
 
     caption: str
@@ -34,7 +35,7 @@ class View(NamedTuple):
 
     figures: Sequence[tuple[str, str]]
     """Label and value."""
-    tables: Sequence[Table]
+    tables: Sequence[FigureTable]
 
 
 def view(measured: Measured, most: int) -> View:
@@ -54,13 +55,13 @@ def view(measured: Measured, most: int) -> View:
     return View(figures, [table for table in tables if table.rows])
 
 
-def _table(shape: Breakdown, value: Value, most: int) -> Table:
+def _table(shape: Breakdown, value: Value, most: int) -> FigureTable:
     rows = [
         [name, *(_cell(_at(item, at), shape.unit) for _, at in shape.columns)]
         for name, item in _items(value)
     ]
     headers = [shape.key, *(header for header, _ in shape.columns)]
-    return Table(shape.caption, headers, rows[:most], max(0, len(rows) - most))
+    return FigureTable(shape.caption, headers, rows[:most], max(0, len(rows) - most))
 
 
 def _items(value: Value) -> Iterator[tuple[str, Value]]:
@@ -77,24 +78,24 @@ def _at(value: Value, path: Sequence[str]) -> Value:
     return value
 
 
-def _cell(value: Value, unit: Unit) -> str:
+def _cell(value: Value, unit: FigureUnit) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if value is None:
         # A count that stands in no table is of events, of which there were none.
-        return "0" if unit is Unit.COUNT else UNREADABLE
+        return "0" if unit is FigureUnit.COUNT else UNREADABLE
     return quantity(value, unit)
 
 
-def quantity(value: Value, unit: Unit) -> str:
+def quantity(value: Value, unit: FigureUnit) -> str:
     """One figure with its unit."""
     if value is None:
         return NO_SIGNAL
     if not isinstance(value, int | float):
         return str(value)
-    if unit is Unit.SHARE:
+    if unit is FigureUnit.SHARE:
         return f"{value:.0%}"
-    if unit is Unit.MILLISECONDS:
+    if unit is FigureUnit.MILLISECONDS:
         return milliseconds(value)
     return _number(value)
 

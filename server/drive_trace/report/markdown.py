@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drive_trace.report.assertions import Checked, Status
+from drive_trace.report.assertions import Checked, CheckResult
 from drive_trace.report.contents import (
     FACTS,
     PROVENANCE,
     RUN_FACTS,
     SCOPES,
-    Report,
+    FullReport,
     count_lines,
     report_on_run,
 )
 from drive_trace.report.event_log import Event
 from drive_trace.report.figures import (
     DISPATCH_HEADERS,
-    Table,
+    FigureTable,
     chosen,
     cut_dispatches,
     dispatch_rows,
@@ -25,15 +25,20 @@ from drive_trace.report.figures import (
 )
 from drive_trace.report.metrics import GROUPS, Measured
 from drive_trace.scorecard.card import RunScore
-from drive_trace.scorecard.render import caveats, code, markdown, not_read_markdown, run_page
+from drive_trace.scorecard.render import caveats, markdown, not_read_markdown, run_page
+from drive_trace.text.escaping import code
 
 MOST_RUNS = 100
 MOST_ROWS = 50
 _MOST_EVIDENCE = 5
-_MARKS = {Status.PASS: "pass", Status.FAIL: "**FAIL**", Status.NOT_CHECKABLE: "not checkable"}
+_MARKS = {
+    CheckResult.PASS: "pass",
+    CheckResult.FAIL: "**FAIL**",
+    CheckResult.NOT_CHECKABLE: "not checkable",
+}
 
 
-def report_markdown(report: Report) -> str:
+def report_markdown(report: FullReport) -> str:
     """The whole report; long tables are cut, and say so."""
     lines = ["# Drive Trace report", "", *_verdicts(report), ""]
     lines += [markdown(report.card, level=2, most=MOST_RUNS), ""]
@@ -52,7 +57,7 @@ def run_report_markdown(run: RunScore, events: Sequence[Event], verdict: str | N
     return "\n".join([*lines, *_assertions(report), *_provenance(*PROVENANCE)])
 
 
-def _verdicts(report: Report) -> Iterator[str]:
+def _verdicts(report: FullReport) -> Iterator[str]:
     runs = report.card.runs
     yield from not_read_markdown(report.card)
     if len(runs) == 1:
@@ -72,7 +77,7 @@ def _provenance(*said: str) -> Iterator[str]:
     yield from ("## Where the values come from", "", *(f"- {each}" for each in said), "")
 
 
-def _metrics(report: Report, facts: str) -> Iterator[str]:
+def _metrics(report: FullReport, facts: str) -> Iterator[str]:
     yield from ("## Metrics: facts, not a score", "", facts, "")
     for group, title in GROUPS.items():
         yield from (f"### {title}", "")
@@ -91,7 +96,7 @@ def _metric(measured: Measured) -> Iterator[str]:
         yield from _table(table)
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: FigureTable) -> Iterator[str]:
     yield from (f"{table.caption}:", "")
     yield f"| {' | '.join(table.headers)} |"
     yield f"| --- |{' ---: |' * (len(table.headers) - 1)}"
@@ -101,7 +106,7 @@ def _table(table: Table) -> Iterator[str]:
     yield from _left_out(table.left_out, "rows")
 
 
-def _timelines(report: Report) -> Iterator[str]:
+def _timelines(report: FullReport) -> Iterator[str]:
     yield from ("## Dispatches", "")
     if not report.timelines:
         yield from ("No dispatch was recorded.", "")
@@ -118,11 +123,11 @@ def _timelines(report: Report) -> Iterator[str]:
     yield from _left_out(len(report.timelines) - MOST_RUNS, "runs")
 
 
-def _assertions(report: Report) -> Iterator[str]:
+def _assertions(report: FullReport) -> Iterator[str]:
     yield from ("## Assertions", "")
     yield (
-        f"{report.count(Status.PASS)} pass, {report.count(Status.FAIL)} fail, "
-        f"{report.count(Status.NOT_CHECKABLE)} cannot be checked from a trace. They are about "
+        f"{report.count(CheckResult.PASS)} pass, {report.count(CheckResult.FAIL)} fail, "
+        f"{report.count(CheckResult.NOT_CHECKABLE)} cannot be checked from a trace. They are about "
         "how the run was recorded and driven, not about whether its result is right."
     )
     yield from (
@@ -150,7 +155,7 @@ def _evidence(events: Sequence[Event], with_path: bool) -> str:
     return ", ".join(named) + (f" and {more:,} more" if more else "")
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: FullReport) -> Iterator[str]:
     yield from ("## Lines", "", "| file | valid events | invalid lines | unknown event types |")
     yield "| --- | ---: | --- | --- |"
     for trace in report.traces[:MOST_RUNS]:

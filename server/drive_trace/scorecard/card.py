@@ -20,7 +20,7 @@ from drive_trace.scorecard.efficiency import (
     wall_clock,
 )
 from drive_trace.scorecard.finding_caveats import caveats_of, caveats_of_coverage
-from drive_trace.scorecard.lookalikes import UnknownLine
+from drive_trace.scorecard.lookalikes import UnknownEvent
 from drive_trace.scorecard.summary import (
     Recorded,
     Rejected,
@@ -154,7 +154,7 @@ class ScoreCard(NamedTuple):
         return any(run.correctness is not None for run in self.runs)
 
     @property
-    def stray_lookalikes(self) -> tuple[UnknownLine, ...]:
+    def stray_lookalikes(self) -> tuple[UnknownEvent, ...]:
         """Lines of unknown types that look like a feed of no run that is known."""
         known = {run.run_id for run in self.runs}
         found = (each for trace in self.traces for each in trace.lookalikes)

@@ -20,7 +20,7 @@ _LONGEST = 80
 _FEEDS = tuple(event.name for event in EVENTS.values() if event.is_feed)
 
 
-class UnknownLine(NamedTuple):
+class UnknownEvent(NamedTuple):
     """A line of an unknown type."""
 
     path: str
@@ -57,22 +57,22 @@ def _is_near(word: str, feed: str) -> bool:
 
 def unknown_lines(
     lines: Iterable[Line], number: Callable[[Line], int], path: str = ""
-) -> Task[tuple[UnknownLine, ...]]:
+) -> Task[tuple[UnknownEvent, ...]]:
     """What is to be known of lines of unknown types."""
-    found: list[UnknownLine] = []
+    found: list[UnknownEvent] = []
     for batch in in_batches(cast("Iterable[FlaggedLine]", lines)):
         found += [unknown_line(path, number(line), line) for line in batch]
         yield
     return tuple(found)
 
 
-def unknown_line(path: str, number: int, line: FlaggedLine) -> UnknownLine:
+def unknown_line(path: str, number: int, line: FlaggedLine) -> UnknownEvent:
     """What is to be known of a line of an unknown type."""
     meant, ts = meant_feed(line), time_in(line.text)
-    return UnknownLine(path, number, meant, line.event_name or "", line.run_id, ts)
+    return UnknownEvent(path, number, meant, line.event_name or "", line.run_id, ts)
 
 
-def lookalike_phrase(found: Sequence[UnknownLine], most: int = 3) -> str | None:
+def lookalike_phrase(found: Sequence[UnknownEvent], most: int = 3) -> str | None:
     """``line 12 of an unknown type looks like correctness-recorded; it does not count``; None where
     nothing was found.
     """

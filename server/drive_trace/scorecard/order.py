@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from drive_trace.scorecard.copies import Noted, Overlap
-from drive_trace.scorecard.lookalikes import UnknownLine
+from drive_trace.scorecard.lookalikes import UnknownEvent
 from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary, Worked
 from drive_trace.trace.times import is_later, sortable
 from drive_trace.vocabulary import GRADE
 
-IsAfter: TypeAlias = Callable[[Rejected | UnknownLine | Noted], bool]
+IsAfter: TypeAlias = Callable[[Rejected | UnknownEvent | Noted], bool]
 """Tells of a line of a part whether it stands after the grade that decides, or may."""
 
 
@@ -80,7 +80,7 @@ def work_since(
     )
 
 
-def _lines(found: Iterable[Rejected | UnknownLine]) -> Sequence[int]:
+def _lines(found: Iterable[Rejected | UnknownEvent]) -> Sequence[int]:
     return [each.line for each in found]
 
 

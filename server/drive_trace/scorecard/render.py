@@ -5,23 +5,20 @@ Everything that comes from a trace is escaped here: a trace is untrusted input.
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
-from decimal import Decimal
 
-from drive_trace.scorecard.card import NO_RUN_SIGNAL, RunScore, ScoreCard
+from drive_trace.scorecard.card import NO_RUN_SIGNAL, QUALIFIED, RunScore, ScoreCard
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.efficiency import Efficiency, WallClock, covered
-from drive_trace.scorecard.lookalikes import UnknownLine, lookalike_phrase
+from drive_trace.scorecard.lookalikes import UnknownEvent, lookalike_phrase
 from drive_trace.scorecard.verdict import Verdict, what_would_change_it
-from drive_trace.text.escaping import visible
-from drive_trace.text.wording import are, listed, plural
+from drive_trace.text.escaping import code, plain
+from drive_trace.text.spans import terminal_columns
+from drive_trace.text.wording import HUGE, are, compact, duration, listed, plural, power_of_ten
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 NO_SIGNAL = "n/a (no signal)"
-_HUGE = 10**21
-"""From here on JavaScript, too, writes a number as a power of ten."""
 TOKEN_LABELS = {
     "input_tokens": "input tokens",
     "output_tokens": "output tokens",
@@ -198,10 +195,15 @@ def text(card: ScoreCard) -> str:
 
 
 def _wrapped(sentence: str, indent: str = "  ") -> str:
-    """An indented sentence of at most 80 columns; names and figures stay whole."""
-    return textwrap.fill(
-        sentence,
-        width=80,
+    """An indented sentence of at most 80 columns."""
+    return "\n".join(_in_lines(sentence, indent, 80))
+
+
+def _in_lines(text: str, indent: str, width: int) -> list[str]:
+    """A sentence in lines of at most ``width`` columns; names and figures stay whole."""
+    return textwrap.wrap(
+        text,
+        width=width,
         initial_indent=indent,
         subsequent_indent=f"{indent}  ",
         break_long_words=False,
@@ -209,8 +211,8 @@ def _wrapped(sentence: str, indent: str = "  ") -> str:
     )
 
 
-def _by_file(found: Iterable[UnknownLine], most: int = 3) -> Iterator[tuple[str, str]]:
-    by_path: dict[str, list[UnknownLine]] = {}
+def _by_file(found: Iterable[UnknownEvent], most: int = 3) -> Iterator[tuple[str, str]]:
+    by_path: dict[str, list[UnknownEvent]] = {}
     for each in found:
         by_path.setdefault(each.path, []).append(each)
     for path, same in by_path.items():
@@ -269,55 +271,87 @@ def _decided_by(run: RunScore) -> str:
     return f"Decided by line {run.correctness.line}{where}."
 
 
-def compact(number: int) -> str:
-    """``1.9M``, ``42k``, ``950``."""
-    if number >= _HUGE:
-        return _power_of_ten(number)
-    for unit, suffix in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if number * 2000 >= unit * 1999:  # 999,500 is 1.0M, not 1,000k
-            scaled = number / unit
-            return f"{scaled:.1f}{suffix}" if scaled < 9.95 else f"{scaled:,.0f}{suffix}"
-    return str(number)
-
-
-def duration(milliseconds: int) -> str:
-    """``2d 3h``, ``1h 05m``, ``28m``, ``45s``, ``350ms``."""
-    if milliseconds < 0:
-        return f"−{duration(-milliseconds)}"
-    if milliseconds >= _HUGE:
-        return f"{_power_of_ten(milliseconds // 86_400_000)}d"
-    if milliseconds < 1000:
-        return f"{milliseconds}ms"
-    minutes, seconds = divmod(milliseconds // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    if days:
-        return f"{days}d {hours}h"
-    if hours:
-        return f"{hours}h {minutes:02}m"
-    return f"{minutes}m" if minutes else f"{seconds}s"
-
-
-def code(text: str, most: int = 200) -> str:
-    """Untrusted text as inline Markdown code, whatever it holds."""
-    safe = plain(text, most)
-    longest = max((len(run) for run in re.findall("`+", safe)), default=0)
-    fence = "`" * (longest + 1)
-    padding = " " if "`" in safe or not safe.strip() else ""
-    return f"{fence}{padding}{safe}{padding}{fence}"
-
-
-def plain(text: str, most: int = 200) -> str:
-    """Untrusted text on one line, cut, with nothing in it that a terminal would obey."""
-    return visible(text if len(text) <= most else text[: most - 1] + "…")
-
-
 def _number(value: int | None) -> str:
     if value is None:
         return NO_SIGNAL
-    return f"{value:,}" if abs(value) < _HUGE else _power_of_ten(value)
+    return f"{value:,}" if abs(value) < HUGE else power_of_ten(value)
 
 
-def _power_of_ten(number: int) -> str:
-    """A number that is some mistake, without its hundreds of digits; a float may not hold it."""
-    return f"{Decimal(number):.3e}"
+# As a table for a terminal: a line a run, and below it why and where
+
+Paint = Callable[[str, str], str]
+"""Gives a text the colours of its role: a run's standing, ``heading``, ``soft`` or ``warning``.
+
+Green is for the standing ``correct`` and for nothing else.
+"""
+
+_VERDICT = 14
+_FIGURES = (("INPUT", 6), ("OUTPUT", 6), ("TIME", 8), ("OVER", 7), ("ROUNDS", 6))
+_REST = 2 + _VERDICT + sum(2 + width for _, width in _FIGURES)
+_NARROWEST = 60
+
+
+def table(card: ScoreCard, columns: int, paint: Paint) -> str:
+    """All runs, in at most ``columns`` columns where names allow; 60 at least."""
+    width = max(columns, _NARROWEST)
+    lines = [
+        paint(each, "warning")
+        for said in not_read(card, plain)
+        for each in _in_lines(f"! {said}", "", width)
+    ]
+    lines += [""] * bool(lines)
+    if card.runs:
+        lines.append(
+            paint(
+                _line("RUN", f"{'VERDICT':<{_VERDICT}}", [name for name, _ in _FIGURES], width),
+                "heading",
+            )
+        )
+    for run in card.runs:
+        lines += _run(run, width, paint)
+    lines += [""] * bool(lines)
+    lines += [each for said in totals(card, plain) for each in _in_lines(said, "", width)]
+    if card.runs:
+        hint = "Grades, and what would change a verdict: --format text."
+        lines.append(paint(hint, "soft"))
+    return "\n".join(lines)
+
+
+def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
+    word, _, cause = run.headline.partition(" — ")
+    if run.standing == QUALIFIED:
+        word, _, cause = word.partition(" but ")
+        word += " but"
+    name = plain(run.run_id)
+    if terminal_columns(name) > width - _REST:
+        yield name
+        name = ""
+    figures = ["hidden"] if run.efficiency is None else _figures(run.efficiency)
+    verdict = paint(word, run.standing) + " " * (_VERDICT - len(word))
+    yield _line(name, verdict, figures, width)
+    if cause:
+        yield from _in_lines(cause, "  ", width)
+    for caveat in caveats(run, plain):
+        yield from (paint(each, "warning") for each in _in_lines(f"! {caveat}", "  ", width))
+    yield from (paint(f"  in {plain(part.path)}", "soft") for part in run.parts if part.path)
+
+
+def _figures(efficiency: Efficiency) -> list[str]:
+    tokens, rounds = efficiency.tokens, efficiency.rounds_per_dispatch
+    read, written = tokens["input_tokens"], tokens["output_tokens"]
+    clock = efficiency.wall_clock
+    return [
+        "n/a" if read is None else compact(read),
+        "n/a" if written is None else compact(written),
+        "n/a" if clock.ms is None else duration(clock.ms),
+        "" if clock.ms is None else f"{clock.counted}/{clock.of}" if clock.of else "clock",
+        "n/a" if rounds is None else f"{rounds:.1f}",
+    ]
+
+
+def _line(name: str, verdict: str, figures: list[str], width: int) -> str:
+    shown = name + " " * (width - _REST - terminal_columns(name))
+    figures_in_columns = (
+        f"{each:>{room}}" for each, (_, room) in zip(figures, _FIGURES, strict=False)
+    )
+    return "  ".join([shown, verdict, *figures_in_columns])

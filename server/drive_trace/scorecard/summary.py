@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number
-from drive_trace.scorecard.lookalikes import UnknownLine, unknown_lines
+from drive_trace.scorecard.lookalikes import UnknownEvent, unknown_lines
 from drive_trace.tasks import Task, in_batches
 from drive_trace.trace.index import Index, Run, Work
 from drive_trace.trace.line import FlaggedLine, Line, run_of
@@ -120,14 +120,14 @@ class RunSummary(NamedTuple):
     """
     unplaced_count: int = 0
     """How many such lines there are."""
-    unknown: tuple[UnknownLine, ...] = ()
+    unknown: tuple[UnknownEvent, ...] = ()
     """Lines of unknown types that name the run; the last of the trace's that name none and look
     like a feed's, too.
     """
 
 
 def without_events(
-    path: str, run_id: str, rejected: Sequence[Rejected], unknown: Sequence[UnknownLine]
+    path: str, run_id: str, rejected: Sequence[Rejected], unknown: Sequence[UnknownEvent]
 ) -> RunSummary:
     """The part in a trace of a run that has rejected or unknown lines there and nothing else."""
     return RunSummary(
@@ -184,7 +184,7 @@ class TraceSummary(NamedTuple):
     """In the order of their first lines."""
     orphans: tuple[Rejected, ...]
     """Rejected lines of no run that has a valid event here."""
-    unknown: tuple[UnknownLine, ...]
+    unknown: tuple[UnknownEvent, ...]
     """All lines of unknown types, in their order."""
 
     @property
@@ -193,7 +193,7 @@ class TraceSummary(NamedTuple):
         return tuple(each.line for each in self.unknown)
 
     @property
-    def lookalikes(self) -> tuple[UnknownLine, ...]:
+    def lookalikes(self) -> tuple[UnknownEvent, ...]:
         """Those of them that look like a feed's."""
         return tuple(each for each in self.unknown if each.meant is not None)
 
@@ -207,7 +207,7 @@ def parts_by_run(trace: TraceSummary) -> dict[str, RunSummary]:
     """A trace's part of each run, also of those that have nothing but stray lines in it: rejected
     ones, and ones of unknown types.
     """
-    strays: dict[str, tuple[list[Rejected], list[UnknownLine]]] = {}
+    strays: dict[str, tuple[list[Rejected], list[UnknownEvent]]] = {}
     for rejected in trace.orphans:
         if rejected.run_id is not None:
             strays.setdefault(rejected.run_id, ([], []))[0].append(rejected)
@@ -232,7 +232,7 @@ def finding_unplaced(index: Index, number: Number, path: str = "") -> Task[Seque
 
 
 def _unplaced_grades(
-    path: str, rejected: Iterable[Rejected], unknown: Iterable[UnknownLine]
+    path: str, rejected: Iterable[Rejected], unknown: Iterable[UnknownEvent]
 ) -> Sequence[Unplaced]:
     found = [
         Unplaced(path, each.line, each.ts, each.is_alike)
@@ -261,7 +261,7 @@ def summarize(
         if run_id not in known:
             orphans += yield from _rejected(lines, number)
     unknown = yield from unknown_lines(index.unknown, number, path)
-    by_run: dict[str | None, list[UnknownLine]] = {}
+    by_run: dict[str | None, list[UnknownEvent]] = {}
     for each in unknown:
         by_run.setdefault(each.run_id, []).append(each)
     nobodys = _may_be_any_run(by_run.get(None, ()))
@@ -298,7 +298,7 @@ def _naming_no_run(index: Index) -> Iterable[Line]:
     return (line for line in index.unknown if run_of(line) is None)
 
 
-def _may_be_any_run(nobodys: Iterable[UnknownLine]) -> Sequence[UnknownLine]:
+def _may_be_any_run(nobodys: Iterable[UnknownEvent]) -> Sequence[UnknownEvent]:
     """The last of the lines that name no run and look like a feed's."""
     return [each for each in nobodys if each.meant is not None][-_NAMED:]
 

@@ -3,18 +3,22 @@
 A trace is locked, and only then looked at and written to. What is appended goes out in one write
 at the end of the file, wherever that is by then (``O_APPEND``), and is on the disk when this says
 that it is. A write that fails half-way is taken back.
+
+The lock is on the file itself, so that nothing is left beside it, and it belongs to the open file:
+the system lets go of it when the process ends, however it ends. Only those who ask for it heed it,
+so readers are never held up.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.storage.locks import lock
 from drive_trace.storage.regular_files import refuse_large
 from drive_trace.storage.traces import HEAD, Problem, why, why_not_utf8
 
@@ -256,3 +260,95 @@ def _why_not(path: str, error: OSError | ValueError) -> AppendError:
             return AppendError(path, "cannot be written: permission denied")
         case _:
             return AppendError(path, f"cannot be written: {why(error)}")
+
+
+PATIENCE = 2.0
+"""Seconds to wait for a lock without a word."""
+LOCKS = Path("/proc/locks")
+"""Where Linux tells which process has which lock."""
+
+if sys.platform == "win32":
+    import msvcrt
+    from errno import EDEADLK
+
+    _FAR_AWAY = 1 << 62
+    """Where no trace has a byte: a region that is locked here cannot be read by others."""
+
+    def _try_lock(handle: int) -> bool:
+        try:
+            os.lseek(handle, _FAR_AWAY, os.SEEK_SET)
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError:  # the same for each reason; waiting tells them apart
+            return False
+        return True
+
+    def _wait_for_lock(handle: int) -> None:
+        while True:
+            os.lseek(handle, _FAR_AWAY, os.SEEK_SET)
+            try:
+                msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+            except OSError as error:
+                if error.errno != EDEADLK:  # it gives up after ten seconds
+                    raise
+            else:
+                return
+
+else:
+    import fcntl
+
+    # Not a POSIX lock (lockf): that is lost as soon as the process closes any handle of the file,
+    # also one that it only read with.
+    def _try_lock(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _wait_for_lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def lock(handle: int, tell: Callable[[str], None] | None = None) -> None:
+    """Wait until nobody else has the lock, and take it. Raises OSError where there are none.
+
+    Where that takes longer than :data:`PATIENCE`, ``tell`` is called once, from another thread,
+    with the name of whoever has it.
+    """
+    if not _try_lock(handle):
+        with _told_late(handle, tell):
+            _wait_for_lock(handle)
+
+
+@contextmanager
+def _told_late(handle: int, tell: Callable[[str], None] | None) -> Iterator[None]:
+    if tell is None:
+        yield
+        return
+    from threading import Timer  # noqa: PLC0415 - most locks are free, and it takes a while to load
+
+    timer = Timer(PATIENCE, lambda: tell(_holder(handle)))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _holder(handle: int) -> str:
+    """Who has the lock, as far as Linux tells: no other system does, and none what happens in
+    another container or on another machine.
+    """
+    status = os.fstat(handle)
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+    try:
+        for line in LOCKS.read_text("ascii").splitlines():
+            # "5: FLOCK  ADVISORY  WRITE 4711 08:02:131 0 EOF"; who waits has "->", too.
+            _, kind, *_, pid, file, _, _ = line.split()
+            if (kind, file) == ("FLOCK", f"{device}:{status.st_ino}"):
+                name = Path(f"/proc/{int(pid)}/comm").read_text("utf-8", "replace")
+                return f"process {pid} ({name.removesuffix(chr(10))})"
+    except (OSError, ValueError):
+        pass
+    return "another process (it cannot be told which)"

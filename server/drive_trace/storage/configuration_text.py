@@ -21,14 +21,14 @@ from drive_trace.analysis import Spot
 from drive_trace.linter.rule import Option, Rule
 from drive_trace.linter.rules import RULES, SETTABLE
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
-from drive_trace.storage.configuration import (
+from drive_trace.storage.patterns import is_pattern
+from drive_trace.storage.projects import (
     SEVERITIES,
     Configuration,
     ConfigurationProblem,
     Override,
 )
-from drive_trace.storage.gitignore import is_pattern
-from drive_trace.storage.toml_places import Task, excess, toml_places
+from drive_trace.storage.toml_places import KeyPath, excess, toml_places
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import shown as shown_json
@@ -199,7 +199,7 @@ def _not_toml(text: str, error: ValueError) -> ConfigurationProblem:
     return ConfigurationProblem(Spot(record, Span(start, start)), f"is not TOML: {found}")
 
 
-def _span(places: Mapping[Task, Any], error: Any) -> Span:
+def _span(places: Mapping[KeyPath, Any], error: Any) -> Span:
     steps = error["loc"]
     of_key = error["type"] in ("extra_forbidden", "missing")
     while steps and steps not in places:
@@ -225,7 +225,7 @@ class _Spots:
 
 
 def _words(error: Any) -> str:
-    loc: Task = error["loc"]
+    loc: KeyPath = error["loc"]
     name = printable(str(loc[-1])) if loc else ""
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
@@ -243,7 +243,7 @@ def _words(error: Any) -> str:
     return f"{label} must be {_expected(loc)}{table}; found {_shown(found)}{_hint(loc, found)}"
 
 
-def _unknown_key(loc: Task, name: str) -> str:
+def _unknown_key(loc: KeyPath, name: str) -> str:
     """Words for a key that the table has no place for."""
     if loc[-2:-1] == ("rules",):
         if name in RULES:
@@ -259,7 +259,7 @@ def _unknown_key(loc: Task, name: str) -> str:
     return f"`{name}` is no setting here: {hint}"
 
 
-def _expected(loc: Task) -> str:
+def _expected(loc: KeyPath) -> str:
     """What belongs at some steps of the document."""
     match loc:
         case (*_, "rules", str(), "severity"):
@@ -283,7 +283,7 @@ def _either(names: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _hint(loc: Task, found: object) -> str:
+def _hint(loc: KeyPath, found: object) -> str:
     if loc[-1] != "severity":
         return ""
     word = str(found).lower()

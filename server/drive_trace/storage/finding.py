@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import Omitted
-from drive_trace.storage.more_files import MoreFiles
+from drive_trace.storage.patterns import MoreFiles
 from drive_trace.storage.repositories import Repositories
 from drive_trace.storage.traces import STDIN, Problem, why
 

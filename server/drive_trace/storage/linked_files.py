@@ -1,19 +1,23 @@
-"""The files that a trace names. A trace is untrusted: nothing outside the workspace is looked at.
+"""Files of the workspace: those that a trace names, and those in a folder that a person types.
 
-Paths are strings here: thousands may be asked for at once, and as objects they take several times
-as long.
+A trace is untrusted: nothing outside the workspace is looked at. Paths are strings here: thousands
+may be asked for at once, and as objects they take several times as long.
 """
 # ruff: noqa: PTH113, PTH115, PTH117, PTH118, PTH120, PTH206
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
-_MOST = 10_000
+from drive_trace.storage.regular_files import read_regular
+
+_MOST_NAMES = 10_000
 """So many names are looked for: no project has as many specs and plans."""
 _MOST_LINKS = 40
 """A path that leads through more symbolic links leads in a circle."""
@@ -32,7 +36,7 @@ def linked_files(
     """
     roots = [_Root(folder, trace) for folder in folders]
     files: dict[str, Path] = {}
-    for name in islice(names, _MOST):
+    for name in islice(names, _MOST_NAMES):
         found = next(filter(None, (root.file(name) for root in roots)), None)
         if found is not None:
             files[name] = Path(found)
@@ -129,3 +133,97 @@ def _target_of(path: str) -> str | None:
     if is_link or (_JUNCTION is not None and getattr(status, "st_reparse_tag", 0) == _JUNCTION):
         return os.readlink(path)
     return None
+
+
+_LARGEST = 16 * 1024 * 1024
+"""In bytes; no spec, plan or brief is that long."""
+
+
+def file_named(path: str, folders: Iterable[Path], trace: Path | None) -> Path | None:
+    """The file of the workspace that a trace means by a path: from the root of a folder, or from
+    one of those between there and the trace. None where there is none, or where links lead out of
+    the workspace.
+    """
+    for folder in folders:
+        for base in _bases(folder, trace):
+            found = _within(base / path, folder)
+            if found is not None:
+                return found
+    return None
+
+
+def length_and_sha256(file: Path) -> tuple[int, str]:
+    """Length in bytes and sha256 in hexadecimal. Raises OSError, also where it is too large."""
+    data = read_regular(file, _LARGEST)
+    return len(data), hashlib.sha256(data).hexdigest()
+
+
+def _bases(folder: Path, trace: Path | None) -> Iterator[Path]:
+    yield folder
+    for parent in trace.parents if trace is not None else ():
+        if folder in parent.parents:
+            yield parent
+
+
+def _within(path: Path, folder: Path) -> Path | None:
+    try:
+        real = path.resolve()
+        is_inside = real.is_relative_to(folder.resolve())
+        return real if is_inside and real.is_file() else None
+    except (OSError, ValueError, RuntimeError):  # no path, or links in a circle
+        return None
+
+
+_MOST_LISTED = 200
+"""Files and folders of one list."""
+_MOST_READ = 2000
+"""Entries of a folder that are looked at."""
+
+
+class Listed(NamedTuple):
+    """A file or folder, by its path from the project's folder, with slashes; a folder's ends with
+    one.
+    """
+
+    path: str
+    is_folder: bool
+
+
+def list_folder(base: Path, folder: str) -> list[Listed]:
+    """What lies in one folder below ``base``, folders first. Nothing outside of ``base`` is told
+    of, neither by ``..`` nor through a link; nothing where the folder cannot be read. Never raises.
+    """
+    parts = folder.split("/")
+    if "\0" in folder or "\\" in folder or folder.startswith("/") or ".." in parts:
+        return []
+    try:
+        root = base.resolve()
+        here = (root / folder).resolve()
+        if not here.is_relative_to(root):
+            return []
+        with os.scandir(here) as entries:
+            found = [
+                Listed(
+                    f"{folder}{entry.name}/" if is_folder else f"{folder}{entry.name}", is_folder
+                )
+                for entry in islice(entries, _MOST_READ)
+                if (is_folder := _is_folder(entry, root)) is not None
+            ]
+    except (OSError, ValueError, RuntimeError):
+        return []
+    return sorted(found, key=lambda each: (not each.is_folder, each.path))[:_MOST_LISTED]
+
+
+def _is_folder(entry: os.DirEntry[str], root: Path) -> bool | None:
+    """None for what is hidden, for links that lead nowhere or out of the project, and for names
+    that JSON cannot spell.
+    """
+    if entry.name.startswith("."):
+        return None
+    try:
+        entry.name.encode()
+        if entry.is_symlink() and not Path(entry.path).resolve(strict=True).is_relative_to(root):
+            return None
+        return entry.is_dir()
+    except (OSError, ValueError, RuntimeError):
+        return None

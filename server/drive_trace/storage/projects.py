@@ -1,15 +1,16 @@
-"""Which configuration and which baseline hold for a trace: found, read and remembered."""
+"""Which configuration and which baseline hold for a trace: what they say, and where they lie."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from drive_trace.analysis import Spot
-from drive_trace.linter.settings import RuleSettings
+from drive_trace.linter.rule import Severity
+from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.baseline import (
     BASELINE_NAME,
     Baseline,
@@ -18,7 +19,7 @@ from drive_trace.storage.baseline import (
     read_baseline,
     write_baseline,
 )
-from drive_trace.storage.configuration import CONFIGURATION_NAME, Configuration
+from drive_trace.storage.patterns import patterns_of
 from drive_trace.storage.regular_files import SMALL, read_regular
 from drive_trace.storage.replace import inside, write_whole
 from drive_trace.storage.traces import STDIN, Problem, why
@@ -240,3 +241,45 @@ def _relative(path: str, folder: str) -> str:
         return Path(os.path.relpath(path, folder)).as_posix()
     except (OSError, ValueError):  # as from one drive to another
         return Path(path).as_posix()
+
+
+CONFIGURATION_NAME = "drive-trace.toml"
+
+SEVERITIES: Mapping[str, Severity | None] = {
+    "off": None,
+    **{severity.label: severity for severity in Severity},
+}
+"""How severe a rule can be set to be, by the word for it; None is not at all."""
+
+
+class ConfigurationProblem(NamedTuple):
+    """Why a configuration cannot be used, and where in its text."""
+
+    spot: Spot
+    message: str
+
+
+class Override(NamedTuple):
+    """What holds for some files in place of what holds for all."""
+
+    globs: tuple[str, ...]
+    rules: RuleSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What a ``drive-trace.toml`` says."""
+
+    rules: RuleSettings = DEFAULTS
+    overrides: tuple[Override, ...] = ()
+    """In their order: of two that mean one file, the later one decides."""
+
+    def settings_for(self, path: str | None) -> RuleSettings:
+        """What holds for a file: its path from the configuration's folder, with ``/`` in between;
+        None for one that is not below that folder.
+        """
+        settings = self.rules
+        for globs, rules in self.overrides:
+            if path is not None and patterns_of(globs).hold(path):
+                settings = settings.under(rules)
+        return settings

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from drive_trace.analysis import summarize_text
 from drive_trace.authoring.drafts import (
     Draft,
     Refused,
@@ -24,20 +23,20 @@ from drive_trace.authoring.drafts import (
     erasures,
     outranked,
 )
-from drive_trace.scorecard.card import RunScore, score
+from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.lookalikes import lookalike_phrase
+from drive_trace.scorecard.scored_trace import ScoredTrace, score_joined
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
-from drive_trace.storage.run_names import nearest_run, run_meant
-from drive_trace.storage.run_texts import RunTexts, as_read
+from drive_trace.storage.run_files import RunFiles, nearest_run, run_meant
 from drive_trace.storage.traces import Problem, read_bytes, records_of, why_not_utf8
 from drive_trace.text.wording import shown
 from drive_trace.trace.reading import read_exactly
 from drive_trace.vocabulary import EVENTS
 
 
-class Written(NamedTuple):
+class Appended(NamedTuple):
     """One event was appended."""
 
     record: str
@@ -49,33 +48,17 @@ class Written(NamedTuple):
 class Merged(NamedTuple):
     """One event of a feed was appended."""
 
-    written: Written
+    written: Appended
     before: JoinedFeed
     """What the files of the run said of the feed until then."""
     values: Mapping[str, object]
     """What was recorded."""
     line: int
     """The number of its line, from 1."""
-    path: str
-    run_id: str
-    texts: Mapping[str, bytes]
-    """What the files that say something of the run, or may, held until then, by their paths."""
-
-    def score_before(self) -> RunScore | None:
-        """What the run was until then; None where no file knew it."""
-        return _scored(self.texts, self.run_id)
-
-    def score(self) -> RunScore | None:
-        """What the run is now."""
-        own = self.texts[self.path]
-        newline = b"" if not own or own.endswith(b"\n") else b"\n"
-        added = newline + self.written.record.encode() + b"\n"
-        return _scored({**self.texts, self.path: own + added}, self.run_id)
-
-
-def _scored(texts: Mapping[str, bytes], run_id: str) -> RunScore | None:
-    traces = [summarize_text(records_of(data), path) for path, data in texts.items()]
-    return next((run for run in score(traces).runs if run.run_id == run_id), None)
+    score_before: RunScore | None
+    """What the run was until then; None where no file knew it."""
+    score: RunScore
+    """What the run is now."""
 
 
 def new_stamp() -> Stamp:
@@ -90,16 +73,16 @@ def append_event(
     beside: Sequence[str] = (),
     *,
     waiting: Callable[[str], None] | None = None,
-) -> Written | Refused | Problem:
+) -> Appended | Refused | Problem:
     """Append an event to a trace, which is made where it is not there. Never raises.
 
     A grade that would take back what another one has recorded is refused; for ``beside`` and
     ``waiting`` see :func:`record_feed`.
     """
-    texts = RunTexts(path, beside, draft.event, draft.run_id)
+    files = RunFiles(path, beside, draft.event, draft.run_id)
     try:
-        with _locked(path, texts, True, waiting) as trace:
-            notes = _about_trace(draft, trace.read(), texts)
+        with _locked(path, files, True, waiting) as trace:
+            notes = _about_trace(draft, path, trace.read(), files)
             if isinstance(notes, Refused):
                 return notes
             return _append(trace, draft, new_stamp(), notes)
@@ -109,7 +92,7 @@ def append_event(
 
 def preview_event(
     path: str, draft: Draft, beside: Sequence[str] = ()
-) -> Written | Refused | Problem:
+) -> Appended | Refused | Problem:
     """What :func:`append_event` would append, or why it would not. Never raises."""
     data = b""
     if os.path.lexists(path):
@@ -120,21 +103,22 @@ def preview_event(
         if reason is not None:
             return Problem(path, reason)
         data = read
-    texts = RunTexts(path, beside, draft.event, draft.run_id)
+    files = RunFiles(path, beside, draft.event, draft.run_id)
     try:
-        texts.look()
+        files.look()
     except AppendError as error:
         return error.problem
-    notes = _about_trace(draft, data, texts)
+    notes = _about_trace(draft, path, data, files)
     if isinstance(notes, Refused):
         return notes
     record = draft.record(new_stamp())
-    return Written(record, (*notes, *cautions(record)))
+    return Appended(record, (*notes, *cautions(record)))
 
 
-def _about_trace(draft: Draft, data: bytes, texts: RunTexts) -> tuple[str, ...] | Refused:
+def _about_trace(
+    draft: Draft, path: str, data: bytes, files: RunFiles
+) -> tuple[str, ...] | Refused:
     """What a writer of one whole event should know of what the trace holds; why not to write it."""
-    data = as_read(data)
     slip = run_meant(draft.run_id, data)
     notes = (
         ()
@@ -143,7 +127,7 @@ def _about_trace(draft: Draft, data: bytes, texts: RunTexts) -> tuple[str, ...] 
     )
     if not draft.event.is_feed:
         return notes
-    joined = texts.joined(data)
+    joined = files.joined(ScoredTrace(records_of(data), path))
     return erasures(draft, joined) or (*notes, *_passed_over(joined.own))
 
 
@@ -175,11 +159,12 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     sentence where somebody else has locked the trace for long.
     """
     feed = EVENTS[feed_name]
-    texts = RunTexts(path, beside, feed, run_id)
+    files = RunFiles(path, beside, feed, run_id)
     try:
-        with _locked(path, texts, new_run, waiting) as trace:
+        with _locked(path, files, new_run, waiting) as trace:
             data = trace.read()
-            joined = texts.joined(data)
+            own = ScoredTrace(records_of(data), path)
+            joined = files.joined(own)
             draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
             if isinstance(draft, Refused):
                 return _with_guess(draft, run_id, data) if draft.for_unknown_run else draft
@@ -187,20 +172,23 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
             refused = outranked(draft, joined, stamp.ts)
             if refused is not None:
                 return refused
-            written, line = _append(trace, draft, stamp, ()), _next_line(data)
-            before = texts.with_own(data)
-            return Merged(written, joined, draft.payload, line, path, run_id, before)
+            before = score_joined(files.traces(own), run_id)
+            written = _append(trace, draft, stamp, ())
+            own.append(written.record)
+            after = score_joined(files.traces(own), run_id)
+            assert after is not None  # it has the event that was just appended
+            return Merged(written, joined, draft.payload, _next_line(data), before, after)
     except AppendError as error:
         return error.problem
 
 
 @contextmanager
 def _locked(
-    path: str, texts: RunTexts, create: bool, waiting: Callable[[str], None] | None
+    path: str, files: RunFiles, create: bool, waiting: Callable[[str], None] | None
 ) -> Iterator[LockedTrace]:
     """A trace, locked with those beside it that name the run."""
-    with locked_with(path, texts.look(), create=create, waiting=waiting) as trace:
-        texts.look()
+    with locked_with(path, files.look(), create=create, waiting=waiting) as trace:
+        files.look()
         yield trace
 
 
@@ -215,12 +203,12 @@ def _stamp_after(joined: JoinedFeed) -> Stamp:
     return stamp
 
 
-def _append(trace: LockedTrace, draft: Draft, stamp: Stamp, notes: tuple[str, ...]) -> Written:
+def _append(trace: LockedTrace, draft: Draft, stamp: Stamp, notes: tuple[str, ...]) -> Appended:
     record = draft.record(stamp)
     open_line = trace.open_line
     trace.append(record)
     before = () if open_line is None else (_about(open_line),)
-    return Written(record, (*before, *notes, *cautions(record)))
+    return Appended(record, (*before, *notes, *cautions(record)))
 
 
 def _about(open_line: OpenLine) -> str:
@@ -238,6 +226,6 @@ def _next_line(data: bytes) -> int:
 
 
 def _with_guess(refused: Refused, run_id: str, data: bytes) -> Refused:
-    guess = nearest_run(run_id, as_read(data))
+    guess = nearest_run(run_id, data)
     hint = f" — did you mean {shown(guess)}?" if guess is not None else ""
     return refused._replace(reasons=tuple(f"{reason}{hint}" for reason in refused.reasons))

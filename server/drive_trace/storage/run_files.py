@@ -1,19 +1,25 @@
-"""Which files may hold a run, beside the trace that somebody names."""
+"""Which files hold a run, beside the trace that somebody names, and what they say of it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.scorecard.feed_state import mentions
-from drive_trace.storage.configuration import CONFIGURATION_NAME
+from drive_trace.scorecard.feed_state import FileFeed, JoinedFeed, mentions
+from drive_trace.scorecard.scored_trace import ScoredTrace
+from drive_trace.storage.appending import AppendError
 from drive_trace.storage.finding import Found, LeftOut, NoTraces, Reason, find_traces
-from drive_trace.storage.projects import shown_path
+from drive_trace.storage.projects import CONFIGURATION_NAME, shown_path
 from drive_trace.storage.repositories import git_folder_of
-from drive_trace.storage.traces import Problem, read_bytes
+from drive_trace.storage.traces import Problem, read_trace, records_of
+from drive_trace.trace.line import run_of
+from drive_trace.trace.reading import read_lines
+from drive_trace.vocabulary import EventType
+from drive_trace.vocabulary.slips import nearest
 
 
 class Around(NamedTuple):
@@ -39,8 +45,8 @@ def may_be_missed(left_out: LeftOut, run_id: str) -> bool:
     """Whether something that was left out may hold a run."""
     if left_out.reason in {Reason.LINKED, Reason.PATTERNS}:
         return left_out.reason is Reason.LINKED
-    data = read_bytes(left_out.path)
-    return isinstance(data, Problem) or mentions(data, run_id)
+    trace = read_trace(left_out.path)
+    return isinstance(trace, Problem) or mentions(ScoredTrace(trace.records).index, run_id)
 
 
 def around(trace: str) -> Around:
@@ -65,3 +71,116 @@ def around(trace: str) -> Around:
     folder = above[0] if not home.is_relative_to(above[0]) else None
     where = "only this file was" if folder is None else "only its folder was"
     return Around(folder, f"{where} looked at, as {too_large} has the home folder in it")
+
+
+class _FileBeside(NamedTuple):
+    version: tuple[int, ...]
+    """Changes when the file is written."""
+    names_run: bool
+    trace: ScoredTrace | None
+    """None where nothing in it concerns the run; what may be of any run does."""
+
+
+class RunFiles:
+    """The files of a run while one of them, at ``path``, is written to; ``beside`` are the others
+    that may hold it, in the order in which they are joined.
+
+    Each is read once, and again only if it has changed, as while we waited for its lock.
+    """
+
+    def __init__(self, path: str, beside: Iterable[str], feed: EventType, run_id: str) -> None:
+        self._path, self._feed, self._run_id = path, feed, run_id
+        real = os.path.realpath
+        self._paths = [path if real(each) == real(path) else each for each in beside]
+        if path not in self._paths:
+            self._paths.append(path)
+        self._known: dict[str, _FileBeside] = {}
+
+    def look(self) -> list[str]:
+        """Read the files, and name those that have the run. Raises AppendError."""
+        for each in self._paths:
+            if each != self._path:
+                version, known = _version(each), self._known.get(each)
+                if known is None or known.version != version:
+                    self._known[each] = self._read(each, version)
+        return [each for each, known in self._known.items() if known.names_run]
+
+    def traces(self, own: ScoredTrace) -> list[ScoredTrace]:
+        """Those that concern the run, and the trace itself, as ``own`` has it."""
+        found = [own if each == self._path else self._known[each].trace for each in self._paths]
+        return [each for each in found if each is not None]
+
+    def joined(self, own: ScoredTrace) -> JoinedFeed:
+        """What those that have the run say of its feed, and the trace itself."""
+        files = [
+            FileFeed(each.path, each.feed_state(self._feed, self._run_id))
+            for each in self.traces(own)
+            if each is own or self._known[each.path].names_run
+        ]
+        (mine,) = (each.state for each in files if each.path == self._path)
+        return JoinedFeed(mine, files)
+
+    def _read(self, path: str, version: tuple[int, ...]) -> _FileBeside:
+        read = read_trace(path)
+        if isinstance(read, Problem):
+            raise AppendError(*read)
+        trace = ScoredTrace(read.records, path)
+        names_run = mentions(trace.index, self._run_id)
+        state = trace.feed_state(self._feed, self._run_id)
+        concerns = names_run or state.rejected or state.lookalikes
+        return _FileBeside(version, names_run, trace if concerns else None)
+
+
+def _version(path: str) -> tuple[int, ...]:
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):  # whoever reads it says why
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+_MOST = 1000
+"""So many runs are compared for how near they are: the last ones, as that takes time."""
+_PLAIN_RUN = re.compile(rb'"project_run_id"\s*:\s*"([^"\\\n]*)"')
+_SEPARATORS = re.compile(r"[\s_-]+")
+_DIGITS = re.compile(r"\d+")
+
+
+def runs_named(data: bytes) -> list[str]:
+    """The run ids that stand in a trace without escapes: for suggestions, which need not be all."""
+    found = dict.fromkeys(_PLAIN_RUN.findall(data))
+    return [name.decode("utf-8", "replace") for name in found]
+
+
+def nearest_run(run_id: str, data: bytes) -> str | None:
+    """The run of a trace that an id is most likely a slip of, if any is near enough."""
+    return _nearest(run_id, [name for name in runs_named(data) if name != run_id])
+
+
+def run_meant(run_id: str, data: bytes) -> str | None:
+    """The same where a new run may have been meant as well: a trace may hold several, and their
+    names differ in numbers. None where the trace has the run.
+    """
+    if b'"project_run_id":"%b"' % run_id.encode("utf-8", "replace") in data:
+        return None  # as good as always, and fast
+    numbers = _DIGITS.findall(run_id)
+    names = runs_named(data)
+    if run_id in names:
+        return None
+    guess = _nearest(run_id, [name for name in names if _DIGITS.findall(name) == numbers])
+    return guess if guess is not None and not _has_run(data, run_id) else None
+
+
+def _has_run(data: bytes, run_id: str) -> bool:
+    lines = read_lines(records_of(data), only_score=True)
+    return any(line.event is not None and run_of(line) == run_id for line in lines)
+
+
+def _nearest(run_id: str, names: Sequence[str]) -> str | None:
+    plain = _plain(run_id)
+    same = next((name for name in names if _plain(name) == plain), None)
+    return same if same is not None else nearest(run_id, names[-_MOST:])
+
+
+def _plain(name: str) -> str:
+    return _SEPARATORS.sub("-", name.strip().casefold())

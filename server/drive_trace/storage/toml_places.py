@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from drive_trace.text.spans import Span
 
-Task = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """Keys and indices from the document down to a value."""
 
 DEEPEST = 32
@@ -72,28 +72,28 @@ def excess(text: str) -> tuple[Span, str] | None:
     return None
 
 
-def toml_places(text: str, wanted: Iterable[Task]) -> Mapping[Task, TomlPlace]:
+def toml_places(text: str, wanted: Iterable[KeyPath]) -> Mapping[KeyPath, TomlPlace]:
     """The places of the ``wanted`` keys and values, and of what they are in. Lines must end with
     ``\\n``.
 
     Only for documents that ``tomllib`` has read, and without :func:`excess`.
     """
-    scan = _Scan(text, {each[:count] for each in wanted for count in range(1, len(each) + 1)})
+    scan = _TomlReader(text, {each[:count] for each in wanted for count in range(1, len(each) + 1)})
     scan.document()
     return scan.found
 
 
-class _Scan:
-    def __init__(self, text: str, wanted: set[Task]) -> None:
-        self.found: dict[Task, TomlPlace] = {}
+class _TomlReader:
+    def __init__(self, text: str, wanted: set[KeyPath]) -> None:
+        self.found: dict[KeyPath, TomlPlace] = {}
         self._wanted = wanted
         self._text = text
         self._at = 0
-        self._last_of: dict[Task, int] = {}
+        self._last_of: dict[KeyPath, int] = {}
         """The index of the last table so far of each array of tables."""
 
     def document(self) -> None:
-        table: Task = ()
+        table: KeyPath = ()
         self._skip()
         while self._at < len(self._text):
             if self._text[self._at] == "[":
@@ -102,7 +102,7 @@ class _Scan:
                 self._pair(table)
             self._skip()
 
-    def _note(self, steps: Task, key: Span, value: Span) -> None:
+    def _note(self, steps: KeyPath, key: Span, value: Span) -> None:
         if steps in self._wanted:
             self.found.setdefault(steps, TomlPlace(key, value))
 
@@ -112,12 +112,12 @@ class _Scan:
         assert space is not None
         self._at = space.end()
 
-    def _header(self) -> Task:
+    def _header(self) -> KeyPath:
         """``[a.b]`` or ``[[a.b]]``; gives the steps to the table that it opens."""
         brackets = 2 if self._text.startswith("[[", self._at) else 1
         self._skip(brackets)
         keys = self._keys()
-        steps: Task = ()
+        steps: KeyPath = ()
         for place, (name, span) in enumerate(keys):
             steps = (*steps, name)
             if brackets == 2 and place == len(keys) - 1:
@@ -129,7 +129,7 @@ class _Scan:
         self._skip(brackets)
         return steps
 
-    def _pair(self, table: Task) -> None:
+    def _pair(self, table: KeyPath) -> None:
         keys = self._keys()
         self._skip(len("="))
         steps = (*table, *(name for name, _ in keys))
@@ -153,7 +153,7 @@ class _Scan:
                 return keys
             self._skip(len("."))
 
-    def _value(self, steps: Task) -> Span:
+    def _value(self, steps: KeyPath) -> Span:
         start = self._at
         opening = self._text[start]
         if opening == "[":
@@ -166,7 +166,7 @@ class _Scan:
             self._at = start + len(token[0].rstrip())
         return Span(start, self._at)
 
-    def _array(self, steps: Task) -> None:
+    def _array(self, steps: KeyPath) -> None:
         self._skip(len("["))
         count = 0
         while self._text[self._at] != "]":
@@ -180,7 +180,7 @@ class _Scan:
             self._skip()
         self._at += len("]")
 
-    def _inline_table(self, steps: Task) -> None:
+    def _inline_table(self, steps: KeyPath) -> None:
         self._skip(len("{"))
         while self._text[self._at] != "}":
             if self._text[self._at] == ",":

@@ -37,7 +37,7 @@ class Problem(NamedTuple):
         return f"{self.path}: {self.reason}" if self.path else self.reason
 
 
-class Trace(NamedTuple):
+class TraceFile(NamedTuple):
     """A trace that was read."""
 
     path: str
@@ -46,7 +46,7 @@ class Trace(NamedTuple):
     """Its text, split at each ``\\n``; the last is empty after a final newline."""
 
 
-def read_trace(path: str) -> Trace | Problem:
+def read_trace(path: str) -> TraceFile | Problem:
     """Read one trace whole."""
     if path == STDIN and sys.stdin is None:
         return Problem(STDIN, "standard input is closed")
@@ -54,7 +54,7 @@ def read_trace(path: str) -> Trace | Problem:
     if isinstance(data, Problem):
         return data
     reason = why_not_utf8(data)
-    return Problem(path, reason) if reason is not None else Trace(path, records_of(data))
+    return Problem(path, reason) if reason is not None else TraceFile(path, records_of(data))
 
 
 def read_bytes(path: str, most: int = LARGEST) -> bytes | Problem:

@@ -22,6 +22,20 @@ def printable(text: str, limit: int = 60) -> str:
     return visible(text if len(text) <= limit else text[: limit - 1] + "…")
 
 
+def code(text: str, most: int = 200) -> str:
+    """Untrusted text as inline Markdown code, whatever it holds."""
+    safe = plain(text, most)
+    longest = max((len(run) for run in re.findall("`+", safe)), default=0)
+    fence = "`" * (longest + 1)
+    padding = " " if "`" in safe or not safe.strip() else ""
+    return f"{fence}{padding}{safe}{padding}{fence}"
+
+
+def plain(text: str, most: int = 200) -> str:
+    """Untrusted text on one line, cut, with nothing in it that a terminal would obey."""
+    return printable(text, most)
+
+
 def cells(text: str) -> str:
     """Text as wide as it is, with U+FFFD in place of what nobody may obey."""
     shown = "".join(each if each.isprintable() else "\ufffd" for each in text)

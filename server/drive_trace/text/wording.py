@@ -1,10 +1,14 @@
-"""How counts, lists and values are worded in messages."""
+"""How counts, lists, times and values are worded in messages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from drive_trace.text.escaping import printable
+
+HUGE = 10**21
+"""From here on JavaScript, too, writes a number as a power of ten."""
 
 
 def plural(count: int, what: str) -> str:
@@ -50,3 +54,37 @@ def shown(value: object) -> str:
         case float() if abs(value) == float("inf"):
             return "a number too large for a double"
     return printable(str(value))
+
+
+def compact(number: int) -> str:
+    """``1.9M``, ``42k``, ``950``."""
+    if number >= HUGE:
+        return power_of_ten(number)
+    for unit, suffix in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if number * 2000 >= unit * 1999:  # 999,500 is 1.0M, not 1,000k
+            scaled = number / unit
+            return f"{scaled:.1f}{suffix}" if scaled < 9.95 else f"{scaled:,.0f}{suffix}"
+    return str(number)
+
+
+def duration(milliseconds: int) -> str:
+    """``2d 3h``, ``1h 05m``, ``28m``, ``45s``, ``350ms``."""
+    if milliseconds < 0:
+        return f"−{duration(-milliseconds)}"
+    if milliseconds >= HUGE:
+        return f"{power_of_ten(milliseconds // 86_400_000)}d"
+    if milliseconds < 1000:
+        return f"{milliseconds}ms"
+    minutes, seconds = divmod(milliseconds // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days}d {hours}h"
+    if hours:
+        return f"{hours}h {minutes:02}m"
+    return f"{minutes}m" if minutes else f"{seconds}s"
+
+
+def power_of_ten(number: int) -> str:
+    """A number that is some mistake, without its hundreds of digits; a float may not hold it."""
+    return f"{Decimal(number):.3e}"

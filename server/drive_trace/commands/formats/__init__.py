@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from drive_trace.commands.formats.findings import Writer
-from drive_trace.commands.formats.github import GithubWriter
-from drive_trace.commands.formats.json import JsonWriter
+from drive_trace.commands.formats.json import GithubWriter, JsonWriter
 from drive_trace.commands.formats.sarif import SarifWriter
 from drive_trace.commands.formats.text import ConciseWriter, FullWriter
 

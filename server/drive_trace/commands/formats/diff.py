@@ -12,7 +12,7 @@ _CONTEXT = 3
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
-class _Change(NamedTuple):
+class _ChangedLines(NamedTuple):
     """Lines ``[start, stop)`` of before became lines ``[new_start, new_stop)``."""
 
     start: int
@@ -54,7 +54,7 @@ def _texts(lines: Sequence[Line]) -> list[str]:
 
 def _changes(
     before: Sequence[Line], after: Sequence[Line], old: Sequence[str], new: Sequence[str]
-) -> Iterator[_Change]:
+) -> Iterator[_ChangedLines]:
     place_of = {line: place for place, line in enumerate(before[: len(old)])}
     at = new_at = 0
     for new_place, line in enumerate(after[: len(new)]):
@@ -62,15 +62,15 @@ def _changes(
         # The last line stays the same also where it gets its newline.
         if place is not None and old[place] == new[new_place]:
             if place > at or new_place > new_at:
-                yield _Change(at, place, new_at, new_place)
+                yield _ChangedLines(at, place, new_at, new_place)
             at, new_at = place + 1, new_place + 1
     if at < len(old) or new_at < len(new):
-        yield _Change(at, len(old), new_at, len(new))
+        yield _ChangedLines(at, len(old), new_at, len(new))
 
 
 def _trimmed(
-    changes: Iterable[_Change], old: Sequence[str], new: Sequence[str]
-) -> Iterator[_Change]:
+    changes: Iterable[_ChangedLines], old: Sequence[str], new: Sequence[str]
+) -> Iterator[_ChangedLines]:
     """Without the lines that were read again, but say the same as before."""
     for change in changes:
         before = old[change.start : change.stop]
@@ -78,7 +78,7 @@ def _trimmed(
         head = _alike(before, after)
         tail = _alike(before[head:][::-1], after[head:][::-1])
         if head + tail < max(len(before), len(after)):
-            yield _Change(
+            yield _ChangedLines(
                 change.start + head,
                 change.stop - tail,
                 change.new_start + head,
@@ -96,9 +96,9 @@ def _alike(some: Sequence[str], others: Sequence[str]) -> int:
     return count
 
 
-def _hunks(changes: Iterable[_Change]) -> list[list[_Change]]:
+def _hunks(changes: Iterable[_ChangedLines]) -> list[list[_ChangedLines]]:
     """Changes whose contexts meet, together."""
-    hunks: list[list[_Change]] = []
+    hunks: list[list[_ChangedLines]] = []
     for change in changes:
         if hunks and change.start - hunks[-1][-1].stop <= 2 * _CONTEXT:
             hunks[-1].append(change)

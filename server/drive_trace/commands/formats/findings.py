@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TextIO
+
+import orjson
 
 from drive_trace.analysis import Analysis
 from drive_trace.linter.entities.checked_files import UnreadFile
 from drive_trace.linter.rule import Finding, Related, Rule, Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.scorecard.caveats import Unread
+from drive_trace.text.escaping import in_json
 from drive_trace.text.spans import Span
 
 
@@ -38,7 +42,7 @@ class RelatedPlace(NamedTuple):
     message: str
 
 
-class Replacement(NamedTuple):
+class ReportedEdit(NamedTuple):
     """Put ``text`` in place of what stands at a location."""
 
     location: Location
@@ -50,7 +54,7 @@ class ReportedFix(NamedTuple):
 
     title: str
     safe: bool
-    edits: Sequence[Replacement]
+    edits: Sequence[ReportedEdit]
 
 
 class Reported(NamedTuple):
@@ -133,9 +137,17 @@ def _fixes(analysis: Analysis, path: str, finding: Finding) -> list[ReportedFix]
             fix.title,
             fix.safe,
             [
-                Replacement(Location.of(path, number(line), line.text, span), text)
+                ReportedEdit(Location.of(path, number(line), line.text, span), text)
                 for line, span, text in fix.edits
             ],
         )
         for fix in analysis.fixes(finding)
     ]
+
+
+def dumps(value: object) -> str:
+    """JSON text of a value; a lone surrogate becomes its escape."""
+    try:
+        return in_json(orjson.dumps(value).decode())
+    except TypeError:
+        return in_json(json.dumps(value, separators=(",", ":")))

@@ -17,9 +17,9 @@ from drive_trace.commands.formats.findings import (
     Reported,
     ReportedFix,
     Totals,
+    dumps,
     unreadable,
 )
-from drive_trace.commands.formats.json_text import dumps
 from drive_trace.linter.rule import Rule, Severity
 from drive_trace.linter.rules import RULES, documentation
 from drive_trace.linter.settings import fingerprint

@@ -193,8 +193,8 @@ def _grade(
         raise TypeError("a grade is of a run, and changes something")
     if not changes.keys() <= _choices().keys():
         raise ValueError("a grade has other components")
-    text = analysis.document.text.encode("utf-8", "replace")
-    said = with_others(feed_state(text, feed, run_id), GRADE, joined(run_id))
+    own = feed_state(analysis.index, analysis.line_number, feed, run_id)
+    said = with_others(own, GRADE, joined(run_id))
     if isinstance(said, CannotMake):
         return said
     draft = draft_merged(feed, run_id, said, changes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drive_trace.features.hover.pointed import Pointed
 from drive_trace.features.joined_runs import JoinedRun, of_one_file
-from drive_trace.scorecard.render import code
+from drive_trace.text.escaping import code
 from drive_trace.trace.occurrences import run_id_of
 from drive_trace.vocabulary import GRADE
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drive_trace.features.hover.pointed import Pointed
-from drive_trace.scorecard.render import code
+from drive_trace.text.escaping import code
 from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drive_trace.scorecard.render import compact, duration
+from drive_trace.text.wording import compact, duration
 
 _HUGE = 10**15
 """From here on a number is some mistake, and its digits help nobody."""

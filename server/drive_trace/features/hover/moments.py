@@ -9,7 +9,7 @@ from drive_trace.features.hover.entities import named
 from drive_trace.features.hover.lengths import exact, plural
 from drive_trace.features.hover.pointed import Pointed, run_at
 from drive_trace.features.hover.references import text_at
-from drive_trace.scorecard.render import code
+from drive_trace.text.escaping import code
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.times import milliseconds_between, moment
 from drive_trace.vocabulary import LIFETIMES, Entity

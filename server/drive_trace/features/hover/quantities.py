@@ -5,7 +5,7 @@ from __future__ import annotations
 from drive_trace.features.hover.entities import is_off, measured
 from drive_trace.features.hover.lengths import exact, in_full, size
 from drive_trace.features.hover.pointed import Pointed
-from drive_trace.scorecard.render import compact
+from drive_trace.text.wording import compact
 from drive_trace.trace.places import Place
 
 _LONG = 1000

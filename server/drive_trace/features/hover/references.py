@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from drive_trace.features.hover.entities import Named, named
 from drive_trace.features.hover.lengths import exact, in_full, plural
 from drive_trace.features.hover.pointed import Pointed, run_at
-from drive_trace.scorecard.render import code
+from drive_trace.text.escaping import code
 from drive_trace.text.wording import listed
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import node_at, syntax_of

@@ -11,7 +11,7 @@ from drive_trace.features.completion import Entry, completion
 from drive_trace.features.completion.resolve import resolve_completion
 from drive_trace.lsp.handlers.base import Answer, Asked, Resolve
 from drive_trace.lsp.rpc.capabilities import Client, path_of
-from drive_trace.storage.folders import list_folder
+from drive_trace.storage.linked_files import list_folder
 from drive_trace.storage.recording import new_stamp
 
 _HOME = re.compile(r"^(.+)/(?:projects|wip)/")

@@ -22,8 +22,8 @@ from drive_trace.features.raw_json import JsonText
 from drive_trace.lsp.handlers.base import Asked
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
+from drive_trace.storage.linked_files import file_named, length_and_sha256
 from drive_trace.storage.recording import new_stamp
-from drive_trace.storage.workspace_files import file_named, length_and_sha256
 from drive_trace.tasks import finish
 
 APPLY_ACTION = "driveTrace.applyAction"

@@ -67,7 +67,7 @@ from drive_trace.trace.index import table_of_ids
 from drive_trace.trace.line import Line
 
 if TYPE_CHECKING:
-    from drive_trace.report.contents import Report
+    from drive_trace.report.contents import FullReport
 
 _AT_ONCE = 20
 """So many closed traces are judged in one go; between two, other messages are served."""
@@ -361,7 +361,7 @@ def _text(analysis: Analysis, run_id: str | None, name: str) -> Task[_Text]:
     return _Text(tuple(analysis.document.lines), part, name, analysis.document.is_divided)
 
 
-def _report_on_run(texts: Sequence[_Text], said: JoinedRun) -> Report:
+def _report_on_run(texts: Sequence[_Text], said: JoinedRun) -> FullReport:
     from drive_trace.report.contents import report_on  # noqa: PLC0415 - takes a moment to load
 
     report = report_on([_log(each) for each in texts])
@@ -377,10 +377,13 @@ def _rendered_on_all(
     return _rendered(params, report, report.card.headline)
 
 
-def _rendered(params: ReportParams, report: Report, title: str) -> dict[str, object]:
+def _rendered(params: ReportParams, report: FullReport, title: str) -> dict[str, object]:
     # Nothing else needs these; they take a moment to load.
-    from drive_trace.report.html.page import report_body, report_html  # noqa: PLC0415
-    from drive_trace.report.html.style import STYLE  # noqa: PLC0415
+    from drive_trace.report.html.page import (  # noqa: PLC0415
+        STYLE,
+        report_body,
+        report_html,
+    )
 
     if params.format == "html":
         return {"title": title, "html": report_html(report, f"drive-trace {__version__}")}

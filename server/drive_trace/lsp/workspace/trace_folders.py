@@ -12,7 +12,7 @@ from typing import NamedTuple
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.scorecard.caveats import Omitted
 from drive_trace.storage.finding import NO_MORE, LeftOut, find_traces, is_trace, omitted
-from drive_trace.storage.more_files import MoreFiles
+from drive_trace.storage.patterns import MoreFiles
 from drive_trace.storage.traces import Problem
 
 _SHARE = 20

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from drive_trace.report.figures import dispatch_name, short_time
-from drive_trace.report.html.markup import Html, tag
-from drive_trace.report.html.parts import scrolling
+from drive_trace.report.html.markup import Html, scrolling, tag
 from drive_trace.report.timeline import DispatchSpan, RoundSpan
-from drive_trace.scorecard.render import duration, plain
+from drive_trace.text.escaping import plain
+from drive_trace.text.wording import duration
 from drive_trace.trace.times import moment
 
 _WIDTH = 900

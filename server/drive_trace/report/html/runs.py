@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drive_trace.report.contents import Report
+from drive_trace.report.contents import FullReport
 from drive_trace.report.figures import (
     DISPATCH_HEADERS,
     chosen,
@@ -13,8 +13,16 @@ from drive_trace.report.figures import (
     dispatch_rows,
 )
 from drive_trace.report.html.charts import Bar, bar_chart, timeline_chart
-from drive_trace.report.html.markup import Content, Html, join, tag, untrusted
-from drive_trace.report.html.parts import left_out, section, table
+from drive_trace.report.html.markup import (
+    Content,
+    Html,
+    join,
+    left_out,
+    section,
+    table,
+    tag,
+    untrusted,
+)
 from drive_trace.report.timeline import DispatchSpan
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import (
@@ -24,12 +32,12 @@ from drive_trace.scorecard.render import (
     hidden_because,
     measures,
     not_read,
-    plain,
     totals,
     unowned,
 )
 from drive_trace.scorecard.render import left_out as traces_left_out
 from drive_trace.scorecard.verdict import Verdict, cause, what_would_change_it
+from drive_trace.text.escaping import plain
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 _MOST_LISTED = 300
@@ -37,7 +45,7 @@ _MOST_RUNS = 30
 _MOST_DISPATCHES = 40
 
 
-def headline_of(report: Report) -> Html:
+def headline_of(report: FullReport) -> Html:
     """The verdict with its cause; of several runs, how many are CORRECT."""
     card = report.card
     if len(card.runs) == 1:
@@ -58,7 +66,7 @@ def headline_of(report: Report) -> Html:
     return tag("div", said, class_=f"headline {kind}")
 
 
-def scorecard(report: Report) -> Html:
+def scorecard(report: FullReport) -> Html:
     """Tier 1 and Tier 2: all runs in a table, then one after another."""
     runs = report.card.runs
     content: list[Content] = []
@@ -145,7 +153,7 @@ def _efficiency(run: RunScore, number: int) -> Iterator[Content]:
         yield bar_chart(f"tokens-{number}", "Tokens of this CORRECT run", described, bars)
 
 
-def dispatches(report: Report) -> Html:
+def dispatches(report: FullReport) -> Html:
     """The dispatches of each run in time, their rework, and both as a table."""
     runs = list(report.timelines.items())
     content: list[Content] = [

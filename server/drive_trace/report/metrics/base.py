@@ -37,7 +37,7 @@ class Source(StrEnum):
     NOBODY = "not recorded"
 
 
-class Unit(StrEnum):
+class FigureUnit(StrEnum):
     """What one of a figure counts."""
 
     COUNT = ""
@@ -52,7 +52,7 @@ class Figure(NamedTuple):
 
     label: str
     at: tuple[str, ...] = ()
-    unit: Unit = Unit.COUNT
+    unit: FigureUnit = FigureUnit.COUNT
 
 
 class Breakdown(NamedTuple):
@@ -64,7 +64,7 @@ class Breakdown(NamedTuple):
     at: tuple[str, ...] = ()
     columns: tuple[tuple[str, tuple[str, ...]], ...] = (("value", ()),)
     """Header, and the keys that lead to the cell from a row's value."""
-    unit: Unit = Unit.COUNT
+    unit: FigureUnit = FigureUnit.COUNT
 
 
 @dataclass(frozen=True, slots=True)

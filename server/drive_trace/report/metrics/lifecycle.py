@@ -6,10 +6,10 @@ from drive_trace.report.event_log import EventLog
 from drive_trace.report.metrics.base import (
     Breakdown,
     Figure,
+    FigureUnit,
     Metric,
     Polarity,
     Source,
-    Unit,
     Value,
     counted,
 )
@@ -78,7 +78,7 @@ METRICS = (
         Source.CLOCK,
         project_wallclock_ms,
         "there is no project-started with a project-closed, or a timestamp cannot be read",
-        (Figure("first closed − first started", (), Unit.MILLISECONDS),),
+        (Figure("first closed − first started", (), FigureUnit.MILLISECONDS),),
     ),
     Metric(
         _GROUP,
@@ -94,7 +94,7 @@ METRICS = (
                 "slice",
                 (),
                 (("time", ()),),
-                Unit.MILLISECONDS,
+                FigureUnit.MILLISECONDS,
             ),
         ),
     ),
@@ -108,7 +108,7 @@ METRICS = (
         _NEVER,
         (
             Figure("checks", ("count",)),
-            Figure("worst drift found", ("max_drift_severity",), Unit.WORD),
+            Figure("worst drift found", ("max_drift_severity",), FigureUnit.WORD),
             Breakdown(
                 "Health checks by cadence", "cadence", ("cadence_distribution",), (("checks", ()),)
             ),

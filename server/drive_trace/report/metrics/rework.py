@@ -6,10 +6,10 @@ from drive_trace.report.event_log import EventLog
 from drive_trace.report.metrics.base import (
     Breakdown,
     Figure,
+    FigureUnit,
     Metric,
     Polarity,
     Source,
-    Unit,
     Value,
     counted,
     mean,
@@ -112,7 +112,7 @@ METRICS = (
         rounds_per_dispatch,
         "no round-start was recorded",
         (
-            Figure("mean", ("mean",), Unit.RATIO),
+            Figure("mean", ("mean",), FigureUnit.RATIO),
             Breakdown("Rounds by dispatch", "dispatch", ("per_dispatch",), (("rounds", ()),)),
         ),
     ),
@@ -124,7 +124,7 @@ METRICS = (
         Source.ASSERTED,
         first_pass_acceptance_rate,
         "no round-end belongs to a round-start with number 1",
-        (Figure("dispatches accepted in round 1", (), Unit.SHARE),),
+        (Figure("dispatches accepted in round 1", (), FigureUnit.SHARE),),
     ),
     Metric(
         _GROUP,
@@ -134,7 +134,7 @@ METRICS = (
         Source.ASSERTED,
         backtrack_ratio,
         "no round ended satisfied",
-        (Figure("rounds sent back for each one that was satisfied", (), Unit.RATIO),),
+        (Figure("rounds sent back for each one that was satisfied", (), FigureUnit.RATIO),),
     ),
     Metric(
         _GROUP,
@@ -170,14 +170,14 @@ METRICS = (
         dispatch_wallclock_ms,
         "no dispatch-end was recorded",
         (
-            Figure("mean", ("mean",), Unit.MILLISECONDS),
-            Figure("total", ("total",), Unit.MILLISECONDS),
+            Figure("mean", ("mean",), FigureUnit.MILLISECONDS),
+            Figure("total", ("total",), FigureUnit.MILLISECONDS),
             Breakdown(
                 "Claimed time by dispatch",
                 "dispatch",
                 ("per_dispatch",),
                 (("wall-clock", ()),),
-                Unit.MILLISECONDS,
+                FigureUnit.MILLISECONDS,
             ),
         ),
     ),
@@ -191,7 +191,7 @@ METRICS = (
         _NO_ROUND_END,
         (
             Breakdown(
-                "Claimed time by round", "round", (), (("wall-clock", ()),), Unit.MILLISECONDS
+                "Claimed time by round", "round", (), (("wall-clock", ()),), FigureUnit.MILLISECONDS
             ),
         ),
     ),

@@ -1,0 +1,367 @@
+"""What ``check`` does with traces: findings out, fixes and baselines written."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from drive_trace.analysis import Analysis
+from drive_trace.authoring.fixing import fix_all, with_fixes, withheld
+from drive_trace.commands.formats.diff import unified_diff
+from drive_trace.commands.formats.findings import (
+    Location,
+    RelatedPlace,
+    Reported,
+    reported,
+    unreadable,
+)
+from drive_trace.commands.paths import Reading
+from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles, SharedEvents
+from drive_trace.linter.rule import Finding, Related, Severity
+from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
+from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.copies import LiveEvents, Overlaps, Twin
+from drive_trace.storage.baseline import Known
+from drive_trace.storage.projects import Project, Projects, shown_path, write_known
+from drive_trace.storage.replace import replace_content
+from drive_trace.storage.traces import STDIN, Problem, TraceFile
+from drive_trace.text.escaping import cells, printable
+from drive_trace.text.spans import Span, encode_exactly, exact
+from drive_trace.text.wording import plural
+from drive_trace.trace.places import resolve
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
+
+
+class Checking:
+    """Checks traces one after another, and keeps what is to be said at the end."""
+
+    def __init__(self, projects: Projects | None, repairs: Repairs | None) -> None:
+        """Without ``projects`` the rules run as they are by default."""
+        self._projects = projects
+        self._repairs = repairs
+        self._across = Across()
+        self._told: set[Problem] = set()
+        self._hidden: Counter[Path] = Counter()
+        self.checked: dict[str, Project | None] = {}
+        """The traces that were checked, by their paths, each with its project."""
+        self.worst: Severity | None = None
+        """The worst severity of the findings so far."""
+        self.failed = False
+        """Whether something could not be used or written."""
+
+    def reports(self, traces: Reading) -> Iterator[Reported]:
+        """The findings of the traces, then those between them, then what could not be read."""
+        for trace in traces:
+            project = self._projects.of(trace.path) if self._projects is not None else None
+            if project is not None and project.problems:
+                self.tell(each.problem for each in project.problems)
+                traces.unread.append(_not_checked(trace.path, project))
+                continue
+            self.checked[trace.path] = project
+            settings = project.settings_for(trace.path) if project is not None else DEFAULTS
+            analysis = self._analysed(trace, settings)
+            if project is not None and analysis.hidden_count:
+                self._hidden[project.baseline_path] += analysis.hidden_count
+            self._across.add(analysis, trace.path, settings)
+            yield from map(self._noted, reported(analysis, trace.path))
+        for report, is_hidden in self._across.reports():
+            if is_hidden:
+                project = self.checked[report.location.path]
+                assert project is not None
+                self._hidden[project.baseline_path] += 1
+            else:
+                yield self._noted(report)
+        yield from map(self._noted, map(unreadable, traces.unread))
+
+    def notes(self) -> list[str]:
+        """What a person must know to understand the findings."""
+        said = [self._repairs.note()] if self._repairs is not None else []
+        return said + [
+            f"{plural(count, 'known finding')} hidden by {shown_path(path)}, "
+            "which cannot fail the check (--no-baseline shows them)"
+            for path, count in self._hidden.items()
+        ]
+
+    def _analysed(self, trace: TraceFile, settings: RuleSettings) -> Analysis:
+        analyse = partial(Analysis, trace.records, settings, path=trace.path)
+        analysis = analyse()
+        if self._repairs is None:
+            return analysis
+        problem = self._repairs.fix(trace, analysis)
+        if problem is None:
+            return analysis
+        self.tell([problem])
+        return analyse()
+
+    def _noted(self, report: Reported) -> Reported:
+        self.worst = min(self.worst or report.severity, report.severity)
+        return report
+
+    def tell(self, problems: Iterable[Problem]) -> None:
+        """Say once what cannot be used or written."""
+        self.failed = True
+        for problem in problems:
+            if problem not in self._told:
+                self._told.add(problem)
+                click.echo(f"drive-trace: {printable(problem.message, 8192)}", err=True)
+
+
+def _not_checked(path: str, project: Project) -> Unread:
+    """A trace that nobody knows how to check: left out, it would seem to have no findings."""
+    first = project.problems[0]
+    what = "baseline" if first.file == project.baseline_path else "configuration"
+    return Unread(path, f"its {what} cannot be used: {first.problem.message}")
+
+
+class WrittenBaselines(NamedTuple):
+    """What came of it."""
+
+    notes: list[str]
+    """What to say of the baselines."""
+    left: list[Reported]
+    """What is not known after all: it belongs to no line, or its baseline cannot be written."""
+
+
+def write_baselines(run: Checking, reports: Iterable[Reported]) -> WrittenBaselines:
+    """Make known what is reported, project by project."""
+    every = list(reports)
+    found: dict[str, list[_Reported]] = {}
+    for report in every:
+        path, line = report.location[:2]
+        if report.text is not None:
+            found.setdefault(path, []).append(_Reported(report.rule.code, report.text, line))
+    projects: dict[Path, tuple[Project, list[str]]] = {}
+    for path, project in run.checked.items():
+        assert project is not None
+        projects.setdefault(project.folder, (project, []))[1].append(path)
+    notes, unknown = [], set()
+    for project, paths in projects.values():
+        problem = write_known(
+            project, {project.path_of(path): _known(found.get(path, ())) for path in paths}
+        )
+        if problem is not None:
+            run.tell([problem])
+            unknown |= set(paths)
+            continue
+        count = sum(len(found.get(path, ())) for path in paths)
+        notes.append(
+            f"wrote {plural(count, 'finding')} of {plural(len(paths), 'trace')} "
+            f"to {shown_path(project.baseline_path)}"
+        )
+    left = [each for each in every if each.text is None or each.location.path in unknown]
+    return WrittenBaselines(notes, left)
+
+
+class _Reported(NamedTuple):
+    """What is known of a finding."""
+
+    code: str
+    text: str
+    line: int
+
+
+def _known(found: Iterable[_Reported]) -> Known:
+    by_code: dict[str, Counter[str]] = {}
+    for code, text, _ in dict.fromkeys(found):  # several findings of one line count once
+        by_code.setdefault(code, Counter())[fingerprint(code, text)] += 1
+    return by_code
+
+
+_RUNNERS = ("CI", "GITHUB_ACTIONS", "TF_BUILD")
+"""Variables of which a CI runner sets one."""
+
+
+class Repairs:
+    """Fixes traces, one after another, and counts."""
+
+    def __init__(self, *, suggestions: bool, only_show: bool) -> None:
+        self._suggestions = suggestions
+        self._only_show = only_show
+        self._fixed = 0
+        self._left = 0
+        self._withheld = 0
+
+    def fix(self, trace: TraceFile, analysis: Analysis) -> Problem | None:
+        """Fix a trace where it stands; or say why it stays as it was, whatever ``analysis`` is now.
+
+        The fixed text of standard input goes to standard output, and so does a diff.
+        """
+        before = list(analysis.document.lines)
+        fixed = fix_all(analysis, suggestions=self._suggestions)
+        if self._only_show:
+            _show(unified_diff(printable(trace.path, 4096), before, analysis.document.lines))
+        elif trace.path == STDIN:
+            _write_exactly([_as_recorded(line.text for line in analysis.document.lines)])
+        elif fixed:
+            old = encode_exactly(_as_recorded(trace.records))
+            new = encode_exactly(_as_recorded(line.text for line in analysis.document.lines))
+            problem = replace_content(trace.path, old, new)
+            if problem is not None:
+                return problem
+        self._fixed += fixed
+        self._left += with_fixes(analysis)
+        self._withheld += withheld(analysis)
+        return None
+
+    def note(self) -> str:
+        """How many findings were fixed, and how many are left to a person."""
+        one = self._fixed == 1
+        were = "would be" if self._only_show else "was" if one else "were"
+        said = f"{plural(self._fixed, 'finding')} {were} fixed"
+        if self._left:
+            said += f"; {self._left} more can be in an editor, one at a time"
+        if self._withheld:
+            said += (
+                f"; lines with bytes that are not UTF-8 stay as they are "
+                f"({plural(self._withheld, 'finding')})"
+            )
+        return said
+
+
+def _as_recorded(texts: Iterable[str]) -> str:
+    return "\n".join(map(exact, texts))
+
+
+def _show(diff: Iterable[str]) -> None:
+    """Print a diff: to the last byte, so that it can be applied; but for a terminal, and for the
+    log of a CI runner, without what these obey.
+    """
+    if not (sys.stdout.isatty() or _is_log()):
+        _write_exactly(diff)
+        return
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    for line in diff:
+        shown = line[:1] + cells(line[1:-1])
+        click.secho(shown, fg=colours.get(line[0]))
+
+
+def _is_log() -> bool:
+    """Whether a runner may read standard output, line by line: it does not read what goes into a
+    file.
+    """
+    if not any(map(os.environ.get, _RUNNERS)):
+        return False
+    try:
+        return not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except OSError:  # a stream of this process alone
+        return False
+
+
+def _write_exactly(texts: Iterable[str]) -> None:
+    """Write text to standard output as UTF-8 and with its own line ends, whatever the locale, and
+    bytes that are not UTF-8 as they are.
+    """
+    sys.stdout.flush()
+    for text in texts:
+        sys.stdout.buffer.write(encode_exactly(text))
+    sys.stdout.buffer.flush()
+
+
+_CHECKS = [
+    check
+    for rule in RULES.values()
+    for check in (rule.check_across, rule.check if rule.entity is RunInFiles else None)
+    if check is not None
+]
+_EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.entity is SharedEvents]
+
+
+class Across:
+    """Keeps of each trace what the rules across files look at, and runs them at the end."""
+
+    def __init__(self) -> None:
+        self._grades: dict[str, list[GradeInFile]] = {}
+        self._settings: dict[str, RuleSettings] = {}
+        self._paths: list[str] = []
+        self._overlaps = Overlaps()
+        self._of_events: list[tuple[Reported, bool]] = []
+
+    def add(self, analysis: Analysis, path: str, settings: RuleSettings) -> None:
+        """Take in a trace."""
+        for run in analysis.index.runs.values():
+            line = run.events(GRADE).last
+            if line is not None:
+                nulls = [name for name in CORRECTNESS_FIELDS if line.fact(name) is None]
+                erased = frozenset(
+                    name for name in nulls if any(each.fact(name) for each in run.events(GRADE))
+                )
+                grade = GradeInFile(path, analysis.line_number(line), line, erased)
+                self._grades.setdefault(run.run_id, []).append(grade)
+        self._settings[path] = settings
+        self._compare(analysis, path)
+
+    def _compare(self, analysis: Analysis, path: str) -> None:
+        """Look for its events in the traces before it, while its lines are at hand."""
+        self._overlaps.keep()  # not before another trace comes: a single one costs nothing
+        overlap = self._overlaps.add(
+            LiveEvents(lambda: analysis.index.event_ids, analysis.line_number)
+        )
+        for twins, are_copies in ((overlap.copies, True), (overlap.conflicts, False)):
+            by_file: dict[int, list[Twin]] = {}
+            for twin in twins:
+                by_file.setdefault(twin.file, []).append(twin)
+            for file, shared in by_file.items():
+                here, _, there = shared[0]
+                line, other = analysis.document.lines[here.line - 1], self._paths[file]
+                subject = SharedEvents(line, len(shared), are_copies, other, there.line)
+                place = RelatedPlace(
+                    Location.of(other, there.line - 1, "", Span(0, 0)), "the same id here"
+                )
+                for finding in chain.from_iterable(check(subject) for check in _EVENT_CHECKS):
+                    span = resolve(line.text, finding.place)
+                    location = Location.of(path, here.line - 1, line.text, span)
+                    self._of_events += self._report(finding, location, [place])
+        self._paths.append(path)
+
+    def reports(self) -> Iterator[tuple[Reported, bool]]:
+        """What the rules find, each with whether a baseline hides it."""
+        for grades in self._grades.values():
+            if len(grades) > 1:
+                subject = RunInFiles(tuple(grades))
+                for finding in chain.from_iterable(check(subject) for check in _CHECKS):
+                    related = [
+                        RelatedPlace(_location(each, grades), _message(each))
+                        for each in finding.related
+                    ]
+                    yield from self._report(finding, _location(finding, grades), related)
+        yield from self._of_events
+
+    def _report(
+        self, finding: Finding, location: Location, related: Sequence[RelatedPlace]
+    ) -> Iterator[tuple[Reported, bool]]:
+        settings = self._settings[location.path]
+        severity = settings.severity(finding.rule)
+        if severity is not None:
+            yield (
+                Reported(
+                    finding.rule,
+                    severity,
+                    location,
+                    _message(finding),
+                    finding.line.text,
+                    lambda: related,
+                    list,
+                ),
+                settings.knows(finding.rule.code, finding.line.text),
+            )
+
+
+def _location(finding: Finding | Related, grades: Sequence[GradeInFile]) -> Location:
+    path, number = next(each[:2] for each in grades if each.line is finding.line)
+    text = finding.line.text
+    return Location.of(path, number - 1, text, resolve(text, finding.place))
+
+
+def _message(finding: Finding | Related) -> str:
+    """A message across files names lines of other files itself, with their files."""
+    return "".join(str(part) for part in finding.message)

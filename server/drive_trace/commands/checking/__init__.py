@@ -1,1 +1,0 @@
-"""What ``check`` is made of."""

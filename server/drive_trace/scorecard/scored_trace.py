@@ -1,0 +1,68 @@
+"""A trace that is read for its score alone, which is fast: nobody looks for findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from drive_trace.scorecard.card import RunScore, score_run
+from drive_trace.scorecard.feed_state import FeedState, feed_state
+from drive_trace.scorecard.summary import (
+    TraceSummary,
+    finding_unplaced,
+    summarize,
+    summarize_part,
+)
+from drive_trace.tasks import finish
+from drive_trace.trace.document import Document, Point
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import Line
+from drive_trace.trace.reading import read_lines
+from drive_trace.vocabulary import EventType
+
+
+class ScoredTrace:
+    """What the scorecard needs of a trace. Events can be appended to it."""
+
+    def __init__(self, records: Sequence[str], path: str = "") -> None:
+        """Read the records, given without their newlines; ``path`` is shown in messages."""
+        self.document = Document(records, partial(read_lines, only_score=True))
+        self.index = Index()
+        self.index.add(self.document.lines)
+        self.path = path
+
+    def number(self, line: Line) -> int:
+        """A line's number from 1."""
+        return self.document.number(line) + 1
+
+    def summary(self, *, alone: bool = False) -> TraceSummary:
+        """The whole trace; ``alone`` says that it is joined with no other."""
+        return finish(summarize(self.index, self.number, self.path, alone=alone))
+
+    def feed_state(self, feed: EventType, run_id: str) -> FeedState:
+        """What it says of a run's feed."""
+        return feed_state(self.index, self.number, feed, run_id)
+
+    def append(self, record: str) -> None:
+        """Take in an event that was appended, on a line of its own."""
+        last = len(self.document.lines) - 1
+        text = self.document.lines[last].text
+        end = Point(last, len(text))
+        splice = self.document.splice(end, end, f"{chr(10) if text else ''}{record}\n")
+        self.index.remove(self.document.lines[splice.first : splice.stop])
+        self.index.add(self.document.apply(splice))
+
+
+def score_joined(traces: Sequence[ScoredTrace], run_id: str) -> RunScore | None:
+    """One run over several traces; None where none has a valid event of it."""
+    if not any(run_id in trace.index.runs for trace in traces):
+        return None
+    parts = [
+        finish(summarize_part(trace.index, run_id, trace.number, trace.path)) for trace in traces
+    ]
+    unplaced = [
+        each
+        for trace in traces
+        for each in finish(finding_unplaced(trace.index, trace.number, trace.path))
+    ]
+    return score_run([part for part in parts if part is not None], (), unplaced)
