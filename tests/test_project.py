@@ -50,15 +50,13 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
     support = {
         "__init__",
         "diagnostics",
-        "joined_runs",
-        "labels",
-        "line_ranges",
         "markup",
         "options",
         "outline",
         "positions",
         "raw_json",
         "run_feeds",
+        "text_edits",
     }
     features = ROOT / "server/drive_trace/features"
     for path in (*features.glob("*.py"), *features.glob("*/__init__.py")):

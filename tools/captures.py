@@ -20,18 +20,23 @@ from tests.support.moving import folds_of, links_of, selections_of, symbols_of
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.code_actions.appending import appended, appending_offers
-from drive_trace.features.code_actions.file_facts import Contents, fill_offers, filled
-from drive_trace.features.code_actions.missing_facts import filled_in, known_offers
+from drive_trace.features.code_actions.filling import (
+    Contents,
+    fill_from_file,
+    fill_from_run,
+    fill_offers,
+    known_offers,
+)
 from drive_trace.features.code_actions.offers import CannotMake
-from drive_trace.features.code_actions.record_edits import as_edits
-from drive_trace.features.document_highlight import document_highlights
 from drive_trace.features.hover.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints
-from drive_trace.features.joined_runs import JoinedRun
 from drive_trace.features.positions import point_at
+from drive_trace.features.references import document_highlights
 from drive_trace.features.rename import CannotRename, rename
+from drive_trace.features.runs import JoinedRun
+from drive_trace.features.text_edits import as_edits
 from drive_trace.features.workspace_symbol import (
-    Found,
+    FoundSymbol,
     best_matches,
     names_in,
     workspace_symbols,
@@ -139,7 +144,7 @@ def known(fixture: str) -> list[str]:
     analysis = Analysis(wanted.text)
     assert wanted.cursor is not None
     (offer,) = known_offers(analysis, wanted.cursor, None)
-    told = filled_in(analysis, offer.data, STAMP)
+    told = fill_from_run(analysis, offer.data, STAMP)
     assert not isinstance(told, CannotMake)
     edits = edits_in(finish(as_edits(analysis.document, told, _UTF16)))
     after = apply_edits(wanted.text, edits, _UTF16).split("\n")[wanted.cursor.record]
@@ -175,7 +180,7 @@ def measured(fixture: str, length: int) -> list[str]:
     analysis = Analysis(wanted.text)
     assert wanted.cursor is not None
     (offer,) = fill_offers(analysis, wanted.cursor, None, lambda _: True)
-    told = filled(analysis, offer.data, Contents(length, ""))
+    told = fill_from_file(analysis, offer.data, Contents(length, ""))
     assert not isinstance(told, CannotMake)
     after = apply_edits(
         wanted.text, edits_in(finish(as_edits(analysis.document, told, _UTF16))), _UTF16
@@ -186,7 +191,7 @@ def measured(fixture: str, length: int) -> list[str]:
 def symbols(fixture: str, query: str) -> list[str]:
     """The workspace symbols that a query finds."""
     names = names_in(Analysis(read(fixture).text))
-    matches = best_matches([Found("file:///trace.jsonl", each) for each in names], query)
+    matches = best_matches([FoundSymbol("file:///trace.jsonl", each) for each in names], query)
     rows = [
         (f"`{each.name}`", each.container_name or "")
         for each in workspace_symbols(matches, _UTF16, resolves=False)

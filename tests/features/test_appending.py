@@ -7,7 +7,7 @@ import pytest
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.code_actions.appending import appended
 from drive_trace.features.code_actions.offers import CannotMake
-from drive_trace.features.joined_runs import JoinedRun
+from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score_run
 from tests.support.changing import NOW, check_appended, check_offers, offers_at
 from tests.support.fixtures import read

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.code_actions.missing_facts import filled_in, known_offers
+from drive_trace.features.code_actions.filling import fill_from_run, known_offers
 from drive_trace.features.code_actions.offers import CannotMake
 from drive_trace.trace.document import Point
 from tests.support.changing import NOW, check_filled_in, is_filled_in
@@ -76,7 +76,7 @@ def test_only_where_fixes_are_asked_for() -> None:
 def test_a_line_that_has_changed_meanwhile_is_left_alone() -> None:
     (offer,) = known_offers(Analysis('{"event_type":"round-end"}'), Point(0, 0), None)
     mended = Analysis(trace('EVENT{"event_type":"round-end"}'))
-    assert isinstance(filled_in(mended, offer.data, NOW), CannotMake)
-    assert isinstance(filled_in(mended, {**offer.data, "record": 7}, NOW), CannotMake)
+    assert isinstance(fill_from_run(mended, offer.data, NOW), CannotMake)
+    assert isinstance(fill_from_run(mended, {**offer.data, "record": 7}, NOW), CannotMake)
     with pytest.raises(TypeError):
-        filled_in(mended, {"record": "0"}, NOW)
+        fill_from_run(mended, {"record": "0"}, NOW)

@@ -10,9 +10,9 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.hover import hover
-from drive_trace.features.hover.lengths import exact, size
 from drive_trace.features.hover.pointed import HoverOptions
-from drive_trace.features.joined_runs import JoinedRun
+from drive_trace.features.hover.quantities import exact, size
+from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score_run
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point

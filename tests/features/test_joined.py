@@ -7,7 +7,7 @@ from textwrap import dedent
 from uuid import NAMESPACE_OID, uuid5
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.joined_runs import JoinedRun
+from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score_run
 from drive_trace.trace.occurrences import run_id_of
 from tests.support.fixtures import read, trace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.workspace_symbol import Found, best_matches, names_in
+from drive_trace.features.workspace_symbol import FoundSymbol, best_matches, names_in
 from tests.support.fixtures import URI, trace
 from tests.support.symbols import check_symbols
 
@@ -98,4 +98,4 @@ def test_no_more_than_anybody_reads() -> None:
         for number in range(300)
     ]
     names = names_in(Analysis(trace(*lines)))
-    assert len(best_matches([Found(URI, each) for each in names], "slice")) == 200
+    assert len(best_matches([FoundSymbol(URI, each) for each in names], "slice")) == 200

@@ -13,12 +13,12 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.code_actions.appending import appended, appending_offers, at_the_end
-from drive_trace.features.code_actions.missing_facts import filled_in, known_offers
+from drive_trace.features.code_actions.filling import fill_from_run, known_offers
 from drive_trace.features.code_actions.offers import CannotMake
-from drive_trace.features.code_actions.record_edits import as_edits
 from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.positions import point_at
 from drive_trace.features.rename import CannotRename, prepare_rename, rename
+from drive_trace.features.text_edits import as_edits
 from drive_trace.tasks import finish
 from tests.support.fixtures import ENCODINGS, apply_edits, offset_in, read
 
@@ -121,7 +121,7 @@ def check_filled_in(before: str, title: str, after: str) -> None:
         analysis = Analysis(fixture.text)
         (offer,) = known_offers(analysis, fixture.cursor, None)
         assert offer.title == title
-        made = filled_in(analysis, offer.data, NOW)
+        made = fill_from_run(analysis, offer.data, NOW)
         assert not isinstance(made, CannotMake), made
         edits = edits_in(finish(as_edits(analysis.document, made, encoding)))
         assert apply_edits(fixture.text, edits, encoding) == read(after).text

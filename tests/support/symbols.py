@@ -7,7 +7,7 @@ from lsprotocol.converters import get_converter
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.workspace_symbol import (
-    Found,
+    FoundSymbol,
     best_matches,
     names_in,
     resolve_symbol,
@@ -26,7 +26,7 @@ def check_symbols(query: str, fixture: str, *expected: str) -> None:
     text = read(fixture).text
     analysis = Analysis(text)
     names = names_in(analysis)
-    found = best_matches([Found(URI, each) for each in names], query)
+    found = best_matches([FoundSymbol(URI, each) for each in names], query)
     for encoding in ENCODINGS:
         finish = workspace_symbols(found, encoding, resolves=False)
         assert [_shown(each) for each in finish] == list(expected)

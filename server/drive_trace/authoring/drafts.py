@@ -1,6 +1,6 @@
 """Events that are about to be appended: composed, and held against what readers accept.
 
-A draft is an event that readers accept, and that says nothing which they would ignore. Whatever
+A draft is an event that readers accept, without anything that they would ignore. Whatever
 else is wanted is refused, with one sentence for each thing that is wrong, in the words of the
 rules. What only the moment of writing gives, a fresh id and the time, is put in last.
 """
@@ -93,8 +93,7 @@ def draft_merged(
     """The next event of a feed: what counts so far, with some of its components changed.
 
     Refused where the trace does not know the run, but for ``new_run``, and where the newest event
-    of the feed was rejected: what it was meant to say would be lost, unless everything is said
-    anew.
+    of the feed was rejected: its meaning would be lost, unless all components are given anew.
     """
     names = [name for name in feed.fields if name not in ENVELOPE]
     if not joined.own.knows_run and not new_run:
@@ -102,8 +101,7 @@ def draft_merged(
     unnamed = [name for name in names if name not in changes]
     rejected = joined.rejected_after
     if unnamed and rejected:
-        said = (_superseded_by_rejected(*each, joined, unnamed) for each in rejected)
-        return Refused(tuple(said))
+        return Refused(tuple(_superseded_by_rejected(*each, joined, unnamed) for each in rejected))
     decider = joined.deciding
     last = decider.state.counted if decider is not None else None
     counted = last.values if last is not None else {}
@@ -168,8 +166,8 @@ def erasures(draft: Draft, joined: JoinedFeed) -> Refused | None:
 
 
 def cautions(record: str) -> list[str]:
-    """What else is to be said of a record that is not refused, each with how bad it is."""
-    return [f"{label}: {words}" for kind, label, words in _said(record) if kind not in REFUSED]
+    """The findings of a record that do not refuse it, each with its severity."""
+    return [f"{label}: {words}" for kind, label, words in _diagnoses(record) if kind not in REFUSED]
 
 
 def _superseded_by_rejected(
@@ -191,11 +189,11 @@ def _superseded_by_rejected(
 
 def _objections(record: str) -> list[str]:
     """Why a record is refused."""
-    return [words for kind, _, words in _said(record) if kind in REFUSED]
+    return [words for kind, _, words in _diagnoses(record) if kind in REFUSED]
 
 
-def _said(record: str) -> Iterator[tuple[DiagnosticKind, str, str]]:
-    """What the rules say of a record by itself: about what, how bad it is, and in which words."""
+def _diagnoses(record: str) -> Iterator[tuple[DiagnosticKind, str, str]]:
+    """The findings of a record by itself: the kind, the severity and the message."""
     (line,) = read_lines([record])
     if not line.diagnostics:  # the rule: the rest of this costs more than writing the record
         return

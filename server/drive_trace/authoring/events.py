@@ -1,19 +1,33 @@
-"""Whole events, composed for a place of a trace."""
+"""Which events can come next at a place of a trace, and what a whole event would say there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.authoring.names import clock
-from drive_trace.authoring.slots import Asked, Carried, Carrying, Certainty, Given, Slot, known
+from drive_trace.authoring.slots import (
+    Carried,
+    Carrying,
+    Certainty,
+    EventContext,
+    Given,
+    Slot,
+    clock,
+    known,
+)
 from drive_trace.authoring.values import slot_of
 from drive_trace.linter.edits import as_json
 from drive_trace.trace.structure import Opened, Scope
 from drive_trace.vocabulary import ENVELOPE, EVENTS, KINDS, LIFETIMES, Entity, EventType, OneOfShape
 
 _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
+_SLICE = LIFETIMES[Entity.SLICE]
+_RUN_OPENERS = tuple(each.name for each in EVENTS.values() if each.opens is Entity.RUN)
+_RUN_CLOSERS = tuple(each.name for each in EVENTS.values() if each.closes is Entity.RUN)
+_RUN_HERALDS = tuple(each.name for each in EVENTS.values() if {*each.leads_to} & {*_RUN_OPENERS})
+_FEEDS = tuple(each.name for each in EVENTS.values() if each.is_feed)
+_WITHIN_ROUNDS = tuple({*_ROUND.members} - {_ROUND.opener, _ROUND.closer})
 
 
 class Composed(NamedTuple):
@@ -42,7 +56,7 @@ class Composed(NamedTuple):
 
 
 def carried_here(scope: Scope, name: str, now: str) -> Carried:
-    """What the trace itself says of a feed, for whoever knows of no other file of the run."""
+    """What the trace itself says of a feed, for callers that know no other file of the run."""
     line, is_rejected = scope.feeds.get(name), scope.rejected_feed(name) is not None
     if line is None:
         return Carried({}, "", is_rejected)
@@ -57,49 +71,49 @@ def compose(
     given: Given | None = None,
     carrying: Carrying = carried_here,
 ) -> Composed:
-    """An event for a place of a trace. ``given`` holds what is said of it already: values by
-    field, which other fields are told from (how long a round took, by the round).
+    """An event for a place of a trace. ``given`` holds the values that it has already, by
+    field. Other fields follow from them, such as a round's duration from its id.
     """
-    asked = asked_for(event, scope, stamp, given or {}, carrying)
+    context = context_of(event, scope, stamp, given or {}, carrying)
     return Composed(
         event,
         tuple(
-            known(field, given[name]) if given and name in given else slot_of(field, asked)
+            known(field, given[name]) if given and name in given else slot_of(field, context)
             for name, field in event.fields.items()
             if field.is_required or (given and name in given)
         ),
     )
 
 
-def asked_for(
+def context_of(
     event: EventType,
     scope: Scope,
     stamp: Stamp,
     given: Given,
     carrying: Carrying = carried_here,
-) -> Asked:
-    """What the fields of an event are told from: what is given, and the dispatch, round or slice
+) -> EventContext:
+    """What the fields of an event follow from: what is given, and the dispatch, round or slice
     that stands open and is most likely meant.
     """
-    told = {name: value for name, value in given.items() if value is not None}
+    known_values = {name: value for name, value in given.items() if value is not None}
     is_ambiguous = False
-    # A round says which dispatch is meant, so that it comes first.
-    for of in (_ROUND, _DISPATCH, LIFETIMES[Entity.SLICE]):
-        if of.field not in event.fields or of.field in told or event.opens is of.entity:
+    # A round implies its dispatch, so it comes first.
+    for of in (_ROUND, _DISPATCH, _SLICE):
+        if of.field not in event.fields or of.field in known_values or event.opens is of.entity:
             continue
-        fitting = [each for each in scope.opened[of.entity] if _fits(each, told)]
+        fitting = [each for each in scope.opened[of.entity] if _fits(each, known_values)]
         if fitting:
-            told[of.field] = fitting[0].id
+            known_values[of.field] = fitting[0].id
             is_ambiguous = is_ambiguous or len(fitting) > 1
             if of is _ROUND:
-                told.setdefault(_DISPATCH.field, fitting[0].start.fact(_DISPATCH.field))
+                known_values.setdefault(_DISPATCH.field, fitting[0].start.fact(_DISPATCH.field))
     carried = carrying(scope, event.name, stamp.ts) if event.is_feed else None
-    return Asked(event, scope, stamp, given, told, is_ambiguous, carried)
+    return EventContext(event, scope, stamp, given, known_values, is_ambiguous, carried)
 
 
-def _fits(opened: Opened, told: Given) -> bool:
+def _fits(opened: Opened, known_values: Given) -> bool:
     start = opened.start
-    within = told.get(_DISPATCH.field)
+    within = known_values.get(_DISPATCH.field)
     return opened.of is not _ROUND or within is None or start.fact(_DISPATCH.field) == within
 
 
@@ -125,3 +139,79 @@ def _likeliest_kind(scope: Scope) -> str:
             return last.text_fact(of)
     is_orphan = (scope.run_id or "").startswith("orphan-")
     return "slice" if scope.opened[Entity.SLICE] or is_orphan else "project"
+
+
+# What can come next
+
+
+class Next(NamedTuple):
+    """An event of the vocabulary, and whether it can come next."""
+
+    event: EventType
+    is_next: bool
+    """Whether the run as it stands leads to it; any event may be written anywhere."""
+
+
+def next_events(scope: Scope) -> list[Next]:
+    """Every event, the likeliest first."""
+    leads = list(dict.fromkeys((*_after_the_last(scope), *_leads(scope))))
+    others = sorted(
+        (name for name in EVENTS if name not in leads),
+        key=lambda name: _lacks_what_it_is_about(EVENTS[name], scope),
+    )
+    return [Next(EVENTS[name], name in leads) for name in (*leads, *others)]
+
+
+def _lacks_what_it_is_about(event: EventType, scope: Scope) -> bool:
+    """Whether an event belongs to a dispatch, round or slice, and none stands open."""
+    return any(
+        event.name in of.members and event.name != of.opener and not scope.opened[entity]
+        for entity, of in LIFETIMES.items()
+    )
+
+
+def _after_the_last(scope: Scope) -> Iterator[str]:
+    """What most often comes right after the run's last event; a run is not started twice."""
+    last = scope.last
+    if last is None or last.event is None:
+        return
+    for name in last.event.leads_to:
+        if name not in _RUN_OPENERS or not scope.count(name):
+            yield name
+
+
+def _leads(scope: Scope) -> Iterator[str]:
+    if scope.last is None:
+        yield from (*_RUN_OPENERS, *_RUN_HERALDS, _SLICE.opener, _DISPATCH.opener)
+        return
+    if scope.has_ended:
+        yield from _FEEDS
+        return
+    if scope.opened[Entity.ROUND]:
+        yield from _within_round(scope)
+    if scope.opened[Entity.DISPATCH]:
+        yield from _within_dispatch(scope)
+        yield _DISPATCH.opener
+    elif scope.opened[Entity.SLICE]:
+        yield from (_DISPATCH.opener, _SLICE.closer, _SLICE.opener, *_RUN_CLOSERS)
+    else:
+        yield from (_SLICE.opener, _DISPATCH.opener, *_RUN_CLOSERS)
+
+
+def _within_round(scope: Scope) -> Iterator[str]:
+    """A round has one brief, which is issued before anything else."""
+    latest = scope.opened[Entity.ROUND][0]
+    has_brief = any(scope.of(name, _ROUND.field, latest.id) for name in _WITHIN_ROUNDS)
+    yield from (_ROUND.closer, *_WITHIN_ROUNDS) if has_brief else (*_WITHIN_ROUNDS, _ROUND.closer)
+
+
+def _within_dispatch(scope: Scope) -> Iterator[str]:
+    """Another round, unless the last one's verdict lets the dispatch end."""
+    latest, rounds = scope.opened[Entity.DISPATCH][0], scope.opened[Entity.ROUND]
+    if any(each.start.fact(_DISPATCH.field) == latest.id for each in rounds):
+        yield _DISPATCH.closer
+        return
+    ends = scope.of(_ROUND.closer, _DISPATCH.field, latest.id)
+    goes_on = not ends or ends[-1].fact("verdict") == "another-round-needed"
+    steps = (_ROUND.opener, _DISPATCH.closer)
+    yield from steps if goes_on else reversed(steps)

@@ -1,4 +1,4 @@
-"""What a composed event is made of."""
+"""What a composed event is made of: slots with choices, and the notes that tell choices apart."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from drive_trace.authoring.drafts import Stamp
+from drive_trace.trace.line import Line
 from drive_trace.trace.structure import Scope
-from drive_trace.vocabulary import EventType, FieldType
+from drive_trace.vocabulary import LIFETIMES, Entity, EventType, FieldType, Lifetime
 
+_DISPATCH = LIFETIMES[Entity.DISPATCH]
 Given = Mapping[str, object]
 """Fields whose values stand already, as Python reads JSON."""
 
@@ -21,7 +23,7 @@ class Certainty(Enum):
     KNOWN = "known"
     """It is a fact of the trace, of the moment or of the vocabulary."""
     LIKELY = "likely"
-    """The first choice can be taken if nobody says otherwise."""
+    """The first choice can be taken unless somebody chooses another."""
     OPEN = "open"
     """Somebody has to say it."""
 
@@ -66,7 +68,7 @@ Carrying: TypeAlias = Callable[[Scope, str, str], Carried | None]
 """Gives that by the feed's name, and the time that is now; None where it cannot be known."""
 
 
-class Asked(NamedTuple):
+class EventContext(NamedTuple):
     """What a slot is to be filled for."""
 
     event: EventType
@@ -104,3 +106,42 @@ def distinct(choices: Iterable[Choice]) -> tuple[Choice, ...]:
     for choice in choices:
         found.setdefault((type(choice.value), choice.value), choice)
     return tuple(found.values())
+
+
+# Notes
+
+
+def about(scope: Scope, of: Lifetime, start: Line, now: str) -> str:
+    """What was started, and since when it is open or how it ended: ``implementer D1 R1, open
+    since 14:02``. ``now`` is a timestamp.
+    """
+    ends = scope.of(of.closer, of.field, start.fact(of.field))
+    end = ends[-1] if ends and ends[-1].order > start.order else None
+    state = f"open since {clock(start.text_fact('ts'), now)}"
+    if end is not None:
+        result = f"{end.fact('result')} " if end.event and "result" in end.event.keeps else ""
+        state = f"{result or 'ended '}{clock(end.text_fact('ts'), now)}"
+    return f"{_name(scope, of, start)}, {state}"
+
+
+def _name(scope: Scope, of: Lifetime, start: Line) -> str:
+    match of.entity:
+        case Entity.DISPATCH:
+            return _called(start)
+        case Entity.ROUND:
+            dispatch = scope.start_of(_DISPATCH, start.fact(_DISPATCH.field))
+            within = f" of {_called(dispatch)}" if dispatch is not None else ""
+            return f"round {start.fact('round_number')}{within}"
+        case _:
+            return f"{of.entity} {start.fact('slice_index')}"
+
+
+def _called(dispatch: Line) -> str:
+    """Its name, which somebody may not have written yet."""
+    return dispatch.text_fact("dispatch_name").strip() or "a dispatch without a name"
+
+
+def clock(ts: str, now: str) -> str:
+    """When an event was, in UTC: ``14:02``, with its day if that is not today's."""
+    day, time = ts[:10], ts[11:16]
+    return time if day == now[:10] else f"{day} {time}".strip()

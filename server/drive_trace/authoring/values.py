@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import cast
 
-from drive_trace.authoring.names import about, clock
 from drive_trace.authoring.slots import (
-    Asked,
     Choice,
+    EventContext,
     Slot,
+    about,
+    clock,
     distinct,
     known,
     likely,
@@ -43,31 +44,31 @@ _RECENT = 16
 """So many of the latest events of a name are looked at for what was used before."""
 
 
-def slot_of(field: FieldType, asked: Asked) -> Slot:
+def slot_of(field: FieldType, context: EventContext) -> Slot:
     """What is known of a field that does not stand in the event yet."""
     if field.name in ENVELOPE:
-        return _of_envelope(field, asked)
-    if asked.event.is_feed:
-        return _of_feed(field, asked)
-    if is_null_here(field, asked):
+        return _of_envelope(field, context)
+    if context.event.is_feed:
+        return _of_feed(field, context)
+    if is_null_here(field, context):
         return known(field, *null_of(field))
-    if field.names is not None and field.names is asked.event.opens and _is_uuid(field):
-        return known(field, asked.stamp.opened_id, "a fresh id")
+    if field.names is not None and field.names is context.event.opens and _is_uuid(field):
+        return known(field, context.stamp.opened_id, "a fresh id")
     measure = _MEASURES.get(field.name)
-    slot = measure(field, asked) if measure is not None else None
+    slot = measure(field, context) if measure is not None else None
     if slot is None and field.names in LIFETIMES:
-        slot = _of_entity(field, LIFETIMES[cast("Entity", field.names)], asked)
-    return slot or _by_shape(field, asked)
+        slot = _of_entity(field, LIFETIMES[cast("Entity", field.names)], context)
+    return slot or _by_shape(field, context)
 
 
-def choices_of(field: FieldType, asked: Asked) -> tuple[Choice, ...]:
+def choices_of(field: FieldType, context: EventContext) -> tuple[Choice, ...]:
     """Everything that can be offered for a field, the likeliest first: also what is over, and what
     the field allows beyond what was used before.
     """
     of = LIFETIMES.get(field.names) if field.names is not None else None
-    refers = of is not None and asked.event.opens is not of.entity
-    known_ids = _ended(of, asked) if of is not None and refers else ()
-    return distinct((*slot_of(field, asked).choices, *known_ids, *_allowed_here(field, asked)))
+    refers = of is not None and context.event.opens is not of.entity
+    known_ids = _ended(of, context) if of is not None and refers else ()
+    return distinct((*slot_of(field, context).choices, *known_ids, *_allowed_here(field, context)))
 
 
 def allowed(field: FieldType) -> tuple[Choice, ...]:
@@ -86,74 +87,55 @@ def null_of(field: FieldType) -> Choice:
     return Choice(None, field.null_means or "")
 
 
-def used_before(field: FieldType, scope: Scope) -> list[object]:
-    """The values that the latest events of the run have in fields of this name, the latest first,
-    with those that stand there several times.
-    """
-    lines = (
-        line
-        for event in EVENTS.values()
-        if field.name in event.fields
-        for line in scope.latest(event.name, _RECENT)
-    )
-    latest = sorted(lines, key=lambda line: line.order, reverse=True)[:_RECENT]
-    return [scope.value(line, field.name) for line in latest]
-
-
 # The envelope and the feeds
 
 
-def _of_envelope(field: FieldType, asked: Asked) -> Slot:
-    scope, stamp = asked.scope, asked.stamp
+def _of_envelope(field: FieldType, context: EventContext) -> Slot:
+    scope, stamp = context.scope, context.stamp
+    of_agent = "the run's agent" if scope.agent_id is not None else ""
     facts = {
         "event_id": (stamp.event_id, "a fresh id"),
-        "event_type": (asked.event.name, ""),
+        "event_type": (context.event.name, ""),
         "schema_version": (SCHEMA_VERSION, ""),
         "ts": (stamp.ts, "now"),
-        "orchestrator_agent_id": (
-            scope.agent_id,
-            "the run's agent" if scope.agent_id is not None else "",
-        ),
+        "orchestrator_agent_id": (scope.agent_id, of_agent),
     }
     if field.name in facts:
         return known(field, *facts[field.name])
-    runs = [Choice(run_id, "a run of this trace") for run_id in _latest_runs(scope)]
+    latest = islice(reversed(scope.index.runs), _RECENT)
+    runs = [Choice(run_id, "a run of this trace") for run_id in latest]
     if scope.run_id is None:
         return open_slot(field, runs)
     slot = known(field, scope.run_id, "the run here")
     return Slot(field, distinct((*slot.choices, *runs)), slot.certainty)
 
 
-def _latest_runs(scope: Scope) -> list[str]:
-    return list(islice(reversed(scope.index.runs), _RECENT))
-
-
-def _of_feed(field: FieldType, asked: Asked) -> Slot:
+def _of_feed(field: FieldType, context: EventContext) -> Slot:
     """What counts so far. Where that is not known, a person has to say it: null would erase it."""
-    if asked.carried is None:
+    if context.carried is None:
         return open_slot(field, allowed(field))
-    if not asked.carried.values:
+    if not context.carried.values:
         return likely(field, [null_of(field), *allowed(field)])
-    counts = Choice(asked.carried.values[field.name], asked.carried.note)
+    counts = Choice(context.carried.values[field.name], context.carried.note)
     return likely(field, [counts, *allowed(field)])
 
 
 # Dispatches, rounds and slices
 
 
-def _of_entity(field: FieldType, of: Lifetime, asked: Asked) -> Slot:
+def _of_entity(field: FieldType, of: Lifetime, context: EventContext) -> Slot:
     if field.name != of.field:
-        return _resumed(field, of, asked)
-    if asked.event.opens is of.entity:
+        return _resumed(field, of, context)
+    if context.event.opens is of.entity:
         return open_slot(field, [])
     choices = [
-        Choice(each.id, about(asked.scope, of, each.start, asked.stamp.ts))
-        for each in asked.scope.opened[of.entity]
-        if of is not _ROUND or _is_within(each.start, asked.stated.get(_DISPATCH.field))
+        Choice(each.id, about(context.scope, of, each.start, context.stamp.ts))
+        for each in context.scope.opened[of.entity]
+        if of is not _ROUND or _is_within(each.start, context.stated.get(_DISPATCH.field))
     ]
-    meant = asked.given.get(of.field)
+    meant = context.given.get(of.field)
     if not choices:
-        return open_slot(field, _ended(of, asked))
+        return open_slot(field, _ended(of, context))
     choices.sort(key=lambda choice: choice.value != meant)
     slot = likely(field, choices)
     return slot if len(slot.choices) > 1 else known(field, *slot.choices[0])
@@ -163,89 +145,93 @@ def _is_within(round_start: Line, dispatch_id: object) -> bool:
     return dispatch_id is None or round_start.fact(_DISPATCH.field) == dispatch_id
 
 
-def _ended(of: Lifetime, asked: Asked) -> Iterator[Choice]:
+def _ended(of: Lifetime, context: EventContext) -> Iterator[Choice]:
     """What is over, where nothing stands open."""
-    dispatch_id = asked.stated.get(_DISPATCH.field)
-    for start in asked.scope.latest(of.opener, _RECENT):
+    dispatch_id = context.stated.get(_DISPATCH.field)
+    for start in context.scope.latest(of.opener, _RECENT):
         if of is not _ROUND or _is_within(start, dispatch_id):
-            note = about(asked.scope, of, start, asked.stamp.ts)
+            note = about(context.scope, of, start, context.stamp.ts)
             yield Choice(start.fact(of.field), note)
 
 
-def _resumed(field: FieldType, of: Lifetime, asked: Asked) -> Slot:
+def _resumed(field: FieldType, of: Lifetime, context: EventContext) -> Slot:
     """An earlier dispatch that the event goes on with: likely none, but for one that failed last
     and that no other has resumed.
     """
-    choices = list(_ended(of, asked))
-    last = next(iter(asked.scope.latest(of.closer, 1)), None)
+    choices = list(_ended(of, context))
+    last = next(iter(context.scope.latest(of.closer, 1)), None)
     if last is not None and last.fact("result") != "completed":
         name = last.fact(of.field)
-        if not asked.scope.of(of.opener, field.name, name):
+        if not context.scope.of(of.opener, field.name, name):
             choices.sort(key=lambda choice: choice.value != name)
             return likely(field, [*choices, null_of(field)])
     return likely(field, [null_of(field), *choices])
 
 
-# What can be told of single fields
+# What follows for single fields
 
 
-def _wall_clock(field: FieldType, asked: Asked) -> Slot | None:
-    of = LIFETIMES.get(cast("Entity", asked.event.closes))
-    start = asked.scope.start_of(of, asked.given.get(of.field)) if of is not None else None
+def _unless_ambiguous(context: EventContext, field: FieldType, value: object, note: str) -> Slot:
+    """A value that is a fact if the event belongs where it most likely does."""
+    slot = known(field, value, note)
+    return likely(field, slot.choices) if context.is_ambiguous else slot
+
+
+def _wall_clock(field: FieldType, context: EventContext) -> Slot | None:
+    of = LIFETIMES.get(cast("Entity", context.event.closes))
+    start = context.scope.start_of(of, context.given.get(of.field)) if of is not None else None
     if start is None:
         return None
-    end = asked.given.get("ts", asked.stamp.ts)
+    end = context.given.get("ts", context.stamp.ts)
     passed = milliseconds_between(start.text_fact("ts"), end if isinstance(end, str) else None)
     if passed is None or passed < 0:
         return None
-    slot = known(field, passed, f"{in_words(passed)}, measured from its start")
-    return likely(field, slot.choices) if asked.is_ambiguous else slot
+    return _unless_ambiguous(context, field, passed, f"{in_words(passed)}, measured from its start")
 
 
-def _round_number(field: FieldType, asked: Asked) -> Slot | None:
-    dispatch_id = asked.given.get(_DISPATCH.field)
-    rounds = asked.scope.of(_ROUND.opener, _DISPATCH.field, dispatch_id)
+def _round_number(field: FieldType, context: EventContext) -> Slot | None:
+    dispatch_id = context.given.get(_DISPATCH.field)
+    rounds = context.scope.of(_ROUND.opener, _DISPATCH.field, dispatch_id)
     number = cast("int", rounds[-1].fact(field.name)) + 1 if rounds else 1
-    slot = known(field, number, "the next in its dispatch")
-    return likely(field, slot.choices) if asked.is_ambiguous else slot
+    return _unless_ambiguous(context, field, number, "the next in its dispatch")
 
 
-def _slice_index(field: FieldType, asked: Asked) -> Slot | None:
-    last = asked.scope.latest(_SLICE.opener, 1)
+def _slice_index(field: FieldType, context: EventContext) -> Slot | None:
+    last = context.scope.latest(_SLICE.opener, 1)
     index = cast("int", last[0].fact(field.name)) + 1 if last else 1
     return likely(field, [Choice(index, "the next of the run")])
 
 
-def _slices_completed(field: FieldType, asked: Asked) -> Slot | None:
-    count = asked.scope.count(_SLICE.closer)
+def _slices_completed(field: FieldType, context: EventContext) -> Slot | None:
+    count = context.scope.count(_SLICE.closer)
     return likely(field, [Choice(count, "counted in the run")])
 
 
-def _final_retro_done(field: FieldType, asked: Asked) -> Slot | None:
+def _final_retro_done(field: FieldType, context: EventContext) -> Slot | None:
     final = (
         line.fact("is_mandatory_final")
         for event in EVENTS.values()
         if "is_mandatory_final" in event.keeps
-        for line in asked.scope.latest(event.name, _RECENT)
+        for line in context.scope.latest(event.name, _RECENT)
     )
     return likely(field, [Choice(any(final), "as the run's retros say"), *allowed(field)])
 
 
-def _project_slug(field: FieldType, asked: Asked) -> Slot | None:
-    run_id = asked.scope.run_id
+def _project_slug(field: FieldType, context: EventContext) -> Slot | None:
+    run_id = context.scope.run_id
     if run_id is None or run_id.startswith(("orphan-", "direct-")):
         return None
     return likely(field, [Choice(run_id, "the run's id")])
 
 
-def _is_mandatory_final(field: FieldType, asked: Asked) -> Slot | None:
-    trigger = asked.given.get("trigger_class")
+def _is_mandatory_final(field: FieldType, context: EventContext) -> Slot | None:
+    trigger = context.given.get("trigger_class")
     note = "true exactly for the mandatory final retro"
     return known(field, trigger == "mandatory-final", note) if trigger else None
 
 
-def _drift_severity(field: FieldType, asked: Asked) -> Slot | None:
-    count = asked.given.get("drift_signal_count")
+def _drift_severity(field: FieldType, context: EventContext) -> Slot | None:
+    count = context.given.get("drift_signal_count")
     if count is None:
         return None
     if count == 0:
@@ -253,58 +239,52 @@ def _drift_severity(field: FieldType, asked: Asked) -> Slot | None:
     return open_slot(field, [choice for choice in allowed(field) if choice.value != "none"])
 
 
-def _brief_disposition(field: FieldType, asked: Asked) -> Slot | None:
+def _brief_disposition(field: FieldType, context: EventContext) -> Slot | None:
     """What the earlier briefs of the dispatch leave as possible."""
-    dispatch_id = asked.given.get(_DISPATCH.field)
-    if dispatch_id is None or asked.is_ambiguous:
+    dispatch_id = context.given.get(_DISPATCH.field)
+    if dispatch_id is None or context.is_ambiguous:
         return None
-    earlier = asked.scope.of(asked.event.name, _DISPATCH.field, dispatch_id)
+    earlier = context.scope.of(context.event.name, _DISPATCH.field, dispatch_id)
     meanings = {choice.value: choice for choice in allowed(field)}
     if not earlier:
         return known(field, *meanings["initial"])
-    content = asked.given.get("brief_content_hash")
+    content = context.given.get("brief_content_hash")
     if not isinstance(content, str):
         return open_slot(field, [meanings["amended"], meanings["reissue"]])
     is_same = any(line.fact("brief_content_hash") == content for line in earlier[-_RECENT:])
     return known(field, *meanings["reissue" if is_same else "amended"])
 
 
-def _of_earlier_briefs(field: FieldType, asked: Asked) -> Slot | None:
-    dispatch_id = asked.given.get(_DISPATCH.field)
-    earlier = asked.scope.of(asked.event.name, _DISPATCH.field, dispatch_id)[-_RECENT:]
-    return open_slot(
-        field,
-        [
-            Choice(
-                line.fact(field.name), f"the brief of {clock(line.text_fact('ts'), asked.stamp.ts)}"
-            )
-            for line in reversed(earlier)
-        ],
-    )
+def _of_earlier_briefs(field: FieldType, context: EventContext) -> Slot | None:
+    dispatch_id = context.given.get(_DISPATCH.field)
+    earlier = context.scope.of(context.event.name, _DISPATCH.field, dispatch_id)[-_RECENT:]
+    briefs = []
+    for line in reversed(earlier):
+        at = clock(line.text_fact("ts"), context.stamp.ts)
+        briefs.append(Choice(line.fact(field.name), f"the brief of {at}"))
+    return open_slot(field, briefs)
 
 
-def _bytes_delta(field: FieldType, asked: Asked) -> Slot | None:
-    """The length that is given, less the one that the file's last event says."""
-    length = asked.given.get("byte_length")
-    name, path = next(
-        ((name, asked.given[name]) for name in _PATHS if asked.given.get(name)), ("", None)
-    )
-    if not isinstance(length, int) or path is None:
+def _bytes_delta(field: FieldType, context: EventContext) -> Slot | None:
+    """The given length, less the length on the file's last event."""
+    length = context.given.get("byte_length")
+    name = next((name for name in _PATHS if context.given.get(name)), None)
+    if not isinstance(length, int) or name is None:
         return None
     earlier = [
         line
         for event in EVENTS.values()
         if name in event.keeps and "byte_length" in event.keeps
-        for line in asked.scope.of(event.name, name, path)[-1:]
+        for line in context.scope.of(event.name, name, context.given[name])[-1:]
     ]
     if not earlier:
         return None
     last = max(earlier, key=lambda line: line.order)
     delta = length - cast("int", last.fact("byte_length"))
-    return known(field, delta, f"since {clock(last.text_fact('ts'), asked.stamp.ts)}")
+    return known(field, delta, f"since {clock(last.text_fact('ts'), context.stamp.ts)}")
 
 
-_MEASURES: Mapping[str, Callable[[FieldType, Asked], Slot | None]] = {
+_MEASURES: Mapping[str, Callable[[FieldType, EventContext], Slot | None]] = {
     "wall_clock_ms": _wall_clock,
     "round_number": _round_number,
     "slice_index": _slice_index,
@@ -318,7 +298,7 @@ _MEASURES: Mapping[str, Callable[[FieldType, Asked], Slot | None]] = {
     "brief_byte_length": _of_earlier_briefs,
     "bytes_delta": _bytes_delta,
 }
-"""By a field: what can be told of it beyond its type; None where that is nothing."""
+"""By field: what the trace says of it beyond its type; None where that is nothing."""
 
 
 # Any other field
@@ -336,35 +316,34 @@ _SHARED = (("linear_ref", "input_ref"), _PATHS)
 """Fields that have values in common."""
 
 
-def is_null_here(field: FieldType, asked: Asked) -> bool:
+def is_null_here(field: FieldType, context: EventContext) -> bool:
     """Whether the kind of the event leaves the field nothing but null."""
-    return any(
-        field.name in kinds and asked.given.get(of, kinds[field.name]) != kinds[field.name]
-        for of, kinds in KINDS.items()
-    )
+    return _has_value(field, context) is False
 
 
-def _has_value_by_kind(field: FieldType, asked: Asked) -> bool:
-    return any(field.name in kinds and of in asked.given for of, kinds in KINDS.items())
+def _has_value(field: FieldType, context: EventContext) -> bool | None:
+    """Whether events of the given kind have a value in a field; None if the kind does not say."""
+    for of, kinds in KINDS.items():
+        if field.name in kinds and of in context.given:
+            return context.given[of] == kinds[field.name]
+    return None
 
 
-def _allowed_here(field: FieldType, asked: Asked) -> tuple[Choice, ...]:
-    """Every value that a field allows in an event of the kind that is given."""
-    choices = allowed(field)
-    if is_null_here(field, asked):
-        return tuple(choice for choice in choices if choice.value is None)
-    if _has_value_by_kind(field, asked):
-        return tuple(choice for choice in choices if choice.value is not None)
-    return choices
+def _allowed_here(field: FieldType, context: EventContext) -> tuple[Choice, ...]:
+    """Every value that a field allows in an event of the given kind."""
+    has_value, choices = _has_value(field, context), allowed(field)
+    if has_value is None:
+        return choices
+    return tuple(choice for choice in choices if (choice.value is not None) == has_value)
 
 
-def _by_shape(field: FieldType, asked: Asked) -> Slot:
-    choices = _allowed_here(field, asked)
+def _by_shape(field: FieldType, context: EventContext) -> Slot:
+    choices = _allowed_here(field, context)
     if not isinstance(field.shape, StringShape):
         return open_slot(field, choices)
-    used = list(_used_texts(field, asked.scope))
+    used = list(_used_texts(field, context.scope))
     found = [Choice(value, f"used {count}×") for value, count in Counter(used).items()]
-    if used and _is_repeated(field, used, asked.event):
+    if used and _is_repeated(field, used, context.event):
         return likely(field, [*found, *choices])
     return open_slot(field, [*choices, *found])
 
@@ -372,9 +351,17 @@ def _by_shape(field: FieldType, asked: Asked) -> Slot:
 def _used_texts(field: FieldType, scope: Scope) -> Iterator[str]:
     """Those of the field itself first."""
     same = next((names for names in _SHARED if field.name in names), ())
-    for name in (field.name, *(each for each in same if each != field.name)):
-        kind = next(event.fields[name] for event in EVENTS.values() if name in event.fields)
-        yield from (value for value in used_before(kind, scope) if isinstance(value, str))
+    for name in dict.fromkeys((field.name, *same)):
+        lines = (
+            line
+            for event in EVENTS.values()
+            if name in event.fields
+            for line in scope.latest(event.name, _RECENT)
+        )
+        for line in sorted(lines, key=lambda line: line.order, reverse=True)[:_RECENT]:
+            value = scope.value(line, name)
+            if isinstance(value, str):
+                yield value
 
 
 def _is_repeated(field: FieldType, used: list[str], event: EventType) -> bool:

@@ -8,9 +8,9 @@ from itertools import chain, islice
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.joined_runs import Joined, nothing_joined, of_one_file
 from drive_trace.features.options import LensOptions
 from drive_trace.features.positions import range_of
+from drive_trace.features.runs import Joined, nothing_joined, of_one_file
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.line import FlaggedLine, Line, run_of
 from drive_trace.vocabulary import GRADE
@@ -53,7 +53,7 @@ def resolve_lens(
     lens: types.CodeLens,
     joined: Joined = nothing_joined,
 ) -> types.CodeLens:
-    """Say what a lens says now; one whose line has changed meanwhile says so. ``joined`` gives a
+    """Give a lens its title; it says so if the line has changed meanwhile. ``joined`` gives a
     run over all its files, where more than this one are known.
     """
     data = lens.data if isinstance(lens.data, dict) else {}
@@ -75,15 +75,15 @@ def _title(
     joined: Joined,
 ) -> str | None:
     here = analysis.score_run(run_id)
-    said = (joined(run_id) or of_one_file(here)) if here is not None else None
+    run = (joined(run_id) or of_one_file(here)) if here is not None else None
     if data.get("kind") == _RUN:
-        return said.title if said is not None else None
+        return run.title if run is not None else None
     order = data.get("order")
     if not isinstance(order, str) or not _ORDER.fullmatch(order):
         return None
     if analysis.index.rejected_feeds.with_order(int(order)) is not None:
         return "rejected, not counted"
-    if said is None:
+    if run is None:
         return None
     feed = analysis.index.runs[run_id].events(GRADE)
     line = feed.with_order(int(order))
@@ -92,9 +92,9 @@ def _title(
     following = feed.after(line)
     if following is not None:
         return f"superseded by line {analysis.line_number(following)}"
-    if said.supersedes is not None:
-        return f"superseded by {said.supersedes}"
-    return f"decides: {said.headline}"
+    if run.supersedes is not None:
+        return f"superseded by {run.supersedes}"
+    return f"decides: {run.headline}"
 
 
 def _lens(

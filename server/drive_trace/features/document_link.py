@@ -23,7 +23,7 @@ from drive_trace.trace.places import inside, pair_at
 from drive_trace.vocabulary import EVENTS, Entity, FieldType, Reference
 
 
-class _String(NamedTuple):
+class _LinkText(NamedTuple):
     """A string that may be a link; its span is between the quotes."""
 
     line: Line
@@ -81,15 +81,15 @@ def document_links(
             if target is None:
                 continue
             where = plain_range(analysis, number(link.line), link.span, encoding)
-            said: dict[str, object] = {"range": where, "target": target}
+            shown: dict[str, object] = {"range": where, "target": target}
             if with_tooltips:
-                said["tooltip"] = link.tooltip
-            answer.append(said)
+                shown["tooltip"] = link.tooltip
+            answer.append(shown)
         yield
     return JsonText(dumps(answer))
 
 
-def _linking(analysis: Analysis) -> Iterator[_String]:
+def _linking(analysis: Analysis) -> Iterator[_LinkText]:
     for run in analysis.index.runs.values():
         for name, fields in _LINKING.items():
             for line in run.by_event.get(name, ()):
@@ -101,19 +101,19 @@ def _linking(analysis: Analysis) -> Iterator[_String]:
         for line in lines:
             for field in _LINKING.get(cast("FlaggedLine", line).event_name or "", ()):
                 for value, span in strings_named(line.text, field.name):
-                    yield _String(line, field, value, inside(span))
+                    yield _LinkText(line, field, value, inside(span))
 
 
-def _string(line: Line, field: FieldType, span: Span) -> Iterable[_String]:
+def _string(line: Line, field: FieldType, span: Span) -> Iterable[_LinkText]:
     text = line.text[span.start : span.end]
     if not text.startswith('"'):
         return ()
     value = text[1:-1] if "\\" not in text else str(json.loads(text))
-    return (_String(line, field, value, inside(span)),)
+    return (_LinkText(line, field, value, inside(span)),)
 
 
-def _link(said: _String, options: LinkOptions, folders: Sequence[str]) -> Link | None:
-    line, span, value, field = said.line, said.span, said.value, said.field
+def _link(text: _LinkText, options: LinkOptions, folders: Sequence[str]) -> Link | None:
+    line, span, value, field = text.line, text.span, text.value, text.field
     if _WEB_ADDRESS.fullmatch(value):
         return Link(line, span, value, value, f"Open {plain(value)}")
     if field.names is Entity.PATH:

@@ -11,11 +11,18 @@ from typing import NamedTuple
 from lsprotocol.types import SymbolKind
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.joined_runs import Joined, nothing_joined
-from drive_trace.features.labels import Label, facts_shown, label_of, label_of_line
-from drive_trace.features.line_ranges import LineRanges
-from drive_trace.features.outline import Leaf, Node, Outline
+from drive_trace.features.outline import (
+    Label,
+    Outline,
+    OutlineLeaf,
+    OutlineNode,
+    facts_shown,
+    label_of,
+    label_of_line,
+)
+from drive_trace.features.positions import LineRanges
 from drive_trace.features.raw_json import JsonText
+from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.tasks import Task
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.line import Line
@@ -72,7 +79,7 @@ class _Writer:
         self._ranges = LineRanges(analysis, encoding)
         self._uri = _text(uri)
         self._known: dict[tuple[object, ...], str] = {}
-        """What is said of lines, by their facts: most are like others."""
+        """The members of lines, by their facts: most are like others."""
         self._is_tree = options.is_tree
         event, rejected = SymbolKind.Event.value, SymbolKind.Null.value
         self._event = event if event in options.kinds else SymbolKind.Property.value
@@ -84,15 +91,15 @@ class _Writer:
         add, text = parts.append, self._ranges.text
         separator = "["
         for child in children:
-            if isinstance(child, Leaf):
+            if isinstance(child, OutlineLeaf):
                 own = text(child.record, child.record)
-                said = self._said_of(child.line)
-                add(f'{separator}{{{said},"range":{own},"selectionRange":{own}}}')
+                members = self._members_of_line(child.line)
+                add(f'{separator}{{{members},"range":{own},"selectionRange":{own}}}')
             else:
                 opener = child.first if child.opener is None else child.opener.record
                 whole, own = text(child.first, child.last), text(opener, opener)
-                said = self._about(child)
-                add(f'{separator}{{{said},"range":{whole},"selectionRange":{own},"children":')
+                members = self._about(child)
+                add(f'{separator}{{{members},"range":{whole},"selectionRange":{own},"children":')
                 yield from self.add_tree(parts, child.children)
                 add("}")
             separator = ","
@@ -108,36 +115,36 @@ class _Writer:
 
     def _add_within(self, parts: list[str], children: Outline, within: str) -> Task[None]:
         for child in children:
-            if isinstance(child, Leaf):
-                said, where = (
-                    self._said_of(child.line),
+            if isinstance(child, OutlineLeaf):
+                members, where = (
+                    self._members_of_line(child.line),
                     self._ranges.text(child.record, child.record),
                 )
             else:
-                said, where = self._about(child), self._ranges.text(child.first, child.last)
+                members, where = self._about(child), self._ranges.text(child.first, child.last)
             separator = "," if len(parts) > 1 else ""
             place = f'"location":{{"uri":{self._uri},"range":{where}}}'
-            parts.append(f"{separator}{{{said},{place}{within}}}")
+            parts.append(f"{separator}{{{members},{place}{within}}}")
             if len(parts) % _STEP == 0:
                 yield
-            if isinstance(child, Node):
+            if isinstance(child, OutlineNode):
                 name = _text(label_of(self._analysis, child, self._joined).name)
                 yield from self._add_within(parts, child.children, f',"containerName":{name}')
 
-    def _about(self, node: Node) -> str:
-        return self._said(label_of(self._analysis, node, self._joined), _KINDS[node.entity])
+    def _about(self, node: OutlineNode) -> str:
+        return self._members(label_of(self._analysis, node, self._joined), _KINDS[node.entity])
 
-    def _said_of(self, line: Line) -> str:
+    def _members_of_line(self, line: Line) -> str:
         if line.event is None:
             kind = self._rejected if line.is_rejected else self._event
-            return self._said(label_of_line(line), kind)
+            return self._members(label_of_line(line), kind)
         facts = facts_shown(line)
         known = self._known.get(facts)
         if known is None:
-            known = self._known[facts] = self._said(label_of_line(line), self._event)
+            known = self._known[facts] = self._members(label_of_line(line), self._event)
         return f'{known},"tags":[1]' if self._has_tags and self._is_superseded(line) else known
 
-    def _said(self, label: Label, kind: int) -> str:
+    def _members(self, label: Label, kind: int) -> str:
         detail = f',"detail":{_text(label.detail)}' if label.detail and self._is_tree else ""
         return f'"name":{_text(label.name)}{detail},"kind":{kind}'
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.joined_runs import Joined, nothing_joined
-from drive_trace.features.labels import label_of
-from drive_trace.features.outline import Node, Outline, containers
+from drive_trace.features.outline import Outline, OutlineNode, containers, label_of
 from drive_trace.features.raw_json import JsonText, dumps
+from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.tasks import Task, in_batches
 from drive_trace.vocabulary import Entity
 
@@ -27,12 +26,12 @@ class FoldingOptions(NamedTuple):
 class _Fold(NamedTuple):
     first: int
     last: int
-    node: Node
+    node: OutlineNode
 
 
 def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) -> Task[JsonText]:
     """The folds of an outline in order, one a line and properly nested; of too many the largest."""
-    has_several = sum(isinstance(root, Node) for root in roots) > 1
+    has_several = sum(isinstance(root, OutlineNode) for root in roots) > 1
     nodes = (node for node in containers(roots) if has_several or node.entity is not Entity.RUN)
     folds: list[_Fold] = []
     for batch in in_batches(_nested(nodes)):
@@ -45,19 +44,19 @@ def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) 
     answer = []
     for batch in in_batches(folds):
         for fold in batch:
-            said: dict[str, object] = {
+            folding: dict[str, object] = {
                 "startLine": line_of(fold.first),
                 "endLine": line_of(fold.last + 1) - 1,
                 "kind": "region",
             }
             if options.has_text:
-                said["collapsedText"] = label_of(analysis, fold.node, options.joined).name
-            answer.append(said)
+                folding["collapsedText"] = label_of(analysis, fold.node, options.joined).name
+            answer.append(folding)
         yield
     return JsonText(dumps(answer))
 
 
-def _nested(nodes: Iterable[Node]) -> Iterable[_Fold]:
+def _nested(nodes: Iterable[OutlineNode]) -> Iterable[_Fold]:
     """Folds of which none crosses another: where dispatches or runs overlap, the one that started
     first is folded. Of two that start on one line the outer one is.
     """

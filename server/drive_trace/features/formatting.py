@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.code_actions.record_edits import Replacement, as_edits, of_record
 from drive_trace.features.positions import point_at
 from drive_trace.features.raw_json import JsonText
+from drive_trace.features.text_edits import TextChange, as_edits, of_record
 from drive_trace.tasks import Task, in_batches
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
@@ -38,7 +38,7 @@ def format_range(
     return (yield from as_edits(analysis.document, changes, encoding))
 
 
-def _changes(analysis: Analysis, first: int, stop: int) -> Task[Iterable[Replacement]]:
+def _changes(analysis: Analysis, first: int, stop: int) -> Task[Iterable[TextChange]]:
     changed: list[tuple[int, str, str]] = []
     for batch in in_batches(enumerate(analysis.document.lines[first:stop], first)):
         changed += [
@@ -49,7 +49,7 @@ def _changes(analysis: Analysis, first: int, stop: int) -> Task[Iterable[Replace
         yield
     if len(changed) > _FEW:
         return (
-            Replacement(Point(record, 0), Point(record, len(before)), after)
+            TextChange(Point(record, 0), Point(record, len(before)), after)
             for record, before, after in changed
         )
     return (of_record(*each) for each in changed)

@@ -12,9 +12,8 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.hover import about_value
-from drive_trace.features.hover.entities import introduces, is_off, measured, named
-from drive_trace.features.hover.lengths import exact, size
-from drive_trace.features.hover.pointed import HoverOptions, Pointed
+from drive_trace.features.hover.pointed import HoverOptions, Pointed, introduces, referent_of
+from drive_trace.features.hover.quantities import exact, is_off, measured, size
 from drive_trace.features.markup import plain
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
@@ -77,10 +76,10 @@ def resolve_hint(analysis: Analysis | None, hint: types.InlayHint) -> types.Inla
     if str(hint.label) not in (_label(analysis, line, field, value, _DEFAULTS) or ""):
         return hint
     place = Place(Part.VALUE, (name,))
-    said = about_value(
+    about = about_value(
         Pointed(analysis, line, place, event, field, value, value is None, HoverOptions())
     )
-    hint.tooltip = plain(said) if said is not None else None
+    hint.tooltip = plain(about) if about is not None else None
     return hint
 
 
@@ -93,7 +92,7 @@ def _line_at(analysis: Analysis, order: int) -> Line | None:
 def _of_line(
     analysis: Analysis, line: Line, options: HintOptions
 ) -> Iterator[tuple[int, str, str]]:
-    """Behind which code point what stands, and of which field it tells."""
+    """The hints of a line: the code point that each stands behind, its label and its field."""
     event = event_of(line)
     if event is None:
         return
@@ -119,7 +118,7 @@ def _label(
     analysis: Analysis, line: Line, field: FieldType, value: object, options: HintOptions
 ) -> str | None:
     if isinstance(value, str):
-        found = named(analysis, line, field, value) if options.names else None
+        found = referent_of(analysis, line, field, value) if options.names else None
         name = found.name_for(line) if found is not None else None
         return printable(name, _SHORT_NAME) if name else None
     if not isinstance(value, int) or isinstance(value, bool):

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.authoring import Composed, compose, next_events, variants
 from drive_trace.authoring.drafts import Stamp
+from drive_trace.authoring.events import Composed, compose, next_events, variants
 from drive_trace.features.code_actions.appending import at_the_end
 from drive_trace.features.code_actions.offers import CannotMake
 from drive_trace.features.completion.snippets import Piece, Stop, pairs, render
-from drive_trace.features.joined_runs import Joined, nothing_joined
 from drive_trace.features.run_feeds import carrying, feed_at
+from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.structure import Scope, scope_at

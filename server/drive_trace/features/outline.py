@@ -1,18 +1,37 @@
-"""The structure of a trace: runs, their slices, dispatches and rounds, and the lines in them."""
+"""The structure of a trace: runs, their slices, dispatches and rounds, and the lines in them; and
+what these are called in outlines, folds and lists.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from drive_trace.analysis import Analysis
+from drive_trace.features.runs import Joined, of_one_file
+from drive_trace.json_text.strings import strings_named
+from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict
 from drive_trace.tasks import Task, in_batches
-from drive_trace.trace.line import Line, Status, event_of
+from drive_trace.text.escaping import plain
+from drive_trace.text.wording import compact, duration, plural
+from drive_trace.trace.line import REJECTING, FlaggedLine, Line, Status, event_of
 from drive_trace.trace.structure import Home, homes
-from drive_trace.vocabulary import Entity
+from drive_trace.trace.times import milliseconds_between
+from drive_trace.vocabulary import (
+    CORRECTNESS_FIELDS,
+    EVENTS,
+    BooleanShape,
+    Entity,
+    EventType,
+    FieldType,
+    Form,
+    IntegerShape,
+    OneOfShape,
+    StringShape,
+)
 
 
-class Leaf(NamedTuple):
+class OutlineLeaf(NamedTuple):
     """A line that starts nothing."""
 
     line: Line
@@ -20,7 +39,7 @@ class Leaf(NamedTuple):
     """The line's number from 0."""
 
 
-class Node:
+class OutlineNode:
     """A run, slice, dispatch or round, and what is in it."""
 
     __slots__ = ("children", "closer", "entity", "first", "home", "last", "opener", "value")
@@ -31,7 +50,7 @@ class Node:
         """Its id."""
         self.home = home
         """What its first line stands in."""
-        self.opener: Leaf | None = None
+        self.opener: OutlineLeaf | None = None
         """The line that starts it, valid or rejected; a run has none, its first line is like any
         other.
         """
@@ -39,19 +58,19 @@ class Node:
         """The last line that ends it; a rejected one if there is no valid one."""
         self.first = self.last = record
         """The records from its first line to its last; lines of others can stand between."""
-        self.children: list[Node | Leaf] = []
+        self.children: list[OutlineNode | OutlineLeaf] = []
 
 
-Outline = Sequence["Node | Leaf"]
+Outline = Sequence["OutlineNode | OutlineLeaf"]
 """The runs of a trace, and the lines that belong to none."""
 
 
 def outline(analysis: Analysis) -> Task[Outline]:
     """The runs of a trace, and the lines that belong to none, each with what is in it."""
     lines = analysis.document.lines
-    roots: list[Node | Leaf] = []
-    nodes: dict[tuple[int, int, str], Node] = {}
-    known, chain = Home(None), list[Node]()
+    roots: list[OutlineNode | OutlineLeaf] = []
+    nodes: dict[tuple[int, int, str], OutlineNode] = {}
+    known, chain = Home(None), list[OutlineNode]()
     within = enumerate(zip(lines, homes(analysis.index, lines), strict=True))
     for batch in in_batches(within):
         for record, (line, home) in batch:
@@ -60,34 +79,34 @@ def outline(analysis: Analysis) -> Task[Outline]:
             if home is not known:
                 known, chain = home, _chain(roots, nodes, home, chain, record)
             if not chain:
-                roots.append(Leaf(line, record))
+                roots.append(OutlineLeaf(line, record))
                 continue
             for node in chain:
                 node.last = record
-            _put(chain[-1], Leaf(line, record))
+            _put(chain[-1], OutlineLeaf(line, record))
         yield
     return roots
 
 
-def containers(roots: Sequence[Node | Leaf]) -> Iterator[Node]:
+def containers(roots: Sequence[OutlineNode | OutlineLeaf]) -> Iterator[OutlineNode]:
     """Every run, slice, dispatch and round, each before what is in it."""
     for root in roots:
-        if isinstance(root, Node):
+        if isinstance(root, OutlineNode):
             yield root
             yield from containers(root.children)
 
 
 def _chain(
-    roots: list[Node | Leaf],
-    nodes: dict[tuple[int, int, str], Node],
+    roots: list[OutlineNode | OutlineLeaf],
+    nodes: dict[tuple[int, int, str], OutlineNode],
     home: Home,
-    before: Sequence[Node],
+    before: Sequence[OutlineNode],
     record: int,
-) -> list[Node]:
+) -> list[OutlineNode]:
     """The nodes of what a line stands in, outermost first; made where they are new. ``before``
     are those of the line before, which are mostly the same.
     """
-    chain: list[Node] = []
+    chain: list[OutlineNode] = []
     for level, value in enumerate(home):
         if value is None:
             continue
@@ -100,13 +119,13 @@ def _chain(
         key = (id(chain[-1]) if chain else 0, level, value)
         node = nodes.get(key)
         if node is None:
-            node = nodes[key] = Node(entity, value, home, record)
+            node = nodes[key] = OutlineNode(entity, value, home, record)
             (chain[-1].children if chain else roots).append(node)
         chain.append(node)
     return chain
 
 
-def _put(node: Node, leaf: Leaf) -> None:
+def _put(node: OutlineNode, leaf: OutlineLeaf) -> None:
     event, entity = event_of(leaf.line), node.entity
     if event is not None and entity is not Entity.RUN:
         if event.opens is entity and node.opener is None:
@@ -122,3 +141,178 @@ def _is_rejected(line: Line | None) -> bool:
 
 
 _LEVELS = (Entity.RUN, Entity.SLICE, Entity.DISPATCH, Entity.ROUND)
+
+
+# Labels
+
+
+_MOST = 100
+"""Characters of a name from the trace."""
+_NAMELESS = "(no name)"
+
+
+class Label(NamedTuple):
+    """What something is called: all that matters in the name, as some editors show nothing else."""
+
+    name: str
+    detail: str = ""
+
+
+def label_of(analysis: Analysis, node: OutlineNode, joined: Joined) -> Label:
+    """What a run, slice, dispatch or round is called, and how it ended; a run by its verdict over
+    all its files.
+    """
+    if node.entity is Entity.RUN:
+        return _label_of_run(analysis, node, joined)
+    name, closer = _name_of(node), node.closer
+    if closer is None or closer.event is None:
+        name += " · not ended" if closer is None else " · its end is rejected"
+    else:
+        length = _length_of(node, closer)
+        outcome = closer.facts[_OUTCOMES[closer.event.name]]
+        name += f" · {outcome}" if length is None else f" · {duration(length)} · {outcome}"
+    return Label(name, _detail_of(node))
+
+
+def _label_of_run(analysis: Analysis, node: OutlineNode, joined: Joined) -> Label:
+    run_id, score = plain(node.value, _MOST).strip() or _NAMELESS, analysis.score_run(node.value)
+    if score is None:
+        return Label(f"no valid event · {run_id}")
+    run = joined(node.value) or of_one_file(score)
+    gate = run.run.gate
+    # The name holds what qualifies a CORRECT; why a verdict is another one stands in the detail.
+    is_correct = gate.verdict is Verdict.CORRECT
+    verdict = run.headline if is_correct else run.headline.partition(" — ")[0]
+    verdict += " so far" if run.waiting != 0 and not is_correct else ""
+    reasons = {
+        Verdict.INCORRECT: f"{', '.join(gate.failed)} failed",
+        Verdict.NOT_COMPUTABLE: f"missing: {', '.join(gate.missing)}",
+    }
+    count = len(score.rejected)
+    parts = [
+        reasons.get(gate.verdict, "") if gate.missing != (NO_SIGNAL,) else "not graded",
+        f"{plural(count, 'line')} rejected" if count else "",
+    ]
+    return Label(f"{verdict} · {run_id}", " · ".join(part for part in parts if part))
+
+
+def _name_of(node: OutlineNode) -> str:
+    if node.entity is Entity.SLICE:
+        return plain(node.value, _MOST).strip() or _NAMELESS
+    is_dispatch = node.entity is Entity.DISPATCH
+    text = _opener_text(node.opener, "dispatch_name" if is_dispatch else "round_number")
+    if text is not None:
+        name = plain(text, _MOST).strip() or _NAMELESS
+        return name if is_dispatch else f"Round {name}"
+    value = f"{node.value[:8]}…" if node.value in Form.UUID else plain(node.value, _MOST)
+    return f"{node.entity.capitalize()} {value}"
+
+
+def _opener_text(opener: OutlineLeaf | None, field: str) -> str | None:
+    """The value of a field on the line that starts something."""
+    if opener is None:
+        return None
+    if opener.line.event is not None:
+        return str(opener.line.fact(field))
+    return next((value for value, _ in strings_named(opener.line.text, field)), None)
+
+
+def _length_of(node: OutlineNode, closer: Line) -> int | None:
+    """How long it took, in milliseconds: as its end claims, else by the timestamps."""
+    place = _LENGTHS[cast("EventType", closer.event).name]
+    if place is not None:
+        return cast("int", closer.facts[place])
+    if node.opener is None or node.opener.line.event is None:
+        return None
+    return milliseconds_between(node.opener.line.text_fact("ts"), closer.text_fact("ts"))
+
+
+def _detail_of(node: OutlineNode) -> str:
+    opener, closer = node.opener, node.closer
+    if node.entity is Entity.ROUND and closer is not None and closer.event is not None:
+        count = cast("int", closer.fact("findings_filed"))
+        findings = plural(count, "finding")
+    else:
+        findings = ""
+    if opener is None or opener.line.event is None:
+        missing = "never started" if opener is None else "its start is rejected"
+        return f"{missing} · {findings}" if findings else missing
+    if node.entity is Entity.DISPATCH and (model := opener.line.fact("model")) is not None:
+        return plain(str(model), _MOST)
+    return findings
+
+
+def facts_shown(line: Line) -> tuple[object, ...]:
+    """What of a valid line's facts its label is made of, with its event's name."""
+    name = cast("EventType", line.event).name
+    facts = line.facts
+    return (name, *[facts[place] for place in _PLACES[name]])
+
+
+def label_of_line(line: Line) -> Label:
+    """What a line is called: its event, and what distinguishes it from others of its kind."""
+    event = line.event
+    if event is None:
+        return _label_of_flagged(cast("FlaggedLine", line))
+    values = zip(_SHOWN[event.name], facts_shown(line)[1:], strict=True)
+    parts = [
+        _in_words(field, value)
+        for field, value in values
+        if value is not None or field.name in CORRECTNESS_FIELDS
+    ]
+    if event.is_feed:
+        return Label(" · ".join((event.name, *parts)))
+    return Label(" · ".join((event.name, *parts[:1])), " · ".join(parts[1:]))
+
+
+def _label_of_flagged(line: FlaggedLine) -> Label:
+    name = plain(line.event_name or "", _MOST).strip() or "line"
+    if line.status is Status.UNKNOWN:
+        return Label(name, "not in the vocabulary")
+    codes = dict.fromkeys(each.kind for each in line.diagnostics if each.kind in REJECTING)
+    return Label(f"⚠ {name} · rejected", ", ".join(codes))
+
+
+def _in_words(field: FieldType, value: object) -> str:
+    if isinstance(value, int):
+        return f"{compact(value)} {field.name.replace('_', ' ')}"
+    if field.names is Entity.PATH:
+        return plain("/".join(str(value).split("/")[-2:]), _MOST)
+    if field.name in CORRECTNESS_FIELDS:
+        return f"{field.name} {value if value is not None else '—'}"
+    return plain(str(value), _MOST)
+
+
+def _shown(event: EventType) -> tuple[FieldType, ...]:
+    """The kept facts of an event that distinguish it: files and text; all of a feed."""
+    kept = [event.fields[name] for name in event.keeps]
+    return tuple(
+        field
+        for field in kept
+        if field.names in (None, Entity.PATH)
+        and not isinstance(field.shape, BooleanShape)
+        and not (isinstance(field.shape, StringShape) and field.shape.form)
+        and (event.is_feed or not isinstance(field.shape, IntegerShape))
+    )
+
+
+_SHOWN = {name: _shown(event) for name, event in EVENTS.items()}
+_PLACES = {
+    name: tuple(EVENTS[name].keeps.index(field.name) for field in fields)
+    for name, fields in _SHOWN.items()
+}
+_CLOSERS = {
+    event.name: [event.fields[name] for name in event.keeps]
+    for event in EVENTS.values()
+    if event.closes is not None
+}
+_OUTCOMES = {
+    name: next(place for place, each in enumerate(fields) if isinstance(each.shape, OneOfShape))
+    for name, fields in _CLOSERS.items()
+}
+"""The place of the outcome among the facts of an end."""
+_LENGTHS = {
+    name: next((place for place, each in enumerate(fields) if each.unit == "milliseconds"), None)
+    for name, fields in _CLOSERS.items()
+}
+"""The place of the duration among the facts of an end."""

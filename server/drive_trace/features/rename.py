@@ -10,9 +10,9 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.code_actions.record_edits import Replacement, as_edits
 from drive_trace.features.positions import range_of
 from drive_trace.features.raw_json import JsonText
+from drive_trace.features.text_edits import TextChange, as_edits
 from drive_trace.linter.edits import as_json
 from drive_trace.tasks import Task
 from drive_trace.text.spans import PositionEncoding, Span
@@ -48,7 +48,7 @@ def rename(
     analysis: Analysis, point: Point, new_name: str, encoding: PositionEncoding
 ) -> Task[JsonText | CannotRename]:
     """The text edits that give what is named at a point another id. Refused where something of
-    the same kind has that id already: the two could not be told apart any more.
+    the same kind has that id already: nobody could tell the two apart any more.
     """
     found = _named(analysis, point)
     if found is None:
@@ -72,7 +72,7 @@ def rename_named(
     """The same for what has a name, wherever it is pointed at."""
     if not new_name.strip():
         return CannotRename(f"A {named.entity.value} needs an id of at least one character.")
-    replacements: Iterable[Replacement] = ()
+    replacements: Iterable[TextChange] = ()
     if new_name != named.value:
         other = yield from taken(analysis.index, named, new_name)
         if other is not None:
@@ -98,5 +98,5 @@ def _merges(number: int, named: Named, new_name: str) -> str:
     )
 
 
-def _replacement(record: int, span: Span, text: str) -> Replacement:
-    return Replacement(Point(record, span.start), Point(record, span.end), text)
+def _replacement(record: int, span: Span, text: str) -> TextChange:
+    return TextChange(Point(record, span.start), Point(record, span.end), text)

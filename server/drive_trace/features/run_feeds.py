@@ -7,10 +7,9 @@ from __future__ import annotations
 from functools import cache
 
 from drive_trace.analysis import Analysis
-from drive_trace.authoring import Carried, Carrying
-from drive_trace.authoring.names import clock
+from drive_trace.authoring.slots import Carried, Carrying, clock
 from drive_trace.features.code_actions.offers import CannotMake
-from drive_trace.features.joined_runs import Joined, JoinedRun
+from drive_trace.features.runs import Joined, JoinedRun
 from drive_trace.scorecard.feed_state import (
     Counted,
     FeedState,
@@ -39,19 +38,19 @@ def feed_at(analysis: Analysis, scope: Scope, name: str, joined: Joined) -> Join
         (),
         scope.agent_id,
     )
-    said = joined(scope.run_id) if scope.run_id is not None else None
-    return with_others(own, name, said)
+    run = joined(scope.run_id) if scope.run_id is not None else None
+    return with_others(own, name, run)
 
 
-def with_others(own: FeedState, name: str, said: JoinedRun | None) -> JoinedFeed | CannotMake:
+def with_others(own: FeedState, name: str, run: JoinedRun | None) -> JoinedFeed | CannotMake:
     """What all files of a run say of a feed, given what this one does."""
-    if said is None:
+    if run is None:
         return of_one_file(own)
-    if said.lack is not None:
-        return CannotMake(f"What other files say of the run is not known; {said.lack}.")
+    if run.lack is not None:
+        return CannotMake(f"What other files say of the run is not known; {run.lack}.")
     files, is_found = [], False
-    for part, uri in zip(said.run.parts, said.uris, strict=True):
-        is_own = uri == said.own_uri
+    for part, uri in zip(run.run.parts, run.uris, strict=True):
+        is_own = uri == run.own_uri
         is_found |= is_own
         files.append(FileFeed(part.path, own if is_own else _feed_of(part, name)))
     return JoinedFeed(own, files if is_found else [*files, FileFeed("", own)])

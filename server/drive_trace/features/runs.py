@@ -1,21 +1,169 @@
-"""``driveTrace/runs``, ``run`` and ``runAt``: runs and their verdicts, for views of editors."""
+"""``driveTrace/runs``, ``run`` and ``runAt``: a run over all its files in one workspace folder.
+
+Every view leads with the verdict, adds that of the open file alone where it differs, and names the
+file that decides.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+from urllib.parse import quote
 
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.joined_runs import JoinedRun
 from drive_trace.features.markup import markup
-from drive_trace.scorecard.card import ScoreCard
-from drive_trace.scorecard.render import caveats, not_read
-from drive_trace.text.escaping import printable
+from drive_trace.scorecard.card import RunScore, ScoreCard
+from drive_trace.scorecard.caveats import CaveatCode
+from drive_trace.scorecard.render import card_markdown, caveats, lens_title, not_read
+from drive_trace.scorecard.summary import RunSummary
+from drive_trace.scorecard.verdict import NO_SIGNAL
+from drive_trace.text.escaping import code, plain, printable
+from drive_trace.text.wording import plural
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import run_id_of
 from drive_trace.trace.structure import scope_at
+
+_MOST = 8
+"""Files that are named; a hover is small."""
+_LEFT_ALONE = "%/:?#@!$&'*+,;=~-._"
+"""What of an address does not end a link."""
+
+
+class JoinedRun(NamedTuple):
+    """A run in all its files, seen from one of them."""
+
+    run: RunScore
+    """Over all files; its parts are called as people know the traces."""
+    here: RunScore | None
+    """By the file that is looked at alone; None where that has no valid event of the run."""
+    uris: Sequence[str]
+    """Where the parts stand, part by part."""
+    own_uri: str
+    waiting: int | None = 0
+    """How many traces of the folder are not read yet; None where it has not been searched."""
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a few words, and that it is not the last one while files wait."""
+        return self.run.headline if self.waiting == 0 else f"{self.run.headline} so far"
+
+    @property
+    def title(self) -> str:
+        """The verdict, what it stands on, then efficiency, and what was rejected."""
+        verdict = " · ".join(filter(None, (self.headline, self._waiting, self.alone, self.decider)))
+        return lens_title(self.run, verdict)
+
+    @property
+    def alone(self) -> str | None:
+        """The verdict by this file alone, where it differs."""
+        if self.here is None or self.here.headline == self.run.headline:
+            return None
+        is_graded = self.here.gate.missing != (NO_SIGNAL,)
+        return f"this file alone: {self.here.headline if is_graded else 'not graded'}"
+
+    @property
+    def decider(self) -> str | None:
+        """Which other file decides."""
+        found = self._deciding
+        if found is None or found[1] == self.own_uri or len(self.uris) == 1:
+            return None
+        # Two steps are enough to tell files apart. `$(` would begin an icon.
+        name = plain("/".join(found[0].path.split("/")[-2:]), 60).replace("$(", "$ (")
+        return f"decided by {name}"
+
+    @property
+    def supersedes(self) -> str | None:
+        """The line of another file that counts in place of this file's grade."""
+        found = self._deciding
+        if found is None or found[1] == self.own_uri or found[0].correctness is None:
+            return None
+        return f"line {found[0].correctness.line} of {plain(found[0].path, 60)}"
+
+    @property
+    def lack(self) -> str | None:
+        """What keeps the files' grades from being known: some are not read yet, or cannot be."""
+        unread = (each for each in self.run.caveats if each.code is CaveatCode.UNREAD_INPUT)
+        return self._waiting or next((each.sentence(printable) for each in unread), None)
+
+    @property
+    def markdown(self) -> str:
+        """The card of the run, and the files that hold it."""
+        lines = [card_markdown(self.run, self.headline)]
+        if self._waiting:
+            lines += ["", f"*{self._waiting}.*"]
+        if len(self.uris) > 1 or self.own_uri not in self.uris:
+            lines += ["", *self._files()]
+        return "\n".join(lines)
+
+    @property
+    def _waiting(self) -> str | None:
+        if self.waiting is None:
+            return "the workspace is not read yet"
+        count = self.waiting
+        return f"{plural(count, 'trace')} not read yet" if count else None
+
+    @property
+    def _deciding(self) -> tuple[RunSummary, str] | None:
+        """The part whose grade counts, and its address."""
+        decides = self.run.correctness
+        for part, uri in zip(self.run.parts, self.uris, strict=True):
+            if decides is not None and part.correctness is decides:
+                return part, uri
+        return None
+
+    def _files(self) -> Sequence[str]:
+        """The deciding file first, then this one, then the others in their order."""
+        deciding = self._deciding
+        files = sorted(
+            zip(self.run.parts, self.uris, strict=True),
+            key=lambda each: (each != deciding, each[1] != self.own_uri),
+        )
+        count = len(files)
+        alone = f"; {self.alone}" if self.alone else ""
+        files_of = f"{plural(count, 'file')} of the workspace folder"
+        lines = [f"*Joined over {files_of}{alone}.*", ""]
+        for part, uri in files[:_MOST]:
+            own = " (this file)" if uri == self.own_uri else ""
+            decides = ""
+            if (part, uri) == deciding and part.correctness is not None:
+                line = part.correctness.line
+                decides = f", decides on [line {line}]({_at(uri, line)})"
+            link = f"[{code(part.path)}]({_at(uri, part.first_line)})"
+            lines.append(f"- {link}{own}: {_about(part)}{decides}")
+        if count > _MOST:
+            lines.append(f"- and {count - _MOST:,} more")
+        return lines
+
+
+Joined: TypeAlias = Callable[[str], JoinedRun | None]
+"""Gives a run over all its files by its id; None where no other file is known."""
+
+
+def nothing_joined(_: str) -> None:
+    """No other file is known of any run."""
+
+
+def of_one_file(run: RunScore, uri: str = "") -> JoinedRun:
+    """A run of which no other file is known."""
+    return JoinedRun(run, run, [uri for _ in run.parts], uri)
+
+
+def _about(part: RunSummary) -> str:
+    events = plural(part.event_count, "event")
+    if part.correctness is None:
+        return f"{events}, not graded"
+    values = part.correctness.values
+    graded = ", ".join(f"{name} {value or 'not recorded'}" for name, value in values.items())
+    return f"{events}, {graded}"
+
+
+def _at(uri: str, line: int) -> str:
+    return f"{quote(uri, safe=_LEFT_ALONE)}#L{line}"
+
+
+# ``driveTrace/runs``, ``run`` and ``runAt``
 
 
 class RunFile(NamedTuple):
@@ -30,21 +178,21 @@ class RunFile(NamedTuple):
     findings: int
     """On the lines of the run."""
     correctness: Mapping[str, object] | None
-    """What the trace alone says of it, by component."""
+    """The grade by this trace alone, by component."""
 
 
-def run_json(said: JoinedRun, folder: str | None, files: Sequence[RunFile]) -> dict[str, object]:
+def run_json(joined: JoinedRun, folder: str | None, files: Sequence[RunFile]) -> dict[str, object]:
     """A run over all its files; its folder is named where the workspace has several."""
     return {
-        **_told(said),
+        **_run_summary(joined),
         "folder": folder,
         "findings": sum(each.findings for each in files),
         "files": [each._asdict() for each in files],
     }
 
 
-def said_of_runs(card: ScoreCard, *, is_final: bool) -> Iterator[str]:
-    """All verdicts in a few words, as `score` says them, and what could not be read."""
+def headlines_of(card: ScoreCard, *, is_final: bool) -> Iterator[str]:
+    """All verdicts in a few words, as `score` prints them, and what could not be read."""
     if card.runs:
         yield card.headline if is_final else f"{card.headline} so far"
     yield from not_read(card, printable)
@@ -57,25 +205,32 @@ def run_near(analysis: Analysis, point: Point) -> str | None:
     return known or scope_at(analysis.index, lines, point.record).run_id
 
 
-def graded_json(said: JoinedRun) -> dict[str, object]:
+def graded_json(joined: JoinedRun) -> dict[str, object]:
     """A run with what counts of its grades."""
-    recorded = said.run.correctness
-    return {**_told(said), "correctness": dict(recorded.values) if recorded is not None else None}
-
-
-def run_at_json(said: JoinedRun, kind: types.MarkupKind) -> dict[str, object]:
-    """A run with its card, as asked of one of its files."""
-    return {**_told(said), "alone": said.alone, "card": markup(said.markdown, kind).value}
-
-
-def _told(said: JoinedRun) -> dict[str, object]:
-    """A run in words; its label is its id as it may be shown."""
+    recorded = joined.run.correctness
     return {
-        "runId": said.run.run_id,
-        "label": printable(said.run.run_id),
-        "verdict": str(said.run.gate.verdict),
-        "earned": said.run.is_earned and said.waiting == 0,
-        "headline": said.headline,
-        "title": said.title,
-        "caveats": [*caveats(said.run, printable)],
+        **_run_summary(joined),
+        "correctness": dict(recorded.values) if recorded is not None else None,
+    }
+
+
+def run_at_json(joined: JoinedRun, kind: types.MarkupKind) -> dict[str, object]:
+    """A run with its card, seen from one of its files."""
+    return {
+        **_run_summary(joined),
+        "alone": joined.alone,
+        "card": markup(joined.markdown, kind).value,
+    }
+
+
+def _run_summary(joined: JoinedRun) -> dict[str, object]:
+    """A run with its verdict; the label is its id, escaped."""
+    return {
+        "runId": joined.run.run_id,
+        "label": printable(joined.run.run_id),
+        "verdict": str(joined.run.gate.verdict),
+        "earned": joined.run.is_earned and joined.waiting == 0,
+        "headline": joined.headline,
+        "title": joined.title,
+        "caveats": [*caveats(joined.run, printable)],
     }

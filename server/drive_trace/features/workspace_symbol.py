@@ -32,7 +32,7 @@ _KINDS = {
 }
 
 
-class Named(NamedTuple):
+class SymbolName(NamedTuple):
     """A run, a slice or a dispatch, and the line that it begins on."""
 
     name: str
@@ -46,20 +46,20 @@ class Named(NamedTuple):
 
     @property
     def field(self) -> str:
-        """The field that says the name."""
+        """The field that holds the name."""
         if self.entity is Entity.RUN:
             return _RUN_FIELD
         return _NAME_FIELDS.get(self.entity, LIFETIMES[self.entity].field)
 
 
-class Found(NamedTuple):
+class FoundSymbol(NamedTuple):
     """A name in one of the traces."""
 
     uri: str
-    named: Named
+    named: SymbolName
 
 
-def names_in(analysis: Analysis, query: str = "") -> list[Named]:
+def names_in(analysis: Analysis, query: str = "") -> list[SymbolName]:
     """The names of a trace that match, run by run; each id once, where it is first started."""
     wanted = query.lower()
     return [
@@ -70,7 +70,7 @@ def names_in(analysis: Analysis, query: str = "") -> list[Named]:
     ]
 
 
-def best_matches(names: Iterable[Found], query: str, most: int = MOST) -> list[Found]:
+def best_matches(names: Iterable[FoundSymbol], query: str, most: int = MOST) -> list[FoundSymbol]:
     """The names that hold the query's characters in its order, the best ones first."""
     wanted = query.lower()
     ranked = (
@@ -82,14 +82,14 @@ def best_matches(names: Iterable[Found], query: str, most: int = MOST) -> list[F
 
 
 def workspace_symbols(
-    found: Sequence[Found], encoding: PositionEncoding, *, resolves: bool
+    found: Sequence[FoundSymbol], encoding: PositionEncoding, *, resolves: bool
 ) -> list[types.WorkspaceSymbol]:
-    """The names as symbols; their ranges are left for later where the client asks for them."""
+    """The names as symbols; their ranges are left for later if the client resolves them."""
     return [_symbol(each, encoding, resolves=resolves) for each in found]
 
 
 def resolve_symbol(
-    symbol: types.WorkspaceSymbol, names: Sequence[Named], encoding: PositionEncoding
+    symbol: types.WorkspaceSymbol, names: Sequence[SymbolName], encoding: PositionEncoding
 ) -> types.WorkspaceSymbol:
     """A symbol with the range that its name has now; the file's start where it is gone."""
     data: Mapping[str, object] = symbol.data if isinstance(symbol.data, dict) else {}
@@ -125,22 +125,22 @@ def _starts(run: Run) -> Iterator[_Start]:
                 yield _Start(name or identity, entity, identity, line)
 
 
-def _named(analysis: Analysis, run: Run, start: _Start) -> Named:
+def _named(analysis: Analysis, run: Run, start: _Start) -> SymbolName:
     document = analysis.document
     line = document.protocol_line(document.number(start.line))
-    return Named(start.name, start.entity, start.id, run.run_id, line, start.line.text)
+    return SymbolName(start.name, start.entity, start.id, run.run_id, line, start.line.text)
 
 
 def _rank(name: str, wanted: str) -> int | None:
     """How well a name matches, 0 the best; None where it does not. ``wanted`` is lower case."""
-    said = name.lower()
-    if wanted in said:
-        return 0 if said.startswith(wanted) else 1
-    rest = iter(said)
+    lowered = name.lower()
+    if wanted in lowered:
+        return 0 if lowered.startswith(wanted) else 1
+    rest = iter(lowered)
     return 2 if all(character in rest for character in wanted) else None
 
 
-def _range(named: Named, encoding: PositionEncoding) -> types.Range:
+def _range(named: SymbolName, encoding: PositionEncoding) -> types.Range:
     span = resolve(named.text, Place(Part.VALUE, (named.field,)))
     if "\r" not in named.text:
         ends = (units_before(named.text, each, encoding) for each in span)
@@ -154,7 +154,9 @@ def _range(named: Named, encoding: PositionEncoding) -> types.Range:
     return types.Range(start, end)
 
 
-def _symbol(found: Found, encoding: PositionEncoding, *, resolves: bool) -> types.WorkspaceSymbol:
+def _symbol(
+    found: FoundSymbol, encoding: PositionEncoding, *, resolves: bool
+) -> types.WorkspaceSymbol:
     named = found.named
     return types.WorkspaceSymbol(
         name=named.name,

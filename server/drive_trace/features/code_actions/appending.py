@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from drive_trace.analysis import Analysis
-from drive_trace.authoring import compose
 from drive_trace.authoring.drafts import Refused, Stamp, draft_merged, outranked
+from drive_trace.authoring.events import compose
 from drive_trace.features.code_actions.offers import (
     CLOSE_KIND,
     RECORD_KIND,
@@ -20,9 +20,9 @@ from drive_trace.features.code_actions.offers import (
     names,
     other_by_now,
 )
-from drive_trace.features.code_actions.record_edits import Replacement
-from drive_trace.features.joined_runs import Joined, nothing_joined
 from drive_trace.features.run_feeds import feed_at, with_others
+from drive_trace.features.runs import Joined, nothing_joined
+from drive_trace.features.text_edits import TextChange
 from drive_trace.linter.edits import placeholder
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.feed_state import JoinedFeed, feed_state
@@ -49,7 +49,7 @@ def appending_offers(
     *,
     is_crowded: bool,
 ) -> list[Offer]:
-    """What can be added to the run of a line. Unless they are asked for by name, grades are offered
+    """What can be added to the run of a line. Unless the request names the kind, grades are offered
     where a run begins, ends or is graded, and ends on the lines of what stands open; nothing where
     a finding is what somebody looks at, or several lines are.
     """
@@ -82,7 +82,7 @@ def appended(
     )
 
 
-def at_the_end(analysis: Analysis, record: str) -> Replacement:
+def at_the_end(analysis: Analysis, record: str) -> TextChange:
     """A record as the document's last, with a newline before it where one is missing."""
     lines = analysis.document.lines
     number, last = len(lines) - 1, lines[-1].text
@@ -91,12 +91,12 @@ def at_the_end(analysis: Analysis, record: str) -> Replacement:
     if not last and number:
         # In front of the last newline: behind it, Neovim would put an empty line there, too.
         end = Point(number - 1, len(before.removesuffix("\r")))
-        return Replacement(end, end, ending + record)
+        return TextChange(end, end, ending + record)
     if is_blank(last):
-        return Replacement(Point(number, 0), Point(number, len(last)), record + ending)
+        return TextChange(Point(number, 0), Point(number, len(last)), record + ending)
     end = Point(number, len(last))
     newline = "\n" if last.endswith("\r") else ending
-    return Replacement(end, end, newline + record + ending)
+    return TextChange(end, end, newline + record + ending)
 
 
 # Grades
@@ -131,7 +131,7 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
             if value != values[name]:
                 merged = {**values, name: value}
                 changes = {name: value}
-                title = _called_grade(analysis, changes, merged, run)
+                title = _grade_title(analysis, changes, merged, run)
                 data = {"make": RECORD, "runId": run_id, "changes": changes}
                 yield Offer(title, RECORD_KIND, data)
 
@@ -159,8 +159,8 @@ def _choices() -> dict[str, list[str]]:
 
 def _scored(analysis: Analysis, run_id: str, joined: Joined) -> RunScore | None:
     """The run over all files that are known; None where it has no event."""
-    said = joined(run_id)
-    return said.run if said is not None else analysis.score_run(run_id)
+    run = joined(run_id)
+    return run.run if run is not None else analysis.score_run(run_id)
 
 
 def _consequence(values: Mapping[str, object]) -> str:
@@ -169,13 +169,13 @@ def _consequence(values: Mapping[str, object]) -> str:
     return "" if gate.missing else f" → {gate.verdict.value.upper()}"
 
 
-def _called_grade(
+def _grade_title(
     analysis: Analysis,
     changes: Mapping[str, object],
     merged: Mapping[str, object],
     run: RunScore | None,
 ) -> str:
-    """What an offer says that it does, and which components it keeps of a stale grade."""
+    """The title of an offer; it names the components that it keeps of a stale grade."""
     changed = ", ".join(f"{name}: {value}" for name, value in changes.items())
     kept = [name for name, value in merged.items() if name not in changes and value is not None]
     stale = run.stale if run is not None and kept else None
@@ -194,16 +194,16 @@ def _grade(
     if not changes.keys() <= _choices().keys():
         raise ValueError("a grade has other components")
     own = feed_state(analysis.index, analysis.line_number, feed, run_id)
-    said = with_others(own, GRADE, joined(run_id))
-    if isinstance(said, CannotMake):
-        return said
-    draft = draft_merged(feed, run_id, said, changes)
+    counted = with_others(own, GRADE, joined(run_id))
+    if isinstance(counted, CannotMake):
+        return counted
+    draft = draft_merged(feed, run_id, counted, changes)
     if not isinstance(draft, Refused):
-        draft = outranked(draft, said, stamp.ts) or draft
+        draft = outranked(draft, counted, stamp.ts) or draft
     if isinstance(draft, Refused):
         return CannotMake("; ".join(draft.reasons))
     merged = {**dict.fromkeys(_choices()), **draft.payload}
-    title = _called_grade(analysis, changes, merged, _scored(analysis, run_id, joined))
+    title = _grade_title(analysis, changes, merged, _scored(analysis, run_id, joined))
     return other_by_now(data, title) or draft.record(stamp)
 
 
@@ -220,7 +220,7 @@ def _ends(scope: Scope, line: Line | None) -> Iterator[Offer]:
         field = next(each for each in closer.fields.values() if _is_outcome(each.shape))
         for outcome in cast("OneOfShape", field.shape).meanings:
             yield Offer(
-                _called_end(scope, opened, {field.name: outcome}),
+                _end_title(scope, opened, {field.name: outcome}),
                 CLOSE_KIND,
                 {
                     "make": CLOSE,
@@ -243,7 +243,7 @@ def _is_outcome(shape: object) -> bool:
     return isinstance(shape, OneOfShape) and len(shape.meanings) > 1
 
 
-def _called_end(scope: Scope, opened: Opened, outcome: Mapping[str, object]) -> str:
+def _end_title(scope: Scope, opened: Opened, outcome: Mapping[str, object]) -> str:
     blanks = [name for name in _blanks(scope, opened) if name not in outcome]
     then = f", then fill in {' and '.join(blanks)}" if blanks else ""
     return f"Close {_called(opened)}: {', '.join(map(str, outcome.values()))}{then}"
@@ -276,7 +276,7 @@ def _end(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | Can
     closer = EVENTS[opened.of.closer]
     if not outcome.keys() <= closer.fields.keys():
         raise ValueError("an end has other fields")
-    refused = other_by_now(data, _called_end(scope, opened, outcome))
+    refused = other_by_now(data, _end_title(scope, opened, outcome))
     if refused is not None:
         return refused
     composed = compose(closer, scope, stamp, {**_ids(opened), **outcome})

@@ -61,9 +61,9 @@ def asks_for_all(only: object) -> bool:
 
 
 def names(only: object, kind: str) -> bool:
-    """Whether a request asks for this kind by name, or for a group that it is in."""
+    """Whether a request names this kind, or for a group that it is in."""
     return asks_for(only, kind) and not asks_for_all(only)
 
 
-def _covers(asked: str, kind: str) -> bool:
-    return asked in ("", kind) or kind.startswith(f"{asked}.")
+def _covers(wanted: str, kind: str) -> bool:
+    return wanted in ("", kind) or kind.startswith(f"{wanted}.")

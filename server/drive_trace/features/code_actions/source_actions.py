@@ -15,7 +15,7 @@ from drive_trace.features.code_actions.offers import (
     asks_for,
     names,
 )
-from drive_trace.features.code_actions.record_edits import Replacement, of_record
+from drive_trace.features.text_edits import TextChange, of_record
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line
@@ -27,7 +27,7 @@ MOST_FIXED = 1000
 
 
 def source_offers(only: object, *, has_safe_fix: bool) -> list[Offer]:
-    """Where no kind is asked for, only what helps here: fix-all beside a safe fix."""
+    """If the request names no kind, only what helps here: fix-all beside a safe fix."""
     fix = Offer("Fix all that can be fixed safely", FIX_ALL_KIND, {"make": FIX_ALL})
     layout = Offer("Lay out all lines", FORMAT_KIND, {"make": FORMAT})
     is_wanted = names(only, FIX_ALL_KIND) or (asks_for(only, FIX_ALL_KIND) and has_safe_fix)
@@ -36,7 +36,7 @@ def source_offers(only: object, *, has_safe_fix: bool) -> list[Offer]:
 
 def safe_fixes(
     records: Sequence[str], settings: RuleSettings, path: str | None
-) -> list[Replacement]:
+) -> list[TextChange]:
     """What all safe fixes come to; worked out on a copy, which takes as long as opening a trace.
     Fixing that ends early, after :data:`MOST_FIXED` lines, keeps all promises, too.
     """
@@ -46,7 +46,7 @@ def safe_fixes(
     return list(_differences(before, analysis.document.lines))
 
 
-def _differences(before: Sequence[Line], after: Sequence[Line]) -> Iterator[Replacement]:
+def _differences(before: Sequence[Line], after: Sequence[Line]) -> Iterator[TextChange]:
     """What an edited document has in place of its lines: those that stayed are the same objects."""
     kept = set(map(id, after)) & set(map(id, before))
     old = new = 0
@@ -62,14 +62,12 @@ def _differences(before: Sequence[Line], after: Sequence[Line]) -> Iterator[Repl
         old, new = old + 1, new + 1
 
 
-def _replacement(
-    before: Sequence[Line], first: int, stop: int, texts: Sequence[str]
-) -> Replacement:
+def _replacement(before: Sequence[Line], first: int, stop: int, texts: Sequence[str]) -> TextChange:
     if stop - first == len(texts) == 1:
         return of_record(first, before[first].text, texts[0])
     if stop < len(before):
-        return Replacement(Point(first, 0), Point(stop, 0), "".join(f"{text}\n" for text in texts))
+        return TextChange(Point(first, 0), Point(stop, 0), "".join(f"{text}\n" for text in texts))
     end = Point(stop - 1, len(before[stop - 1].text))
     if texts:
-        return Replacement(Point(first, 0), end, "\n".join(texts))
-    return Replacement(Point(first - 1, len(before[first - 1].text)), end, "")
+        return TextChange(Point(first, 0), end, "\n".join(texts))
+    return TextChange(Point(first - 1, len(before[first - 1].text)), end, "")

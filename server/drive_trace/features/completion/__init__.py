@@ -9,28 +9,22 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.authoring import (
-    Asked,
+from drive_trace.authoring.drafts import Stamp
+from drive_trace.authoring.events import Composed, compose, context_of, next_events, variants
+from drive_trace.authoring.slots import (
     Carried,
     Carrying,
     Certainty,
     Choice,
-    Composed,
+    EventContext,
     Slot,
-    asked_for,
-    choices_of,
-    compose,
-    is_null_here,
-    next_events,
     open_slot,
-    slot_of,
-    variants,
 )
-from drive_trace.authoring.drafts import Stamp
-from drive_trace.features.completion.items import Abilities, Offer, Target, items
+from drive_trace.authoring.values import choices_of, is_null_here, slot_of
+from drive_trace.features.completion.items import Abilities, Candidate, Target, items
 from drive_trace.features.completion.snippets import END, Piece, Stop, json_text, pair, pairs, value
-from drive_trace.features.joined_runs import Joined, nothing_joined
 from drive_trace.features.run_feeds import carrying as carrying_in
+from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.cursor import Cursor, Where, cursor_at
 from drive_trace.trace.document import Point
@@ -65,24 +59,24 @@ Listing = Callable[[str], Sequence[Entry]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """Everything that the offers for one place are made of."""
+class _Request:
+    """Everything that the candidates for one place are made of."""
 
     cursor: Cursor
     scope: Scope
     stamp: Stamp
     event: EventType | None
-    """What the record is or seems to be; None where nothing says."""
+    """What the record is or seems to be; None if unknown."""
     is_last: bool
     """Whether no newline stands behind the record yet."""
     listing: Listing
     carrying: Carrying
 
     @property
-    def asked(self) -> Asked:
-        """What the values of fields are told from."""
+    def event_context(self) -> EventContext:
+        """What the values of fields follow from."""
         event = self.event or next_events(self.scope)[0].event
-        return asked_for(event, self.scope, self.stamp, self.cursor.given, self.carrying)
+        return context_of(event, self.scope, self.stamp, self.cursor.given, self.carrying)
 
     def carried(self, event: EventType) -> Carried | None:
         """What the next event of a feed repeats; None for others, and where it cannot be known."""
@@ -101,7 +95,7 @@ class _Asking:
         return fields
 
 
-def completion(  # noqa: PLR0913 - what is asked, by whom, and what only the moment knows
+def completion(  # noqa: PLR0913 - the request, the client, and what only the moment knows
     analysis: Analysis,
     point: Point,
     encoding: PositionEncoding,
@@ -122,10 +116,12 @@ def completion(  # noqa: PLR0913 - what is asked, by whom, and what only the mom
     )
     is_last = point.record == len(lines) - 1
     carrying = carrying_in(analysis, joined)
-    asking = _Asking(cursor, scope, stamp, _event(cursor), is_last, listing, carrying)
-    offers = {Where.EVENT: _events, Where.KEY: _keys, Where.VALUE: _values}[cursor.where]
+    request = _Request(cursor, scope, stamp, _event(cursor), is_last, listing, carrying)
+    candidates = {Where.EVENT: _events, Where.KEY: _keys, Where.VALUE: _values}[cursor.where]
     target = Target(analysis, point.record, point.offset, cursor, encoding)
-    return types.CompletionList(is_incomplete=False, items=items(offers(asking), target, client))
+    return types.CompletionList(
+        is_incomplete=False, items=items(candidates(request), target, client)
+    )
 
 
 def _event(cursor: Cursor) -> EventType | None:
@@ -138,18 +134,18 @@ def _event(cursor: Cursor) -> EventType | None:
 # Whole events
 
 
-def _events(asking: _Asking) -> Iterator[Offer]:
-    for event, given in _in_order(asking.scope):
-        carried = asking.carried(event)
+def _events(request: _Request) -> Iterator[Candidate]:
+    for event, given in _in_order(request.scope):
+        carried = request.carried(event)
         if event.is_feed and carried is None:  # a person gives it whole, key by key
             continue
-        composed = compose(event, asking.scope, asking.stamp, given, asking.carrying)
+        composed = compose(event, request.scope, request.stamp, given, request.carrying)
         kind = next(iter(given.values()), None)
-        yield Offer(
+        yield Candidate(
             f"{event.name} ({kind})" if kind else event.name,
-            ("{", *pairs(composed.slots), "}", *((END, "\n") if asking.is_last else ())),
+            ("{", *pairs(composed.slots), "}", *((END, "\n") if request.is_last else ())),
             _Kind.Event,
-            _about_event(composed, asking),
+            _about_event(composed, request),
             {"event": event.name},
         )
 
@@ -166,9 +162,9 @@ def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
     yield from others
 
 
-def _about_event(composed: Composed, asking: _Asking) -> str:
+def _about_event(composed: Composed, request: _Request) -> str:
     """What the event would belong to or repeat, else what it is."""
-    event, carried = composed.event, asking.carried(composed.event)
+    event, carried = composed.event, request.carried(composed.event)
     if carried is not None and carried.has_newer_rejected:
         return "a newer one is rejected, and not carried on"
     if carried is not None and carried.values:
@@ -178,49 +174,49 @@ def _about_event(composed: Composed, asking: _Asking) -> str:
     for entity in (Entity.ROUND, Entity.DISPATCH, Entity.SLICE):
         of = LIFETIMES[entity]
         slot = by_name.get(of.field)
-        if slot is not None and event.opens is not entity and _is_told(slot):
+        if slot is not None and event.opens is not entity and _has_note(slot):
             return slot.choices[0].note
     return event.prose.partition(".")[0]
 
 
-def _is_told(slot: Slot) -> bool:
+def _has_note(slot: Slot) -> bool:
     return slot.certainty is not Certainty.OPEN and bool(slot.choices[0].note)
 
 
 # Keys
 
 
-def _keys(asking: _Asking) -> Iterator[Offer]:
-    cursor = asking.cursor
-    absent = [field for name, field in asking.fields.items() if name not in cursor.siblings]
+def _keys(request: _Request) -> Iterator[Candidate]:
+    cursor = request.cursor
+    absent = [field for name, field in request.fields.items() if name not in cursor.siblings]
     missing = sorted(absent, key=lambda field: not field.is_required)
     if cursor.has_colon:
         for field in missing:
-            yield _key(asking, field, _told(open_slot(field)), (json_text(field.name),))
+            yield _key(request, field, _note_of(open_slot(field)), (json_text(field.name),))
         return
-    slots = [_slot(field, asking) for field in missing]
-    offers = [
-        _key(asking, slot.field, _told(slot), (cursor.before, *pair(slot), cursor.after))
+    slots = [_slot(field, request) for field in missing]
+    candidates = [
+        _key(request, slot.field, _note_of(slot), (cursor.before, *pair(slot), cursor.after))
         for slot in slots
     ]
-    yield from offers[:1]
+    yield from candidates[:1]
     required = [slot for slot in slots if slot.field.is_required]
     if len(required) > 1:
-        yield Offer(
+        yield Candidate(
             f"all {len(required)} missing fields",
             (cursor.before, *pairs(required), cursor.after),
             _Kind.Snippet,
             ", ".join(slot.field.name for slot in required),
         )
-    yield from offers[1:]
+    yield from candidates[1:]
 
 
-def _key(asking: _Asking, field: FieldType, note: str, pieces: tuple[Piece, ...]) -> Offer:
-    about = _about(asking, (*asking.cursor.path, field.name))
-    return Offer(field.name, pieces, _Kind.Field, note, about)
+def _key(request: _Request, field: FieldType, note: str, pieces: tuple[Piece, ...]) -> Candidate:
+    about = _about(request, (*request.cursor.path, field.name))
+    return Candidate(field.name, pieces, _Kind.Field, note, about)
 
 
-def _told(slot: Slot) -> str:
+def _note_of(slot: Slot) -> str:
     """What the field would say, or what it can say."""
     if slot.certainty is Certainty.OPEN:
         is_text = isinstance(slot.field.shape, StringShape)
@@ -231,12 +227,12 @@ def _told(slot: Slot) -> str:
     return json_text(slot.value) + (f", {note}" if note else "")
 
 
-def _slot(field: FieldType, asking: _Asking) -> Slot:
-    if asking.cursor.path:
+def _slot(field: FieldType, request: _Request) -> Slot:
+    if request.cursor.path:
         return open_slot(field)
     if field.name == "event_type":
-        return open_slot(_event_field(), _event_names(asking))
-    return slot_of(field, asking.asked)
+        return open_slot(_event_field(), _event_names(request))
+    return slot_of(field, request.event_context)
 
 
 def _event_field() -> FieldType:
@@ -245,75 +241,77 @@ def _event_field() -> FieldType:
     return FieldType(field.name, field.prose, OneOfShape(dict.fromkeys(EVENTS, "")))
 
 
-def _event_names(asking: _Asking) -> tuple[Choice, ...]:
-    return tuple(Choice(each.event.name, each.event.family) for each in next_events(asking.scope))
+def _event_names(request: _Request) -> tuple[Choice, ...]:
+    return tuple(Choice(each.event.name, each.event.family) for each in next_events(request.scope))
 
 
 # Values
 
 
-def _values(asking: _Asking) -> Iterator[Offer]:
-    cursor = asking.cursor
+def _values(request: _Request) -> Iterator[Candidate]:
+    cursor = request.cursor
     *above, step = cursor.path
     if isinstance(step, int):
-        yield from _list_items(asking, tuple(above))
+        yield from _list_items(request, tuple(above))
         return
-    field = asking.fields.get(step)
+    field = request.fields.get(step)
     if field is None:
         return
     if not above and step == "event_type":
-        for choice in _event_names(asking):
+        for choice in _event_names(request):
             about = {"event": choice.value}
-            yield _value(asking, choice, (json_text(choice.value),), _Kind.Event, about)
+            yield _value(request, choice, (json_text(choice.value),), _Kind.Event, about)
         return
-    choices = choices_of(field, asking.asked) if not above else ()
+    choices = choices_of(field, request.event_context) if not above else ()
     if isinstance(field.shape, ListShape | ObjectShape):
-        yield from _composite(asking, field, choices)
+        yield from _composite(request, field, choices)
         return
-    about = _about(asking, cursor.path)
+    about = _about(request, cursor.path)
     for choice in choices:
         kind = _kind(field, choice)
-        offer = _value(asking, choice, (json_text(choice.value),), kind, about)
+        candidate = _value(request, choice, (json_text(choice.value),), kind, about)
         is_named = field.names in LIFETIMES and choice.value is not None
         # An id is known by what it names: nobody types the id itself.
-        yield offer._replace(word=f"{offer.label} {choice.note}") if is_named else offer
+        yield candidate._replace(word=f"{candidate.label} {choice.note}") if is_named else candidate
     if field.names is Entity.PATH:
-        yield from _files(asking, {choice.value for choice in choices})
+        yield from _files(request, {choice.value for choice in choices})
 
 
-def _composite(asking: _Asking, field: FieldType, choices: tuple[Choice, ...]) -> Iterator[Offer]:
+def _composite(
+    request: _Request, field: FieldType, choices: tuple[Choice, ...]
+) -> Iterator[Candidate]:
     """An array or object as a whole, to be filled in."""
-    about = _about(asking, asking.cursor.path)
+    about = _about(request, request.cursor.path)
     values = [choice for choice in choices if choice.value is not None]
-    is_null = not asking.cursor.path[1:] and is_null_here(field, asking.asked)
+    is_null = not request.cursor.path[1:] and is_null_here(field, request.event_context)
     if isinstance(field.shape, ListShape):
         for choice in values:
             wrapped = Choice([choice.value], choice.note)
-            yield _value(asking, wrapped, (json_text(wrapped.value),), _Kind.EnumMember, about)
+            yield _value(request, wrapped, (json_text(wrapped.value),), _Kind.EnumMember, about)
     if not values and not is_null:
         pieces = tuple(value(Slot(field, (), Certainty.OPEN)))
-        offer = _value(asking, Choice(None, field.describe()), pieces, _Kind.Struct, about)
-        yield offer._replace(label="[…]" if isinstance(field.shape, ListShape) else "{…}")
+        candidate = _value(request, Choice(None, field.describe()), pieces, _Kind.Struct, about)
+        yield candidate._replace(label="[…]" if isinstance(field.shape, ListShape) else "{…}")
     for choice in choices:
         if choice.value is None:
-            yield _value(asking, choice, ("null",), _Kind.Keyword, about)
+            yield _value(request, choice, ("null",), _Kind.Keyword, about)
 
 
-def _list_items(asking: _Asking, path: Path) -> Iterator[Offer]:
+def _list_items(request: _Request, path: Path) -> Iterator[Candidate]:
     """What an array can have that it does not have yet."""
-    fields = asking.event.fields if asking.event is not None and len(path) == 1 else {}
+    fields = request.event.fields if request.event is not None and len(path) == 1 else {}
     field = fields.get(str(path[0])) if fields else None
     if field is None or not isinstance(field.shape, ListShape):
         return
-    about = _about(asking, path)
-    for choice in choices_of(field, asking.asked):
-        if choice.value is not None and choice.value not in asking.cursor.items:
-            yield _value(asking, choice, (json_text(choice.value),), _Kind.EnumMember, about)
+    about = _about(request, path)
+    for choice in choices_of(field, request.event_context):
+        if choice.value is not None and choice.value not in request.cursor.items:
+            yield _value(request, choice, (json_text(choice.value),), _Kind.EnumMember, about)
 
 
-def _files(asking: _Asking, known: set[object]) -> Iterator[Offer]:
-    about = _about(asking, asking.cursor.path)
-    for path, is_folder in asking.listing(asking.cursor.word):
+def _files(request: _Request, known: set[object]) -> Iterator[Candidate]:
+    about = _about(request, request.cursor.path)
+    for path, is_folder in request.listing(request.cursor.word):
         if path in known:
             continue
         pieces: tuple[Piece, ...] = (json_text(path),)
@@ -321,20 +319,20 @@ def _files(asking: _Asking, known: set[object]) -> Iterator[Offer]:
             pieces = ('"', json_text(path)[1:-1], Stop(("",), ""), '"')
         kind = _Kind.Folder if is_folder else _Kind.File
         note = "folder" if is_folder else "file"
-        yield _value(asking, Choice(path, note), pieces, kind, about)
+        yield _value(request, Choice(path, note), pieces, kind, about)
 
 
 def _value(
-    asking: _Asking,
+    request: _Request,
     choice: Choice,
     pieces: tuple[Piece, ...],
     kind: types.CompletionItemKind,
     about: Mapping[str, object],
-) -> Offer:
-    cursor = asking.cursor
+) -> Candidate:
+    cursor = request.cursor
     label = choice.value if isinstance(choice.value, str) else json_text(choice.value)
     of_value = {**about, "value": choice.value} if isinstance(choice.value, str) else about
-    return Offer(label, (cursor.before, *pieces, cursor.after), kind, choice.note, of_value)
+    return Candidate(label, (cursor.before, *pieces, cursor.after), kind, choice.note, of_value)
 
 
 def _kind(field: FieldType, choice: Choice) -> types.CompletionItemKind:
@@ -347,7 +345,7 @@ def _kind(field: FieldType, choice: Choice) -> types.CompletionItemKind:
     return _Kind.Reference if field.names in LIFETIMES else _Kind.Value
 
 
-def _about(asking: _Asking, path: Path) -> dict[str, object]:
+def _about(request: _Request, path: Path) -> dict[str, object]:
     """What the documentation of a field is found by."""
-    name = asking.event.name if asking.event is not None else ""
+    name = request.event.name if request.event is not None else ""
     return {"event": name, "field": list(path)}

@@ -10,10 +10,14 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.completion.snippets import Piece, render
+from drive_trace.features.hover.fields import about_event, about_field, field_at
+from drive_trace.features.markup import markup, plain
 from drive_trace.features.positions import range_of
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.cursor import Cursor
+from drive_trace.trace.places import Part, Place
+from drive_trace.vocabulary import EVENTS
 from drive_trace.vocabulary.slips import nearest
 
 _Kind = types.CompletionItemKind
@@ -35,7 +39,7 @@ class Abilities:
     snippets: bool = False
     replaces_rest: bool = False
     """Whether what it replaces can be trusted to reach beyond the cursor: Neovim's does not, and
-    those that do tell inserting from replacing.
+    clients whose range does distinguish inserting from replacing.
     """
     label_details: bool = False
     kinds: frozenset[types.CompletionItemKind] = frozenset(list(_Kind)[:18])
@@ -43,7 +47,7 @@ class Abilities:
     """None where it reads bare text only."""
 
 
-class Offer(NamedTuple):
+class Candidate(NamedTuple):
     """Something that can be put at the cursor."""
 
     label: str
@@ -73,36 +77,40 @@ class Target(NamedTuple):
         return line.text[self.cursor.span.start : self.offset]
 
 
-def items(offers: Iterable[Offer], target: Target, client: Abilities) -> list[types.CompletionItem]:
-    """The offers as items, in their order. What was typed wrongly finds what it is nearest to."""
-    offers = list(offers)
-    meant = _meant(offers, target.cursor.word)
+def items(
+    candidates: Iterable[Candidate], target: Target, client: Abilities
+) -> list[types.CompletionItem]:
+    """The candidates as items, in their order. A misspelt word finds the nearest one."""
+    candidates = list(candidates)
+    meant = _meant(candidates, target.cursor.word)
     if meant is not None:
-        offers.sort(key=lambda offer: offer is not meant)
+        candidates.sort(key=lambda candidate: candidate is not meant)
     # All of the token, also what stands behind the cursor: a text that is inserted before the rest
     # of a string or number would break it.
     replaced = range_of(target.analysis, target.record, target.cursor.span, target.encoding)
     made = []
-    for place, offer in enumerate(offers):
-        text, is_snippet = render(offer.pieces, snippets=client.snippets)
-        found_by = target.cursor.lead + (offer.word or offer.label)
+    for place, candidate in enumerate(candidates):
+        text, is_snippet = render(candidate.pieces, snippets=client.snippets)
+        found_by = target.cursor.lead + (candidate.word or candidate.label)
         item = types.CompletionItem(
-            label=printable(offer.label, _LONGEST),
-            kind=offer.kind if offer.kind in client.kinds else _OLD_KINDS.get(offer.kind),
+            label=printable(candidate.label, _LONGEST),
+            kind=candidate.kind
+            if candidate.kind in client.kinds
+            else _OLD_KINDS.get(candidate.kind),
             sort_text=f"{place:04}",
-            filter_text=target.typed if offer is meant else found_by,
+            filter_text=target.typed if candidate is meant else found_by,
             insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
             text_edit=_edit(text, replaced, target, client),
-            data=dict(offer.about) if offer.about else None,
+            data=dict(candidate.about) if candidate.about else None,
         )
-        _note(item, offer, client)
+        _note(item, candidate, client)
         made.append(item)
     return made
 
 
-def _meant(offers: Iterable[Offer], word: str) -> Offer | None:
-    """The offer that a misspelt word is nearest to."""
-    by_label = {offer.label: offer for offer in offers}
+def _meant(candidates: Iterable[Candidate], word: str) -> Candidate | None:
+    """The candidate that a misspelt word is nearest to."""
+    by_label = {candidate.label: candidate for candidate in candidates}
     if not word or any(each.startswith(word) for each in by_label):
         return None
     found = nearest(word, by_label)
@@ -120,9 +128,32 @@ def _edit(text: str, replaced: types.Range, target: Target, client: Abilities) -
     return types.TextEdit(where, text.removesuffix(rest))
 
 
-def _note(item: types.CompletionItem, offer: Offer, client: Abilities) -> None:
-    note = printable(offer.note, _LONGEST) if offer.note else None
+def _note(item: types.CompletionItem, candidate: Candidate, client: Abilities) -> None:
+    note = printable(candidate.note, _LONGEST) if candidate.note else None
     if client.label_details:
         item.label_details = types.CompletionItemLabelDetails(description=note) if note else None
     else:
         item.detail = note
+
+
+# ``completionItem/resolve``
+
+
+def resolve_completion(
+    item: types.CompletionItem, kind: types.MarkupKind | None
+) -> types.CompletionItem:
+    """An item with its documentation, if the vocabulary has any for it; as bare text for clients
+    that read no markup.
+    """
+    data = item.data if isinstance(item.data, dict) else {}
+    event = EVENTS.get(str(data.get("event", "")))
+    path = data.get("field")
+    text = None
+    if isinstance(path, list) and path:
+        field = field_at(event, Place(Part.VALUE, tuple(path)))
+        text = about_field(field, data.get("value")) if field is not None else None
+    elif event is not None:
+        text = about_event(event)
+    if text is not None:
+        item.documentation = markup(text, kind) if kind is not None else plain(text)
+    return item

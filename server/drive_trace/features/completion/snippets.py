@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import orjson
 
-from drive_trace.authoring import Certainty, Slot
+from drive_trace.authoring.slots import Certainty, Slot
 from drive_trace.linter.edits import as_json, placeholder
 from drive_trace.vocabulary import (
     BooleanShape,
@@ -126,8 +126,8 @@ def value(slot: Slot) -> Iterator[Piece]:
 
 
 def _readable(field: FieldType, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Not many ids, which say nothing in a list without their names; asked for where they go, they
-    come with them.
+    """Few ids, which mean nothing in a list without their names. Completion of a value lists them
+    all, with names.
     """
     if field.nullable and field.names is not None:
         return (texts[0], *("null" for _ in texts[:1] if texts[0] != "null"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.hover.cards import card
 from drive_trace.features.hover.fields import (
     about_event,
     about_field,
@@ -14,18 +13,20 @@ from drive_trace.features.hover.fields import (
     about_unknown_event,
     field_at,
 )
-from drive_trace.features.hover.moments import about_moment
 from drive_trace.features.hover.pointed import HoverOptions, Pointed
-from drive_trace.features.hover.quantities import about_quantity
+from drive_trace.features.hover.quantities import about_moment, about_quantity
 from drive_trace.features.hover.references import about_reference
 from drive_trace.features.markup import markup
 from drive_trace.features.positions import range_of
+from drive_trace.features.runs import JoinedRun, of_one_file
 from drive_trace.json_text import Kind
+from drive_trace.text.escaping import code
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, event_of
+from drive_trace.trace.occurrences import run_id_of
 from drive_trace.trace.places import Part, node_at, path_at, resolve, syntax_of
-from drive_trace.vocabulary import Form, StringShape
+from drive_trace.vocabulary import GRADE, Form, StringShape
 
 _RULE = "\n\n---\n\n"
 _ALONE = HoverOptions()
@@ -47,9 +48,9 @@ def hover(
     if not parts:
         return None
     span = resolve(line.text, at.place)
-    said = _RULE.join(parts) + _findings(at, span)
+    text = _RULE.join(parts) + _findings(at, span)
     return types.Hover(
-        contents=markup(said, kind),
+        contents=markup(text, kind),
         range=range_of(analysis, point.record, span, encoding),
     )
 
@@ -85,7 +86,7 @@ def _about_field(at: Pointed) -> str:
 
 
 def about_value(at: Pointed) -> str | None:
-    """What a value says, beside what its field means."""
+    """What a value means, beside its field."""
     if at.place.part is not Part.VALUE or at.field is None:
         return None
     shape = at.field.shape
@@ -111,3 +112,40 @@ def _findings(at: Pointed, span: Span) -> str:
 def _touches(one: Span, other: Span) -> bool:
     """Whether a finding is on a token, not on the line around it."""
     return other.start <= one.start and one.end <= other.end and one.start < other.end
+
+
+# The scorecard
+
+
+def card(at: Pointed) -> str | None:
+    """The run's scorecard over all its files: on every token of a feed event, and on any run id."""
+    event = at.event
+    if at.place.path != ("project_run_id",) and (event is None or not event.is_feed):
+        return None
+    run_id = run_id_of(at.line)
+    if run_id is None:
+        return None
+    run, joined = at.analysis.score_run(run_id), at.options.joined
+    if joined is None and run is not None:
+        joined = of_one_file(run, at.options.uri)
+    if joined is None:
+        text = "**not computable — missing: external correctness signal**"
+    else:
+        text = joined.markdown
+    if run is None:
+        text += f"\n\nNo valid event of run {code(run_id)} stands in this trace."
+    return text + _standing(at, joined)
+
+
+def _standing(at: Pointed, joined: JoinedRun | None) -> str:
+    """Of a feed's line that does not count: why."""
+    line, event = at.line, at.line.event
+    if line.is_rejected:
+        return "\n\nThis line is rejected: it counts for nothing."
+    if event is None or not event.is_feed:
+        return ""
+    following = at.analysis.index.runs[line.run].events(event.name).after(line)
+    if following is not None:
+        return f"\n\nThis event counts no more: {at.link(following)} supersedes it."
+    other = joined.supersedes if joined is not None and event.name == GRADE else None
+    return f"\n\nThis event counts no more: {code(other)} supersedes it." if other else ""

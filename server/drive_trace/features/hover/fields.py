@@ -1,4 +1,4 @@
-"""What events, fields and their values mean: the vocabulary, told."""
+"""What events, fields and their values mean, from the vocabulary."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def field_at(event: EventType | None, place: Place) -> FieldType | None:
 
 
 def about_event(event: EventType) -> str:
-    """When an event is emitted, and what it says."""
+    """When an event is emitted, and its fields."""
     lines = [f"**{event.name}** · {event.family}", "", event.prose, ""]
     lines += [
         f"- `{field.name}` — {field.prose} *{field.describe()}*"
@@ -84,5 +84,5 @@ def about_null(at: Pointed) -> str | None:
     if field is None or field.null_means is None or not at.is_null:
         return None
     if isinstance(field.shape, OneOfShape):
-        return None  # it is told among the others
+        return None  # it stands among the other values
     return f"`null`: {field.null_means}."

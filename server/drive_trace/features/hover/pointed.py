@@ -1,4 +1,4 @@
-"""What somebody points at, and how what is said of it refers to other places."""
+"""What somebody points at, what that refers to, and links to other places."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.joined_runs import JoinedRun
+from drive_trace.features.runs import JoinedRun
 from drive_trace.trace.index import Run
-from drive_trace.trace.line import Line
-from drive_trace.trace.places import Place
-from drive_trace.vocabulary import EventType, FieldType
+from drive_trace.trace.line import Line, LineSet, run_of
+from drive_trace.trace.places import Place, node_at, syntax_of
+from drive_trace.vocabulary import LIFETIMES, Entity, EventType, FieldType, Lifetime
 
 _HAS_PLACE = re.compile(r"[a-zA-Z][\w.+-]*://[^\s\ud800-\udfff]+")
 
@@ -66,3 +66,57 @@ class Pointed:
 def run_at(analysis: Analysis, run_id: str | None) -> Run | None:
     """A run that has a valid event."""
     return analysis.index.runs.get(run_id) if run_id is not None else None
+
+
+def text_at(line: Line, name: str) -> str | None:
+    """A field's string as far as a line can be read."""
+    node = node_at(syntax_of(line.text).root, (name,))
+    return node.value if node is not None and isinstance(node.value, str) else None
+
+
+class Referent(NamedTuple):
+    """The dispatch, round or slice that a value names."""
+
+    of: Lifetime
+    id: str
+    run: Run | None
+    """Its run; None where no event starts it."""
+    starts: LineSet
+    ends: LineSet
+
+    def start_for(self, line: Line) -> Line | None:
+        """The start that a line means: the nearest one before it, else the first."""
+        return self.starts.before(line) or self.starts.first
+
+    def name_for(self, line: Line) -> str | None:
+        """What people call it: a dispatch's name, ``round 2``."""
+        start = self.start_for(line)
+        if start is None:
+            return None
+        if self.of.entity is Entity.DISPATCH:
+            return start.text_fact("dispatch_name")
+        return f"round {start.fact('round_number')}" if self.of.entity is Entity.ROUND else None
+
+
+def referent_of(analysis: Analysis, line: Line, field: FieldType, value: object) -> Referent | None:
+    """What a field's value names. An id counts within its run, but that of a dispatch which is
+    resumed, and those of lines whose run cannot be read.
+    """
+    of = LIFETIMES.get(field.names) if field.names is not None else None
+    if of is None or not isinstance(value, str):
+        return None
+    run = run_at(analysis, run_of(line)) if field.name == of.field else None
+    if run is None:
+        starts = analysis.index.table(of.opener, of.field).of(value)
+        start = starts.before(line) or starts.first
+        run = analysis.index.runs[start.run] if start is not None else None
+    if run is None:
+        return Referent(of, value, None, LineSet(), LineSet())
+    starts = run.table(of.opener, of.field).of(value)
+    return Referent(of, value, run, starts, run.table(of.closer, of.field).of(value))
+
+
+def introduces(event: EventType, field: FieldType) -> bool:
+    """Whether an event starts what the field names."""
+    of = LIFETIMES.get(field.names) if field.names is not None else None
+    return of is not None and event.name == of.opener and field.name == of.field

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drive_trace.features.hover.entities import Named, named
-from drive_trace.features.hover.lengths import exact, in_full, plural
-from drive_trace.features.hover.pointed import Pointed, run_at
+from drive_trace.features.hover.pointed import Pointed, Referent, referent_of, run_at
+from drive_trace.features.hover.quantities import exact, in_full
 from drive_trace.text.escaping import code
-from drive_trace.text.wording import listed
+from drive_trace.text.wording import listed, plural
 from drive_trace.trace.line import Line
-from drive_trace.trace.places import node_at, syntax_of
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form, StringShape
+from drive_trace.vocabulary import (
+    EVENTS,
+    LIFETIMES,
+    Entity,
+    Form,
+    StringShape,
+)
+
+_NAME = "dispatch_name"
+"""The field by which people know a dispatch: it leads where its id does."""
+
 
 _ROUND = LIFETIMES[Entity.ROUND]
 _OUTCOMES = ("result", "verdict")
 _MOST_WRITERS = 8
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
-_NAMES = "dispatch_name"
-"""The field by which people know a dispatch: it leads where its id does."""
 
 
 def about_reference(at: Pointed) -> str | None:
@@ -26,7 +32,7 @@ def about_reference(at: Pointed) -> str | None:
     field, value = at.field, at.value
     if field is None or not isinstance(value, str):
         return None
-    if field.name == _NAMES:
+    if field.name == _NAME:
         return _about_called(at)
     if field.names is Entity.PATH:
         return _about_path(at, value)
@@ -34,8 +40,8 @@ def about_reference(at: Pointed) -> str | None:
         return _about_event_id(at, value)
     if isinstance(field.shape, StringShape) and field.shape.form is Form.SHA256:
         return _about_hash(at, field.name, value)
-    found = named(at.analysis, at.line, field, value)
-    return _about_named(at, found) if found is not None else None
+    found = referent_of(at.analysis, at.line, field, value)
+    return _about_referent(at, found) if found is not None else None
 
 
 def _about_called(at: Pointed) -> str | None:
@@ -43,25 +49,25 @@ def _about_called(at: Pointed) -> str | None:
     if event is None:
         return None
     field, value = event.fields[_DISPATCH.field], at.line.fact(_DISPATCH.field)
-    found = named(at.analysis, at.line, field, value)
-    return _about_named(at, found) if found is not None else None
+    found = referent_of(at.analysis, at.line, field, value)
+    return _about_referent(at, found) if found is not None else None
 
 
-def _about_named(at: Pointed, found: Named) -> str:
+def _about_referent(at: Pointed, found: Referent) -> str:
     start = found.start_for(at.line)
     if start is None:
         return f"No event of this trace starts this {found.of.entity}."
     end = found.ends.after(start) or found.ends.last
-    said = f"{_title(at, found, start)}: started on {at.link(start)}"
-    said += f", ended on {at.link(end)}{_outcome(end)}." if end is not None else _open(at, found)
+    text = f"{_title(at, found, start)}: started on {at.link(start)}"
+    text += f", ended on {at.link(end)}{_outcome(end)}." if end is not None else _open(at, found)
     if found.of.entity is Entity.DISPATCH and found.run is not None:
         rounds = found.run.table(_ROUND.opener, found.of.field).of(found.id)
-        said += f" {plural(len(rounds), 'round')}." if rounds else ""
-        said += _resumed(at, start)
-    return said
+        text += f" {plural(len(rounds), 'round')}." if rounds else ""
+        text += _resumed(at, start)
+    return text
 
 
-def _open(at: Pointed, found: Named) -> str:
+def _open(at: Pointed, found: Referent) -> str:
     """Of what nothing ends: where the end may stand all the same."""
     assert found.run is not None
     rejected = at.analysis.index.unread_naming(found.run.run_id, found.of.field, found.id)
@@ -72,7 +78,7 @@ def _open(at: Pointed, found: Named) -> str:
     return f", not ended as far as readers know: {listed(named_on)} {are} rejected."
 
 
-def _title(at: Pointed, found: Named, start: Line) -> str:
+def _title(at: Pointed, found: Referent, start: Line) -> str:
     if found.of.entity is Entity.DISPATCH:
         model = start.fact("model")
         return code(start.text_fact("dispatch_name"), 60) + (
@@ -88,19 +94,19 @@ def _dispatch_name(at: Pointed, line: Line) -> str | None:
     """What the dispatch of a line is called."""
     assert line.event is not None
     field = line.event.fields[_DISPATCH.field]
-    found = named(at.analysis, line, field, line.fact(field.name))
+    found = referent_of(at.analysis, line, field, line.fact(field.name))
     name = found.name_for(line) if found is not None else None
     return code(name, 60) if name is not None else None
 
 
 def _outcome(end: Line) -> str:
     assert end.event is not None
-    said = ""
+    text = ""
     if "wall_clock_ms" in end.event.keeps:
         claimed = end.fact("wall_clock_ms")
-        said += f" after {exact(claimed)}" if isinstance(claimed, int) else ""
+        text += f" after {exact(claimed)}" if isinstance(claimed, int) else ""
     name = next((each for each in _OUTCOMES if each in end.event.keeps), None)
-    return said + (f", {end.fact(name)}" if name is not None else "")
+    return text + (f", {end.fact(name)}" if name is not None else "")
 
 
 def _resumed(at: Pointed, start: Line) -> str:
@@ -121,11 +127,11 @@ def _about_event_id(at: Pointed, value: str) -> str | None:
     run = run_at(at.analysis, at.line.run)
     if run is None:
         return None
-    said = f"Event {run.lines.position(at.line) + 1:,} of {len(run):,} of run {code(at.line.run)}."
+    text = f"Event {run.lines.position(at.line) + 1:,} of {len(run):,} of run {code(at.line.run)}."
     others = [each for each in at.analysis.index.event_ids.of(value)[:3] if each is not at.line]
     if others:
-        said += f" Also the id of the event on {', '.join(map(at.link, others))}."
-    return said
+        text += f" Also the id of the event on {', '.join(map(at.link, others))}."
+    return text
 
 
 def _about_hash(at: Pointed, name: str, value: str) -> str | None:
@@ -153,10 +159,10 @@ def _about_path(at: Pointed, value: str) -> str:
         shown = lines[first : first + _MOST_WRITERS]
     else:
         shown = lines
-    said = [f"- {at.link(each)}: {_deed(each)}" for each in shown]
+    text = [f"- {at.link(each)}: {_deed(each)}" for each in shown]
     if len(shown) < len(lines):
-        said.append(f"- and {plural(len(lines) - len(shown), 'more event')}")
-    return "\n".join(said)
+        text.append(f"- and {plural(len(lines) - len(shown), 'more event')}")
+    return "\n".join(text)
 
 
 def _naming(at: Pointed, value: str) -> Iterator[Line]:
@@ -169,17 +175,11 @@ def _naming(at: Pointed, value: str) -> Iterator[Line]:
 def _deed(line: Line) -> str:
     """What an event did to a file."""
     assert line.event is not None
-    said = f"`{line.event.name}`"
+    text = f"`{line.event.name}`"
     for name, sign in (("byte_length", ""), ("bytes_delta", "+")):
         count = line.fact(name) if name in line.event.keeps else None
         if isinstance(count, int):
             written = in_full(count) if not sign or count < 0 else f"+{in_full(count)}"
-            said += f", {written} bytes" if not sign else f" ({written})"
+            text += f", {written} bytes" if not sign else f" ({written})"
     reason = line.fact("reason") if "reason" in line.event.keeps else None
-    return said + (f", {reason}" if reason is not None else "")
-
-
-def text_at(line: Line, name: str) -> str | None:
-    """A field's string as far as a line can be read."""
-    node = node_at(syntax_of(line.text).root, (name,))
-    return node.value if node is not None and isinstance(node.value, str) else None
+    return text + (f", {reason}" if reason is not None else "")

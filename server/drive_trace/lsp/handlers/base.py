@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.joined_runs import Joined, JoinedRun
 from drive_trace.features.positions import point_at
+from drive_trace.features.runs import Joined, JoinedRun
 from drive_trace.lsp.rpc.capabilities import Client
 from drive_trace.lsp.rpc.tasks import check_unchanged
 from drive_trace.lsp.workspace.client_settings import Settings

@@ -10,7 +10,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.code_actions.record_edits import workspace_edit, workspace_edits
 from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.rename import (
@@ -20,6 +19,7 @@ from drive_trace.features.rename import (
     rename_named,
     run_to_rename,
 )
+from drive_trace.features.text_edits import workspace_edit, workspace_edits
 from drive_trace.lsp.handlers.base import Answer, Asked
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread

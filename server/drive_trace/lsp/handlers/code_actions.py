@@ -9,11 +9,10 @@ from lsprotocol import types
 
 from drive_trace.features.code_actions import as_command, code_actions, touched
 from drive_trace.features.code_actions.appending import appending_offers
-from drive_trace.features.code_actions.file_facts import fill_offers
-from drive_trace.features.code_actions.missing_facts import known_offers
+from drive_trace.features.code_actions.filling import fill_offers, known_offers
 from drive_trace.features.code_actions.offers import KINDS, CannotMake, Offer
 from drive_trace.features.code_actions.source_actions import source_offers
-from drive_trace.features.joined_runs import Joined
+from drive_trace.features.runs import Joined
 from drive_trace.lsp.handlers.base import Answer, Asked, Resolve
 from drive_trace.lsp.handlers.resolve import APPLY_ACTION, edit_at_once, file_of, made_when_picked
 from drive_trace.lsp.rpc.capabilities import Client

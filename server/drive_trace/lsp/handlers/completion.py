@@ -8,7 +8,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from drive_trace.features.completion import Entry, completion
-from drive_trace.features.completion.resolve import resolve_completion
+from drive_trace.features.completion.items import resolve_completion
 from drive_trace.lsp.handlers.base import Answer, Asked, Resolve
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.storage.linked_files import list_folder

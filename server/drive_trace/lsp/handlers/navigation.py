@@ -9,13 +9,12 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.definition import Targets, begins_run, definition, leading
-from drive_trace.features.document_highlight import document_highlights
 from drive_trace.features.document_link import document_links, find_links, paths_in
 from drive_trace.features.document_symbol import document_symbols
 from drive_trace.features.folding_range import folding_ranges
 from drive_trace.features.positions import range_of
 from drive_trace.features.raw_json import JsonText, joined
-from drive_trace.features.references import references
+from drive_trace.features.references import document_highlights, references
 from drive_trace.features.selection_range import selection_range
 from drive_trace.lsp.handlers.base import Answer, Asked
 from drive_trace.lsp.rpc.capabilities import path_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,18 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from drive_trace.features.code_actions.appending import CLOSE, RECORD, appended, at_the_end
-from drive_trace.features.code_actions.file_facts import FILL, Contents, filled
-from drive_trace.features.code_actions.missing_facts import KNOWN, filled_in
+from drive_trace.features.code_actions.filling import (
+    FILL,
+    KNOWN,
+    Contents,
+    fill_from_file,
+    fill_from_run,
+)
 from drive_trace.features.code_actions.offers import CannotMake
-from drive_trace.features.code_actions.record_edits import Replacement, as_edits, workspace_edit
 from drive_trace.features.code_actions.source_actions import FIX_ALL, FORMAT, safe_fixes
 from drive_trace.features.formatting import format_document
 from drive_trace.features.raw_json import JsonText
+from drive_trace.features.text_edits import TextChange, as_edits, workspace_edit
 from drive_trace.lsp.handlers.base import Asked
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
@@ -69,29 +74,22 @@ def edit_at_once(asked: Asked, data: Mapping[str, Any]) -> Made:
     Raises KeyError, TypeError or ValueError for data that is none's.
     """
     analysis, make = asked.analysis, data["make"]
+    made: Sequence[TextChange] | CannotMake
     if make == FORMAT:
         return _edit(asked, finish(format_document(analysis, asked.encoding)))
     if make == FIX_ALL:
         made = _fixing(asked)()
     elif make == FILL:
         contents = _contents(asked, data["path"])
-        changes = filled(analysis, data, contents) if contents is not None else _NO_FILE
-        if isinstance(changes, CannotMake):
-            return changes
-        made = changes
+        made = fill_from_file(analysis, data, contents) if contents is not None else _NO_FILE
     elif make == KNOWN:
-        told = filled_in(analysis, data, new_stamp())
-        if isinstance(told, CannotMake):
-            return told
-        made = told
+        made = fill_from_run(analysis, data, new_stamp())
     elif make in (RECORD, CLOSE):
         record = appended(analysis, data, new_stamp(), asked.joined)
-        if isinstance(record, CannotMake):
-            return record
-        made = [at_the_end(analysis, record)]
+        made = record if isinstance(record, CannotMake) else [at_the_end(analysis, record)]
     else:
         raise ValueError("there is no such action")
-    return _edit(asked, _as_edits(asked, made))
+    return made if isinstance(made, CannotMake) else _edit(asked, _as_edits(asked, made))
 
 
 def file_of(asked: Asked, path: str) -> Path | None:
@@ -117,7 +115,7 @@ def _fixing(asked: Asked) -> partial[Any]:
     return partial(safe_fixes, texts, trace.options.rules, unquote(trace.uri))
 
 
-def _as_edits(asked: Asked, made: Iterable[Replacement]) -> JsonText:
+def _as_edits(asked: Asked, made: Iterable[TextChange]) -> JsonText:
     return finish(as_edits(asked.analysis.document, made, asked.encoding))
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from drive_trace.features.joined_runs import JoinedRun
+    from drive_trace.features.runs import JoinedRun
     from drive_trace.lsp.server import TraceServer
     from drive_trace.trace.line import Line
 

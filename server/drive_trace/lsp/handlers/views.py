@@ -14,7 +14,6 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from drive_trace import __version__
 from drive_trace.analysis import Analysis, events_of_run, read_log
 from drive_trace.features.code_actions.offers import CannotMake
-from drive_trace.features.joined_runs import JoinedRun, of_one_file
 from drive_trace.features.next_events import (
     can_append,
     composed_at_end,
@@ -24,12 +23,14 @@ from drive_trace.features.next_events import (
 )
 from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.features.runs import (
+    JoinedRun,
     RunFile,
     graded_json,
+    headlines_of,
+    of_one_file,
     run_at_json,
     run_json,
     run_near,
-    said_of_runs,
 )
 from drive_trace.features.timeline import timeline_json
 from drive_trace.linter.settings import RuleSettings
@@ -199,7 +200,7 @@ class Views:
             yield
         unread = sum(count or 0 for count in waiting.values())
         card = ScoreCard(tuple(scores), (), tuple(chain(*unreadable.values())))
-        said_of_all = dumps([*said_of_runs(card, is_final=unread == 0)])
+        said_of_all = dumps([*headlines_of(card, is_final=unread == 0)])
         members = b",".join(found), unread, said_of_all
         return JsonText(b'{"runs":[%b],"unread":%d,"summary":%b}' % members)
 

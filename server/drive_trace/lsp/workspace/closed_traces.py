@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.raw_json import JsonText
-from drive_trace.features.workspace_symbol import Named, names_in
+from drive_trace.features.workspace_symbol import SymbolName, names_in
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
@@ -272,7 +272,7 @@ class ClosedTraces:
             entry.judge_by(rules)
             return self._result(entry, "counts", rules, make, looks=False) or {}
 
-    def names(self, real: str, *, looks: bool = True) -> Sequence[Named]:
+    def names(self, real: str, *, looks: bool = True) -> Sequence[SymbolName]:
         """The runs, slices and dispatches of one trace; if it is not to be looked at, as it was
         when that was last done.
         """

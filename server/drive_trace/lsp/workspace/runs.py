@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.joined_runs import JoinedRun
+from drive_trace.features.runs import JoinedRun
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.tasks import in_slices, in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces

@@ -8,8 +8,8 @@ from pathlib import Path
 from lsprotocol import types
 
 from drive_trace.features.workspace_symbol import (
-    Found,
-    Named,
+    FoundSymbol,
+    SymbolName,
     best_matches,
     names_in,
     resolve_symbol,
@@ -37,7 +37,7 @@ class Symbols:
     async def find(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """The runs, slices and dispatches whose names match best."""
         reals = await self._following.everything()
-        closed: list[Found] = []
+        closed: list[FoundSymbol] = []
         for start in range(0, len(reals), _AT_ONCE):
             closed += await in_thread(self._in_closed, reals[start : start + _AT_ONCE])
         found = [*self._in_open(params.query), *closed]
@@ -48,7 +48,7 @@ class Symbols:
     async def resolve(self, symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:
         """A symbol with its place."""
         uri = symbol.location.uri
-        names: Sequence[Named] = ()
+        names: Sequence[SymbolName] = ()
         trace = self._runs.open_trace(uri)
         path = path_of(uri)
         if trace is not None:
@@ -57,24 +57,24 @@ class Symbols:
             names = await in_thread(self._in_file, path)
         return resolve_symbol(symbol, names, self._protocol.client.encoding)
 
-    def _in_open(self, query: str) -> list[Found]:
+    def _in_open(self, query: str) -> list[FoundSymbol]:
         return [
-            Found(trace.uri, named)
+            FoundSymbol(trace.uri, named)
             for trace in self._runs.open_traces()
             for named in names_in(trace.analysis, query)
         ]
 
     # In threads
 
-    def _in_closed(self, reals: Sequence[str]) -> list[Found]:
+    def _in_closed(self, reals: Sequence[str]) -> list[FoundSymbol]:
         closed = self._runs.closed
         looks = not self._protocol.client.registers_watchers
         return [
-            Found(uri, named)
+            FoundSymbol(uri, named)
             for real in reals
             if (uri := closed.uri_of(real)) is not None
             for named in closed.names(real, looks=looks)
         ]
 
-    def _in_file(self, path: Path) -> Sequence[Named]:
+    def _in_file(self, path: Path) -> Sequence[SymbolName]:
         return self._runs.closed.names(real_path(path))

@@ -1,4 +1,4 @@
-"""Records put in place of others, as the protocol's text edits: no larger than what changes."""
+"""Changes of a trace's text as the protocol's text edits, no larger than what changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Document, Point
 
 
-class Replacement(NamedTuple):
+class TextChange(NamedTuple):
     """The text between two points becomes another."""
 
     start: Point
@@ -21,11 +21,11 @@ class Replacement(NamedTuple):
     text: str
 
 
-def of_record(record: int, before: str, after: str) -> Replacement:
+def of_record(record: int, before: str, after: str) -> TextChange:
     """What makes one record another: from the first character that differs to the last."""
     start = _common_start(before, after)
     end = _common_start(before[start:][::-1], after[start:][::-1])
-    return Replacement(
+    return TextChange(
         Point(record, start), Point(record, len(before) - end), after[start : len(after) - end]
     )
 
@@ -44,12 +44,12 @@ def _common_start(one: str, other: str) -> int:
 
 def as_edits(
     document: Document,
-    replacements: Iterable[Replacement],
+    replacements: Iterable[TextChange],
     encoding: PositionEncoding,
     annotation: str | None = None,
 ) -> Task[JsonText]:
     """A list of text edits. A large trace can need one for each line, so it is JSON text.
-    ``annotation`` names what the client is told of them.
+    ``annotation`` names the change annotation of them.
     """
     parts = []
     more = b',"annotationId":%b' % dumps(annotation) if annotation is not None else b""
@@ -77,11 +77,11 @@ def workspace_edits(
         {"textDocument": {"uri": document.uri, "version": document.version}, "edits": each}
         for document, each in edits
     ]
-    said = {
+    described = {
         name: {"label": each.label, "description": each.description}
         for name, each in (annotations or {}).items()
     }
-    return {"documentChanges": changes, **({"changeAnnotations": said} if said else {})}
+    return {"documentChanges": changes, **({"changeAnnotations": described} if described else {})}
 
 
 def workspace_edit(

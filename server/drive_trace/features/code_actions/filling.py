@@ -1,0 +1,191 @@
+"""``textDocument/codeAction`` and ``codeAction/resolve``: fields that a line lacks, filled in.
+
+From the run: ids, the time, how long something took. From a file: its length and hash; the caller
+reads the file. What only a person can know is left to the person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from lsprotocol import types
+
+from drive_trace.analysis import Analysis
+from drive_trace.authoring.drafts import Stamp
+from drive_trace.authoring.events import compose
+from drive_trace.authoring.slots import Certainty
+from drive_trace.features.code_actions.offers import (
+    FILL_KIND,
+    CannotMake,
+    Offer,
+    asks_for,
+    other_by_now,
+)
+from drive_trace.features.text_edits import TextChange
+from drive_trace.linter.edits import as_json, insert_fields, replace_value, values_of
+from drive_trace.text.escaping import printable
+from drive_trace.text.wording import listed
+from drive_trace.trace.document import Point
+from drive_trace.trace.line import FlaggedLine, Line, event_of
+from drive_trace.trace.places import pair_at
+from drive_trace.trace.structure import scope_at
+from drive_trace.vocabulary import EVENTS, EventType
+from drive_trace.vocabulary.files import FILES, FileFacts
+
+KNOWN = "known"
+FILL = "fill"
+_FIX_KIND = types.CodeActionKind.QuickFix.value
+_MOST_NAMED = 3
+_CHANGED = CannotMake("The line has changed meanwhile: ask again.")
+
+
+class Contents(NamedTuple):
+    """What is in a file."""
+
+    length: int
+    """In bytes."""
+    sha256: str
+    """In hexadecimal."""
+
+
+def _filled(record: int, line: Line, values: Mapping[str, str]) -> list[TextChange]:
+    """The changes that give a line some fields, given as JSON text."""
+    there = {name: text for name, text in values.items() if pair_at(line.text, (name,))}
+    edits = [replace_value(line, (name,), text) for name, text in there.items()]
+    missing = [(name, text) for name, text in values.items() if name not in there]
+    added = insert_fields(line, (), missing) if missing else None
+    edits += [added] if added is not None else []
+    return [
+        TextChange(Point(record, edit.span.start), Point(record, edit.span.end), edit.text)
+        for edit in edits
+    ]
+
+
+def _line_of(analysis: Analysis, data: Mapping[str, Any]) -> tuple[int, Line | None]:
+    record, lines = data["record"], analysis.document.lines
+    if not isinstance(record, int):
+        raise TypeError("a line has a number")
+    return record, lines[record] if 0 <= record < len(lines) else None
+
+
+# From the run
+
+
+def known_offers(analysis: Analysis, at: Point, only: object) -> list[Offer]:
+    """One offer where a line lacks something that is known."""
+    if not asks_for(only, _FIX_KIND):
+        return []
+    names = list(_known(analysis, at.record, None))
+    if not names:
+        return []
+    return [Offer(_known_title(names), _FIX_KIND, {"make": KNOWN, "record": at.record})]
+
+
+def fill_from_run(
+    analysis: Analysis, data: Mapping[str, Any], stamp: Stamp
+) -> list[TextChange] | CannotMake:
+    """What changes on the line of an offer. Raises KeyError or TypeError for other data."""
+    record, line = _line_of(analysis, data)
+    known = _known(analysis, record, stamp) if line is not None else {}
+    if line is None or not known:
+        return _CHANGED
+    refused = other_by_now(data, _known_title([*_known(analysis, record, None)]))
+    return refused if refused is not None else _filled(record, line, known)
+
+
+def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, str]:
+    """JSON text by field, of those that the line lacks or has null where that is no value. A menu
+    does not ask the clock: without a stamp it shows what would be known.
+    """
+    lines = analysis.document.lines
+    line = lines[record]
+    event = _event(line)
+    if event is None:
+        return {}
+    values = values_of(line)
+    lacking = {
+        name
+        for name, field in event.fields.items()
+        if (name not in values and field.is_required)
+        or (name in values and values[name] is None and not field.nullable)
+    }
+    if not lacking:
+        return {}
+    given = {
+        name: value
+        for name, value in values.items()
+        if name not in lacking and isinstance(value, str | int | None)
+    }
+    run_id = given.get("project_run_id")
+    scope = scope_at(analysis.index, lines, record, run_id if isinstance(run_id, str) else None)
+    if stamp is None:
+        stamp = Stamp("", scope.last.text_fact("ts") if scope.last is not None else "")
+    return {
+        slot.field.name: as_json(slot.value)
+        for slot in compose(event, scope, stamp, given).slots
+        if slot.field.name in lacking and slot.certainty is Certainty.KNOWN
+    }
+
+
+def _event(line: Line) -> EventType | None:
+    """What a rejected line was meant to record, if it is JSON."""
+    if not isinstance(line, FlaggedLine) or any(each.problem for each in line.diagnostics):
+        return None
+    return EVENTS.get(line.event_name or "")
+
+
+def _known_title(names: list[str]) -> str:
+    shown = [f"`{name}`" for name in names[:_MOST_NAMED]]
+    more = len(names) - len(shown)
+    fields = f"{', '.join(shown)} and {more} more" if more else listed(shown)
+    return f"Fill in {fields} from the run"
+
+
+# From a file
+
+
+def fill_offers(
+    analysis: Analysis, at: Point, only: object, is_file: Callable[[str], bool]
+) -> list[Offer]:
+    """One offer where the line names a file, and there is such a file."""
+    if not asks_for(only, FILL_KIND):
+        return []
+    facts, path = _file_facts(analysis.document.lines[at.record])
+    if facts is None or path is None or not is_file(path):
+        return []
+    data = {"make": FILL, "record": at.record, "path": path}
+    return [Offer(_file_title(facts, path), FILL_KIND, data)]
+
+
+def fill_from_file(
+    analysis: Analysis, data: Mapping[str, Any], contents: Contents
+) -> list[TextChange] | CannotMake:
+    """What changes on the line of an offer. Raises KeyError or TypeError for other data."""
+    record, line = _line_of(analysis, data)
+    facts, path = _file_facts(line) if line is not None else (None, None)
+    if line is None or facts is None or path != data["path"]:
+        return _CHANGED
+    refused = other_by_now(data, _file_title(facts, data["path"]))
+    if refused is not None:
+        return refused
+    values = {facts.length: as_json(contents.length)}
+    if facts.sha256 is not None:
+        values[facts.sha256] = as_json(contents.sha256)
+    return _filled(record, line, values)
+
+
+def _file_title(facts: FileFacts, path: str) -> str:
+    what = "hash and length" if facts.sha256 else "length"
+    return f"Fill in {what} from {printable(path)}"
+
+
+def _file_facts(line: Line) -> tuple[FileFacts | None, str | None]:
+    """The fields in which the event of a line describes a file, and the file's path."""
+    event = event_of(line)
+    fields = event.fields if event is not None else {}
+    for each in FILES:
+        if each.length in fields and (each.path in fields or each.sha256 in fields):
+            path = values_of(line).get(each.path)
+            return each, path if isinstance(path, str) and path else None
+    return None, None
