@@ -32,6 +32,7 @@ from tests.support.fixtures import read as read_fixture  # noqa: E402
 from tools.features_page import features_page  # noqa: E402
 from tools.grammar import grammar  # noqa: E402
 from tools.json_schemas import configuration_schema, event_schema, union_schema  # noqa: E402
+from tools.rule_faults import rule_faults  # noqa: E402
 from tools.settings_pages import extension_manifest, extension_readme, settings_reference  # noqa: E402
 
 COMMAND = "make generate"
@@ -234,6 +235,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Write the generated files.")
     parser.add_argument("--check", action="store_true", help="only say which files are stale")
     check = parser.parse_args().check
+    faults = [*rule_faults()]
+    if faults:
+        click.echo("\n".join(faults), err=True)
+        return 1
     wanted = dict(generated())
     present = {
         *ROOT.glob("schemas/*.json"),

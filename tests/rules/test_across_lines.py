@@ -21,6 +21,7 @@ from tests.support.fixtures import event_id, trace
 from tests.support.models import FAMILIES, chance_line, everything
 
 PATH = "projects/alpha/trace.jsonl"
+VALUES_OF_FIELDS = "_VALUES of tests/support/models.py"
 ACROSS = {code: rule for code, rule in RULES.items() if rule.entity in KINDS}
 
 
@@ -56,7 +57,8 @@ def test_the_entities_of_a_whole_trace_are_those_that_its_lines_belong_to(kind: 
 def test_every_rule_across_lines_finds_something_in_random_traces() -> None:
     traces = ("\n".join(lines) for lines in random_traces(1, 100))
     fired = {each.rule.code for text in traces for each in across_lines(Analysis(text, path=PATH))}
-    assert fired == ACROSS.keys()
+    never = sorted(ACROSS.keys() - fired)
+    assert not never, f"{never} never fire: give their fields more values in {VALUES_OF_FIELDS}"
 
 
 def test_edits_leave_what_a_fresh_analysis_finds() -> None:

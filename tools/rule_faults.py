@@ -1,0 +1,96 @@
+"""What is wrong with the declarations of rules, each fault with its file and what to do."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+from tests.support.fixtures import read as read_fixture
+from tests.support.fixtures import records
+
+from drive_trace.analysis import Analysis
+from drive_trace.linter import rules
+from drive_trace.linter.entities import KINDS
+from drive_trace.linter.entities.checked_files import RunInFiles, SharedEvents, UnreadFile
+from drive_trace.linter.rule import Example, LineDiagnostic, Rule, Severity
+from drive_trace.trace.line import REJECTING, DiagnosticKind
+from drive_trace.trace.reading import read_exactly, read_lines
+from drive_trace.vocabulary import AGREEMENTS, EVENTS
+
+_OF_FILES = (RunInFiles, SharedEvents, UnreadFile)
+_PACKAGE = "server/drive_trace"
+_LINE = f"{_PACKAGE}/trace/line.py"
+_AGREEMENTS = f"{_PACKAGE}/vocabulary/agreements.py"
+
+
+def rule_faults() -> Iterator[str]:
+    """Every fault, in a sentence; those of a rule's parts hide what follows from them."""
+    yield from _faults_of_kinds()
+    for name in sorted(each.name for each in pkgutil.iter_modules(rules.__path__)):
+        module = import_module(f"{rules.__name__}.{name}")
+        faults = [*_faults_of_parts(name, module)]
+        faults = faults or [*_faults_of_examples(module.RULE, module.EXAMPLES)]
+        yield from (f"{_PACKAGE}/linter/rules/{name}.py: {fault}" for fault in faults)
+
+
+def _faults_of_kinds() -> Iterator[str]:
+    found_by = {code for code, rule in rules.RULES.items() if rule.entity is LineDiagnostic}
+    for code in sorted(set(DiagnosticKind) - found_by):
+        file = f"{_PACKAGE}/linter/rules/{code.replace('-', '_')}.py"
+        yield f"{_LINE}: DiagnosticKind has `{code}`, but no rule has that code: add {file}"
+    for name, agreements in AGREEMENTS.items():
+        for each in agreements:
+            if each.code not in set(DiagnosticKind):
+                yield f"{_AGREEMENTS}: add `{each.code}` to DiagnosticKind in {_LINE}"
+            if each.at not in EVENTS[name].fields:
+                yield f"{_AGREEMENTS}: `{each.code}` marks `{each.at}`, which `{name}` has not"
+
+
+def _faults_of_parts(name: str, module: Any) -> Iterator[str]:
+    rule: Rule[Any] = module.RULE
+    code = name.replace("_", "-")
+    if rule.code != code:
+        yield f"the rule's code is `{rule.code}`; expected `{code}`, as the file is named"
+        return
+    if "**Fix.**" not in (module.__doc__ or ""):
+        yield "the docstring, which is the rule's page, needs a paragraph `**Fix.** …`"
+    examples: Sequence[Example] = getattr(module, "EXAMPLES", ())
+    marked = [bool(read_fixture(each.before).marks) for each in examples]
+    if True not in marked:
+        yield "EXAMPLES needs an example with `^^^` marks under what the rule finds"
+    if False not in marked:
+        yield "EXAMPLES needs a near miss: an example without marks"
+    if rule.entity is LineDiagnostic:
+        if code not in set(DiagnosticKind):
+            yield f"the rule never runs: add `{code}` to DiagnosticKind in {_LINE}"
+        elif (rule.severity is Severity.ERROR) is not (code in REJECTING):
+            yield f"a rule is an error if and only if its kind is in REJECTING in {_LINE}"
+    elif rule.entity not in KINDS and rule.entity not in _OF_FILES:
+        where = f"{_PACKAGE}/linter/entities/"
+        yield f"the rule never runs: add {rule.entity.__name__} to KINDS of its module in {where}"
+
+
+def _faults_of_examples(rule: Rule[Any], examples: Sequence[Example]) -> Iterator[str]:
+    for number, example in enumerate(examples, 1):
+        fixture = read_fixture(example.before)
+        if not fixture.marks or rule.entity in _OF_FILES or example.beside is not None:
+            continue
+        swallowed = rule.entity is LineDiagnostic and any(
+            rule.code in _kinds(read_exactly(text)) and rule.code not in _kinds(line)
+            for text in records(fixture.text)
+            for line in read_lines([text])
+        )
+        if swallowed:
+            where = f"{_PACKAGE}/trace/reading.py"
+            yield f"the fast path accepts what example {number} marks: refuse that in {where}"
+        elif not any(
+            each.rule is rule
+            for each in Analysis(records(fixture.text), path=example.path).findings()
+        ):
+            yield f"the rule finds nothing in example {number}, which has marks"
+
+
+def _kinds(line: Any) -> set[str]:
+    return {each.kind for each in line.diagnostics}
