@@ -15,7 +15,7 @@ from drive_trace.linter import rules
 from drive_trace.linter.entities import KINDS
 from drive_trace.linter.entities.checked_files import RunInFiles, SharedEvents, UnreadFile
 from drive_trace.linter.rule import Example, LineDiagnostic, Rule, Severity
-from drive_trace.trace.line import REJECTING, DiagnosticKind
+from drive_trace.trace.line import REJECTING, DiagnosticKind, Line
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import AGREEMENTS, EVENTS
 
@@ -26,8 +26,11 @@ _AGREEMENTS = f"{_PACKAGE}/vocabulary/agreements.py"
 
 
 def rule_faults() -> Iterator[str]:
-    """Every fault, in a sentence; those of a rule's parts hide what follows from them."""
-    yield from _faults_of_kinds()
+    """Every fault, in a sentence, but for those that may only follow from others."""
+    faults = [*_faults_of_kinds()]
+    yield from faults
+    if faults:
+        return
     for name in sorted(each.name for each in pkgutil.iter_modules(rules.__path__)):
         module = import_module(f"{rules.__name__}.{name}")
         faults = [*_faults_of_parts(name, module)]
@@ -77,20 +80,22 @@ def _faults_of_examples(rule: Rule[Any], examples: Sequence[Example]) -> Iterato
         fixture = read_fixture(example.before)
         if not fixture.marks or rule.entity in _OF_FILES or example.beside is not None:
             continue
-        swallowed = rule.entity is LineDiagnostic and any(
-            rule.code in _kinds(read_exactly(text)) and rule.code not in _kinds(line)
-            for text in records(fixture.text)
-            for line in read_lines([text])
-        )
-        if swallowed:
+        texts = records(fixture.text)
+        found = Analysis(texts, path=example.path).findings()
+        if rule.entity is LineDiagnostic and _is_swallowed(rule, texts):
             where = f"{_PACKAGE}/trace/reading.py"
             yield f"the fast path accepts what example {number} marks: refuse that in {where}"
-        elif not any(
-            each.rule is rule
-            for each in Analysis(records(fixture.text), path=example.path).findings()
-        ):
+        elif not any(each.rule is rule for each in found):
             yield f"the rule finds nothing in example {number}, which has marks"
 
 
-def _kinds(line: Any) -> set[str]:
+def _is_swallowed(rule: Rule[Any], texts: Sequence[str]) -> bool:
+    return any(
+        rule.code in _kinds(read_exactly(text)) - _kinds(line)
+        for text in texts
+        for line in read_lines([text])
+    )
+
+
+def _kinds(line: Line) -> set[str]:
     return {each.kind for each in line.diagnostics}

@@ -48,6 +48,9 @@ def examples_of(code: str) -> tuple[Example, ...]:
     return examples
 
 
+if faults := "\n".join(rule_faults()):
+    pytest.fail(f"rules are not declared as they should be:\n{faults}", pytrace=False)
+
 NUMBERED = [
     pytest.param(code, example, id=f"{code}-{number}")
     for code in RULES
@@ -89,11 +92,6 @@ def test_a_module_is_one_rule_named_like_its_file(name: str) -> None:
     assert RULES[code] is module.RULE
     made_here = [each for each in vars(module).values() if isinstance(each, Rule)]
     assert made_here == [module.RULE]
-
-
-def test_rules_and_kinds_of_diagnostics_are_declared_without_faults() -> None:
-    faults = [*rule_faults()]
-    assert not faults, "\n".join(faults)
 
 
 def test_nothing_but_the_modules_is_a_rule() -> None:
