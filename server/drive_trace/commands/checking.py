@@ -50,7 +50,7 @@ class Checking:
         self._projects = projects
         self._repairs = repairs
         self._across = Across()
-        self._told: set[Problem] = set()
+        self._notified: set[Problem] = set()
         self._hidden: Counter[Path] = Counter()
         self.checked: dict[str, Project | None] = {}
         """The traces that were checked, by their paths, each with its project."""
@@ -64,7 +64,7 @@ class Checking:
         for trace in traces:
             project = self._projects.of(trace.path) if self._projects is not None else None
             if project is not None and project.problems:
-                self.tell(each.problem for each in project.problems)
+                self.notify(each.problem for each in project.problems)
                 traces.unread.append(_not_checked(trace.path, project))
                 continue
             self.checked[trace.path] = project
@@ -85,8 +85,8 @@ class Checking:
 
     def notes(self) -> list[str]:
         """What a person must know to understand the findings."""
-        said = [self._repairs.note()] if self._repairs is not None else []
-        return said + [
+        phrases = [self._repairs.note()] if self._repairs is not None else []
+        return phrases + [
             f"{plural(count, 'known finding')} hidden by {shown_path(path)}, "
             "which cannot fail the check (--no-baseline shows them)"
             for path, count in self._hidden.items()
@@ -100,19 +100,19 @@ class Checking:
         problem = self._repairs.fix(trace, analysis)
         if problem is None:
             return analysis
-        self.tell([problem])
+        self.notify([problem])
         return analyse()
 
     def _noted(self, report: Reported) -> Reported:
         self.worst = min(self.worst or report.severity, report.severity)
         return report
 
-    def tell(self, problems: Iterable[Problem]) -> None:
+    def notify(self, problems: Iterable[Problem]) -> None:
         """Say once what cannot be used or written."""
         self.failed = True
         for problem in problems:
-            if problem not in self._told:
-                self._told.add(problem)
+            if problem not in self._notified:
+                self._notified.add(problem)
                 click.echo(f"drive-trace: {printable(problem.message, 8192)}", err=True)
 
 
@@ -150,7 +150,7 @@ def write_baselines(run: Checking, reports: Iterable[Reported]) -> WrittenBaseli
             project, {project.path_of(path): _known(found.get(path, ())) for path in paths}
         )
         if problem is not None:
-            run.tell([problem])
+            run.notify([problem])
             unknown |= set(paths)
             continue
         count = sum(len(found.get(path, ())) for path in paths)
@@ -217,15 +217,15 @@ class Repairs:
         """How many findings were fixed, and how many are left to a person."""
         one = self._fixed == 1
         were = "would be" if self._only_show else "was" if one else "were"
-        said = f"{plural(self._fixed, 'finding')} {were} fixed"
+        message = f"{plural(self._fixed, 'finding')} {were} fixed"
         if self._left:
-            said += f"; {self._left} more can be in an editor, one at a time"
+            message += f"; {self._left} more can be in an editor, one at a time"
         if self._withheld:
-            said += (
+            message += (
                 f"; lines with bytes that are not UTF-8 stay as they are "
                 f"({plural(self._withheld, 'finding')})"
             )
-        return said
+        return message
 
 
 def _as_recorded(texts: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ import click
 from drive_trace.authoring.drafts import draft_event, may_erase
 from drive_trace.commands import writing
 from drive_trace.commands.completion import complete_events
-from drive_trace.commands.writing import done, is_text, read_text, say, target_options
+from drive_trace.commands.writing import done, is_text, notify, read_text, target_options
 from drive_trace.storage.recording import append_event, preview_event
 from drive_trace.storage.traces import STDIN
 
@@ -83,10 +83,10 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
     outcome = (
         preview_event(trace_file, draft, beside.paths)
         if dry_run
-        else append_event(trace_file, draft, beside.paths, waiting=say)
+        else append_event(trace_file, draft, beside.paths, waiting=notify)
     )
     written = writing.done_with(beside, outcome, trace_file)
     for note in written.notes:
-        say(f"{trace_file}: {note}")
+        notify(f"{trace_file}: {note}")
     if dry_run:
         click.echo(written.record)

@@ -7,7 +7,7 @@ import sys
 import click
 
 from drive_trace.commands.completion import complete_events
-from drive_trace.commands.writing import EXIT_UNUSABLE, say
+from drive_trace.commands.writing import EXIT_UNUSABLE, notify
 from drive_trace.storage.pages import event_schema
 from drive_trace.text.wording import shown
 from drive_trace.vocabulary import EVENTS
@@ -31,6 +31,6 @@ def schema(event: str | None) -> None:
     if event is not None and event not in EVENTS:
         guess = event_meant(event)
         hint = f"did you mean {shown(guess)}?" if guess else f"there are {', '.join(EVENTS)}"
-        say(f"no event is called {shown(event)}; {hint}")
+        notify(f"no event is called {shown(event)}; {hint}")
         sys.exit(EXIT_UNUSABLE)
     click.echo(event_schema(event), nl=False)

@@ -8,7 +8,7 @@ from drive_trace.commands import writing
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.usage import total_usage
-from drive_trace.commands.writing import done, new_run_option, read_text, say, target_options
+from drive_trace.commands.writing import done, new_run_option, notify, read_text, target_options
 from drive_trace.vocabulary import COST, TOKEN_FIELDS
 
 _MOST = 256 << 20
@@ -88,10 +88,10 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
         total = done(total_usage(read_text(usage, _MOST)), trace_file)
         changes = dict(total.tokens)
         for note in total.notes:
-            say(note)
+            notify(note)
     if not changes:
         raise click.UsageError("name what to record: at least one figure, or --usage with one")
     request = writing.Request(
         trace_file, project_run_id, COST, changes, new_run, only_this_file, paths
     )
-    writing.tell_recorded(request, writing.record(request), "tokens recorded")
+    writing.show_recorded(request, writing.record(request), "tokens recorded")

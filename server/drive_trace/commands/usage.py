@@ -15,7 +15,7 @@ from typing import NamedTuple, NoReturn
 
 from drive_trace.authoring.drafts import Refused
 from drive_trace.text.escaping import printable
-from drive_trace.text.wording import shown
+from drive_trace.text.wording import first_of, shown
 from drive_trace.trace.exact import whole_number
 from drive_trace.vocabulary import COST, EVENTS, TOKEN_FIELDS
 
@@ -88,16 +88,16 @@ def total_usage(text: str) -> Usage | Refused:
     reasons: list[str] = []
     notes: list[str] = []
     read = [_read(number, value, reasons) for number, value in enumerate(found, 1)]
-    told: Messages = [each for each in read if each is not None]
-    if not told and not reasons:
+    usages: Messages = [each for each in read if each is not None]
+    if not usages and not reasons:
         reasons.append("there is no usage object")
-    if len(told) < len(found):
-        passed = len(found) - len(told)
+    if len(usages) < len(found):
+        passed = len(found) - len(usages)
         notes.append(f"{passed} of {len(found)} objects tell no usage: passed over")
     for leave_out in (_repeated, _parts_of_totals):
         if not reasons:
-            told = leave_out(told, reasons, notes)
-    return Refused(tuple(reasons)) if reasons else Usage(_sum(told, notes), tuple(notes))
+            usages = leave_out(usages, reasons, notes)
+    return Refused(tuple(reasons)) if reasons else Usage(_sum(usages, notes), tuple(notes))
 
 
 def _read(number: int, value: Value, reasons: list[str]) -> _Told | None:
@@ -120,8 +120,8 @@ def _read(number: int, value: Value, reasons: list[str]) -> _Told | None:
     elif not USAGE_NAMES.keys() & usage.keys():
         foreign = [key for key in usage if path or key.lower().replace("_", "") in _FOREIGN]
         if places or foreign:
-            said = f"; found {_listed(foreign)}: rename them" if foreign else ""
-            reasons.append(f"the usage of {which} has none of {', '.join(USAGE_NAMES)}{said}")
+            phrase = f"; found {_quoted(foreign)}: rename them" if foreign else ""
+            reasons.append(f"the usage of {which} has none of {', '.join(USAGE_NAMES)}{phrase}")
     else:
         reasons += _wrong(which, usage)
         figures = {name: whole_number(usage.get(camel)) for camel, name in USAGE_NAMES.items()}
@@ -151,11 +151,11 @@ def _wrong(which: str, usage: Mapping[str, object]) -> Iterator[str]:
             yield f"`{camel}` of {which} must be {expected}; found {shown(found)}"
 
 
-def _repeated(told: Messages, reasons: list[str], notes: list[str]) -> Messages:
+def _repeated(usages: Messages, reasons: list[str], notes: list[str]) -> Messages:
     """Without messages that only repeat one."""
     kept: list[_Told] = []
     seen: dict[tuple[str, object], _Told] = {}
-    for each in told:
+    for each in usages:
         key = next((key for key in each.ids if key in seen), None)
         if key is None:
             seen |= dict.fromkeys(each.ids, each)
@@ -166,18 +166,18 @@ def _repeated(told: Messages, reasons: list[str], notes: list[str]) -> Messages:
                 "different figures: one message must not be counted twice; hand over only the "
                 "one that counts"
             )
-    if len(kept) < len(told):
-        again = len(told) - len(kept)
-        notes.append(f"{again} of {len(told)} usage objects only repeat a message: counted once")
+    if len(kept) < len(usages):
+        again = len(usages) - len(kept)
+        notes.append(f"{again} of {len(usages)} usage objects only repeat a message: counted once")
     return kept
 
 
-def _parts_of_totals(told: Messages, reasons: list[str], notes: list[str]) -> Messages:
+def _parts_of_totals(usages: Messages, reasons: list[str], notes: list[str]) -> Messages:
     """Without messages that others add up."""
-    totals = [each for each in told if each.type in _TOTALS]
-    others = [each for each in told if each.type not in _TOTALS]
+    totals = [each for each in usages if each.type in _TOTALS]
+    others = [each for each in usages if each.type not in _TOTALS]
     if not totals or not others:
-        return told
+        return usages
     which, type_ = totals[0].which, totals[0].type
     if _sums(totals) == _sums(others):
         notes.append(f"{which} adds up the {len(others)} others, which are not counted again")
@@ -187,35 +187,34 @@ def _parts_of_totals(told: Messages, reasons: list[str], notes: list[str]) -> Me
         f"are not those of the {len(others)} others together: which count cannot be told; "
         f"hand over one kind, as by jq -c 'select(.type == \"{type_}\")'"
     )
-    return told
+    return usages
 
 
-def _sums(told: Messages) -> Figures:
+def _sums(usages: Messages) -> Figures:
     """Each figure of all together; None where one of them does not have it."""
-    columns = {name: [each.figures[name] for each in told] for name in TOKEN_FIELDS}
+    columns = {name: [each.figures[name] for each in usages] for name in TOKEN_FIELDS}
     return {
         name: None if None in column else sum(filter(None, column))
         for name, column in columns.items()
     }
 
 
-def _sum(told: Messages, notes: list[str]) -> Mapping[str, int]:
+def _sum(usages: Messages, notes: list[str]) -> Mapping[str, int]:
     for camel, name in USAGE_NAMES.items():
-        having = sum(each.figures[name] is not None for each in told)
-        if 0 < having < len(told):
+        having = sum(each.figures[name] is not None for each in usages)
+        if 0 < having < len(usages):
             notes.append(
-                f"`{camel}` is in {having} of {len(told)} usage objects only: their sum is not "
+                f"`{camel}` is in {having} of {len(usages)} usage objects only: their sum is not "
                 f"known, and not recorded; --{name.replace('_', '-')} records it if you know it"
             )
-    others = {key for each in told for key in each.usage if each.is_lost(key)}
+    others = {key for each in usages for key in each.usage if each.is_lost(key)}
     if others:
-        notes.append(f"the token feed has no place for {_listed(sorted(others))}")
-    return {name: figure for name, figure in _sums(told).items() if figure is not None}
+        notes.append(f"the token feed has no place for {_quoted(sorted(others))}")
+    return {name: figure for name, figure in _sums(usages).items() if figure is not None}
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return ", ".join(f"`{printable(name)}`" for name in names[:10]) + more
+def _quoted(names: Sequence[str]) -> str:
+    return first_of([f"`{printable(name)}`" for name in names], 10)
 
 
 def _dotted(path: Path) -> str:
@@ -270,8 +269,8 @@ def values(text: str) -> Iterator[Value]:
         try:
             value, end = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            said = f"is not JSON: {error.msg}, column {error.colno}"
-            raise UsageLogError(f"line {error.lineno} of the usage {said}") from error
+            phrase = f"is not JSON: {error.msg}, column {error.colno}"
+            raise UsageLogError(f"line {error.lineno} of the usage {phrase}") from error
         except RecursionError as error:
             raise UsageLogError(f"line {line} of the usage is nested too deeply") from error
         except ValueError as error:

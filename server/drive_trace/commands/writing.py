@@ -96,26 +96,26 @@ def read_text(source: str, most: int) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = f"byte 0x{data[error.start]:02x} in line {line}"
-        say(f"{source}: is not UTF-8 ({found}); save it as UTF-8 and try again")
+        notify(f"{source}: is not UTF-8 ({found}); save it as UTF-8 and try again")
         sys.exit(EXIT_UNUSABLE)
 
 
 def done(outcome: Outcome | Refused | Problem, path: str) -> Outcome:
     """What came of it; ends the command where it was nothing, and says why."""
     if isinstance(outcome, Problem):
-        say(outcome.message)
+        notify(outcome.message)
         sys.exit(EXIT_UNUSABLE)
     if isinstance(outcome, Refused):
         for reason in outcome.reasons:
-            say(reason)
+            notify(reason)
         if outcome.for_unknown_run:
-            say("--new-run takes it all the same")
-        say(f"nothing was written to {path}")
+            notify("--new-run takes it all the same")
+        notify(f"nothing was written to {path}")
         sys.exit(EXIT_REFUSED)
     return outcome
 
 
-def say(words: str) -> None:
+def notify(words: str) -> None:
     """Tell the person or program that called, beside the output."""
     click.echo(f"drive-trace: {printable(words, 8192)}", err=True)
 
@@ -172,15 +172,15 @@ def record(request: Request) -> Merged:
         request.changes,
         new_run=request.new_run,
         beside=beside.paths,
-        waiting=say,
+        waiting=notify,
     )
     merged = done_with(beside, recorded, request.trace_file)
     for note in merged.written.notes:
-        say(f"{request.trace_file}: {note}")
+        notify(f"{request.trace_file}: {note}")
     for path, other in merged.before.files:
         if path != request.trace_file:
             for phrase in _dropped(other, other.rejected):
-                say(f"{path}: {phrase}")
+                notify(f"{path}: {phrase}")
     return merged
 
 
@@ -212,17 +212,17 @@ def done_with(beside: Beside, outcome: Outcome | Refused | Problem, trace_file: 
         _end_unread(outcome, trace_file)
     came = done(outcome, trace_file)
     for note in beside.notes:
-        say(note)
+        notify(note)
     return came
 
 
 def _end_unread(problem: Problem, trace_file: str) -> NoReturn:
-    say(f"{problem.message}; it may hold the run, too (--only-this-file does without it)")
-    say(f"nothing was written to {trace_file}")
+    notify(f"{problem.message}; it may hold the run, too (--only-this-file does without it)")
+    notify(f"nothing was written to {trace_file}")
     sys.exit(EXIT_UNUSABLE)
 
 
-def tell_recorded(request: Request, recorded: Merged, title: str) -> None:
+def show_recorded(request: Request, recorded: Merged, title: str) -> None:
     """Print what counts now of the feed, and where each component comes from.
 
     It is recorded by now: an output that cannot be written must not look like a refusal, after
@@ -233,7 +233,7 @@ def tell_recorded(request: Request, recorded: Merged, title: str) -> None:
         sys.stdout.flush()
     except OutputError:
         give_up_output()
-        say(f"recorded on line {recorded.line}, but the output cannot be written")
+        notify(f"recorded on line {recorded.line}, but the output cannot be written")
 
 
 def _echo_recorded(request: Request, recorded: Merged, title: str) -> None:
@@ -260,7 +260,7 @@ def _echo_recorded(request: Request, recorded: Merged, title: str) -> None:
         click.echo(f"  {dropped}")
 
 
-def say_outdated(request: Request, recorded: Merged) -> None:
+def notify_outdated(request: Request, recorded: Merged) -> None:
     """Say that components were kept of a grade that the run went on after: as one that is recorded
     now, it is not stale any more.
     """
@@ -268,7 +268,7 @@ def say_outdated(request: Request, recorded: Merged) -> None:
     run = recorded.score_before if kept else None
     if run is not None and run.stale is not None:
         _, where = _counted_before(request, recorded)
-        say(
+        notify(
             f"kept {' and '.join(kept)} ({where}), which was {run.stale.short}; "
             "record them again if they were checked again"
         )

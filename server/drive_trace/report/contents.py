@@ -14,6 +14,7 @@ from drive_trace.scorecard import card as scorecard
 from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.summary import TraceSummary
+from drive_trace.text.wording import numbered_lines, plural
 
 FACTS = (
     "The metrics are facts over all valid events, of graded and ungraded runs alike. They are no "
@@ -74,8 +75,8 @@ class FullReport(NamedTuple):
         """The same in a sentence: a rejected line is never silent."""
         valid, invalid, unknown = self.lines
         return (
-            f"{valid:,} valid event{'s' * (valid != 1)}. Not counted: {invalid:,} invalid "
-            f"line{'s' * (invalid != 1)} (rejected) and {unknown:,} of unknown event types."
+            f"{plural(valid, 'valid event')}. Not counted: {plural(invalid, 'invalid line')} "
+            f"(rejected) and {unknown:,} of unknown event types."
         )
 
     def count(self, status: CheckResult) -> int:
@@ -178,3 +179,8 @@ def _metric_json(measured: Measured) -> dict[str, object]:
         "source": str(metric.source),
         "no_signal": metric.no_signal if value is None else None,
     }
+
+
+def count_and_numbers(lines: Sequence[int], most: int) -> str:
+    """``0``, ``1 (line 3)``, or ``12 (lines 1, 2 and 10 more)``, of which ``most`` are named."""
+    return f"{len(lines):,} ({numbered_lines(lines, most)})" if lines else "0"

@@ -11,6 +11,7 @@ from drive_trace.report.contents import (
     RUN_FACTS,
     SCOPES,
     FullReport,
+    count_and_numbers,
     count_lines,
     report_on_run,
 )
@@ -27,10 +28,12 @@ from drive_trace.report.metrics import GROUPS, Measured
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import caveats, markdown, not_read_markdown, run_page
 from drive_trace.text.escaping import code
+from drive_trace.text.wording import first_of
 
 MOST_RUNS = 100
 MOST_ROWS = 50
 _MOST_EVIDENCE = 5
+_MOST_LINES = 10
 _MARKS = {
     CheckResult.PASS: "pass",
     CheckResult.FAIL: "**FAIL**",
@@ -73,8 +76,8 @@ def _verdicts(report: FullReport) -> Iterator[str]:
     yield from ("", report.line_counts)
 
 
-def _provenance(*said: str) -> Iterator[str]:
-    yield from ("## Where the values come from", "", *(f"- {each}" for each in said), "")
+def _provenance(*phrase: str) -> Iterator[str]:
+    yield from ("## Where the values come from", "", *(f"- {each}" for each in phrase), "")
 
 
 def _metrics(report: FullReport, facts: str) -> Iterator[str]:
@@ -113,8 +116,8 @@ def _timelines(report: FullReport) -> Iterator[str]:
     for run_id, dispatches in list(report.timelines.items())[:MOST_RUNS]:
         yield from (f"### Dispatches of {code(run_id)}", "")
         shown = chosen(dispatches, MOST_ROWS)
-        said = cut_dispatches(dispatches, shown)
-        yield from (f"*{said}*", "") if said else ()
+        phrase = cut_dispatches(dispatches, shown)
+        yield from (f"*{phrase}*", "") if phrase else ()
         yield f"| {' | '.join(DISPATCH_HEADERS)} |"
         yield f"|{' --- |' * len(DISPATCH_HEADERS)}"
         for name, model, *cells in dispatch_rows(shown):
@@ -148,11 +151,9 @@ def _assertion(checked: Checked, with_path: bool) -> str:
 
 def _evidence(events: Sequence[Event], with_path: bool) -> str:
     named = [
-        f"line {event.line}{f' of {_name(event.path)}' if with_path else ''}"
-        for event in events[:_MOST_EVIDENCE]
+        f"line {event.line}{f' of {_name(event.path)}' if with_path else ''}" for event in events
     ]
-    more = len(events) - len(named)
-    return ", ".join(named) + (f" and {more:,} more" if more else "")
+    return first_of(named, _MOST_EVIDENCE)
 
 
 def _lines(report: FullReport) -> Iterator[str]:
@@ -160,18 +161,13 @@ def _lines(report: FullReport) -> Iterator[str]:
     yield "| --- | ---: | --- | --- |"
     for trace in report.traces[:MOST_RUNS]:
         count = count_lines(trace)
-        invalid, unknown = _numbers(trace.invalid_lines), _numbers(trace.unknown_lines)
+        invalid, unknown = (
+            count_and_numbers(trace.invalid_lines, _MOST_LINES),
+            count_and_numbers(trace.unknown_lines, _MOST_LINES),
+        )
         yield f"| {_name(trace.path)} | {count.valid:,} | {invalid} | {unknown} |"
     yield ""
     yield from _left_out(len(report.traces) - MOST_RUNS, "files")
-
-
-def _numbers(lines: Sequence[int]) -> str:
-    if not lines:
-        return "0"
-    more = len(lines) - 10
-    named = ", ".join(map(str, lines[:10])) + (f" and {more:,} more" if more > 0 else "")
-    return f"{len(lines):,} (line{'s' * (len(lines) > 1)} {named})"
 
 
 def _left_out(count: int, what: str) -> Iterator[str]:

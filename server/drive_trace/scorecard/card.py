@@ -93,10 +93,10 @@ class RunScore(NamedTuple):
     @property
     def headline(self) -> str:
         """The verdict in a few words; a CORRECT is followed by what qualifies it."""
-        said = headline(self.gate)
+        phrase = headline(self.gate)
         if self.verdict is Verdict.CORRECT and self.qualifying:
-            return f"{said}, but {'; '.join(each.short for each in self.qualifying)}"
-        return said
+            return f"{phrase}, but {'; '.join(each.short for each in self.qualifying)}"
+        return phrase
 
     @property
     def efficiency(self) -> Efficiency | None:

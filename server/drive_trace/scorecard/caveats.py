@@ -126,8 +126,8 @@ class Caveat(NamedTuple):
 
     def sentence(self, name: Callable[[str], str] = str) -> str:
         """The message with its files, as ``name`` writes them."""
-        said = f"{name(self.path)}: {self.message}" if self.path else self.message
-        return f"{said} {' and '.join(map(name, self.others))}" if self.others else said
+        phrases = f"{name(self.path)}: {self.message}" if self.path else self.message
+        return f"{phrases} {' and '.join(map(name, self.others))}" if self.others else phrases
 
 
 def make_caveat(
@@ -155,9 +155,9 @@ def rejected_phrase(
     if others is None:
         others = "other " * any(each.feed is not None for each in rejected)
     kinds = {GRADE: "correctness line", COST: "token line", None: f"{others}line"}
-    said = []
+    phrases = []
     for feed, kind in kinds.items():
         lines = [each.line for each in rejected if each.feed == feed]
         if lines:
-            said.append(f"{plural(len(lines), kind)} rejected ({numbered_lines(lines, most)})")
-    return f"{', '.join(said)}, not counted"
+            phrases.append(f"{plural(len(lines), kind)} rejected ({numbered_lines(lines, most)})")
+    return f"{', '.join(phrases)}, not counted"

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple, cast
 
 from drive_trace.tasks import Task, in_batches
+from drive_trace.text.wording import first_of
 from drive_trace.trace.line import FlaggedLine, Line
 from drive_trace.trace.mentions import feed_with_fields, time_in
 from drive_trace.vocabulary import EVENTS
@@ -76,13 +77,13 @@ def lookalike_phrase(found: Sequence[UnknownEvent], most: int = 3) -> str | None
     """``line 12 of an unknown type looks like correctness-recorded; it does not count``; None where
     nothing was found.
     """
-    said = []
+    phrases = []
     for feed in _FEEDS:
         lines = [each.line for each in found if each.meant == feed]
         if len(lines) == 1:
-            said.append(f"line {lines[0]} of an unknown type looks like {feed}; it does not count")
+            line = f"line {lines[0]} of an unknown type looks"
+            phrases.append(f"{line} like {feed}; it does not count")
         elif lines:
-            named = ", ".join(map(str, lines[:most]))
-            more = f" and {len(lines) - most} more" if len(lines) > most else ""
-            said.append(f"lines {named}{more} of unknown types look like {feed}; they do not count")
-    return "; ".join(said) or None
+            named = f"lines {first_of(lines, most)} of unknown types look"
+            phrases.append(f"{named} like {feed}; they do not count")
+    return "; ".join(phrases) or None

@@ -31,12 +31,12 @@ def lens_title(run: RunScore, verdict: str | None = None) -> str:
     """The verdict first, then efficiency in short for a CORRECT run, then its other caveats.
     ``verdict`` is how it is worded where that is more than the headline.
     """
-    said = [verdict or run.headline]
+    phrases = [verdict or run.headline]
     if run.efficiency is not None:
-        said.append(brief(run.efficiency))
+        phrases.append(brief(run.efficiency))
     is_correct = run.gate.verdict is Verdict.CORRECT  # then the headline has those that qualify
-    said += [each.short for each in run.caveats if not (is_correct and each.qualifies)]
-    return " · ".join(filter(None, said))
+    phrases += [each.short for each in run.caveats if not (is_correct and each.qualifies)]
+    return " · ".join(filter(None, phrases))
 
 
 def brief(efficiency: Efficiency) -> str:
@@ -60,16 +60,16 @@ def brief(efficiency: Efficiency) -> str:
 
 def clocked(clock: WallClock) -> str:
     """What a wall-clock time is over: ``12 of 16 dispatches, as claimed``."""
-    said = []
+    phrases = []
     if clock.clocked:
         is_whole = not clock.of and not clock.missing
         runs = f"{plural(clock.clocked, 'run')} "
-        said.append(f"{'' if is_whole else runs}by the clock")
+        phrases.append(f"{'' if is_whole else runs}by the clock")
     if clock.of:
-        said.append(f"{covered(clock)}, as claimed")
+        phrases.append(f"{covered(clock)}, as claimed")
     if clock.missing:
-        said.append(f"{plural(clock.missing, 'run')} without")
-    return "; ".join(said)
+        phrases.append(f"{plural(clock.missing, 'run')} without")
+    return "; ".join(phrases)
 
 
 def _of_runs(efficiency: Efficiency, name: str) -> str:
@@ -167,13 +167,13 @@ def markdown(card: ScoreCard, level: int = 1, most: int | None = None) -> str:
 
 def not_read_markdown(card: ScoreCard) -> list[str]:
     """The same as a paragraph and a list."""
-    said, *named = [*not_read(card, code)] or [""]
-    return [f"⚠ **{said}**", "", *(f"- {each}" for each in named), ""] if said else []
+    phrases, *named = [*not_read(card, code)] or [""]
+    return [f"⚠ **{phrases}**", "", *(f"- {each}" for each in named), ""] if phrases else []
 
 
 def text(card: ScoreCard) -> str:
     """The whole scorecard for a terminal, at most 80 columns where names allow."""
-    lines = [f"! {said}" for said in not_read(card, plain)]
+    lines = [f"! {phrases}" for phrases in not_read(card, plain)]
     lines += [""] * bool(lines)
     for run in card.runs:
         lines += [plain(run.run_id), _wrapped(run.headline)]
@@ -296,8 +296,8 @@ def table(card: ScoreCard, columns: int, paint: Paint) -> str:
     width = max(columns, _NARROWEST)
     lines = [
         paint(each, "warning")
-        for said in not_read(card, plain)
-        for each in _in_lines(f"! {said}", "", width)
+        for phrases in not_read(card, plain)
+        for each in _in_lines(f"! {phrases}", "", width)
     ]
     lines += [""] * bool(lines)
     if card.runs:
@@ -310,7 +310,7 @@ def table(card: ScoreCard, columns: int, paint: Paint) -> str:
     for run in card.runs:
         lines += _run(run, width, paint)
     lines += [""] * bool(lines)
-    lines += [each for said in totals(card, plain) for each in _in_lines(said, "", width)]
+    lines += [each for phrases in totals(card, plain) for each in _in_lines(phrases, "", width)]
     if card.runs:
         hint = "Grades, and what would change a verdict: --format text."
         lines.append(paint(hint, "soft"))

@@ -92,10 +92,10 @@ class LockedTrace:
             raise
 
     def _failed(self, error: OSError, size: int, data: bytes) -> str:
-        said = f"cannot be written: {error.strerror}"
+        phrase = f"cannot be written: {error.strerror}"
         if self._take_back(size, data):
-            return f"{said}; it was left as it was"
-        return f"{said}; the event stands in it in part, as a line that readers reject"
+            return f"{phrase}; it was left as it was"
+        return f"{phrase}; the event stands in it in part, as a line that readers reject"
 
     def _take_back(self, size: int, data: bytes) -> bool:
         """Cut off what was written of ``data``, and nothing that others have appended since."""
@@ -309,25 +309,25 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX)
 
 
-def lock(handle: int, tell: Callable[[str], None] | None = None) -> None:
+def lock(handle: int, notify: Callable[[str], None] | None = None) -> None:
     """Wait until nobody else has the lock, and take it. Raises OSError where there are none.
 
     Where that takes longer than :data:`PATIENCE`, ``tell`` is called once, from another thread,
     with the name of whoever has it.
     """
     if not _try_lock(handle):
-        with _told_late(handle, tell):
+        with _told_late(handle, notify):
             _wait_for_lock(handle)
 
 
 @contextmanager
-def _told_late(handle: int, tell: Callable[[str], None] | None) -> Iterator[None]:
-    if tell is None:
+def _told_late(handle: int, notify: Callable[[str], None] | None) -> Iterator[None]:
+    if notify is None:
         yield
         return
     from threading import Timer  # noqa: PLC0415 - most locks are free, and it takes a while to load
 
-    timer = Timer(PATIENCE, lambda: tell(_holder(handle)))
+    timer = Timer(PATIENCE, lambda: notify(_holder(handle)))
     timer.daemon = True
     timer.start()
     try:

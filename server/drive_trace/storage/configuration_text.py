@@ -31,6 +31,7 @@ from drive_trace.storage.projects import (
 from drive_trace.storage.toml_places import KeyPath, excess, toml_places
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
+from drive_trace.text.wording import listed
 from drive_trace.text.wording import shown as shown_json
 from drive_trace.vocabulary.slips import nearest
 
@@ -56,8 +57,8 @@ def read_configuration(text: str) -> Configuration | tuple[ConfigurationProblem,
     text = text.replace("\r\n", "\n")
     too_much = excess(text)
     if too_much is not None:
-        span, said = too_much
-        return (ConfigurationProblem(_Spots(text).of(span), said),)
+        span, phrase = too_much
+        return (ConfigurationProblem(_Spots(text).of(span), phrase),)
     try:
         data = tomllib.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
@@ -78,15 +79,15 @@ def read_client_rules(given: object) -> tuple[RuleSettings, tuple[str, ...]]:
     what is wrong with the entries that had to be left out.
     """
     if not isinstance(given, dict):
-        said = "`rules` must be an object of rules" if given is not None else None
-        return DEFAULTS, (said,) if said else ()
+        phrase = "`rules` must be an object of rules" if given is not None else None
+        return DEFAULTS, (phrase,) if phrase else ()
     valid: dict[str, Any] = {}
     problems: list[str] = []
     for code, entry in given.items():
         try:
             valid |= _validator().validate_python({"rules": {code: entry}})["rules"]
         except ValidationError as error:
-            problems += map(_words, error.errors(include_url=False))
+            problems += map(_message, error.errors(include_url=False))
     return _settings(valid), tuple(problems)
 
 
@@ -183,15 +184,15 @@ def _problems(text: str, errors: Sequence[Any]) -> tuple[ConfigurationProblem, .
     spans = [_span(places, each) for each in errors]
     first = sorted(range(len(errors)), key=spans.__getitem__)[:_MOST_PROBLEMS]
     spots = _Spots(text)
-    problems = [ConfigurationProblem(spots.of(spans[at]), _words(errors[at])) for at in first]
+    problems = [ConfigurationProblem(spots.of(spans[at]), _message(errors[at])) for at in first]
     return tuple(sorted(problems))
 
 
 def _not_toml(text: str, error: ValueError) -> ConfigurationProblem:
     message = str(error)
-    said = _END_OF_MESSAGE.search(message)
-    if said is not None and said[1]:
-        record, start = int(said[1]) - 1, int(said[2]) - 1
+    phrase = _END_OF_MESSAGE.search(message)
+    if phrase is not None and phrase[1]:
+        record, start = int(phrase[1]) - 1, int(phrase[2]) - 1
     else:
         records = text.split("\n")
         record, start = len(records) - 1, len(records[-1])
@@ -224,7 +225,7 @@ class _Spots:
         return Spot(record, Span(span.start - start, min(span.end, end_of_line) - start))
 
 
-def _words(error: Any) -> str:
+def _message(error: Any) -> str:
     loc: KeyPath = error["loc"]
     name = printable(str(loc[-1])) if loc else ""
     if error["type"] == "value_error":
@@ -254,7 +255,7 @@ def _unknown_key(loc: KeyPath, name: str) -> str:
     if loc[-3:-2] == ("rules",):
         known = ("severity", *(option.name for option in RULES[str(loc[-2])].options))
     guess = nearest(name, known)
-    names = _either(f"`{each}`" for each in known)
+    names = listed((f"`{each}`" for each in known), "or")
     hint = f"did you mean `{guess}`?" if guess else f"expected {names}"
     return f"`{name}` is no setting here: {hint}"
 
@@ -263,7 +264,7 @@ def _expected(loc: KeyPath) -> str:
     """What belongs at some steps of the document."""
     match loc:
         case (*_, "rules", str(), "severity"):
-            return _either(f'"{word}"' for word in SEVERITIES)
+            return listed((f'"{word}"' for word in SEVERITIES), "or")
         case (*_, "rules", str(code), str(name)):
             return next(option_type(each) for each in RULES[code].options if each.name == name)
         case (*_, "rules"):
@@ -276,11 +277,6 @@ def _expected(loc: KeyPath) -> str:
             return "an array of tables, each below `[[overrides]]`"
         case _:
             return "a table"
-
-
-def _either(names: Iterable[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _hint(loc: KeyPath, found: object) -> str:

@@ -13,6 +13,7 @@ from drive_trace.scorecard.caveats import Omitted
 from drive_trace.storage.patterns import MoreFiles
 from drive_trace.storage.repositories import Repositories
 from drive_trace.storage.traces import STDIN, Problem, why
+from drive_trace.text.wording import plural
 
 TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
 """What a search of a folder finds."""
@@ -89,15 +90,15 @@ def omitted(left_out: Sequence[LeftOut]) -> Omitted:
         counts[Reason.LINKED],
         counts[Reason.PATTERNS],
     )
-    said = []
+    phrases = []
     if count:
         of_those = f"{', '.join(traces)} (--no-ignore reads them)"
-        said.append(f"{count} trace{'s' * (count > 1)} left out: {of_those}")
+        phrases.append(f"{plural(count, 'trace')} left out: {of_those}")
     if links:
-        said.append(f"{links} linked folder{'s' * (links > 1)} not searched: name it to search it")
+        phrases.append(f"{plural(links, 'linked folder')} not searched: name it to search it")
     if patterns:
-        said.append(f"{patterns} .gitignore not read: too many patterns")
-    return Omitted(len(left_out), "; ".join(said))
+        phrases.append(f"{patterns} .gitignore not read: too many patterns")
+    return Omitted(len(left_out), "; ".join(phrases))
 
 
 def is_trace(path: Path) -> bool:

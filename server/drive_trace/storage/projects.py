@@ -170,8 +170,8 @@ def _baseline_in(text: str) -> Baseline | _Said:
     except BaselineError as error:
         record, start = text.count("\n", 0, error.at), text.rfind("\n", 0, error.at) + 1
         spot = Spot(record, Span(error.at - start, error.at - start))
-        said = f"is no baseline: {error}; remove it, and write it again with --write-baseline"
-        return ((spot, said),)
+        phrase = f"is no baseline: {error}; remove it, and write it again with --write-baseline"
+        return ((spot, phrase),)
 
 
 class _Files(Generic[Content]):
@@ -184,7 +184,7 @@ class _Files(Generic[Content]):
 
     def read(self, path: Path, problems: list[FileProblem]) -> Content:
         """The content of a file; what is wrong with it is added to ``problems``."""
-        before, content, said = self._known.get(path, ((), self._default, ()))
+        before, content, phrase = self._known.get(path, ((), self._default, ()))
         version: tuple[int, ...] = ()
         try:
             status = path.stat()
@@ -192,23 +192,23 @@ class _Files(Generic[Content]):
             if version != before:
                 text = read_regular(path).decode("utf-8-sig")
                 read = self._parse(text)
-                content, said = (
+                content, phrase = (
                     (content, _told(path, text, read)) if isinstance(read, tuple) else (read, ())
                 )
         except UnicodeDecodeError as error:
             found = f"byte 0x{error.object[error.start]:02x}"
-            said = (FileProblem(path, f"is not UTF-8 ({found}); save it as UTF-8"),)
+            phrase = (FileProblem(path, f"is not UTF-8 ({found}); save it as UTF-8"),)
         except OSError as error:
             version = ()  # what kept it from being read may be gone next time
-            said = (FileProblem(path, f"cannot be read: {why(error)}"),)
-        self._known[path] = (version, content, said)
-        problems += said
+            phrase = (FileProblem(path, f"cannot be read: {why(error)}"),)
+        self._known[path] = (version, content, phrase)
+        problems += phrase
         return content
 
 
 def _told(path: Path, text: str, read: _Said) -> tuple[FileProblem, ...]:
     lines = text.split("\n")
-    return tuple(FileProblem(path, said, spot, lines[spot.record]) for spot, said in read)
+    return tuple(FileProblem(path, phrase, spot, lines[spot.record]) for spot, phrase in read)
 
 
 def shown_path(path: Path) -> str:

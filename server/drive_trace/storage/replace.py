@@ -64,8 +64,8 @@ def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
         return Problem(path, f"is not fixed: {why(error)}")
     except AppendError as error:
         cause = error.__cause__
-        said = why(cause) if isinstance(cause, OSError) else error.problem.reason
-        return Problem(path, f"is not fixed: {said}")
+        phrase = why(cause) if isinstance(cause, OSError) else error.problem.reason
+        return Problem(path, f"is not fixed: {phrase}")
     return None
 
 

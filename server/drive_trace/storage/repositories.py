@@ -161,10 +161,10 @@ def git_folder_of(root: Path) -> Path | None:
     found = root / ".git"
     try:
         if found.is_file():
-            said = os.fsdecode(read_regular(found))
-            if not said.startswith("gitdir: "):
+            phrase = os.fsdecode(read_regular(found))
+            if not phrase.startswith("gitdir: "):
                 return None
-            found = root / said.removeprefix("gitdir: ").rstrip("\n")
+            found = root / phrase.removeprefix("gitdir: ").rstrip("\n")
         return found if (found / "HEAD").exists() else None
     except (OSError, ValueError):
         return None

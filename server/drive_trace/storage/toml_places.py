@@ -65,8 +65,8 @@ def excess(text: str) -> tuple[Span, str] | None:
             case "end":
                 dots = 0
             case "word" if len(token[0]) > LONGEST_WORD:
-                said = f"a number or key of more than {LONGEST_WORD} characters"
-                return Span(*token.span()), said
+                phrase = f"a number or key of more than {LONGEST_WORD} characters"
+                return Span(*token.span()), phrase
         if depth + dots > DEEPEST:
             return Span(*token.span()), f"it is nested too deeply, in more than {DEEPEST} levels"
     return None

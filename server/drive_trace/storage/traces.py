@@ -90,10 +90,10 @@ def why_not_utf8(data: bytes) -> str | None:
     """Why a file is not read that begins with these bytes, of which no reader makes anything:
     they are UTF-16 or UTF-32. None where it is read.
     """
-    said = next((each for mark, each in _MARKS.items() if data.startswith(mark)), None)
-    if said is None and _has_half_nul(data[:HEAD]):
-        said = "looks like UTF-16"
-    return f"{said}; save it as UTF-8" if said is not None else None
+    phrase = next((each for mark, each in _MARKS.items() if data.startswith(mark)), None)
+    if phrase is None and _has_half_nul(data[:HEAD]):
+        phrase = "looks like UTF-16"
+    return f"{phrase}; save it as UTF-8" if phrase is not None else None
 
 
 def _has_half_nul(head: bytes) -> bool:

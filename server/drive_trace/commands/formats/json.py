@@ -91,8 +91,8 @@ class GithubWriter:
             "endLine": end_line,
             "endColumn": end_column,
         }
-        said = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
-        self._out.write(f"::{_COMMANDS[report.severity]} {said}::{_data(report.message)}\n")
+        phrase = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
+        self._out.write(f"::{_COMMANDS[report.severity]} {phrase}::{_data(report.message)}\n")
 
     def finish(self, totals: Totals) -> None:
         """Nothing comes after all."""

@@ -64,9 +64,9 @@ class SarifWriter:
         """Close the log: what was not read is said of the run as well (§3.20.21)."""
         self._out.write("]" if self._separator == "\n" else "\n]")
         if totals.unread:
-            told = [self._notification(unreadable(each)) for each in totals.unread]
-            said = {"executionSuccessful": False, "toolExecutionNotifications": told}
-            self._out.write(f',"invocations":{dumps([said])}')
+            notifications = [self._notification(unreadable(each)) for each in totals.unread]
+            invocation = {"executionSuccessful": False, "toolExecutionNotifications": notifications}
+            self._out.write(f',"invocations":{dumps([invocation])}')
         self._out.write("}]}\n")
 
     def _notification(self, report: Reported) -> Mapping[str, object]:

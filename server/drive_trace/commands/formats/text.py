@@ -12,6 +12,7 @@ from drive_trace.commands.terminal import is_terminal
 from drive_trace.linter.rule import Severity
 from drive_trace.text.escaping import cells, printable
 from drive_trace.text.spans import Span, terminal_columns
+from drive_trace.text.wording import plural
 
 _COLOURS = {
     Severity.ERROR: "red",
@@ -43,16 +44,16 @@ class ConciseWriter:
     def finish(self, totals: Totals) -> None:
         """Write the totals."""
         if totals.files or totals.unread:
-            said = [
+            phrases = [
                 f"{count} {_plural(severity) if count > 1 else severity.label}"
                 for severity in Severity
                 if (count := self._counts[severity])
             ]
-            files = f"{totals.files} trace{'s' * (totals.files != 1)}"
-            total = f"{', '.join(said)} in {files}" if said else f"no findings in {files}"
+            files = plural(totals.files, "trace")
+            total = f"{', '.join(phrases)} in {files}" if phrases else f"no findings in {files}"
             if totals.unread:
                 count = len(totals.unread)
-                total += f"; {count} input{'s' * (count > 1)} not read"
+                total += f"; {plural(count, 'input')} not read"
             click.secho(total, bold=True, file=self._out)
         for note in totals.notes:
             click.echo(note, file=self._out)

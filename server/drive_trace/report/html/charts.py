@@ -28,7 +28,7 @@ class Bar(NamedTuple):
 
     label: str
     value: int
-    said: str
+    phrase: str
 
 
 class _Axis(NamedTuple):
@@ -60,7 +60,7 @@ def bar_chart(id_: str, title: str, description: str, bars: Sequence[Bar]) -> Ht
                 "g",
                 _label(bar.label, y),
                 tag("rect", x=_LABELS, y=y + 5, width=width, height=12, class_="clock"),
-                tag("text", bar.said, x=_LABELS + width + 6, y=y + 15),
+                tag("text", bar.phrase, x=_LABELS + width + 6, y=y + 15),
             )
         )
     return _svg(id_, title, description, _TOP + len(bars) * _ROW, rows)
@@ -137,8 +137,8 @@ def _claim(axis: _Axis, begin: int, claimed: int, y: int) -> list[Html]:
     bar = _bar(axis, begin, begin + claimed, y, "claimed", height=4)
     if begin + claimed <= axis.length:
         return [bar]
-    said = f"▸ {short_time(claimed)} claimed"
-    return [bar, tag("text", said, x=_WIDTH - 4, y=y - 3, text_anchor="end")]
+    phrase = f"▸ {short_time(claimed)} claimed"
+    return [bar, tag("text", phrase, x=_WIDTH - 4, y=y - 3, text_anchor="end")]
 
 
 def _bar(  # noqa: PLR0913 - a rectangle has as many

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drive_trace.report.assertions import Checked, CheckResult
-from drive_trace.report.contents import FACTS, PROVENANCE, SCOPES, FullReport, count_lines
+from drive_trace.report.contents import (
+    FACTS,
+    PROVENANCE,
+    SCOPES,
+    FullReport,
+    count_and_numbers,
+    count_lines,
+)
 from drive_trace.report.event_log import Event
 from drive_trace.report.figures import FigureTable, view
 from drive_trace.report.html import runs
@@ -153,7 +160,10 @@ def _lines(report: FullReport) -> Html:
     rows = []
     for trace in report.traces[:_MOST_FILES]:
         count = count_lines(trace)
-        invalid, unknown = _numbers(trace.invalid_lines), _numbers(trace.unknown_lines)
+        invalid, unknown = (
+            count_and_numbers(trace.invalid_lines, _MOST_LINES),
+            count_and_numbers(trace.unknown_lines, _MOST_LINES),
+        )
         rows.append([untrusted(trace.path), f"{count.valid:,}", invalid, unknown])
     headers = ("file", "valid events", "invalid lines", "unknown event types")
     caption = "What became of the lines of each file"
@@ -165,14 +175,6 @@ def _lines(report: FullReport) -> Html:
         table(caption, headers, rows, label=caption, wide=(2, 3)),
         left_out(len(report.traces) - _MOST_FILES, "files"),
     )
-
-
-def _numbers(lines: Sequence[int]) -> str:
-    if not lines:
-        return "0"
-    more = len(lines) - _MOST_LINES
-    named = ", ".join(map(str, lines[:_MOST_LINES])) + (f" and {more:,} more" if more > 0 else "")
-    return f"{len(lines):,} (line{'s' * (len(lines) > 1)} {named})"
 
 
 def _provenance() -> Html:

@@ -51,19 +51,20 @@ def headline_of(report: FullReport) -> Html:
     if len(card.runs) == 1:
         run = card.runs[0]
         kind = run.standing
-        said = [tag("strong", run.headline.partition(" — ")[0])]
-        said += [tag("p", cause(run.gate)), tag("p", "Run ", untrusted(run.run_id))]
-        said += [tag("p", f"⚠ {each}.") for each in caveats(run, plain)]
+        parts = [tag("strong", run.headline.partition(" — ")[0])]
+        parts += [tag("p", cause(run.gate)), tag("p", "Run ", untrusted(run.run_id))]
+        parts += [tag("p", f"⚠ {each}.") for each in caveats(run, plain)]
     else:
         kind = str(Verdict.CORRECT if card.all_earned else Verdict.NOT_COMPUTABLE)
-        said = [tag("strong", card.headline)]
+        parts = [tag("strong", card.headline)]
     if not card.complete:
         kind = str(Verdict.NOT_COMPUTABLE)
-        said = [*(tag("p", f"⚠ {each}", class_="warn") for each in not_read(card, plain)), *said]
+        warnings = [tag("p", f"⚠ {each}", class_="warn") for each in not_read(card, plain)]
+        parts = [*warnings, *parts]
     if report.warning:
-        said.append(tag("p", report.warning))
-    said.append(tag("p", report.line_counts))
-    return tag("div", said, class_=f"headline {kind}")
+        parts.append(tag("p", report.warning))
+    parts.append(tag("p", report.line_counts))
+    return tag("div", parts, class_=f"headline {kind}")
 
 
 def scorecard(report: FullReport) -> Html:
@@ -78,8 +79,8 @@ def scorecard(report: FullReport) -> Html:
     if len(runs) != 1:
         content += [tag("p", line) for line in totals(report.card, plain)]
     else:
-        said = [*unowned(report.card, plain), *traces_left_out(report.card)]
-        content += [tag("p", line, class_="warn") for line in said]
+        phrases = [*unowned(report.card, plain), *traces_left_out(report.card)]
+        content += [tag("p", line, class_="warn") for line in phrases]
     content += [_card(run, number) for number, run in enumerate(runs[:_MOST_RUNS])]
     content.append(left_out(len(runs) - _MOST_RUNS, "runs in full"))
     return section("scorecard", "Scorecard", *content)
@@ -149,7 +150,7 @@ def _efficiency(run: RunScore, number: int) -> Iterator[Content]:
         if value is not None and value < 10**15
     ]
     if bars:
-        described = "; ".join(f"{bar.label}: {bar.said}" for bar in bars)
+        described = "; ".join(f"{bar.label}: {bar.phrase}" for bar in bars)
         yield bar_chart(f"tokens-{number}", "Tokens of this CORRECT run", described, bars)
 
 
@@ -197,6 +198,6 @@ def _timeline(number: int, run_id: str, spans: Sequence[DispatchSpan]) -> Html:
         label=f"Dispatches of {name}",
         wide=(0, 4),
     )
-    cut = tag("p", said, class_="soft") if (said := cut_dispatches(spans, shown)) else None
+    cut = tag("p", phrases, class_="soft") if (phrases := cut_dispatches(spans, shown)) else None
     rework_title = tag("h4", "Rework: rounds a dispatch")
     return tag("article", heading, cut, chart, rework_title, rework, as_table, "\n")
