@@ -16,7 +16,7 @@ _UNREADABLE = frozenset(
 
 def laid_out(line: Line) -> str:
     """The record as it should be written. The ``\\r`` of a line break stays."""
-    concerns = {diagnostic.kind for diagnostic in line.diagnostics}
-    if DiagnosticKind.NOT_COMPACT not in concerns or not _UNREADABLE.isdisjoint(concerns):
+    kinds = {diagnostic.kind for diagnostic in line.diagnostics}
+    if DiagnosticKind.NOT_COMPACT not in kinds or not _UNREADABLE.isdisjoint(kinds):
         return line.text
     return compacted(line.text) + ("\r" if line.text.endswith("\r") else "")

@@ -68,11 +68,11 @@ REJECTING = frozenset(
         DiagnosticKind.UNSUPPORTED_SCHEMA_VERSION,
     }
 )
-"""The concerns for which the reference reader rejects a line."""
+"""The kinds for which the reference reader rejects a line."""
 
 
 class Diagnostic(NamedTuple):
-    """One thing to be said of a line."""
+    """One thing that is wrong with a line."""
 
     kind: DiagnosticKind
     path: Path = ()

@@ -30,7 +30,7 @@ from drive_trace.vocabulary import (
 
 Json = dict[str, object]
 
-_CONCERNS = {ProblemKind.BYTE_ORDER_MARK: DiagnosticKind.BYTE_ORDER_MARK}
+_KINDS = {ProblemKind.BYTE_ORDER_MARK: DiagnosticKind.BYTE_ORDER_MARK}
 """Problems that have a rule of their own."""
 
 _TOGETHER = 500
@@ -47,8 +47,8 @@ _WRITTEN = {
 def read_lines(texts: Iterable[str], *, only_score: bool = False) -> list[Line]:
     """Read records, given without the newline that ends them. Never raises.
 
-    With ``only_score`` what the scorecard does not depend on is left out: remarks
-    on lines that are valid, and most facts of events that it does not look into.
+    With ``only_score`` what the scorecard does not depend on is left out: diagnostics
+    of lines that are valid, and most facts of events that it does not look into.
     """
     known = reader(only_score=only_score)
     lines: list[Line] = []
@@ -173,7 +173,7 @@ def _broken(text: str, syntax: Syntax) -> FlaggedLine:
         text,
         Status.INVALID,
         diagnostics=tuple(
-            Diagnostic(_CONCERNS.get(each.kind, DiagnosticKind.INVALID_JSON), problem=each)
+            Diagnostic(_KINDS.get(each.kind, DiagnosticKind.INVALID_JSON), problem=each)
             for each in syntax.problems
         ),
         event_name=_string(_recovered(syntax, "event_type")),

@@ -16,7 +16,7 @@ from drive_trace.vocabulary import FieldType, ObjectShape
 from drive_trace.vocabulary.slips import field_meant, is_same_word
 
 _MOST_SLIPS = 500
-"""A line with more remarks was not written by hand: none of its keys is a slip."""
+"""A line with more diagnostics was not written by hand: none of its keys is a slip."""
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
