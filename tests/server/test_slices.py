@@ -72,8 +72,8 @@ async def test_the_runs_are_those_of_the_text_as_it_is_in_the_end(
 ) -> None:
     monkeypatch.setattr(slices, "SLICE", 0)
     runs, trace = opened(apart(triage(verdict="rejected") * 5000 + triage()))
-    asked = asyncio.ensure_future(in_slices_anew(runs, runs.all_runs))
-    told = asyncio.ensure_future(in_slices(runs, runs.all_runs()))
+    asked = asyncio.ensure_future(in_slices_anew(runs.open, runs.all_runs))
+    told = asyncio.ensure_future(in_slices(runs.open, runs.all_runs()))
     await a_while()
     type_in(trace, triage() + graded("pass", "pass", "pass"))
     ((_, (run,)),) = await asked
@@ -93,7 +93,7 @@ async def test_who_types_on_and_on_does_not_keep_an_answer_from_coming(
             yield
         return trace.version
 
-    asked = asyncio.ensure_future(in_slices_anew(runs, slow))
+    asked = asyncio.ensure_future(in_slices_anew(runs.open, slow))
     while not asked.done():
         type_in(trace, " ")
         await a_while()

@@ -1,1 +1,1 @@
-"""The pygls shell: protocol, workspace, scheduling, settings."""
+"""The pygls shell: protocol, workspace, settings."""

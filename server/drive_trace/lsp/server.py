@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -15,31 +15,26 @@ from pygls.lsp.server import LanguageServer
 from drive_trace import __version__
 from drive_trace.features.code_actions import APPLY_FIX
 from drive_trace.features.code_lens import SHOW_RUN
-from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.lsp.handlers import ANSWERS, RESOLVES
-from drive_trace.lsp.handlers.answering import Answering
-from drive_trace.lsp.handlers.resolve import APPLY_ACTION, RECORD_GRADE
+from drive_trace.lsp.handlers.base import Answering
+from drive_trace.lsp.handlers.code_actions import APPLY_ACTION, RECORD_GRADE
 from drive_trace.lsp.handlers.server_commands import ServerCommands
 from drive_trace.lsp.handlers.views import Views
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.converter import strict_converter
 from drive_trace.lsp.rpc.logs import ClientLog
+from drive_trace.lsp.rpc.messages import strict_converter
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import Debouncer
-from drive_trace.lsp.workspace.client_settings import SECTION, Settings
+from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, Settings
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
-from drive_trace.lsp.workspace.configurations import CONFIGURATION_GLOBS, Configurations
-from drive_trace.lsp.workspace.diagnostics import Diagnosing
+from drive_trace.lsp.workspace.diagnostics import PulledDiagnostics
 from drive_trace.lsp.workspace.following import Following
-from drive_trace.lsp.workspace.judging import Judging
+from drive_trace.lsp.workspace.judging import CONFIGURATION_GLOBS, Judging
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
-from drive_trace.lsp.workspace.refreshing import Refreshing
+from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.lsp.workspace.settings_source import SettingsSource
 from drive_trace.lsp.workspace.symbols import Symbols
-from drive_trace.lsp.workspace.watched_files import from_any_folder, watched
 from drive_trace.storage.finding import TRACE_GLOBS
-from drive_trace.storage.pages import rule_url
 from drive_trace.storage.patterns import MoreFiles
 
 log = logging.getLogger(__name__)
@@ -57,43 +52,20 @@ class TraceServer(LanguageServer):
             protocol_cls=TraceProtocol,
             converter_factory=strict_converter,
         )
-        self.traces = Workspace()
-        self.settings = Settings()
-        self._configurations = Configurations()
-        self._client_log = ClientLog(self.window_log_message)
+        protocol = self.protocol
+        self._traces = Workspace()
         closed = ClosedTraces(())
         self._folders = closed.folders
-        self._judging = Judging(
-            self.traces, self._configurations, self._options, self._send_findings, self._judged
-        )
-        self._diagnosing = Diagnosing(
-            self.protocol,
-            self.traces,
-            closed,
-            self._judging,
-            self._configuration_diagnostics,
-        )
-        self._runs = WorkspaceRuns(self.traces, closed)
-        self._refreshing = Refreshing(
-            self.protocol, self.traces, self._runs, lambda: self._views.changed(None)
-        )
-        told = self._refreshing.closed_traces_changed
-        self._following = Following(self.protocol, self._runs, told)
-        self.answering = Answering(
-            self.protocol, self.traces, self._runs, self._following, lambda: self.settings
-        )
-        self._symbols = Symbols(self.protocol, self._runs, self._following)
-        self._settings_source = SettingsSource(self.protocol, self._use_and_follow)
-        self._publishing = Debouncer(self._deliver)
-        self._commands = ServerCommands(self)
-        self._views = Views(
-            self.protocol,
-            self._runs,
-            self._following,
-            self.answering.asked,
-            self._judging.rules_now,
-        )
-        self._use(self.settings)
+        self._runs = WorkspaceRuns(self._traces, closed)
+        self._client_log = ClientLog(self.window_log_message)
+        self._settings = ClientSettings(protocol, self._settings_changed)
+        self._publisher = Publisher(protocol, self._runs)
+        self._judging = Judging(protocol, self._traces, self._settings, self._publisher)
+        self._following = Following(protocol, self._runs, self._publisher.closed_traces_changed)
+        self._edited = Debouncer(self._publish_edited)
+        self._answering = Answering(protocol, self._runs, self._following, self._settings)
+        self._commands = ServerCommands(protocol, self._answering)
+        self._use(self._settings.now)
         self._register()
 
     def _register(self) -> None:
@@ -108,17 +80,20 @@ class TraceServer(LanguageServer):
         pulled = types.DiagnosticOptions(
             inter_file_dependencies=False, workspace_diagnostics=True, identifier="drive-trace"
         )
-        self._on(types.TEXT_DOCUMENT_DIAGNOSTIC, self._diagnosing.document, pulled)
-        self._on(types.WORKSPACE_DIAGNOSTIC, self._diagnosing.workspace)
+        diagnostics = PulledDiagnostics(self.protocol, self._runs, self._judging)
+        self._on(types.TEXT_DOCUMENT_DIAGNOSTIC, diagnostics.document, pulled)
+        self._on(types.WORKSPACE_DIAGNOSTIC, diagnostics.workspace)
         for answer in ANSWERS:
-            self._on(answer.method, partial(self.answering.answer, answer), answer.options)
+            self._on(answer.method, partial(self._answering.answer, answer), answer.options)
         for resolve in RESOLVES:
-            self._on(resolve.method, partial(self.answering.resolve, resolve))
-        symbols = types.WorkspaceSymbolOptions(resolve_provider=True)
-        self._on(types.WORKSPACE_SYMBOL, self._symbols.find, symbols)
-        self._on(types.WORKSPACE_SYMBOL_RESOLVE, self._symbols.resolve)
+            self._on(resolve.method, partial(self._answering.resolve, resolve))
+        symbols = Symbols(self.protocol, self._runs, self._following)
+        resolved_later = types.WorkspaceSymbolOptions(resolve_provider=True)
+        self._on(types.WORKSPACE_SYMBOL, symbols.find, resolved_later)
+        self._on(types.WORKSPACE_SYMBOL_RESOLVE, symbols.resolve)
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
-        for method, handler in self._views.handlers.items():
+        views = Views(self._runs, self._following, self._answering, self._judging, self._publisher)
+        for method, handler in views.handlers.items():
             self._on(method, handler)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 
@@ -132,8 +107,9 @@ class TraceServer(LanguageServer):
         folders = self.protocol.client.folders
         self._folders.change(folders, ())
         if folders:
-            self._configurations.start(str(folders[0]))
-        self._settings_source.start(params.initialization_options)
+            self._judging.start(str(folders[0]))
+        self._settings.start(params.initialization_options)
+        self._use(self._settings.now)
         client = self.protocol.client
         if client.applies_edits:
             self.command(RECORD_GRADE)(partial(self._commands.record_grade))
@@ -143,52 +119,47 @@ class TraceServer(LanguageServer):
 
     def _initialized(self, _params: types.InitializedParams) -> None:
         client = self.protocol.client
-        wanted = []
         if client.registers_watchers:
-            wanted.append(watched("files", (*CONFIGURATION_GLOBS, *TRACE_GLOBS)))
-            if self.settings.files:
-                wanted.append(watched("more-files", from_any_folder(self.settings.files)))
+            self._publisher.watch("files", (*CONFIGURATION_GLOBS, *TRACE_GLOBS))
+            self._publisher.watch_more((), self._settings.now.files)
         if client.registers_settings:
             section = types.DidChangeConfigurationRegistrationOptions(SECTION)
             method = types.WORKSPACE_DID_CHANGE_CONFIGURATION
-            wanted.append(types.Registration("settings", method, section))
-        if wanted:
-            params = types.RegistrationParams(wanted)
-            self.protocol.tell_by_request(types.CLIENT_REGISTER_CAPABILITY, params)
+            self._publisher.register(types.Registration("settings", method, section))
         if client.gives_settings:
-            self._settings_source.ask()
+            self._settings.request()
 
     def _did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
-        options = self._options(document.uri)
+        options = self._judging.options(document.uri)
         with _without_collecting():
             trace = OpenTrace(document.uri, document.version, document.text, options)
         document.text = ""  # the trace has it now, and it can be large
-        self.traces.open(trace)
-        self._refreshing.opened(trace)
+        self._traces.open(trace)
+        self._publisher.opened(trace)
         self._judging.look([trace])
         self._judging.publish(trace)
         self._following.opened(document.uri)
-        self._views.changed(document.uri)
+        self._publisher.refresh_views(document.uri)
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         uri, version = params.text_document.uri, params.text_document.version
-        trace = self.traces.get(uri)
+        trace = self._traces.get(uri)
         if trace is None or version < trace.version:
             log.warning("ignored a change of %s: not open, or older than what is", uri)
             return
         trace.change(version, params.content_changes)
-        self._publishing.request(uri)
+        self._edited.request(uri)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
-        self._publishing.drop(uri)
-        self._refreshing.closed(uri)
+        self._edited.drop(uri)
+        self._publisher.closed(uri)
         self._judging.closed(uri)
-        if self.traces.close(uri):
-            self._diagnosing.clear(uri)
+        if self._traces.close(uri):
+            self._publisher.clear(uri)
             self._following.closed(uri)
-            self._views.changed(uri)
+            self._publisher.refresh_views(uri)
 
     def _did_change_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
         added, removed = (
@@ -197,81 +168,46 @@ class TraceServer(LanguageServer):
         )
         self._folders.change(added, removed)
         self._following.folders_changed()
-        self._diagnosing.ask_again()
+        self._publisher.refresh_diagnostics()
 
     def _did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
-        self._settings_source.ask(params.settings)
+        self._settings.request(params.settings)
 
     def _did_change_files(self, params: types.DidChangeWatchedFilesParams) -> None:
         self._following.files_changed(params.changes)
         if not all(self._following.is_trace(each.uri) for each in params.changes):
-            self._judging.look(self.traces)
-            self._diagnosing.ask_again()  # closed traces have configurations, too
+            self._judging.look(self._traces)
+            self._publisher.refresh_diagnostics()  # closed traces have configurations, too
 
     def _cancel_progress(self, params: types.WorkDoneProgressCancelParams) -> None:
         self._following.cancel(params.token)
 
-    def _use_and_follow(self, settings: Settings) -> None:
-        before = self.settings
-        self._use(settings)
-        self._judging.judge(self.traces)
-        self._refreshing.settings_changed(before, settings)
-        if settings.files != before.files:
-            self._watch_instead(before.files, settings.files)
-            self._following.folders_changed()
-            self._diagnosing.ask_again()
-            self._views.changed(None)
+    # Settings
 
-    def _watch_instead(self, before: Sequence[str], now: Sequence[str]) -> None:
-        if not self.protocol.client.registers_watchers:
-            return
-        if before:
-            gone = types.Unregistration("more-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-            params = types.UnregistrationParams([gone])
-            self.protocol.tell_by_request(types.CLIENT_UNREGISTER_CAPABILITY, params)
-        if now:
-            wanted = types.RegistrationParams([watched("more-files", from_any_folder(now))])
-            self.protocol.tell_by_request(types.CLIENT_REGISTER_CAPABILITY, wanted)
+    def _settings_changed(self, before: Settings, now: Settings) -> None:
+        self._use(now)
+        self._judging.judge(self._traces)
+        self._publisher.settings_changed(before, now)
+        if now.files != before.files:
+            self._publisher.watch_more(before.files, now.files)
+            self._following.folders_changed()
+            self._publisher.refresh_diagnostics()
+            self._publisher.refresh_views(None)
 
     def _use(self, settings: Settings) -> None:
-        for problem in settings.rule_problems:
-            log.warning("the client's settings: %s", problem)
-        self.settings = settings
         self._folders.more = MoreFiles(settings.files)
-        self._url_of = partial(rule_url, template=settings.rule_url)
         self._client_log.use(settings.log_to_client)
 
-    def _options(self, uri: str) -> DiagnosticOptions:
-        """By what was found at the last look at the disk."""
-        return DiagnosticOptions(
-            uri=uri,
-            encoding=self.protocol.client.encoding,
-            most=self.settings.max_findings,
-            url_of=self._url_of,
-            members=self.protocol.client.diagnostic_members,
-            rules=self._configurations.rules_for(uri, self.settings.rules),
-        )
+    # Edits
 
-    def _send_findings(self, trace: OpenTrace) -> None:
-        self._diagnosing.publish(trace)
-
-    def _judged(self, by_other_rules: bool) -> None:
-        self._diagnosing.publish_configurations()
-        if by_other_rules:
-            self._diagnosing.ask_again()
-            self._views.changed(None)
-
-    def _configuration_diagnostics(self) -> dict[str, bytes]:
-        return self._configurations.diagnostics(self.protocol.client.encoding)
-
-    def _deliver(self, uri: str) -> None:
-        trace = self.traces.get(uri)
+    def _publish_edited(self, uri: str) -> None:
+        trace = self._traces.get(uri)
         if trace is not None:
             if not self.protocol.client.registers_watchers:
                 self._judging.look_now_and_then()
             self._judging.publish(trace)
-            self._refreshing.changed(trace)
-            self._views.changed(uri)
+            self._publisher.changed(trace)
+            self._publisher.refresh_views(uri)
 
 
 @contextmanager

@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-from drive_trace.lsp.handlers import changing, reading
-from drive_trace.lsp.handlers import code_actions as actions
-from drive_trace.lsp.handlers import completion as completing
-from drive_trace.lsp.handlers import navigation as moving
-from drive_trace.lsp.handlers.base import Answer, Asked, Resolve
+from drive_trace.lsp.handlers import code_actions, editing, reading
 
-__all__ = ["ANSWERS", "RESOLVES", "Answer", "Asked", "Resolve"]
-
-ANSWERS = (
-    *reading.ANSWERS,
-    *completing.ANSWERS,
-    *actions.ANSWERS,
-    *changing.ANSWERS,
-    *moving.ANSWERS,
-)
-
-RESOLVES = (
-    *reading.RESOLVES,
-    *completing.RESOLVES,
-    *actions.RESOLVES,
-)
+ANSWERS = (*reading.ANSWERS, *editing.ANSWERS, *code_actions.ANSWERS)
+RESOLVES = (*reading.RESOLVES, *editing.RESOLVES, *code_actions.RESOLVES)

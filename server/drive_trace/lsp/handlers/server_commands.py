@@ -12,8 +12,9 @@ from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
 from drive_trace.features.code_actions.appending import RECORD
 from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.markup import markup
-from drive_trace.lsp.handlers.resolve import RECORD_GRADE, made_when_picked
-from drive_trace.lsp.rpc.client_requests import ask
+from drive_trace.lsp.handlers.base import Answering
+from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, made_when_picked
+from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import in_thread
 from drive_trace.storage.run_pages import write_run_page
 
@@ -22,32 +23,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from drive_trace.features.runs import JoinedRun
-    from drive_trace.lsp.server import TraceServer
     from drive_trace.trace.line import Line
 
 
 class ServerCommands:
     """The commands, each a coroutine that takes the one argument that the client sends along."""
 
-    def __init__(self, server: TraceServer) -> None:
-        self._server = server
+    def __init__(self, protocol: TraceProtocol, answering: Answering) -> None:
+        self._protocol = protocol
+        self._answering = answering
 
     async def show_run(self, argument: Any = None) -> str:
         """Show a run's page; gives its card, for clients that cannot show documents."""
         uri, run_id = _strings(SHOW_RUN, argument, "uri", "runId")
-        trace = self._server.traces.get(uri)
-        if trace is None or run_id not in trace.analysis.index.runs:
-            raise JsonRpcInvalidParams(f"{uri} is not open, or has no valid event of that run")
-        asked = self._server.answering.asked(uri)
+        asked = self._answering.asked(uri)
         said = asked.joined(run_id) if asked is not None else None
-        assert said is not None
-        client = self._server.protocol.client
+        if asked is None or said is None or run_id not in asked.analysis.index.runs:
+            raise JsonRpcInvalidParams(f"{uri} is not open, or has no valid event of that run")
+        client = self._protocol.client
         card = markup(said.markdown, client.hover_format).value
         if not client.shows_documents:
             self._tell(said.title)
             return card
         try:
-            lines = tuple(trace.analysis.document.lines)  # as they are now; typing goes on
+            lines = tuple(asked.analysis.document.lines)  # as they are now; typing goes on
             page = await in_thread(_write_page, uri, said, lines)
         except OSError as error:
             self._tell(f"{said.title} (its page could not be written: {error.strerror})")
@@ -59,17 +58,15 @@ class ServerCommands:
     async def apply_fix(self, argument: Any = None) -> bool:
         """Have the client make the edits of a fix; whether it did."""
         uri, title = _strings(APPLY_FIX, argument, "uri", "title")
-        trace = self._server.traces.get(uri)
-        if trace is None or argument.get("version") != trace.version:
+        asked = self._answering.asked(uri)
+        if asked is None or argument.get("version") != asked.trace.version:
             self._tell("The trace has changed meanwhile: ask for its fixes again.")
             return False
         try:
             edit = edit_of_fix(argument)
         except (KeyError, TypeError, ValueError) as error:
             raise JsonRpcInvalidParams(f"{APPLY_FIX}: the edits are not those of a fix") from error
-        params = types.ApplyWorkspaceEditParams(edit, label=title)
-        reply = await ask(self._server.protocol, types.WORKSPACE_APPLY_EDIT, params)
-        return reply is not None and _says_yes(reply.result, "applied")
+        return await self._apply(edit, title)
 
     async def apply_action(self, argument: Any = None) -> bool:
         """Have the client make the edit of an action; whether it did."""
@@ -82,22 +79,22 @@ class ServerCommands:
         return await self._apply(made, "Record a grade")
 
     async def _made(self, data: Any) -> dict[str, Any]:
-        asked = self._server.answering.asked(data["uri"]) if _names_trace(data) else None
+        asked = self._answering.asked(data["uri"]) if _names_trace(data) else None
         return await made_when_picked(asked, data)
 
-    async def _apply(self, edit: dict[str, Any], label: str) -> bool:
+    async def _apply(self, edit: types.WorkspaceEdit | dict[str, Any], label: str) -> bool:
         params = {"label": label, "edit": edit}
-        reply = await ask(self._server.protocol, types.WORKSPACE_APPLY_EDIT, params)
+        reply = await self._protocol.request(types.WORKSPACE_APPLY_EDIT, params)
         return reply is not None and _says_yes(reply.result, "applied")
 
     async def _show_document(self, uri: str) -> bool:
         params = types.ShowDocumentParams(uri=uri, take_focus=True)
-        reply = await ask(self._server.protocol, types.WINDOW_SHOW_DOCUMENT, params)
+        reply = await self._protocol.request(types.WINDOW_SHOW_DOCUMENT, params)
         return reply is not None and _says_yes(reply.result, "success")
 
     def _tell(self, message: str) -> None:
         params = types.ShowMessageParams(types.MessageType.Info, message)
-        self._server.window_show_message(params)
+        self._protocol.notify(types.WINDOW_SHOW_MESSAGE, params)
 
 
 def _write_page(uri: str, said: JoinedRun, lines: Sequence[Line]) -> Path:

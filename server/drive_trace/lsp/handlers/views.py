@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
@@ -34,10 +34,9 @@ from drive_trace.features.runs import (
 )
 from drive_trace.features.timeline import timeline_json
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.lsp.handlers import Asked
+from drive_trace.lsp.handlers.base import Answering, Asked
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.lsp.rpc.own_messages import (
-    CHANGED,
+from drive_trace.lsp.rpc.messages import (
     COMPOSE_EVENT,
     NEXT_EVENTS,
     REPORT,
@@ -51,10 +50,11 @@ from drive_trace.lsp.rpc.own_messages import (
     RunParams,
     RunsParams,
 )
-from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import Turns, in_slices_anew, in_thread
 from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
 from drive_trace.lsp.workspace.following import Following
+from drive_trace.lsp.workspace.judging import Judging
+from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import RunPart, WorkspaceRuns
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import RunScore, ScoreCard, score_run
@@ -75,9 +75,6 @@ _AT_ONCE = 20
 _FORMATS = ("html", "body")
 _NO_RUN = "there is no such run in the trace"
 
-Made = TypeVar("Made")
-AskedOf = Callable[[str], Asked | None]
-RulesNow = Callable[[Sequence[str]], Awaitable[Sequence[RuleSettings]]]
 _Counts = Mapping[str, Mapping[str | None, int]]
 """Findings by a trace's address and a run."""
 
@@ -107,18 +104,17 @@ class Views:
 
     def __init__(
         self,
-        protocol: TraceProtocol,
         runs: WorkspaceRuns,
         following: Following,
-        asked: AskedOf,
-        rules_now: RulesNow,
+        answering: Answering,
+        judging: Judging,
+        publisher: Publisher,
     ) -> None:
-        self._protocol = protocol
         self._runs = runs
         self._following = following
-        self._asked = asked
-        self._rules_now = rules_now
-        self._is_listening = False
+        self._asked = answering.asked
+        self._judging = judging
+        self._publisher = publisher
         self._turns: Turns[Any] = Turns()
         self.handlers: Mapping[str, Callable[[Any], object]] = {
             RUNS: self._all_runs,
@@ -130,23 +126,16 @@ class Views:
             COMPOSE_EVENT: self._compose_event,
         }
 
-    def changed(self, uri: str | None) -> None:
-        """Tell the client that a trace, or those on disk, say something else now. Clients that
-        have asked for nothing of this are not told.
-        """
-        if self._is_listening:
-            self._protocol.notify_json(CHANGED, dumps({"uri": uri}))
-
     # Runs
 
     async def _all_runs(self, _: RunsParams) -> object:
-        self._is_listening = True
+        self._publisher.has_views = True
         return await self._turns.take(RUNS, self._runs_now)
 
     async def _runs_now(self) -> JsonText:
         await self._following.known()
         counts = await self._count_closed()
-        return await in_slices_anew(self._runs, lambda: self._runs_json(counts))
+        return await in_slices_anew(self._runs.open, lambda: self._runs_json(counts))
 
     async def _count_closed(self) -> _Counts:
         """The findings of traces that are not open."""
@@ -162,7 +151,7 @@ class Views:
         for start in range(0, len(reals), _AT_ONCE):
             some = reals[start : start + _AT_ONCE]
             of_some = [uris[real] for real in some]
-            asked = list(zip(some, of_some, await self._rules_now(of_some), strict=True))
+            asked = list(zip(some, of_some, await self._judging.rules_now(of_some), strict=True))
             counts = {**counts, **await in_thread(self._counts_of, asked)}
         return counts
 
@@ -205,14 +194,14 @@ class Views:
         return JsonText(b'{"runs":[%b],"unread":%d,"summary":%b}' % members)
 
     def _run_at(self, params: types.TextDocumentPositionParams) -> object:
-        self._is_listening = True
+        self._publisher.has_views = True
         asked = self._asked(params.text_document.uri)
         if asked is None:
             return None
         run_id = run_near(asked.analysis, asked.point(params.position))
         if run_id is None:
             return None
-        return in_slices_anew(self._runs, lambda: self._run_at_json(asked, run_id))
+        return in_slices_anew(self._runs.open, lambda: self._run_at_json(asked, run_id))
 
     def _run_at_json(self, asked: Asked, run_id: str) -> Task[dict[str, object] | None]:
         part = yield from asked.analysis.summing_up_run(run_id)
@@ -232,19 +221,19 @@ class Views:
         part = text.part
         if part is None:
             raise JsonRpcInvalidParams(_NO_RUN)
-        trace, path = self._runs.open_trace(uri), path_of(uri)
+        trace, path = self._runs.open.get(uri), path_of(uri)
         if trace is not None:
             uri = trace.uri
         elif path is not None:
             uri = path.as_uri()
         look = partial(self._runs.joining, part.run_id, uri)
-        said = await in_slices_anew(self._runs, look)
+        said = await in_slices_anew(self._runs.open, look)
         return text, said or of_one_file(score_run([part]), uri)
 
     # Reports and timelines
 
     async def _report(self, params: ReportParams) -> object:
-        self._is_listening = True
+        self._publisher.has_views = True
         if params.format not in _FORMATS:
             raise JsonRpcInvalidParams(f"the format of a report is one of {', '.join(_FORMATS)}")
         return await self._turns.take((REPORT, params), lambda: self._report_now(params))
@@ -274,7 +263,7 @@ class Views:
         return await in_thread(_rendered_on_all, params, logs, unread, left_out)
 
     async def _timeline(self, params: RunParams) -> object:
-        self._is_listening = True
+        self._publisher.has_views = True
         return await self._turns.take((TIMELINE, params), lambda: self._timeline_now(params))
 
     async def _timeline_now(self, params: RunParams) -> JsonText:
@@ -290,14 +279,14 @@ class Views:
     async def _text_if_there(self, uri: str, run_id: str | None) -> _Text | None:
         path = path_of(uri)
         name = self._runs.closed.folders.name_of(path) if path is not None else uri
-        trace = self._runs.open_trace(uri)
+        trace = self._runs.open.get(uri)
         if trace is not None:
             return await in_slices_anew(trace, lambda: _text(trace.analysis, run_id, name))
         if path is None:
             return None
         if self._following.is_trace(uri):
             return await in_thread(self._closed_text, path, run_id, name)
-        if self._runs.has_seen(uri):
+        if self._runs.open.has_seen(uri):
             return await in_thread(_text_outside, path, run_id, name)
         return None
 

@@ -13,9 +13,8 @@ import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, BinaryIO, TypeGuard
+from typing import Any, BinaryIO, NamedTuple, TypeGuard
 
 import orjson
 from lsprotocol import types
@@ -35,7 +34,7 @@ from pygls.protocol import LanguageServerProtocol
 from drive_trace.features.raw_json import dumps
 from drive_trace.lsp.rpc.capabilities import Client, read_client, without_what_is_unknown
 from drive_trace.lsp.rpc.framing import header
-from drive_trace.lsp.rpc.own_messages import DECLARED, OWN_REQUESTS, OwnRequest, members_of
+from drive_trace.lsp.rpc.messages import DECLARED, OWN_REQUESTS, OwnRequest, members_of
 from drive_trace.text.escaping import printable
 
 log = logging.getLogger(__name__)
@@ -44,8 +43,16 @@ MsgId = str | int
 
 _SHORT = 1000
 """No notification to cancel a request, or to exit, is longer, in bytes."""
+_PATIENCE = 10.0
+"""Seconds that a client has to respond."""
 _CANCEL = types.CANCEL_REQUEST.encode()
 _EXIT = b'"exit"'
+
+
+class Reply(NamedTuple):
+    """The result of a request to the client, which may be null."""
+
+    result: object
 
 
 class TraceProtocol(LanguageServerProtocol):
@@ -60,7 +67,7 @@ class TraceProtocol(LanguageServerProtocol):
 
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
-        self._asked: dict[str, Future[Any]] = {}
+        self._responses: dict[str, asyncio.Future[Reply | None]] = {}
         self._running: dict[MsgId, asyncio.Future[Any]] = {}
         self._cancelled: set[MsgId] = set()
         self._own_handlers: dict[str, Callable[[Any], object]] = {
@@ -173,13 +180,9 @@ class TraceProtocol(LanguageServerProtocol):
             self._refuse(None, JsonRpcInvalidRequest("a message must have a method"))
             return
         msg_id = message["id"]
-        future = self._asked.pop(msg_id, None) if isinstance(msg_id, str) else None
-        if future is None or future.done():
-            return
-        if "error" in message:
-            future.set_exception(JsonRpcInternalError("the client answered with an error"))
-        else:
-            future.set_result(message["result"])
+        response = self._responses.pop(msg_id, None) if isinstance(msg_id, str) else None
+        if response is not None and not response.done():
+            response.set_result(None if "error" in message else Reply(message["result"]))
 
     def _structured(self, message: dict[str, Any], method: str) -> Any:
         """The message as its type; None where its params are missing or of another shape."""
@@ -270,46 +273,32 @@ class TraceProtocol(LanguageServerProtocol):
         awaitable: Awaitable[Any] = command(*(params.arguments or ())[:1])
         return awaitable
 
-    # Asking
+    # Requests to the client
 
-    def send_request(
-        self,
-        method: str,
-        params: object = None,
-        callback: Callable[[Any], None] | None = None,
-        msg_id: MsgId | None = None,
-    ) -> Future[Any]:
-        """Ask the client. pygls would keep the answer's future among those of the requests that
-        the server itself answers, where a client's message could take one for the other. The
-        signature is the one that pygls' methods call.
-        """
-        own_id = str(msg_id or uuid.uuid4())
-        future: Future[Any] = Future()
-        if callback is not None:
-            future.add_done_callback(lambda done: callback(done.result()))
-        self._asked[own_id] = future
-        self._ask(own_id, method, params)
-        return future
+    async def request(self, method: str, params: object) -> Reply | None:
+        """The client's response; None if that is an error, or does not come in time."""
+        msg_id = str(uuid.uuid4())
+        response = self._responses[msg_id] = asyncio.get_running_loop().create_future()
+        self._write_request(msg_id, method, params)
+        try:
+            return await asyncio.wait_for(response, _PATIENCE)
+        except TimeoutError:
+            return None
+        finally:
+            if self._responses.pop(msg_id, None) is not None:  # wait no longer, and say so
+                params = {"id": msg_id}
+                self._write({"jsonrpc": "2.0", "method": types.CANCEL_REQUEST, "params": params})
 
-    def give_up(self, future: Future[Any]) -> None:
-        """Wait no longer for the client's answer, and tell it so."""
-        for msg_id, asked in list(self._asked.items()):
-            if asked is future:
-                del self._asked[msg_id]
-                self._write(
-                    {"jsonrpc": "2.0", "method": types.CANCEL_REQUEST, "params": {"id": msg_id}}
-                )
+    def notify_by_request(self, method: str, params: object = None) -> None:
+        """Send a request whose response does not matter."""
+        self._write_request(str(uuid.uuid4()), method, params)
 
-    def tell_by_request(self, method: str, params: object = None) -> None:
-        """Send a request whose answer does not matter."""
-        self._ask(str(uuid.uuid4()), method, params)
-
-    def _ask(self, msg_id: str, method: str, params: object) -> None:
+    def _write_request(self, msg_id: str, method: str, params: object) -> None:
         message = {"jsonrpc": "2.0", "id": msg_id, "method": method}
         given = {} if params is None else {"params": self._converter.unstructure(params)}
         self._write({**message, **given})
 
-    # Answering
+    # Responses
 
     def _answer(self, msg_id: MsgId, result: object) -> None:
         try:

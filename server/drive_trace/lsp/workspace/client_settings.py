@@ -4,9 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
+
+from lsprotocol import types
 
 from drive_trace.features.options import (
     HintOptions,
@@ -18,7 +23,11 @@ from drive_trace.features.options import (
 )
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.lsp.rpc.logs import LEVELS
+from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.storage.configuration_text import read_client_rules
+from drive_trace.storage.pages import rule_url
+
+log = logging.getLogger(__name__)
 
 SECTION = "driveTrace"
 """What a client keeps all settings under."""
@@ -114,3 +123,61 @@ def _with(group: Any, names: tuple[str, ...], value: object) -> Any:
     name, *rest = names
     inner = _with(getattr(group, name), tuple(rest), value) if rest else value
     return replace(group, **{name: inner})
+
+
+class ClientSettings:
+    """The settings of one client, as they are now."""
+
+    def __init__(
+        self, protocol: TraceProtocol, changed: Callable[[Settings, Settings], None]
+    ) -> None:
+        """``changed`` is called with the settings before and now."""
+        self._protocol = protocol
+        self._changed = changed
+        self._set(Settings())
+        self._initial = self.now
+        """What the client said when it started the server."""
+        self._requests = 0
+        self._tasks: set[asyncio.Future[None]] = set()
+
+    def start(self, options: object) -> None:
+        """Take the settings of ``initializationOptions``."""
+        self._initial = read_settings(options, Settings())
+        self._set(self._initial)
+
+    def request(self, sent: object = None) -> None:
+        """Get the settings as they are now. ``sent`` came with the notification that they have
+        changed, and counts if the client gives no others.
+        """
+        if not self._protocol.client.gives_settings:
+            self._take(read_settings(sent, self.now))
+            return
+        self._requests += 1
+        task = asyncio.ensure_future(self._request(self._requests, sent))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _request(self, number: int, sent: object) -> None:
+        params = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
+        reply = await self._protocol.request(types.WORKSPACE_CONFIGURATION, params)
+        if number != self._requests:
+            return  # requested again meanwhile
+        match reply and reply.result:
+            case [dict() as section, *_]:
+                # What is no longer in it is again as it was at the start.
+                self._take(read_settings(section, self._initial))
+            case _:
+                self._take(read_settings(sent, self.now))
+
+    def _take(self, settings: Settings) -> None:
+        before = self.now
+        if settings != before:
+            self._set(settings)
+            self._changed(before, settings)
+
+    def _set(self, settings: Settings) -> None:
+        self.now = settings
+        self.rule_url = partial(rule_url, template=settings.rule_url)
+        """Gives the address of a rule's page by its code. Equal only for equal settings."""
+        for problem in settings.rule_problems:
+            log.warning("the client's settings: %s", problem)

@@ -11,7 +11,6 @@ moments only. Whoever takes both takes the trace's first.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
 import os
@@ -21,14 +20,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
-from drive_trace.features.raw_json import JsonText
 from drive_trace.features.workspace_symbol import SymbolName, names_in
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
+from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
 from drive_trace.scorecard.summary import (
     RunSummary,
@@ -53,35 +52,6 @@ BUDGET = MOST_BYTES
 """The most bytes of text that are kept of all traces together."""
 _NO_RULES = RuleSettings(dict.fromkeys(RULES))
 """For traces whose findings nobody asks for."""
-
-
-class DiagnosticReport(NamedTuple):
-    """The diagnostics of one document, as pulled by a client."""
-
-    uri: str
-    result_id: str
-    items: bytes | None
-    """A list as JSON text; None if the client has it already."""
-
-    @classmethod
-    def of(cls, uri: str, items: bytes) -> Self:
-        """A report that is named by its content: equal diagnostics have equal names."""
-        return cls(uri, hashlib.blake2b(items, digest_size=12).hexdigest(), items)
-
-    def unless(self, previous: str | None) -> Self:
-        """The report, without its items if the client has just this one."""
-        return self._replace(items=None) if previous == self.result_id else self
-
-    def as_document_report(self) -> dict[str, Any]:
-        """The response to ``textDocument/diagnostic``."""
-        if self.items is None:
-            return {"kind": "unchanged", "resultId": self.result_id}
-        items = JsonText(self.items)
-        return {"kind": "full", "resultId": self.result_id, "items": items}
-
-    def as_workspace_report(self, version: int | None) -> dict[str, Any]:
-        """An item of the response to ``workspace/diagnostic``."""
-        return {"uri": self.uri, "version": version, **self.as_document_report()}
 
 
 class ClosedTrace(NamedTuple):

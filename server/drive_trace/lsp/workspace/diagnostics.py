@@ -1,13 +1,10 @@
-"""Diagnostics as the client wants them: sent after each change, or given when it asks.
-
-Never both: an editor that does both shows everything twice.
-"""
+"""Diagnostics for clients that pull them, of open and of closed traces."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +12,12 @@ from lsprotocol import types
 
 from drive_trace.features.raw_json import dumps
 from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import in_thread
-from drive_trace.lsp.workspace.closed_traces import ClosedTraces, DiagnosticReport
 from drive_trace.lsp.workspace.judging import Judging
-from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
+from drive_trace.lsp.workspace.open_traces import OpenTrace
+from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import real_path
 
 log = logging.getLogger(__name__)
@@ -28,60 +26,14 @@ _BATCH_SECONDS = 0.1
 """A partial result waits so long for more before it is sent."""
 
 
-class Diagnosing:
-    """Makes and delivers the diagnostics of open and closed traces."""
+class PulledDiagnostics:
+    """Responds to ``textDocument/diagnostic`` and ``workspace/diagnostic``."""
 
-    def __init__(
-        self,
-        protocol: TraceProtocol,
-        traces: Workspace,
-        closed: ClosedTraces,
-        judging: Judging,
-        of_configurations: Callable[[], Mapping[str, bytes]],
-    ) -> None:
+    def __init__(self, protocol: TraceProtocol, runs: WorkspaceRuns, judging: Judging) -> None:
         self._protocol = protocol
-        self._traces = traces
+        self._traces = runs.open
+        self._closed = runs.closed
         self._judging = judging
-        self._of_configurations = of_configurations
-        self._told: Mapping[str, bytes] = {}
-        self.closed = closed
-
-    # Sent
-
-    def publish(self, trace: OpenTrace) -> None:
-        """Send a trace's diagnostics, with its version, to a client that does not ask."""
-        if self._protocol.client.pulls_diagnostics:
-            return
-        head = b'{"uri":%b,"version":%d,"diagnostics":' % (dumps(trace.uri), trace.version)
-        self._protocol.notify_json(
-            types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, head, trace.diagnostics(), b"}"
-        )
-
-    def publish_configurations(self) -> None:
-        """Send what is wrong with configurations, where that has changed."""
-        if self._protocol.client.pulls_diagnostics:
-            return
-        before, self._told = self._told, self._of_configurations()
-        for uri, items in self._told.items():
-            if before.get(uri, b"[]") != items:
-                self._protocol.notify_json(
-                    types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS,
-                    b'{"uri":%b,"diagnostics":%b}' % (dumps(uri), items),
-                )
-
-    def clear(self, uri: str) -> None:
-        """Take back what was sent of a trace that was closed."""
-        if not self._protocol.client.pulls_diagnostics:
-            empty = dumps({"uri": uri, "diagnostics": []})
-            self._protocol.notify_json(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, empty)
-
-    def ask_again(self) -> None:
-        """Have a client that asks do so: what it knows may be wrong now."""
-        client = self._protocol.client
-        if client.pulls_diagnostics and client.refreshes_diagnostics:
-            self._protocol.tell_by_request(types.WORKSPACE_DIAGNOSTIC_REFRESH)
-
-    # Asked for
 
     async def document(self, params: types.DocumentDiagnosticParams) -> dict[str, Any]:
         """The diagnostics of one document; of one that is not open, as it is on disk."""
@@ -89,7 +41,7 @@ class Diagnosing:
         report = await self._of_open(uri, previous)
         if report is None:
             path = path_of(uri)
-            if path is not None and await in_thread(self.closed.has, path):
+            if path is not None and await in_thread(self._closed.has, path):
                 report = await self._of_closed(path, uri, previous)
         return (report or DiagnosticReport.of(uri, b"[]").unless(previous)).as_document_report()
 
@@ -124,7 +76,7 @@ class Diagnosing:
             now = self._traces.get(trace.uri)
             if report is not None and now is not None:
                 yield report.as_workspace_report(now.version)
-        for real, path, uri in await in_thread(self.closed.folders.spelled, list(previous)):
+        for real, path, uri in await in_thread(self._closed.folders.spelled, list(previous)):
             if real in map(self._real_path, self._traces):
                 continue
             closed = await self._of_closed(path, uri, previous.get(uri))
@@ -132,7 +84,7 @@ class Diagnosing:
             if closed is not None and self._traces.get(uri) is None:
                 done.add(uri)
                 yield closed.as_workspace_report(None)
-        for uri, items in self._of_configurations().items():
+        for uri, items in self._judging.configuration_diagnostics().items():
             done.add(uri)
             yield (
                 DiagnosticReport.of(uri, items).unless(previous.get(uri)).as_workspace_report(None)
@@ -164,7 +116,7 @@ class Diagnosing:
     ) -> DiagnosticReport | None:
         try:
             options = await self._judging.options_now(uri)
-            report = await in_thread(self.closed.report, path, previous, options)
+            report = await in_thread(self._closed.report, path, previous, options)
         except Exception:
             log.exception("%s cannot be looked at", path)  # which must not fail all the others
             return None

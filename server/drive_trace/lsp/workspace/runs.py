@@ -51,7 +51,7 @@ class WorkspaceRuns:
     """
 
     def __init__(self, traces: Workspace, closed: ClosedTraces) -> None:
-        self._traces = traces
+        self.open = traces
         self.closed = closed
         self._reals: dict[str, str] = {}
         """The real paths of open traces, by URI."""
@@ -67,19 +67,11 @@ class WorkspaceRuns:
 
     def open_reals(self) -> set[str]:
         """The files that do not count, as they are open."""
-        return {real for trace in self._traces if (real := self._real(trace)) is not None}
-
-    def open_trace(self, uri: str) -> OpenTrace | None:
-        """An open trace."""
-        return self._traces.get(uri)
-
-    def has_seen(self, uri: str) -> bool:
-        """See :meth:`Workspace.has_seen`."""
-        return self._traces.has_seen(uri)
+        return {real for trace in self.open if (real := self._real(trace)) is not None}
 
     def open_traces(self) -> list[OpenTrace]:
         """The open traces that are of the workspace."""
-        return [trace for trace in self._traces if self.folder_of(trace.uri) is not None]
+        return [trace for trace in self.open if self.folder_of(trace.uri) is not None]
 
     def others_with(self, run_id: str, uri: str) -> list[RunPart]:
         """The other traces of the folder that hold a run, in the order of their paths."""
@@ -102,15 +94,10 @@ class WorkspaceRuns:
                 said += [found] if found is not None else []
         return said
 
-    @property
-    def edits(self) -> int:
-        """Counts the changes of open traces."""
-        return self._traces.edits
-
     def all_runs(self) -> Task[list[WorkspaceRun]]:
         """Every run that is known, in the order of their first parts."""
         found: dict[tuple[Path | str, str], list[tuple[_Order, RunPart]]] = {}
-        for trace in self._traces:
+        for trace in self.open:
             key, name = self._place(trace)
             own = self.folder_of(trace.uri) or trace.uri
             summary = yield from trace.analysis.summing_up(name)
@@ -208,7 +195,7 @@ class WorkspaceRuns:
             for each in (self.closed.holders(run_id) if folder is not None else ())
             if each.real not in is_open and folder_of(each.path) == folder
         ]
-        own = self._traces.get(uri)
+        own = self.open.get(uri)
         for trace in self._open_in(folder) or ([own] if own is not None else []):
             key, name = self._place(trace)
             part = yield from trace.analysis.summing_up_run(run_id, name)
@@ -220,7 +207,7 @@ class WorkspaceRuns:
         """The open traces of a folder; none where there is no folder."""
         if folder is None:
             return []
-        return [each for each in self._traces if self.folder_of(each.uri) == folder]
+        return [each for each in self.open if self.folder_of(each.uri) == folder]
 
     def _closed_in(
         self, folder: Path | None, wanted: Callable[[ClosedTrace], bool] = lambda _: True

@@ -49,7 +49,7 @@ class Symbols:
         """A symbol with its place."""
         uri = symbol.location.uri
         names: Sequence[SymbolName] = ()
-        trace = self._runs.open_trace(uri)
+        trace = self._runs.open.get(uri)
         path = path_of(uri)
         if trace is not None:
             names = names_in(trace.analysis, symbol.name)

@@ -1,15 +1,19 @@
-"""Answers that change a trace: formatting and renaming."""
+"""Requests that help to write: completion, formatting and renaming."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException
 
 from drive_trace.analysis import Analysis
+from drive_trace.features.completion import Entry, completion
+from drive_trace.features.completion.items import resolve_completion
 from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.rename import (
@@ -20,14 +24,76 @@ from drive_trace.features.rename import (
     run_to_rename,
 )
 from drive_trace.features.text_edits import workspace_edit, workspace_edits
-from drive_trace.lsp.handlers.base import Answer, Asked
-from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.handlers.base import Answer, Asked, Resolve
+from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace
+from drive_trace.storage.linked_files import list_folder
+from drive_trace.storage.recording import new_stamp
 from drive_trace.tasks import Task
 from drive_trace.text.wording import shown
 from drive_trace.trace.document import Point
 from drive_trace.trace.occurrences import Named
+
+_HOME = re.compile(r"^(.+)/(?:projects|wip)/")
+
+
+def _completion(asked: Asked, params: types.CompletionParams) -> object:
+    return asked.merging(
+        lambda joined: completion(
+            asked.analysis,
+            asked.point(params.position),
+            asked.encoding,
+            client=asked.client.completion,
+            stamp=new_stamp(),
+            listing=_Listing(asked),
+            joined=joined,
+        )
+    )
+
+
+class _Listing:
+    """The folders that paths in a trace start from, read when somebody writes one."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._trace = path_of(asked.trace.uri)
+        self._folders = asked.folders
+
+    def __call__(self, typed: str) -> list[Entry]:
+        """What lies in the folder that a half-written path names. Where none is written yet, also
+        what lies beside the trace.
+        """
+        base = self._base()
+        if base is None or self._trace is None:
+            return []
+        folder = typed[: typed.rfind("/") + 1]
+        found = list_folder(base, folder)
+        if not folder and self._trace.parent != base:
+            found = [*list_folder(base, f"{_below(self._trace.parent, base)}/"), *found]
+        return [Entry(*each) for each in found]
+
+    def _base(self) -> Path | None:
+        """The workspace's folder that the trace is in; of a file that is opened without one, what
+        is above ``projects/``.
+        """
+        trace = self._trace
+        if trace is None:
+            return None
+        if self._folders:
+            within = [folder for folder in self._folders if trace.is_relative_to(folder)]
+            return max(within, key=lambda folder: len(folder.parts), default=None)
+        home = _HOME.match(trace.as_posix())
+        return Path(home[1]) if home is not None else None
+
+
+def _below(folder: Path, base: Path) -> str:
+    return folder.relative_to(base).as_posix()
+
+
+def _resolve(
+    client: Client, _asked: Asked | None, item: types.CompletionItem
+) -> types.CompletionItem:
+    return resolve_completion(item, client.completion.documentation)
 
 
 def _formatting(asked: Asked, _params: types.DocumentFormattingParams) -> Task[JsonText]:
@@ -134,8 +200,17 @@ def _rename_here(asked: Asked, point: Point, params: types.RenameParams) -> Task
 
 
 ANSWERS = (
+    Answer(
+        types.TEXT_DOCUMENT_COMPLETION,
+        _completion,
+        types.CompletionOptions(
+            trigger_characters=['"', "{", ":", ",", "/"], resolve_provider=True
+        ),
+    ),
     Answer(types.TEXT_DOCUMENT_FORMATTING, _formatting, of_nothing=()),
     Answer(types.TEXT_DOCUMENT_RANGE_FORMATTING, _range_formatting, of_nothing=()),
     Answer(types.TEXT_DOCUMENT_PREPARE_RENAME, _prepare_rename),
     Answer(types.TEXT_DOCUMENT_RENAME, _rename),
 )
+
+RESOLVES = (Resolve(types.COMPLETION_ITEM_RESOLVE, _resolve),)

@@ -1,0 +1,222 @@
+"""JSON to the types of messages, without guessing, and the extension's own messages.
+
+cattrs makes the number 0 of ``"0"``, 1 of ``1.5`` and a list of letters of a string: a client's
+mistake would become a response about some other place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from functools import partial
+from typing import Any, NamedTuple, Self, get_args
+
+import cattrs
+from cattrs.cols import is_sequence, list_structure_factory
+from cattrs.gen import make_dict_structure_fn, override
+from lsprotocol import types
+from lsprotocol.converters import get_converter
+
+from drive_trace.features.raw_json import JsonText
+
+RUNS = "driveTrace/runs"
+RUN = "driveTrace/run"
+RUN_AT = "driveTrace/runAt"
+REPORT = "driveTrace/report"
+TIMELINE = "driveTrace/timeline"
+NEXT_EVENTS = "driveTrace/nextEvents"
+COMPOSE_EVENT = "driveTrace/composeEvent"
+CHANGED = "driveTrace/changed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunsParams:
+    """Asks for every run of the workspace."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportParams:
+    """Asks for a report on a run of a trace, over all files of the run; where no run is named, on
+    all traces of the workspace folder that the trace is in.
+    """
+
+    uri: str
+    run_id: str | None = None
+    format: str = "html"
+    """``html``, a page of its own, or ``body``, for a page that the client has already."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunParams:
+    """Asks about one run of a trace."""
+
+    uri: str
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class NextEventsParams:
+    """Asks which events can be appended to a trace, to its last run where none is named."""
+
+    uri: str
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComposeEventParams:
+    """Asks for an event to be appended."""
+
+    uri: str
+    event: str
+    run_id: str | None = None
+    kind: str | None = None
+    """Which of its kinds, of an event that comes in several."""
+
+
+class DiagnosticReport(NamedTuple):
+    """The diagnostics of one document, as pulled by a client."""
+
+    uri: str
+    result_id: str
+    items: bytes | None
+    """A list as JSON text; None if the client has it already."""
+
+    @classmethod
+    def of(cls, uri: str, items: bytes) -> Self:
+        """A report that is named by its content: equal diagnostics have equal names."""
+        return cls(uri, hashlib.blake2b(items, digest_size=12).hexdigest(), items)
+
+    def unless(self, previous: str | None) -> Self:
+        """The report, without its items if the client has just this one."""
+        return self._replace(items=None) if previous == self.result_id else self
+
+    def as_document_report(self) -> dict[str, Any]:
+        """The response to ``textDocument/diagnostic``."""
+        if self.items is None:
+            return {"kind": "unchanged", "resultId": self.result_id}
+        items = JsonText(self.items)
+        return {"kind": "full", "resultId": self.result_id, "items": items}
+
+    def as_workspace_report(self, version: int | None) -> dict[str, Any]:
+        """An item of the response to ``workspace/diagnostic``."""
+        return {"uri": self.uri, "version": version, **self.as_document_report()}
+
+
+OWN_REQUESTS: dict[str, type] = {
+    RUNS: RunsParams,
+    RUN: RunParams,
+    RUN_AT: types.TextDocumentPositionParams,
+    REPORT: ReportParams,
+    TIMELINE: RunParams,
+    NEXT_EVENTS: NextEventsParams,
+    COMPOSE_EVENT: ComposeEventParams,
+}
+"""The types of their params, by method."""
+
+DECLARED = {"driveTrace": {"requests": list(OWN_REQUESTS), "notifications": [CHANGED]}}
+"""What clients are told of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRequest:
+    """A request of ours, read."""
+
+    params: Any
+
+
+def _register(converter: cattrs.Converter) -> None:
+    """Have a converter read the params as they are written in JSON."""
+    for params in OWN_REQUESTS.values():
+        if params.__module__ == __name__:
+            renamed: Any = {
+                each.name: override(rename=_camel(each.name)) for each in fields(params)
+            }
+            hook: Any = make_dict_structure_fn(params, converter, **renamed)
+            converter.register_structure_hook(params, partial(_object, hook))
+
+
+def members_of(method: str) -> str | None:
+    """The members that the params of a request of ours have: ``{uri, runId?}, all strings``; None
+    for params of the protocol's.
+    """
+    params = OWN_REQUESTS.get(method)
+    if params is None or params.__module__ != __name__:
+        return None
+    names = [
+        _camel(each.name) + ("" if each.default is MISSING else "?") for each in fields(params)
+    ]
+    return f"{{{', '.join(names)}}}" + (", all strings" if names else "")
+
+
+def _object(hook: Callable[[object, type], object], value: object, kind: type) -> object:
+    if not isinstance(value, dict):
+        raise TypeError(f"not an object: {type(value).__name__}")
+    return hook(value, kind)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(each.capitalize() for each in rest)
+
+
+def strict_converter() -> cattrs.Converter:
+    """A converter that refuses what has another type than the one declared."""
+    converter = get_converter(cattrs.Converter(detailed_validation=False))
+    converter.register_structure_hook(bool, _boolean)
+    converter.register_structure_hook(float, _number)
+    # These two are asked for the enumerations of numbers and strings as well.
+    converter.register_structure_hook(int, _integer)
+    converter.register_structure_hook(str, _string)
+    converter.register_structure_hook_factory(is_sequence, _array)
+    converter.register_structure_hook_func(_is_token, _token)
+    _register(converter)
+    return converter
+
+
+def _is_token(declared: object) -> bool:
+    return declared in (types.ProgressToken, types.ProgressToken | None)
+
+
+def _token(value: object, declared: object) -> object:
+    if isinstance(value, str) or (value is None and declared != types.ProgressToken):
+        return value
+    return _integer(value, int)
+
+
+def _integer(value: object, declared: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"not an integer: {type(value).__name__}")
+    number = int(value)
+    if number != value:  # 1.0 is one: JSON makes no difference
+        raise TypeError("not an integer")
+    return number if declared is int else declared(number)
+
+
+def _string(value: object, declared: Any) -> Any:
+    if not isinstance(value, str):
+        raise TypeError(f"not a string: {type(value).__name__}")
+    return value if declared is str else declared(value)
+
+
+def _number(value: object, _: object) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    raise TypeError(f"not a number: {type(value).__name__}")
+
+
+def _boolean(value: object, _: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise TypeError(f"not a boolean: {type(value).__name__}")
+
+
+def _array(declared: Any, converter: cattrs.Converter) -> Callable[[object, Any], Any]:
+    each = list_structure_factory(declared, converter) if get_args(declared) else None
+
+    def structure(value: object, kind: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            raise TypeError(f"not an array: {type(value).__name__}")
+        return each(value, kind) if each is not None else list(value)
+
+    return structure
