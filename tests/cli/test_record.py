@@ -153,7 +153,7 @@ def test_a_later_grade_that_was_rejected_is_not_passed_over(trace: Path, rejecte
     before = graded("pass", "pass", None) + rejected
     trace.write_text(before)
     said = refused(trace, record(trace, "--intent", "pass"), before)
-    assert "1 correctness line rejected (line 2), not counted: only line 1, which is older" in said
+    assert "1 correctness line rejected (line 2), not counted: only line 1 counts so far" in said
     assert "(mechanical, qa are not given)" in said
     # Whoever says everything anew leaves nothing out.
     ran = record(trace, "--intent", "pass", "--qa", "fail", "--mechanical", "pass")
@@ -254,16 +254,24 @@ def test_without_a_repository_the_files_are_those_of_the_configuration(
     assert last(trace, GRADES) == ["pass", "pass", "fail"]
 
 
-def test_the_latest_grade_of_all_files_is_kept_and_a_tie_is_the_later_files(
-    trace: Path, tmp_path: Path
-) -> None:
-    write(tmp_path, "a/trace.jsonl", graded("fail", None, None))
+def test_the_latest_grade_of_all_files_is_kept(trace: Path, tmp_path: Path) -> None:
     write(tmp_path, "b/trace.jsonl", graded("pass", None, None))
     write(tmp_path, "c/trace.jsonl", graded(None, None, "fail", project_run_id="run-2"))
     old = graded("fail", "fail", "fail", ts="2001-01-01T00:00:00.000Z")
     write(tmp_path, "d/trace.jsonl", old)
     assert record(trace, "--qa", "pass", tmp_path).code == 0
     assert last(trace, GRADES) == ["pass", "pass", None]
+
+
+def test_of_two_grades_of_one_moment_neither_is_kept(trace: Path, tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", graded("fail", None, None))
+    write(tmp_path, "b/trace.jsonl", graded("pass", None, None))
+    before = trace.read_text()
+    said = refused(trace, record(trace, "--qa", "pass", tmp_path), before)
+    assert "a/trace.jsonl: line 1 may be later than what counts, and differs" in said
+    assert "(mechanical, intent are not given)" in said
+    everything = ("--mechanical", "fail", "--qa", "pass", "--intent", "pass")
+    assert record(trace, *everything, tmp_path).code == 0
 
 
 def test_nothing_is_recorded_that_would_not_count(trace: Path, slices: Path) -> None:

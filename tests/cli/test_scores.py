@@ -60,11 +60,18 @@ def test_a_score_in_json(tmp_path: Path) -> None:
                 "would change the verdict.",
                 "caveats": [
                     {
+                        "code": "stale",
+                        "message": "stale: 1 rejected line after the grade, up to line 7; "
+                        "grade it again",
+                        "qualifies": True,
+                        "lines": [{"path": str(path), "line": 7}],
+                    },
+                    {
                         "code": "rejected-grade",
                         "message": "1 correctness line rejected (line 4), not counted",
                         "qualifies": True,
                         "lines": [{"path": str(path), "line": 4}],
-                    }
+                    },
                 ],
                 "rejected_lines": [4],
                 "files": [{"path": str(path), "first_line": 1, "events": 3, "rejected_lines": [4]}],

@@ -8,16 +8,14 @@ rules. What only the moment of writing gives, a fresh id and the time, is put in
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, NoReturn
 
 import orjson
 
 from drive_trace.analysis import Analysis
 from drive_trace.json_text import parse
-from drive_trace.scorecard.caveats import rejected_phrase
-from drive_trace.scorecard.feed_state import JoinedFeed
-from drive_trace.scorecard.summary import Rejected
+from drive_trace.scorecard.feed_state import Doubt, JoinedFeed
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind
 from drive_trace.trace.reading import read_lines
@@ -92,16 +90,16 @@ def draft_merged(
 ) -> Draft | Refused:
     """The next event of a feed: what counts so far, with some of its components changed.
 
-    Refused where the trace does not know the run, but for ``new_run``, and where the newest event
-    of the feed was rejected: its meaning would be lost, unless all components are given anew.
+    Refused where the trace does not know the run, but for ``new_run``, and where a line that
+    does not count may be the newest of the feed: its meaning would be lost, unless all components
+    are given anew.
     """
     names = [name for name in feed.fields if name not in ENVELOPE]
     if not joined.own.knows_run and not new_run:
         return Refused((f"the trace has no valid event of the run {shown(run_id)}",), True)
     unnamed = [name for name in names if name not in changes]
-    rejected = joined.rejected_after
-    if unnamed and rejected:
-        return Refused(tuple(_superseded_by_rejected(*each, joined, unnamed) for each in rejected))
+    if unnamed and joined.doubts:
+        return Refused(tuple(_not_merged(each, joined, unnamed) for each in joined.doubts))
     decider = joined.deciding
     last = decider.state.counted if decider is not None else None
     counted = last.values if last is not None else {}
@@ -143,9 +141,8 @@ def erasures(draft: Draft, joined: JoinedFeed) -> Refused | None:
     if not may_erase(draft):
         return None
     nulls = [name for name, value in draft.payload.items() if value is None]
-    rejected = joined.rejected_after
-    if rejected:
-        return Refused(tuple(_superseded_by_rejected(*each, joined, nulls) for each in rejected))
+    if joined.doubts:
+        return Refused(tuple(_not_merged(each, joined, nulls) for each in joined.doubts))
     decider = joined.deciding
     if decider is None or decider.state.counted is None:
         return None
@@ -170,16 +167,15 @@ def cautions(record: str) -> list[str]:
     return [f"{label}: {words}" for kind, label, words in _diagnoses(record) if kind not in REFUSED]
 
 
-def _superseded_by_rejected(
-    path: str, rejected: Sequence[Rejected], joined: JoinedFeed, unnamed: list[str]
-) -> str:
+def _not_merged(doubt: Doubt, joined: JoinedFeed, unnamed: list[str]) -> str:
+    path = doubt.path
     counted, decider = "nothing counts so far", joined.deciding
     if decider is not None and decider.state.counted is not None:
         where = f" of {decider.path}" if decider.path != path else ""
-        counted = f"only line {decider.state.counted.line}{where}, which is older, counts so far"
+        counted = f"only line {decider.state.counted.line}{where} counts so far"
     in_file = f"{path}: " if len(joined.files) > 1 else ""
     return (
-        f"{in_file}{rejected_phrase(rejected)}: {counted}; mend that first, or give every "
+        f"{in_file}{doubt.phrase}: {counted}; mend that first, or give every "
         f"component anew ({', '.join(unnamed)} {'is' if len(unnamed) == 1 else 'are'} not given)"
     )
 

@@ -66,11 +66,11 @@ def carrying(analysis: Analysis, joined: Joined) -> Carrying:
             return None
         decider = feed.deciding
         if decider is None or decider.state.counted is None:
-            return Carried({}, "", has_newer_rejected=bool(feed.rejected_after))
+            return Carried({}, "", has_newer_rejected=bool(feed.doubts))
         counted = decider.state.counted
         where = f" in {printable(decider.path)}" if decider.state is not feed.own else ""
         note = f"as recorded at {clock(counted.ts, now)}{where}"
-        return Carried(counted.values, note, has_newer_rejected=bool(feed.rejected_after))
+        return Carried(counted.values, note, has_newer_rejected=bool(feed.doubts))
 
     return carried
 
@@ -79,4 +79,5 @@ def _feed_of(part: RunSummary, name: str) -> FeedState:
     recorded: Recorded | None = part.correctness if name == GRADE else part.tokens
     counted = Counted(recorded.values, recorded.line, recorded.ts) if recorded is not None else None
     rejected = tuple(each for each in (*part.rejected, *part.unplaced) if each.feed == name)
-    return FeedState(bool(part.event_count), counted, rejected, (), None)
+    alike = tuple(each for each in part.unknown if each.meant == name)
+    return FeedState(bool(part.event_count), counted, rejected, alike, None)

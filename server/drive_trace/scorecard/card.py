@@ -187,11 +187,17 @@ class ScoreCard(NamedTuple):
         return total_tokens(tokens_of(run.tokens) for run in self.correct)
 
 
+_ILLEGIBLE = "no line of it can be read as an event"
+
+
 def score(traces: Sequence[TraceSummary], unread: Sequence[Unread] = ()) -> ScoreCard:
     """Join the traces' runs by id, in first-seen order, and judge them. ``unread`` are the inputs
-    that could not be read: each run may have had something in them.
+    that could not be read: each run may have had something in them. So may a file without one line
+    that can be read as an event, such as a pointer to a file elsewhere.
     """
     parts: dict[str, list[RunSummary]] = {run.run_id: [] for each in traces for run in each.runs}
+    illegible = [each.path for each in traces if parts and each.is_illegible]
+    unread = (*unread, *(Unread(path, _ILLEGIBLE) for path in illegible))
     joined = []
     for trace in traces:
         for run_id, part in parts_by_run(trace).items():
@@ -201,7 +207,7 @@ def score(traces: Sequence[TraceSummary], unread: Sequence[Unread] = ()) -> Scor
         joined.append(trace._replace(orphans=orphans))
     unplaced = [each for trace in traces for each in unplaced_grades(trace)]
     runs = tuple(score_run(each, unread, unplaced) for each in parts.values())
-    return ScoreCard(runs, tuple(joined), tuple(unread))
+    return ScoreCard(runs, tuple(joined), unread)
 
 
 def score_run(

@@ -7,16 +7,23 @@ counts, but somebody may have meant it to.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import NamedTuple, cast
 
+from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.copies import Number
-from drive_trace.scorecard.lookalikes import UnknownEvent, meant_feed, unknown_line
+from drive_trace.scorecard.lookalikes import (
+    UnknownEvent,
+    lookalike_phrase,
+    meant_feed,
+    unknown_line,
+)
 from drive_trace.scorecard.order import may_be_after
 from drive_trace.scorecard.summary import Rejected, dropped
 from drive_trace.trace.index import Index, Run
 from drive_trace.trace.line import FlaggedLine, Line
-from drive_trace.trace.times import latest_recorded
+from drive_trace.trace.times import is_later, latest_recorded
 from drive_trace.trace.values import values_of
 from drive_trace.vocabulary import ENVELOPE, EventType
 
@@ -66,6 +73,16 @@ class FileFeed(NamedTuple):
     state: FeedState
 
 
+class Doubt(NamedTuple):
+    """A line that may be later than the event that counts, and says something else."""
+
+    path: str
+    line: int
+    """From 1."""
+    phrase: str
+    """What is wrong with it, without a full stop."""
+
+
 class JoinedFeed(NamedTuple):
     """What all files of a run say of its feed."""
 
@@ -92,25 +109,40 @@ class JoinedFeed(NamedTuple):
         return decider if decider is not None and decider.state is not added else None
 
     @property
-    def rejected_after(self) -> Sequence[tuple[str, tuple[Rejected, ...]]]:
-        """The rejected lines, file by file, that stand after the event which counts for the run,
-        or may.
-        """
+    def doubts(self) -> Sequence[Doubt]:
+        """Why what counts for the run may not be the latest that somebody meant to record."""
         decider = self.deciding
         counted = decider.state.counted if decider is not None else None
-        found = []
-        for each in self.files:
-            state, is_latest = each.state, each is decider
-            own = state.counted.line if state.counted is not None else None
-            since = tuple(
-                line
-                for line in state.rejected
-                if counted is None
-                or may_be_after(line.line, line.ts, own, counted.ts, is_latest=is_latest)
-            )
-            if since:
-                found.append((each.path, since))
+        found: list[Doubt] = []
+        for path, state in self.files:
+            if decider is None or counted is None:
+                rejected, alike = state.rejected, state.lookalikes
+            else:
+                rejected = tuple(
+                    filter(partial(_is_after, counted, state, decider), state.rejected)
+                )
+                alike = tuple(filter(partial(_is_after, counted, state, decider), state.lookalikes))
+                found += _rival(path, state.counted, counted)
+            if rejected:
+                found.append(Doubt(path, rejected[-1].line, rejected_phrase(rejected) or ""))
+            if alike:
+                found.append(Doubt(path, alike[-1].line, lookalike_phrase(alike) or ""))
         return found
+
+
+def _is_after(
+    counted: Counted, state: FeedState, decider: FileFeed, each: Rejected | UnknownEvent
+) -> bool:
+    own = state.counted.line if state.counted is not None else None
+    is_latest = state is decider.state
+    return may_be_after(each.line, each.ts, own, counted.ts, is_latest=is_latest)
+
+
+def _rival(path: str, own: Counted | None, counted: Counted) -> Iterator[Doubt]:
+    """Another file's event that may be later than the one that counts."""
+    if own is None or own.values == counted.values or is_later(counted.ts, own.ts):
+        return
+    yield Doubt(path, own.line, f"line {own.line} may be later than what counts, and differs")
 
 
 def of_one_file(state: FeedState) -> JoinedFeed:

@@ -72,11 +72,16 @@ def work_since(
         for each in part.unknown
         if each.meant is None and each.run_id == part.run_id and is_after(each)
     )
+    nameless = worked.nameless if is_latest else worked.nameless_at_end
     events = worked.after_grade if is_latest else _by_time(worked, deciding)
     last = (worked.last_line if is_latest else worked.last_work) if events else None
     return (
-        {"event": events, "rejected line": len(rejected), "unknown event": len(unknown)},
-        max(last or part.first_line, *rejected, *unknown, 0),
+        {
+            "event": events,
+            "rejected line": len(rejected) + nameless.number,
+            "unknown event": len(unknown),
+        },
+        max(last or part.first_line, *rejected, *unknown, nameless.last_line),
     )
 
 

@@ -72,6 +72,14 @@ class Unplaced(NamedTuple):
     """Whether it looks like a grade; else readers reject a grade."""
 
 
+class Nameless(NamedTuple):
+    """Rejected lines that name no run and may be work of any."""
+
+    number: int = 0
+    last_line: int = 0
+    """From 1; 0 where there is none."""
+
+
 class Worked(NamedTuple):
     """How a run was worked on in one trace."""
 
@@ -87,6 +95,10 @@ class Worked(NamedTuple):
     """So many events have none, and stand below the trace's grade if there is one."""
     last_work: int | None = None
     """The last line that shows work, from 1; None where the trace is joined with no other."""
+    nameless: Nameless = Nameless()
+    """Below the grade that counts in the trace."""
+    nameless_at_end: Nameless = Nameless()
+    """Below the run's last event in the trace: when others were written, their neighbours tell."""
 
 
 class RunSummary(NamedTuple):
@@ -188,6 +200,12 @@ class TraceSummary(NamedTuple):
     """All lines of unknown types, in their order."""
 
     @property
+    def is_illegible(self) -> bool:
+        """Whether it has lines, and neither a type nor a run can be read from any of them."""
+        nameless = all(each.event_name is None and each.run_id is None for each in self.orphans)
+        return bool(self.orphans) and nameless and not self.runs and not self.unknown
+
+    @property
     def unknown_lines(self) -> tuple[int, ...]:
         """Their numbers, from 1."""
         return tuple(each.line for each in self.unknown)
@@ -268,7 +286,7 @@ def summarize(
     runs: list[RunSummary] = []
     for batch in in_batches(index.runs_in_order()):
         for run in batch:
-            worked = _worked(run, number, alone=alone)
+            worked = _worked(index, run, number, alone=alone)
             summed = yield from _run_summary(index, run, number, path, worked)
             own = by_run.get(run.run_id, ())
             runs.append(summed._replace(unknown=tuple(sorted((*own, *nobodys)))))
@@ -288,7 +306,7 @@ def summarize_part(
     if run is None:
         rejected = yield from _rejected(index.rejected.get(run_id, ()), number)
         return without_events(path, run_id, rejected, unknown) if rejected or unknown else None
-    worked = _worked(run, number)
+    worked = _worked(index, run, number)
     summed = yield from _run_summary(index, run, number, path, worked)
     nobodys = yield from unknown_lines(_naming_no_run(index), number, path)
     return summed._replace(unknown=tuple(sorted((*unknown, *_may_be_any_run(nobodys)))))
@@ -339,10 +357,15 @@ def _recorded(
     return Recorded(values, line.text_fact("ts"), path, number(line))
 
 
-def _worked(run: Run, number: Number, *, alone: bool = False) -> Worked:
+def _worked(index: Index, run: Run, number: Number, *, alone: bool = False) -> Worked:
     grade = run.events(GRADE).last
     work = run.work_after(grade) if grade is not None else Work(0, None)
-    after = Worked(work.events, number(work.last) if work.last is not None else None)
+    after = Worked(
+        work.events,
+        number(work.last) if work.last is not None else None,
+        nameless=_nameless(index, grade, number),
+        nameless_at_end=_nameless(index, run.last_line, number),
+    )
     if alone:
         return after
     times = run.work_times
@@ -353,6 +376,12 @@ def _worked(run: Run, number: Number, *, alone: bool = False) -> Worked:
         untimed=len(times.untimed) - before,
         last_work=number(last) if last is not None else None,
     )
+
+
+def _nameless(index: Index, below: Line | None, number: Number) -> Nameless:
+    lines = index.nameless
+    count = len(lines) - lines.position(below) if below is not None else 0
+    return Nameless(count, number(lines[-1]) if count else 0)
 
 
 def _first_ts(run: Run, name: str) -> str | None:

@@ -23,6 +23,8 @@ _HISTORIES = {".git", ".hg", ".svn"}
 _LIBRARIES = "node_modules"
 _ENVIRONMENT = "pyvenv.cfg"
 """Stands in a Python environment."""
+_INSTALLED = frozenset({"lib", "lib64", "Lib", "bin", "Scripts", "include", "Include", "share"})
+"""The folders of an environment that are not looked into; whatever lies beside them is."""
 
 
 class Reason(StrEnum):
@@ -75,7 +77,8 @@ def find_traces(
                 yield found
     for key, each in left_out.items():
         is_inside = any(map(Path(key).is_relative_to, searched))
-        if key not in seen and not (each.reason is Reason.LINKED and is_inside):
+        is_read = is_inside and not _leads_to_wip(Path(each.path))
+        if key not in seen and not (each.reason is Reason.LINKED and is_read):
             yield each
 
 
@@ -108,6 +111,11 @@ def is_trace(path: Path) -> bool:
 
 def _in_wip(path: Path) -> bool:
     return path.parent.parts[-2:] == ("wip", "drive-trace")
+
+
+def _leads_to_wip(link: Path) -> bool:
+    """Whether it is by the link's own path that a search would find traces behind it."""
+    return link.name == "wip" or link.parts[-2:] == ("wip", "drive-trace")
 
 
 def _identity(path: str) -> str:
@@ -165,9 +173,9 @@ class _Search:
     def __iter__(self) -> Iterator[str | LeftOut]:
         for folder, folders, files in os.walk(self._root, onerror=self._note):
             if not self._everywhere and _ENVIRONMENT in files and folder != self._root:
-                folders.clear()
-                yield from self._tracked_below(Path(folder))
-                continue
+                for name in _INSTALLED.intersection(folders):
+                    folders.remove(name)
+                    yield from self._tracked_below(Path(folder, name))
             for name in sorted(files):
                 if name.endswith(".jsonl") or self._more.may_name(name):
                     yield from self._judge(Path(folder, name))

@@ -77,6 +77,11 @@ class Run:
         """The earliest line of the run."""
         return min((lines[0] for lines in self.by_event.values()), key=lambda line: line.order)
 
+    @property
+    def last_line(self) -> Line:
+        """The latest line of the run."""
+        return max((lines[-1] for lines in self.by_event.values()), key=lambda line: line.order)
+
     def work_after(self, line: Line) -> Work:
         """How the run went on below a line. Asked of the grade that counts, this is what makes it
         stale, to the rule and to the scorecard alike.
@@ -242,6 +247,8 @@ class Index:
         """The rejected lines by the run id that can be read from them."""
         self.rejected_feeds = LineSet()
         """Those of them whose event type can be read, and is a feed's."""
+        self.nameless = LineSet()
+        """The other rejected lines from which no run id can be read."""
         self.unplaced_feeds = LineSet()
         """The rejected lines that hold a feed's name or all its fields, and from which no run id
         can be read.
@@ -355,8 +362,9 @@ class Index:
             self._note_mentions(line, 1)
             if line.event_name in _FEEDS:
                 self.rejected_feeds.add(line)
-            if line.run_id is None and (feed_named(line.text) or feed_with_fields(line.text)):
-                self.unplaced_feeds.add(line)
+            if line.run_id is None:
+                is_feed = feed_named(line.text) or feed_with_fields(line.text)
+                (self.unplaced_feeds if is_feed else self.nameless).add(line)
         elif line.status is Status.UNKNOWN:
             self.unknown.add(line)
             self._note_mentions(line, 1)
@@ -367,6 +375,7 @@ class Index:
             self._note_mentions(line, -1)
             self.rejected_feeds.discard(line)
             self.unplaced_feeds.discard(line)
+            self.nameless.discard(line)
             if not self.rejected[line.run_id]:
                 del self.rejected[line.run_id]
         elif line.status is Status.UNKNOWN:

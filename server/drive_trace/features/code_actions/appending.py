@@ -138,11 +138,11 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
 
 def _passed_over(feed: JoinedFeed) -> str | None:
     """Why nothing is recorded on top of what counts."""
-    for path, rejected in feed.rejected_after:
+    for path, line, phrase in feed.doubts:
         is_own = any(each.path == path and each.state is feed.own for each in feed.files)
         where = "" if is_own else f" of {printable(path)}"
         return (
-            f"Line {rejected[-1].line}{where}, which grades the run, is rejected: "
+            f"Line {line}{where} may grade the run and does not count ({phrase}): "
             "mend or delete it first, so that what it was meant to say is not lost."
         )
     return None

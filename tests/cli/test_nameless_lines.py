@@ -1,0 +1,82 @@
+"""Lines and files of which nobody can tell what they say of a graded run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import run, write
+from tests.support.client_text import event, graded
+
+GRADED = graded("pass", "pass", "pass")
+WORK = event(
+    "brief-issued",
+    dispatch_id="77ce3f13-a067-4f13-a4e0-93dbae3137ae",
+    round_id="77ce3f13-a067-4f13-a4e0-93dbae3137af",
+    brief_byte_length=1,
+    brief_content_hash="a",
+    brief_disposition="initial",
+)
+NAMELESS = {
+    "torn": '{"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1"',
+    "a run that is null": WORK.replace('"project_run_id":"run-1"', '"project_run_id":null'),
+    "a run in a list": WORK.replace('"project_run_id":"run-1"', '"project_run_id":["run-1"]'),
+    "an array": f"[{WORK.strip()}]\n",
+    "wrapped": f'{{"event":{WORK.strip()}}}\n',
+    "a mark of a merge": ">>>>>>> theirs\n",
+}
+
+
+@pytest.mark.parametrize("line", NAMELESS.values(), ids=NAMELESS)
+def test_a_line_below_the_grade_that_may_be_work_makes_it_stale(tmp_path: Path, line: str) -> None:
+    path = write(tmp_path, "trace.jsonl", GRADED + line)
+    ran = run("score", "--require-correct", path)
+    assert ran.code == 1
+    assert "CORRECT, but stale: 1 rejected line after the grade" in ran.out
+
+
+@pytest.mark.parametrize("line", NAMELESS.values(), ids=NAMELESS)
+def test_a_line_above_the_grade_does_not(tmp_path: Path, line: str) -> None:
+    path = write(tmp_path, "trace.jsonl", line.rstrip() + "\n" + GRADED)
+    assert run("score", "--require-correct", path).code == 0
+
+
+def test_at_the_end_of_another_file_of_the_run_it_does_too(tmp_path: Path) -> None:
+    early = {"ts": "2001-01-01T00:00:00.000Z"}
+    started = event("slice-started", slice_slug="x", slice_index=1, linear_ref=None, **early)
+    torn = write(tmp_path, "a/trace.jsonl", started + NAMELESS["torn"])
+    path = write(tmp_path, "b/trace.jsonl", GRADED)
+    assert run("score", "--require-correct", torn, path).code == 1
+    torn.write_text(NAMELESS["torn"] + "\n" + started)
+    assert run("score", "--require-correct", torn, path).code == 0
+
+
+def test_a_file_without_a_line_that_can_be_read_is_not_read(tmp_path: Path) -> None:
+    path = write(tmp_path, "a/trace.jsonl", GRADED)
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n"
+    other = write(tmp_path, "b/trace.jsonl", pointer)
+    ran = run("score", "--require-correct", "--format", "json", path, other)
+    assert ran.code == 2
+    assert ran.json["complete"] is False
+    assert ran.json["unread"] == [
+        {"path": str(other), "reason": "no line of it can be read as an event"}
+    ]
+
+
+@pytest.mark.parametrize("folder", ["wip", "wip/drive-trace", "projects/s"])
+def test_a_trace_beside_the_file_of_an_environment_is_read(tmp_path: Path, folder: str) -> None:
+    write(tmp_path, "a/trace.jsonl", GRADED)
+    name = "trace.jsonl" if folder == "projects/s" else "wip/drive-trace/x.jsonl"
+    where = f"{folder}/{name}" if folder == "projects/s" else name
+    write(tmp_path, where, graded("pass", "fail", "pass", ts="2999-01-01T00:00:00.000Z"))
+    write(tmp_path, f"{folder}/pyvenv.cfg", "")
+    assert "INCORRECT" in run("score", str(tmp_path)).out
+
+
+def test_a_link_that_makes_traces_of_what_it_leads_to_is_counted(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GRADED)
+    write(tmp_path, "h/x.jsonl", graded("pass", "fail", "pass"))
+    (tmp_path / "wip").mkdir()
+    (tmp_path / "wip/drive-trace").symlink_to(tmp_path / "h")
+    assert run("score", "--format", "json", str(tmp_path)).json["left_out"] == 1
