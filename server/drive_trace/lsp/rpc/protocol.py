@@ -278,10 +278,13 @@ class TraceProtocol(LanguageServerProtocol):
     async def request(self, method: str, params: object) -> Reply | None:
         """The client's response; None if that is an error, or does not come in time."""
         msg_id = str(uuid.uuid4())
-        response = self._responses[msg_id] = asyncio.get_running_loop().create_future()
+        response: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
+        self._responses[msg_id] = response
         self._write_request(msg_id, method, params)
         try:
-            return await asyncio.wait_for(response, _PATIENCE)
+            # Not wait_for, which in Python 3.11 forgets a cancellation that a response overtakes.
+            async with asyncio.timeout(_PATIENCE):
+                return await response
         except TimeoutError:
             return None
         finally:
