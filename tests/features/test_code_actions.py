@@ -89,6 +89,13 @@ def test_in_a_wide_selection_all_actions_are_offered_by_where_they_stand() -> No
     assert titles == ['Replace with "pass"', 'Replace with "fail"']
 
 
+def test_a_line_with_very_many_findings_has_the_actions_of_the_first_hundred() -> None:
+    extra = "".join(f',"k{number}":1' for number in range(1000))
+    text = trace('EVENT{"event_type":"correctness-recorded"}').rstrip()[:-1] + extra + "}\n"
+    titles = [action.title for action in actions_in(text, EVERYTHING)]
+    assert titles == [f"Delete `k{number}`" for number in range(100)]
+
+
 @pytest.mark.parametrize(
     "fixture",
     [

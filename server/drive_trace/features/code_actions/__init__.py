@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from lsprotocol import types
@@ -19,6 +20,8 @@ APPLY_FIX = "driveTrace.applyFix"
 """The command of a fix for clients to which an action is a command."""
 _MOST_LINES = 200
 """A selection of more lines is no question about a finding."""
+_MOST_FINDINGS = 100
+"""Nobody reads a longer menu, and one line can have a hundred thousand findings."""
 _MOST_EDITS = 20
 """Of a fix; more are joined."""
 
@@ -86,7 +89,13 @@ def edit_of_fix(argument: Mapping[str, Any]) -> types.WorkspaceEdit:
 def touched(
     analysis: Analysis, where: types.Range, encoding: PositionEncoding
 ) -> Iterator[Finding]:
-    """The findings that a range touches."""
+    """The findings that a range touches, the first hundred of them."""
+    return islice(_touched(analysis, where, encoding), _MOST_FINDINGS)
+
+
+def _touched(
+    analysis: Analysis, where: types.Range, encoding: PositionEncoding
+) -> Iterator[Finding]:
     start = point_at(analysis, where.start, encoding)
     end = point_at(analysis, where.end, encoding)
     last = min(end.record, start.record + _MOST_LINES)
