@@ -69,7 +69,9 @@ def test_a_grade_that_was_rejected_is_not_passed_over() -> None:
     (offer,) = offers_at(graded)
     assert offer.title == "Record a grade"
     assert offer.disabled is not None
-    assert offer.disabled.startswith("Line 3 may grade the run and does not count")
+    assert offer.disabled.startswith(
+        "1 correctness line rejected (line 3), not counted: mend that first"
+    )
     # Nor by a pick that was offered before.
     data = {"make": "record", "runId": "checkout-retry", "changes": {"qa": "pass"}}
     made = appended(Analysis(read(graded).text), data, NOW)

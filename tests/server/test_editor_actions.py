@@ -147,7 +147,7 @@ _EXECUTE = "workspace/executeCommand"
 def test_a_rejected_grade_is_not_passed_over(modern: Modern) -> None:
     document = Document(modern.client, triage() + graded("pass", "passed", None))
     (offered,) = modern.actions(document, 0)
-    assert offered["disabled"]["reason"].startswith("Line 2, which grades the run, is rejected")
+    assert offered["disabled"]["reason"].startswith("1 correctness line rejected (line 2)")
 
 
 def test_a_dispatch_is_closed(modern: Modern) -> None:

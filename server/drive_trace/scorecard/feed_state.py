@@ -77,8 +77,6 @@ class Doubt(NamedTuple):
     """A line that may be later than the event that counts, and says something else."""
 
     path: str
-    line: int
-    """From 1."""
     phrase: str
     """What is wrong with it, without a full stop."""
 
@@ -124,9 +122,9 @@ class JoinedFeed(NamedTuple):
                 alike = tuple(filter(partial(_is_after, counted, state, decider), state.lookalikes))
                 found += _rival(path, state.counted, counted)
             if rejected:
-                found.append(Doubt(path, rejected[-1].line, rejected_phrase(rejected) or ""))
+                found.append(Doubt(path, rejected_phrase(rejected) or ""))
             if alike:
-                found.append(Doubt(path, alike[-1].line, lookalike_phrase(alike) or ""))
+                found.append(Doubt(path, lookalike_phrase(alike) or ""))
         return found
 
 
@@ -142,7 +140,7 @@ def _rival(path: str, own: Counted | None, counted: Counted) -> Iterator[Doubt]:
     """Another file's event that may be later than the one that counts."""
     if own is None or own.values == counted.values or is_later(counted.ts, own.ts):
         return
-    yield Doubt(path, own.line, f"line {own.line} may be later than what counts, and differs")
+    yield Doubt(path, f"line {own.line} may be later than what counts, and differs")
 
 
 def of_one_file(state: FeedState) -> JoinedFeed:
