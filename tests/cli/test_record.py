@@ -232,6 +232,7 @@ def test_a_whole_grade_does_not_erase_what_another_file_of_the_run_says(
 def test_only_this_file_counts_where_that_is_asked_for(trace: Path, slices: Path) -> None:
     ran = record(trace, "--intent", "fail", "--only-this-file")
     assert (ran.code, last(trace, GRADES)) == (0, [None, None, "fail"])
+    assert "only this file was looked at" in ran.out
     assert record(trace, "--qa", "pass", "--only-this-file", slices).code == 2
 
 

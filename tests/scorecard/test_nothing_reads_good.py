@@ -29,13 +29,19 @@ GRADED = ("mechanical", "qa", "intent")
 KINDS = (
     *("grade", "grade", "grade", "work", "rejected", "broken", "alike", "note"),
     *("rejected work", "unknown work", "untyped grade", "renamed grade", "rejected cost"),
+    "torn",
 )
+TORN = b'{"schema_version":'
+"""What a crash may leave: readers reject it, and it names no run."""
+VALID = {"correctness-recorded", "round-start", "retro-landed"}
 
 
 @st.composite
 def lines(draw: st.DrawFn) -> bytes:
     ts, run_id = draw(TS), draw(RUN)
     kind = draw(st.sampled_from(KINDS))
+    if kind == "torn":
+        return TORN
     given: dict[str, Any] = {name: draw(OUTCOME) for name in GRADED}
     said = {
         "grade": lambda: graded(*given.values(), ts=ts),
@@ -94,6 +100,8 @@ def grades_and_doubts(
     doubts = []
     for at, (records, _) in enumerate(files):
         for number, record in enumerate(records):
+            if record == TORN:
+                continue
             each = json.loads(record.decode("utf-8", "replace"))
             triple = tuple(each.get(name) for name in GRADED)
             is_grade = each["event_type"] == "correctness-recorded"
@@ -102,6 +110,28 @@ def grades_and_doubts(
             elif is_doubtful(each):
                 doubts.append((each["ts"], at, number))
     return last, doubts
+
+
+def is_torn_after(records: list[bytes], grade: Grade | None) -> bool:
+    """Whether a torn line stands below a grade, or else below the run's last event in the file. A
+    file of nothing but torn lines is not read at all.
+    """
+    torn = [number for number, record in enumerate(records) if record == TORN]
+    if grade is not None:
+        above = grade.number
+    else:
+        events = [number for number, record in enumerate(records) if is_valid(record)]
+        above = max(events, default=len(records))
+    return bool(torn) and (torn[-1] > above or len(torn) == len(records))
+
+
+def is_valid(record: bytes) -> bool:
+    """Whether readers take a record for an event of the run."""
+    if record == TORN:
+        return False
+    each = json.loads(record.decode("utf-8", "replace"))
+    graded = {each.get(name) for name in GRADED} <= {"pass", "fail", None}
+    return each["event_type"] in VALID and graded and each.get("round_number") != "one"
 
 
 def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
@@ -121,6 +151,11 @@ def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
     }
     in_order |= {at for at, (records, _) in enumerate(files) if decides.record in records}
     if any(last[at].triple != decides.triple for at in in_order):
+        return False
+    if any(
+        is_torn_after(records, last[at] if at in in_order else None)
+        for at, (records, _) in enumerate(files)
+    ):
         return False
     for ts, at, number in doubts:
         if at not in in_order and is_certain(ts) and is_certain(decides.ts):

@@ -261,6 +261,20 @@ def test_a_folder_in_a_traces_place_is_an_input_not_read(tmp_path: Path) -> None
     assert runs.unread(tmp_path) == [Unread("b/trace.jsonl", "is a folder, not a trace")]
 
 
+def test_a_file_without_an_event_is_an_input_not_read(tmp_path: Path) -> None:
+    pointer = write(tmp_path / "b" / "trace.jsonl", "version https://example.org/spec/v1\n")
+    closed = ClosedTraces([tmp_path])
+    closed.look(closed.search())
+    runs = WorkspaceRuns(Workspace(), closed)
+    why = "no line of it can be read as an event"
+    assert runs.unread(tmp_path) == [Unread("b/trace.jsonl", why)]
+    assert closed.take_changes().may_touch_any_run
+    write(pointer, triage())
+    closed.look(closed.search())
+    assert runs.unread(tmp_path) == []
+    assert closed.take_changes().may_touch_any_run
+
+
 def test_what_is_gone_is_no_input(tmp_path: Path) -> None:
     path = write(tmp_path / "trace.jsonl", triage())
     closed = ClosedTraces([tmp_path])

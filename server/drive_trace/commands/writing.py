@@ -253,6 +253,8 @@ def _echo_recorded(request: Request, recorded: Merged, title: str) -> None:
         click.echo(f"  kept: {', '.join(kept)} ({where})")
     if missing:
         click.echo(f"  not recorded: {', '.join(missing)}")
+    if request.only_this_file:
+        click.echo("  only this file was looked at")
     own = recorded.before.own
     for dropped in _dropped(
         own, [each for each in own.rejected if each.event_name == request.feed]

@@ -187,7 +187,8 @@ class ScoreCard(NamedTuple):
         return total_tokens(tokens_of(run.tokens) for run in self.correct)
 
 
-_ILLEGIBLE = "no line of it can be read as an event"
+ILLEGIBLE = "no line of it can be read as an event"
+"""Why a file is not read that has lines and no event."""
 
 
 def score(traces: Sequence[TraceSummary], unread: Sequence[Unread] = ()) -> ScoreCard:
@@ -197,7 +198,7 @@ def score(traces: Sequence[TraceSummary], unread: Sequence[Unread] = ()) -> Scor
     """
     parts: dict[str, list[RunSummary]] = {run.run_id: [] for each in traces for run in each.runs}
     illegible = [each.path for each in traces if parts and each.is_illegible]
-    unread = (*unread, *(Unread(path, _ILLEGIBLE) for path in illegible))
+    unread = (*unread, *(Unread(path, ILLEGIBLE) for path in illegible))
     joined = []
     for trace in traces:
         for run_id, part in parts_by_run(trace).items():

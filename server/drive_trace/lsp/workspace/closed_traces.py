@@ -29,6 +29,7 @@ from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
+from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.summary import (
     RunSummary,
     TraceSummary,
@@ -70,6 +71,15 @@ class ClosedTrace(NamedTuple):
     """What it says of each run."""
     unplaced: Sequence[Unplaced] = ()
     """See :func:`unplaced_grades`."""
+    is_illegible: bool = False
+    """See :attr:`TraceSummary.is_illegible`."""
+
+    @property
+    def unread_because(self) -> str:
+        """Why runs may lack what it says; empty where they do not."""
+        if self.problem is not None:
+            return "" if self.is_gone else self.problem.reason
+        return ILLEGIBLE if self.is_illegible else ""
 
     @property
     def is_unread(self) -> bool:
@@ -368,7 +378,8 @@ class ClosedTraces:
                 self._changes.runs | runs,
                 self._changes.has_new_text or (was_read and not (before.problem and now.problem)),
                 self._changes.may_touch_any_run
-                or (before.problem, before.unplaced) != (now.problem, now.unplaced),
+                or (before.problem, before.unplaced, before.is_illegible)
+                != (now.problem, now.unplaced, now.is_illegible),
             )
             is_known = self._entries.get(now.real) is entry  # else a search found it gone
             for run_id in ids:
@@ -385,7 +396,12 @@ def _as_seen(seen: ClosedTrace, content: Content, summary: TraceSummary) -> Clos
     # What others read while the analysis goes on must not change under their hands.
     parts = {run_id: as_it_is(part) for run_id, part in parts_by_run(summary).items()}
     return ClosedTrace(
-        seen.real, seen.path, content, parts=parts, unplaced=unplaced_grades(summary)
+        seen.real,
+        seen.path,
+        content,
+        parts=parts,
+        unplaced=unplaced_grades(summary),
+        is_illegible=summary.is_illegible,
     )
 
 

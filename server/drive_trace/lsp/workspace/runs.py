@@ -138,11 +138,8 @@ class WorkspaceRuns:
     def unread(self, folder: Path | None) -> list[Unread]:
         """The traces of a folder that cannot be read: each may say something of any of its runs."""
         return [
-            Unread(self.closed.folders.name_of(each.path), each.problem.reason)
-            for each in self._closed_in(
-                folder, lambda each: each.problem is not None and not each.is_gone
-            )
-            if each.problem is not None
+            Unread(self.closed.folders.name_of(each.path), each.unread_because)
+            for each in self._closed_in(folder, lambda each: bool(each.unread_because))
         ]
 
     def unplaced(self, folder: Path | None) -> Task[Sequence[Unplaced]]:
