@@ -1,9 +1,9 @@
-"""What is wrong with the declarations of rules, each fault with its file and what to do."""
+"""Finds the mistakes in the declarations of rules. Names the file of each, and what to do."""
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -26,22 +26,39 @@ _AGREEMENTS = f"{_PACKAGE}/vocabulary/agreements.py"
 
 
 def rule_faults() -> Iterator[str]:
-    """Every fault, in a sentence, but for those that may only follow from others."""
-    faults = [*_faults_of_kinds()]
-    yield from faults
-    if faults:
-        return
-    for name in sorted(each.name for each in pkgutil.iter_modules(rules.__path__)):
-        module = import_module(f"{rules.__name__}.{name}")
+    """Every fault, in a sentence. Leaves out those that may only follow from others."""
+    names = sorted(each.name for each in pkgutil.iter_modules(rules.__path__))
+    modules = {name: import_module(f"{rules.__name__}.{name}") for name in names}
+    for look in (_faults_of_modules, _faults_of_kinds, _faults_of_rules):
+        faults = [*look(modules)]
+        if faults:
+            yield from faults
+            return
+
+
+def _faults_of_modules(modules: Mapping[str, Any]) -> Iterator[str]:
+    for name, module in modules.items():
+        if not isinstance(getattr(module, "RULE", None), Rule):
+            missing = f'RULE = Rule(code="{name.replace("_", "-")}", …)'
+            yield f"{_file(name)}: the file declares no rule: add `{missing}`"
+
+
+def _faults_of_rules(modules: Mapping[str, Any]) -> Iterator[str]:
+    for name, module in modules.items():
         faults = [*_faults_of_parts(name, module)]
         faults = faults or [*_faults_of_examples(module.RULE, module.EXAMPLES)]
-        yield from (f"{_PACKAGE}/linter/rules/{name}.py: {fault}" for fault in faults)
+        yield from (f"{_file(name)}: {fault}" for fault in faults)
 
 
-def _faults_of_kinds() -> Iterator[str]:
-    found_by = {code for code, rule in rules.RULES.items() if rule.entity is LineDiagnostic}
+def _file(name: str) -> str:
+    return f"{_PACKAGE}/linter/rules/{name}.py"
+
+
+def _faults_of_kinds(modules: Mapping[str, Any]) -> Iterator[str]:
+    declared = [module.RULE for module in modules.values()]
+    found_by = {rule.code for rule in declared if rule.entity is LineDiagnostic}
     for code in sorted(set(DiagnosticKind) - found_by):
-        file = f"{_PACKAGE}/linter/rules/{code.replace('-', '_')}.py"
+        file = _file(code.replace("-", "_"))
         yield f"{_LINE}: DiagnosticKind has `{code}`, but no rule has that code: add {file}"
     for name, agreements in AGREEMENTS.items():
         for each in agreements:

@@ -1,7 +1,7 @@
 """The rules, one file each; this module finds them.
 
 A module of this package with a ``RULE`` is a rule. Its code is its file's name
-in kebab-case, which a test holds it to.
+in kebab-case. ``tools/rule_faults.py`` names the files that break this.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from drive_trace.linter.rule import Example, Rule
 def _discover() -> dict[str, Rule[Any]]:
     names = sorted(each.name for each in pkgutil.iter_modules(__path__))
     modules = [import_module(f"{__name__}.{name}") for name in names]
-    return {module.RULE.code: module.RULE for module in modules}
+    declared = [getattr(module, "RULE", None) for module in modules]
+    return {rule.code: rule for rule in declared if isinstance(rule, Rule)}
 
 
 RULES: Mapping[str, Rule[Any]] = _discover()
