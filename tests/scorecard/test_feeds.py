@@ -33,7 +33,7 @@ def check(text: str) -> Counter[str]:
             assert state.knows_run
             named = sorted(agents[run.run_id] - {" "})
             assert state.agent_id == (named[0] if len(named) == 1 else None)
-            assert state.counted == (recorded and (recorded.values, recorded.line, recorded.ts))
+            assert state.counted == recorded
             dropped = [each for each in run.rejected if each.event_name == feed]
             unplaced = [each for each in run.unplaced if each.event_name == feed]
             if run.unplaced_count == len(run.unplaced):

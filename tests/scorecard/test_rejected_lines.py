@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.render import card_markdown, lens_title, markdown, run_page, text
-from drive_trace.scorecard.summary import Rejected
+from drive_trace.scorecard.uncounted import Rejected, rejected_phrase
 from drive_trace.scorecard.verdict import headline
 from tests.scorecard.support import PASSED, card_of, event, graded, json_of, run_of
 from tests.support.fixtures import trace

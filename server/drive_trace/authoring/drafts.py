@@ -119,7 +119,7 @@ def outranked(draft: Draft, joined: JoinedFeed, now: str) -> Refused | None:
     later = joined.outranking(now)
     if later is None or later.state.counted is None:
         return None
-    _, line, ts = later.state.counted
+    line, ts = later.state.counted.line, later.state.counted.ts
     called = "grade" if draft.event.name == GRADE else "cost"
     return Refused(
         (
@@ -146,7 +146,7 @@ def erasures(draft: Draft, joined: JoinedFeed) -> Refused | None:
     decider = joined.deciding
     if decider is None or decider.state.counted is None:
         return None
-    values, line, _ = decider.state.counted
+    values, line = decider.state.counted.values, decider.state.counted.line
     where = f" of {decider.path}" if decider.state is not joined.own else ""
     erased = [name for name in nulls if values[name] is not None]
     return (

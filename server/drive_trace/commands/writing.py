@@ -13,10 +13,8 @@ import click
 from drive_trace.authoring.drafts import Refused
 from drive_trace.commands.completion import complete_files, complete_runs
 from drive_trace.commands.terminal import OutputError, give_up_output
-from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feed_state import FeedState
-from drive_trace.scorecard.lookalikes import lookalike_phrase
-from drive_trace.scorecard.summary import Rejected
+from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.storage.finding import LeftOut
 from drive_trace.storage.recording import Merged, record_feed
 from drive_trace.storage.run_files import around, files_beside, may_be_missed
@@ -281,7 +279,7 @@ def _counted_before(request: Request, recorded: Merged) -> tuple[Mapping[str, ob
     decider = recorded.before.deciding
     if decider is None or decider.state.counted is None:
         return {}, ""
-    values, line, _ = decider.state.counted
+    values, line = decider.state.counted.values, decider.state.counted.line
     is_own = decider.path == request.trace_file
     return values, f"line {line}" + ("" if is_own else f" of {printable(decider.path, 4096)}")
 

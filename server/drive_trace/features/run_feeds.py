@@ -11,14 +11,13 @@ from drive_trace.authoring.slots import Carried, Carrying, clock
 from drive_trace.features.code_actions.offers import CannotMake
 from drive_trace.features.runs import Joined, JoinedRun
 from drive_trace.scorecard.feed_state import (
-    Counted,
     FeedState,
     FileFeed,
     JoinedFeed,
-    counted_in,
     of_one_file,
 )
-from drive_trace.scorecard.summary import Recorded, RunSummary, dropped
+from drive_trace.scorecard.summary import Recorded, RunSummary, recorded_in
+from drive_trace.scorecard.uncounted import rejected_line
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import FlaggedLine
 from drive_trace.trace.structure import Scope
@@ -33,8 +32,8 @@ def feed_at(analysis: Analysis, scope: Scope, name: str, joined: Joined) -> Join
     counted, rejected = scope.feeds.get(name), scope.rejected_feed(name)
     own = FeedState(
         scope.run is not None,
-        counted_in(counted, number(counted)) if counted is not None else None,
-        (dropped(rejected, number(rejected)),) if isinstance(rejected, FlaggedLine) else (),
+        recorded_in(counted, number(counted)) if counted is not None else None,
+        (rejected_line(rejected, number(rejected)),) if isinstance(rejected, FlaggedLine) else (),
         (),
         scope.agent_id,
     )
@@ -76,8 +75,7 @@ def carrying(analysis: Analysis, joined: Joined) -> Carrying:
 
 
 def _feed_of(part: RunSummary, name: str) -> FeedState:
-    recorded: Recorded | None = part.correctness if name == GRADE else part.tokens
-    counted = Counted(recorded.values, recorded.line, recorded.ts) if recorded is not None else None
+    counted: Recorded | None = part.correctness if name == GRADE else part.tokens
     rejected = tuple(each for each in (*part.rejected, *part.unplaced) if each.feed == name)
     alike = tuple(each for each in part.unknown if each.meant == name)
     return FeedState(bool(part.event_count), counted, rejected, alike, None)

@@ -20,10 +20,8 @@ from drive_trace.scorecard.efficiency import (
     wall_clock,
 )
 from drive_trace.scorecard.finding_caveats import caveats_of, caveats_of_coverage
-from drive_trace.scorecard.lookalikes import UnknownEvent
 from drive_trace.scorecard.summary import (
     Recorded,
-    Rejected,
     RunSummary,
     TraceSummary,
     Unplaced,
@@ -31,6 +29,7 @@ from drive_trace.scorecard.summary import (
     unplaced_grades,
     without_copies,
 )
+from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
 from drive_trace.scorecard.verdict import Gate, Verdict, headline, judge, what_would_change_it
 from drive_trace.text.wording import plural
 from drive_trace.trace.times import latest_recorded

@@ -11,13 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
-from drive_trace.scorecard.summary import Rejected
-from drive_trace.text.wording import numbered_lines, plural
-from drive_trace.vocabulary import COST, GRADE
-
-MOST = 3
-"""So many lines or files are named at the most; ``lines`` has them all."""
-
 
 class CaveatCode(StrEnum):
     """What a caveat is about. Users meet these in JSON: they are added to, never renamed."""
@@ -142,22 +135,3 @@ def make_caveat(
     when = TABLE[code][1]
     qualifies = when is Qualifies.ALWAYS or (when is not Qualifies.NEVER and holds)
     return Caveat(code, short, message or short, qualifies, tuple(lines))
-
-
-def rejected_phrase(
-    rejected: Sequence[Rejected], most: int = MOST, others: str | None = None
-) -> str | None:
-    """``1 correctness line rejected (line 12), not counted``; None where nothing was. ``others``
-    stands before lines that are of no feed.
-    """
-    if not rejected:
-        return None
-    if others is None:
-        others = "other " * any(each.feed is not None for each in rejected)
-    kinds = {GRADE: "correctness line", COST: "token line", None: f"{others}line"}
-    phrases = []
-    for feed, kind in kinds.items():
-        lines = [each.line for each in rejected if each.feed == feed]
-        if lines:
-            phrases.append(f"{plural(len(lines), kind)} rejected ({numbered_lines(lines, most)})")
-    return f"{', '.join(phrases)}, not counted"

@@ -6,23 +6,25 @@ counts, but somebody may have meant it to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import NamedTuple, cast
 
-from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.copies import Number
-from drive_trace.scorecard.lookalikes import (
+from drive_trace.scorecard.order import may_be_after
+from drive_trace.scorecard.summary import Recorded, recorded_in
+from drive_trace.scorecard.uncounted import (
+    Rejected,
     UnknownEvent,
     lookalike_phrase,
     meant_feed,
+    rejected_line,
+    rejected_phrase,
     unknown_line,
 )
-from drive_trace.scorecard.order import may_be_after
-from drive_trace.scorecard.summary import Rejected, dropped
 from drive_trace.trace.index import Index, Run
-from drive_trace.trace.line import FlaggedLine, Line
+from drive_trace.trace.line import FlaggedLine
 from drive_trace.trace.times import is_later, latest_recorded
 from drive_trace.trace.values import values_of
 from drive_trace.vocabulary import ENVELOPE, EventType
@@ -30,23 +32,12 @@ from drive_trace.vocabulary import ENVELOPE, EventType
 _AGENT = "orchestrator_agent_id"
 
 
-class Counted(NamedTuple):
-    """The event of a feed that counts for a run."""
-
-    values: Mapping[str, object]
-    """Its payload."""
-    line: int
-    """From 1."""
-    ts: str
-    """When it was recorded."""
-
-
 class FeedState(NamedTuple):
     """What a trace says of one run's feed."""
 
     knows_run: bool
     """Whether the trace has a valid event of the run."""
-    counted: Counted | None
+    counted: Recorded | None
     """The last valid event of the feed."""
     rejected: tuple[Rejected, ...]
     """Lines that readers drop and that are of the run's feed, or may be, as where two events were
@@ -101,7 +92,7 @@ class JoinedFeed(NamedTuple):
 
     def outranking(self, ts: str) -> FileFeed | None:
         """The file whose event would still count if one of that moment were added now."""
-        added = self.own._replace(counted=Counted({}, 0, ts))
+        added = self.own._replace(counted=Recorded({}, ts, "", 0))
         files = [FileFeed(path, added if it is self.own else it) for path, it in self.files]
         decider = JoinedFeed(added, files).deciding
         return decider if decider is not None and decider.state is not added else None
@@ -129,14 +120,14 @@ class JoinedFeed(NamedTuple):
 
 
 def _is_after(
-    counted: Counted, state: FeedState, decider: FileFeed, each: Rejected | UnknownEvent
+    counted: Recorded, state: FeedState, decider: FileFeed, each: Rejected | UnknownEvent
 ) -> bool:
     own = state.counted.line if state.counted is not None else None
     is_latest = state is decider.state
     return may_be_after(each.line, each.ts, own, counted.ts, is_latest=is_latest)
 
 
-def _rival(path: str, own: Counted | None, counted: Counted) -> Iterator[Doubt]:
+def _rival(path: str, own: Recorded | None, counted: Recorded) -> Iterator[Doubt]:
     """Another file's event that may be later than the one that counts."""
     if own is None or own.values == counted.values or is_later(counted.ts, own.ts):
         return
@@ -154,7 +145,7 @@ def feed_state(index: Index, number: Number, feed: EventType, run_id: str) -> Fe
     counted = run.events(feed.name).last if run is not None else None
     dropped_lines = cast("Iterator[FlaggedLine]", chain.from_iterable(index.rejected.values()))
     rejected = [
-        dropped(line, number(line))
+        rejected_line(line, number(line))
         for line in dropped_lines
         if _is_rejected(line, feed, run_id) or _may_hide(line, feed, run_id)
     ]
@@ -166,7 +157,7 @@ def feed_state(index: Index, number: Number, feed: EventType, run_id: str) -> Fe
     ]
     return FeedState(
         run is not None,
-        counted_in(counted, number(counted)) if counted is not None else None,
+        recorded_in(counted, number(counted)) if counted is not None else None,
         tuple(sorted(rejected)),
         tuple(alike),
         _agent_of(run) if run is not None else None,
@@ -206,10 +197,3 @@ def _agent_of(run: Run) -> str | None:
             return None
         found, known = agent, f'"{_AGENT}":"{agent}"'
     return found
-
-
-def counted_in(line: Line, number: int) -> Counted:
-    """What an event of a feed says, given its number."""
-    assert line.event is not None
-    values = {name: line.fact(name) for name in line.event.fields if name not in ENVELOPE}
-    return Counted(values, number, line.text_fact("ts"))

@@ -6,17 +6,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from drive_trace.scorecard.caveats import (
-    MOST,
     Caveat,
     CaveatCode,
     LineRef,
     Unread,
     make_caveat,
-    rejected_phrase,
 )
 from drive_trace.scorecard.copies import Overlap
 from drive_trace.scorecard.efficiency import Efficiency, covered
-from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.scorecard.order import (
     IsAfter,
     after_grade,
@@ -25,12 +22,11 @@ from drive_trace.scorecard.order import (
     may_be_after,
     work_since,
 )
-from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary, Unplaced
+from drive_trace.scorecard.summary import MOST_UNPLACED, Recorded, RunSummary, Unplaced
+from drive_trace.scorecard.uncounted import MOST, Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.text.wording import listed, plural
 from drive_trace.vocabulary import COST, GRADE
 
-_NAMED = 10
-"""So many lines of unreadable runs are named at the most, as every run names them."""
 _ENDED = {"dispatch-start", "dispatch-end"}
 _CLOCKED = {"project-started", "project-closed"}
 _STARTED = {"dispatch-start", "round-start"}
@@ -219,7 +215,7 @@ def _of_unplaced(
         found = [each for each in after if each.is_alike == is_alike]
         if found:
             short = f"{plural(len(found), 'correctness line')} {what}, which may be of this run"
-            lines = [LineRef(each.path, each.line) for each in found[:_NAMED]]
+            lines = [LineRef(each.path, each.line) for each in found[:MOST_UNPLACED]]
             message = f"{short}: not counted, as in line {lines[0].line} of"
             caveat = make_caveat(code, short, message, holds=True, lines=lines)
             yield caveat._replace(others=(lines[0].path,))

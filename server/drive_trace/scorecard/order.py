@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from drive_trace.scorecard.copies import Noted, Overlap
-from drive_trace.scorecard.lookalikes import UnknownEvent
-from drive_trace.scorecard.summary import Recorded, Rejected, RunSummary, Worked
+from drive_trace.scorecard.summary import Recorded, RunSummary, Worked
+from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
 from drive_trace.trace.times import is_later, sortable
 from drive_trace.vocabulary import GRADE
 

@@ -9,9 +9,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator
 
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, QUALIFIED, RunScore, ScoreCard
-from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.efficiency import Efficiency, WallClock, covered
-from drive_trace.scorecard.lookalikes import UnknownEvent, lookalike_phrase
+from drive_trace.scorecard.uncounted import UnknownEvent, lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.verdict import Verdict, what_would_change_it
 from drive_trace.text.escaping import code, plain
 from drive_trace.text.spans import terminal_columns
@@ -211,12 +210,12 @@ def _in_lines(text: str, indent: str, width: int) -> list[str]:
     )
 
 
-def _by_file(found: Iterable[UnknownEvent], most: int = 3) -> Iterator[tuple[str, str]]:
+def _by_file(found: Iterable[UnknownEvent]) -> Iterator[tuple[str, str]]:
     by_path: dict[str, list[UnknownEvent]] = {}
     for each in found:
         by_path.setdefault(each.path, []).append(each)
     for path, same in by_path.items():
-        yield path, lookalike_phrase(same, most) or ""
+        yield path, lookalike_phrase(same) or ""
 
 
 def not_read(card: ScoreCard, name: Callable[[str], str], most: int = 10) -> Iterator[str]:

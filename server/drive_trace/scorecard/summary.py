@@ -4,60 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number
-from drive_trace.scorecard.lookalikes import UnknownEvent, unknown_lines
+from drive_trace.scorecard.uncounted import Rejected, UnknownEvent, rejected_lines, unknown_lines
 from drive_trace.tasks import Task, in_batches
 from drive_trace.trace.index import Index, Run, Work
-from drive_trace.trace.line import FlaggedLine, Line, run_of
-from drive_trace.trace.mentions import feed_named, feed_with_fields, time_in
+from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.times import sortable
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
+from drive_trace.vocabulary import COST, ENVELOPE, GRADE
 
-FEEDS = (GRADE, COST)
-
-_NAMED = 10
-"""So many lines of unreadable runs are named at the most; every run of the trace names them."""
+MOST_UNPLACED = 10
+"""A file's summary names at most so many lines whose run cannot be read, as every run names them.
+"""
 
 
 class Recorded(NamedTuple):
     """A feed's event that counts: the last one of the run in its trace."""
 
     values: Mapping[str, object]
+    """Its components."""
     ts: str
     path: str
     line: int
     """From 1."""
-
-
-class Rejected(NamedTuple):
-    """A line that the reader dropped."""
-
-    line: int
-    """From 1."""
-    event_name: str | None
-    """The line's event type, where it can be read."""
-    run_id: str | None = None
-    """The line's run, where it can be read."""
-    hides: str | None = None
-    """The feed whose name stands in the line somewhere, as where two were written on one line, or
-    else all whose fields do.
-    """
-    ts: str | None = None
-    """When it was recorded, where that can be read."""
-    is_alike: bool = False
-    """Whether it is by its fields alone that the line may be of a feed."""
-
-    @property
-    def feed(self) -> str | None:
-        """The feed that the line is of, or may be."""
-        return self.event_name if self.event_name in FEEDS else self.hides
-
-    @property
-    def may_be_work(self) -> bool:
-        """Whether nobody can rule out that it shows work, and no other caveat of a grade has it."""
-        return self.feed is None or (self.hides == COST and self.event_name is not None)
 
 
 class Unplaced(NamedTuple):
@@ -244,7 +214,7 @@ def unplaced_grades(trace: TraceSummary) -> Sequence[Unplaced]:
 
 def finding_unplaced(index: Index, number: Number, path: str = "") -> Task[Sequence[Unplaced]]:
     """The same of a trace that is not summed up, in steps."""
-    rejected = yield from _rejected(index.unplaced_feeds, number)
+    rejected = yield from rejected_lines(index.unplaced_feeds, number)
     unknown = yield from unknown_lines(_naming_no_run(index), number, path)
     return _unplaced_grades(path, rejected, unknown)
 
@@ -264,7 +234,7 @@ def _unplaced_grades(
     ]
     # What has no moment may be later than all.
     found.sort(key=lambda each: (each.ts is not None and sortable(each.ts)) or "~")
-    return found[-_NAMED:]
+    return found[-MOST_UNPLACED:]
 
 
 def summarize(
@@ -277,7 +247,7 @@ def summarize(
     orphans: list[Rejected] = []
     for run_id, lines in index.rejected.items():
         if run_id not in known:
-            orphans += yield from _rejected(lines, number)
+            orphans += yield from rejected_lines(lines, number)
     unknown = yield from unknown_lines(index.unknown, number, path)
     by_run: dict[str | None, list[UnknownEvent]] = {}
     for each in unknown:
@@ -286,10 +256,10 @@ def summarize(
     runs: list[RunSummary] = []
     for batch in in_batches(index.runs_in_order()):
         for run in batch:
-            worked = _worked(index, run, number, alone=alone)
-            summed = yield from _run_summary(index, run, number, path, worked)
             own = by_run.get(run.run_id, ())
-            runs.append(summed._replace(unknown=tuple(sorted((*own, *nobodys)))))
+            part = yield from _run_summary(index, run, number, path)
+            worked = _worked(index, run, number, alone=alone)
+            runs.append(part._replace(worked=worked, unknown=tuple(sorted((*own, *nobodys)))))
         yield
     return TraceSummary(path, tuple(runs), tuple(sorted(orphans)), unknown)
 
@@ -304,12 +274,12 @@ def summarize_part(
     own = (line for line in index.unknown if run_of(line) == run_id)
     unknown = yield from unknown_lines(own, number, path)
     if run is None:
-        rejected = yield from _rejected(index.rejected.get(run_id, ()), number)
+        rejected = yield from rejected_lines(index.rejected.get(run_id, ()), number)
         return without_events(path, run_id, rejected, unknown) if rejected or unknown else None
-    worked = _worked(index, run, number)
-    summed = yield from _run_summary(index, run, number, path, worked)
+    part = yield from _run_summary(index, run, number, path)
     nobodys = yield from unknown_lines(_naming_no_run(index), number, path)
-    return summed._replace(unknown=tuple(sorted((*unknown, *_may_be_any_run(nobodys)))))
+    unknown = tuple(sorted((*unknown, *_may_be_any_run(nobodys))))
+    return part._replace(worked=_worked(index, run, number), unknown=unknown)
 
 
 def _naming_no_run(index: Index) -> Iterable[Line]:
@@ -318,21 +288,20 @@ def _naming_no_run(index: Index) -> Iterable[Line]:
 
 def _may_be_any_run(nobodys: Iterable[UnknownEvent]) -> Sequence[UnknownEvent]:
     """The last of the lines that name no run and look like a feed's."""
-    return [each for each in nobodys if each.meant is not None][-_NAMED:]
+    return [each for each in nobodys if each.meant is not None][-MOST_UNPLACED:]
 
 
-def _run_summary(
-    index: Index, run: Run, number: Number, path: str, worked: Worked
-) -> Task[RunSummary]:
-    rejected = yield from _rejected(index.rejected.get(run.run_id, ()), number)
-    unplaced = yield from _rejected(index.unplaced_feeds[-_NAMED:], number)
+def _run_summary(index: Index, run: Run, number: Number, path: str) -> Task[RunSummary]:
+    """All but how the run was worked on, and the lines of unknown types."""
+    rejected = yield from rejected_lines(index.rejected.get(run.run_id, ()), number)
+    unplaced = yield from rejected_lines(index.unplaced_feeds[-MOST_UNPLACED:], number)
     return RunSummary(
         run_id=run.run_id,
         path=path,
         first_line=number(run.first_line),
         event_count=len(run),
-        correctness=_recorded(run, GRADE, CORRECTNESS_FIELDS, number, path),
-        tokens=_recorded(run, COST, TOKEN_FIELDS, number, path),
+        correctness=_last_recorded(run, GRADE, number, path),
+        tokens=_last_recorded(run, COST, number, path),
         started=_first_ts(run, "project-started"),
         closed=_first_ts(run, "project-closed"),
         dispatch_ms=run.dispatch_ms if run.events("dispatch-end") else None,
@@ -340,21 +309,22 @@ def _run_summary(
         ends=run.ends,
         rounds_per_dispatch=run.rounds_per_dispatch,
         rejected=rejected,
-        worked=worked,
         events=LiveEvents(lambda: run.event_ids, number),
         unplaced=unplaced,
         unplaced_count=len(index.unplaced_feeds),
     )
 
 
-def _recorded(
-    run: Run, name: str, fields: tuple[str, ...], number: Number, path: str
-) -> Recorded | None:
-    line = run.events(name).last
-    if line is None:
-        return None
-    values = {field: line.fact(field) for field in fields}
-    return Recorded(values, line.text_fact("ts"), path, number(line))
+def _last_recorded(run: Run, feed: str, number: Number, path: str) -> Recorded | None:
+    line = run.events(feed).last
+    return recorded_in(line, number(line), path) if line is not None else None
+
+
+def recorded_in(line: Line, number: int, path: str = "") -> Recorded:
+    """What an event of a feed records, given its number from 1."""
+    assert line.event is not None
+    values = {name: line.fact(name) for name in line.event.fields if name not in ENVELOPE}
+    return Recorded(values, line.text_fact("ts"), path, number)
 
 
 def _worked(index: Index, run: Run, number: Number, *, alone: bool = False) -> Worked:
@@ -387,26 +357,3 @@ def _nameless(index: Index, below: Line | None, number: Number) -> Nameless:
 def _first_ts(run: Run, name: str) -> str | None:
     line = run.events(name).first
     return line.text_fact("ts") if line is not None else None
-
-
-def _rejected(lines: Iterable[Line], number: Number) -> Task[tuple[Rejected, ...]]:
-    found: list[Rejected] = []
-    for batch in in_batches(cast("Iterable[FlaggedLine]", lines)):
-        found += [dropped(line, number(line)) for line in batch]
-        yield
-    return tuple(found)
-
-
-def dropped(line: FlaggedLine, number: int) -> Rejected:
-    """What is to be known of a rejected line."""
-    is_feed = line.event_name in FEEDS
-    named = None if is_feed else feed_named(line.text)
-    alike = None if is_feed or named else feed_with_fields(line.text)
-    return Rejected(
-        number,
-        line.event_name,
-        line.run_id,
-        hides=named or alike,
-        ts=time_in(line.text),
-        is_alike=alike is not None,
-    )

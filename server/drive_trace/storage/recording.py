@@ -24,10 +24,9 @@ from drive_trace.authoring.drafts import (
     outranked,
 )
 from drive_trace.scorecard.card import RunScore
-from drive_trace.scorecard.caveats import rejected_phrase
 from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
-from drive_trace.scorecard.lookalikes import lookalike_phrase
 from drive_trace.scorecard.scored_trace import ScoredTrace, score_joined
+from drive_trace.scorecard.uncounted import lookalike_phrase, rejected_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
 from drive_trace.storage.run_files import RunFiles, nearest_run, run_meant
 from drive_trace.storage.traces import Problem, read_bytes, records_of, why_not_utf8

@@ -1,0 +1,161 @@
+"""Lines that readers do not count: those that they reject, and those of unknown types.
+
+Some of them look like a feed's: somebody meant to grade a run, or to say what it cost. What the
+other lines of unknown types are, nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple, cast
+
+from drive_trace.scorecard.copies import Number
+from drive_trace.tasks import Task, in_batches
+from drive_trace.text.wording import first_of, numbered_lines, plural
+from drive_trace.trace.line import FlaggedLine, Line
+from drive_trace.trace.mentions import feed_named, feed_with_fields, time_in
+from drive_trace.vocabulary import COST, GRADE
+from drive_trace.vocabulary.slips import are_alike
+
+FEEDS = (GRADE, COST)
+MOST = 3
+"""A phrase names at most so many lines or files."""
+_LONGEST = 80
+
+
+class Rejected(NamedTuple):
+    """A line that readers reject."""
+
+    line: int
+    """From 1."""
+    event_name: str | None
+    """The line's event type, where it can be read."""
+    run_id: str | None = None
+    """The line's run, where it can be read."""
+    hides: str | None = None
+    """The feed whose name stands somewhere in the line, as where two events were written on one
+    line; else the feed whose fields all do.
+    """
+    ts: str | None = None
+    """When it was recorded, where that can be read."""
+    is_alike: bool = False
+    """Whether only its fields suggest that the line is of a feed."""
+
+    @property
+    def feed(self) -> str | None:
+        """The feed that the line is of, or may be."""
+        return self.event_name if self.event_name in FEEDS else self.hides
+
+    @property
+    def may_be_work(self) -> bool:
+        """Whether it may show work, and no other caveat of a grade has it."""
+        return self.feed is None or (self.hides == COST and self.event_name is not None)
+
+
+class UnknownEvent(NamedTuple):
+    """A line of an unknown type."""
+
+    path: str
+    line: int
+    """From 1."""
+    meant: str | None
+    """The feed's event that it looks like, if any."""
+    event_name: str
+    run_id: str | None
+    """The line's run, where it can be read."""
+    ts: str | None = None
+    """When it was recorded, where that can be read."""
+
+
+def rejected_lines(lines: Iterable[Line], number: Number) -> Task[tuple[Rejected, ...]]:
+    """What the scorecard needs to know of rejected lines."""
+    found: list[Rejected] = []
+    for batch in in_batches(cast("Iterable[FlaggedLine]", lines)):
+        found += [rejected_line(line, number(line)) for line in batch]
+        yield
+    return tuple(found)
+
+
+def rejected_line(line: FlaggedLine, number: int) -> Rejected:
+    """What the scorecard needs to know of a rejected line."""
+    is_feed = line.event_name in FEEDS
+    named = None if is_feed else feed_named(line.text)
+    alike = None if is_feed or named else feed_with_fields(line.text)
+    return Rejected(
+        number,
+        line.event_name,
+        line.run_id,
+        hides=named or alike,
+        ts=time_in(line.text),
+        is_alike=alike is not None,
+    )
+
+
+def unknown_lines(
+    lines: Iterable[Line], number: Number, path: str = ""
+) -> Task[tuple[UnknownEvent, ...]]:
+    """What the scorecard needs to know of lines of unknown types."""
+    found: list[UnknownEvent] = []
+    for batch in in_batches(cast("Iterable[FlaggedLine]", lines)):
+        found += [unknown_line(path, number(line), line) for line in batch]
+        yield
+    return tuple(found)
+
+
+def unknown_line(path: str, number: int, line: FlaggedLine) -> UnknownEvent:
+    """What the scorecard needs to know of a line of an unknown type."""
+    meant, ts = meant_feed(line), time_in(line.text)
+    return UnknownEvent(path, number, meant, line.event_name or "", line.run_id, ts)
+
+
+def meant_feed(line: FlaggedLine) -> str | None:
+    """The feed that a line of an unknown type was most likely meant for, if any: its type is a slip
+    of the feed's, or it has all fields of the feed.
+    """
+    return _meant_by(line.event_name or "") or feed_with_fields(line.text)
+
+
+@lru_cache(maxsize=1024)
+def _meant_by(name: str) -> str | None:
+    word = name[:_LONGEST].lower().replace("_", "-")
+    return next((feed for feed in FEEDS if _is_near(word, feed)), None)
+
+
+def _is_near(word: str, feed: str) -> bool:
+    # Compare the beginning by itself, too: many names end in "-recorded".
+    first = feed.partition("-")[0]
+    return are_alike(word[: len(first)], first) and are_alike(word, feed)
+
+
+def rejected_phrase(rejected: Sequence[Rejected], others: str | None = None) -> str | None:
+    """``1 correctness line rejected (line 12), not counted``; None where nothing was. ``others``
+    stands before lines that are of no feed.
+    """
+    if not rejected:
+        return None
+    if others is None:
+        others = "other " * any(each.feed is not None for each in rejected)
+    kinds = {GRADE: "correctness line", COST: "token line", None: f"{others}line"}
+    phrases = []
+    for feed, kind in kinds.items():
+        lines = [each.line for each in rejected if each.feed == feed]
+        if lines:
+            phrases.append(f"{plural(len(lines), kind)} rejected ({numbered_lines(lines, MOST)})")
+    return f"{', '.join(phrases)}, not counted"
+
+
+def lookalike_phrase(found: Sequence[UnknownEvent]) -> str | None:
+    """``line 12 of an unknown type looks like correctness-recorded; it does not count``; None where
+    nothing was found.
+    """
+    phrases = []
+    for feed in (COST, GRADE):
+        lines = [each.line for each in found if each.meant == feed]
+        if len(lines) == 1:
+            line = f"line {lines[0]} of an unknown type looks"
+            phrases.append(f"{line} like {feed}; it does not count")
+        elif lines:
+            named = f"lines {first_of(lines, MOST)} of unknown types look"
+            phrases.append(f"{named} like {feed}; they do not count")
+    return "; ".join(phrases) or None
