@@ -16,8 +16,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.commands import cli
 from drive_trace.scorecard.card import to_json
 from drive_trace.trace.document import Point
-from drive_trace.trace.layout import laid_out
-from drive_trace.trace.reading import read_lines
+from drive_trace.trace.reading import laid_out, read_lines
 from drive_trace.vocabulary import EVENTS
 
 FOLDER = os.environ.get("DRIVE_TRACE_CORPUS")

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
 
 from drive_trace.trace.reading import read_exactly
-from drive_trace.trace.typed import reader
+from drive_trace.trace.typed import event_decoder
 from drive_trace.vocabulary import EVENTS, FAMILY_MODULES
 
 ROOT = Path(__file__).parent.parent
@@ -96,7 +96,7 @@ def accepts(read: Callable[[str], object], text: str) -> bool:
 def test_the_fast_path_is_what_pydantic_makes_of_the_declarations() -> None:
     """Its types are msgspec's, for speed; pydantic's of the declarations must judge the same."""
     by_pydantic = {name: TypeAdapter(event.declared).validator for name, event in EVENTS.items()}
-    decode = reader(only_score=True).decode
+    decode = event_decoder(only_score=True).decode
     accepted = 0
     for text in LINES.read_text("utf-8").split("\n"):
         try:

@@ -30,10 +30,9 @@ from drive_trace.tasks import Task, finish, in_batches
 from drive_trace.text.spans import Span
 from drive_trace.trace.document import Document, Point
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import Line, Status, run_of
+from drive_trace.trace.line import Line, LineStatus, run_of
 from drive_trace.trace.places import resolve
-from drive_trace.trace.reading import read_lines
-from drive_trace.trace.values import values_of
+from drive_trace.trace.reading import read_lines, values_of
 
 _MANY = 2000
 """An edit of more lines is taken in by starting over, which costs less than line by line."""
@@ -223,7 +222,7 @@ def _counts(line: Line) -> bool:
     """Whether the scorecard depends on what a line says."""
     event = line.event
     if event is None:
-        return line.status is not Status.BLANK
+        return line.status is not LineStatus.BLANK
     return bool(event.is_feed or event.is_work or event.opens or event.closes)
 
 

@@ -18,9 +18,8 @@ from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import LeftOut, find_traces, omitted
 from drive_trace.storage.traces import Problem, read_trace
-from drive_trace.trace.line import REJECTING, Status, name_of
-from drive_trace.trace.reading import read_lines
-from drive_trace.trace.values import values_of
+from drive_trace.trace.line import REJECTING, LineStatus, name_of
+from drive_trace.trace.reading import read_lines, values_of
 
 TraceEvent = Annotated[vocabulary.TraceEvent, Field(discriminator="event_type")]
 """Any event: a dictionary, whose other fields follow from its ``event_type``. Type checkers narrow
@@ -77,7 +76,7 @@ def read(path: AnyPath) -> TraceFile:
         tuple(
             UnknownLine(number, name_of(line) or "")
             for number, line in lines
-            if line.status is Status.UNKNOWN
+            if line.status is LineStatus.UNKNOWN
         ),
     )
 

@@ -15,8 +15,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.formatting import format_document
 from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
-from drive_trace.trace.layout import laid_out
-from drive_trace.trace.reading import read_exactly
+from drive_trace.trace.reading import laid_out, read_exactly
 from drive_trace.vocabulary import EVENTS
 from tests.support import client_text
 from tests.support.changing import check_format, formatted

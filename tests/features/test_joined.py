@@ -9,7 +9,7 @@ from uuid import NAMESPACE_OID, uuid5
 from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score_run
-from drive_trace.trace.occurrences import run_id_of
+from drive_trace.trace.mentions import run_id_of
 from tests.support.fixtures import read, trace
 
 RUN = "shop"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from drive_trace.json_text import Kind, find_member, parse
+from drive_trace.json_text import NodeKind, find_member, parse
 
 
 def fields(text: str) -> dict[str, tuple[str, object] | None]:
@@ -131,11 +131,11 @@ def test_kinds_of_values() -> None:
     assert root is not None
     kinds = [member.value.kind for member in root.members if member.value is not None]
     assert kinds == [
-        Kind.OBJECT,
-        Kind.ARRAY,
-        Kind.STRING,
-        Kind.NUMBER,
-        Kind.BOOLEAN,
-        Kind.NULL,
-        Kind.BROKEN,
+        NodeKind.OBJECT,
+        NodeKind.ARRAY,
+        NodeKind.STRING,
+        NodeKind.NUMBER,
+        NodeKind.BOOLEAN,
+        NodeKind.NULL,
+        NodeKind.BROKEN,
     ]

@@ -164,7 +164,9 @@ def erasures(draft: Draft, joined: JoinedFeed) -> Refused | None:
 
 def cautions(record: str) -> list[str]:
     """The findings of a record that do not refuse it, each with its severity."""
-    return [f"{label}: {words}" for kind, label, words in _diagnoses(record) if kind not in REFUSED]
+    return [
+        f"{label}: {message}" for kind, label, message in _diagnoses(record) if kind not in REFUSED
+    ]
 
 
 def _not_merged(doubt: Doubt, joined: JoinedFeed, unnamed: list[str]) -> str:
@@ -185,7 +187,7 @@ def _not_merged(doubt: Doubt, joined: JoinedFeed, unnamed: list[str]) -> str:
 
 def _objections(record: str) -> list[str]:
     """Why a record is refused."""
-    return [words for kind, _, words in _diagnoses(record) if kind in REFUSED]
+    return [message for kind, _, message in _diagnoses(record) if kind in REFUSED]
 
 
 def _diagnoses(record: str) -> Iterator[tuple[DiagnosticKind, str, str]]:

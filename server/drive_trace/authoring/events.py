@@ -18,7 +18,7 @@ from drive_trace.authoring.slots import (
 )
 from drive_trace.authoring.values import slot_of
 from drive_trace.linter.edits import as_json
-from drive_trace.trace.structure import Opened, Scope
+from drive_trace.trace.scope import Opened, Scope
 from drive_trace.vocabulary import ENVELOPE, EVENTS, KINDS, LIFETIMES, Entity, EventType, OneOfShape
 
 _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]

@@ -26,7 +26,7 @@ _MOST_ROUNDS = 100
 _Key = tuple[object, ...]
 
 
-class _Edit(NamedTuple):
+class _RecordEdit(NamedTuple):
     """An edit of a record, which keeps its number when its line is read again."""
 
     record: int
@@ -35,14 +35,14 @@ class _Edit(NamedTuple):
     text: str
 
 
-class _Change(NamedTuple):
+class _Candidate(NamedTuple):
     """What a fix does."""
 
     code: str
     key: _Key
     """Names the fix among those of its line, also when that has changed elsewhere."""
     safe: bool
-    edits: tuple[_Edit, ...]
+    edits: tuple[_RecordEdit, ...]
 
 
 def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None = None) -> int:
@@ -98,7 +98,7 @@ def _fix_line(analysis: Analysis, line: Line, *, suggestions: bool) -> int:
     return fixed
 
 
-def _changes(analysis: Analysis, record: int, *, suggestions: bool) -> Iterator[_Change]:
+def _changes(analysis: Analysis, record: int, *, suggestions: bool) -> Iterator[_Candidate]:
     """The fix to try for each finding of a line."""
     number = analysis.document.number
     for finding in analysis.findings_of(analysis.document.lines[record]):
@@ -109,10 +109,10 @@ def _changes(analysis: Analysis, record: int, *, suggestions: bool) -> Iterator[
         if fix is not None:
             if any(_loses_bytes(analysis, edit) for edit in fix.edits):
                 continue
-            edits = (_Edit(number(line), *span, text) for line, span, text in fix.edits)
+            edits = (_RecordEdit(number(line), *span, text) for line, span, text in fix.edits)
             code = finding.rule.code
             key = (code, finding.place, fix.title)
-            yield _Change(code, key, fix.safe, tuple(sorted(edits)))
+            yield _Candidate(code, key, fix.safe, tuple(sorted(edits)))
 
 
 def _loses_bytes(analysis: Analysis, edit: Edit) -> bool:
@@ -128,11 +128,11 @@ def _loses_bytes(analysis: Analysis, edit: Edit) -> bool:
     return bool(takes_next and after < len(lines) and isinstance(lines[after].text, BrokenText))
 
 
-def _apart(changes: Iterable[_Change], record: int) -> Sequence[_Change]:
+def _apart(changes: Iterable[_Candidate], record: int) -> Sequence[_Candidate]:
     """Those of a line's changes that do not touch each other; one that changes other lines too
     is made alone.
     """
-    batch: list[_Change] = []
+    batch: list[_Candidate] = []
     taken: list[tuple[int, int]] = []
     for change in changes:
         if any(edit.record != record for edit in change.edits):
@@ -153,16 +153,16 @@ def _touches(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
     )
 
 
-def _try(analysis: Analysis, record: int, batch: Sequence[_Change], refused: set[_Key]) -> int:
+def _try(analysis: Analysis, record: int, batch: Sequence[_Candidate], refused: set[_Key]) -> int:
     """Make changes of a line, as many as keep the promises, and say how many those are.
 
     Where they do not all, the halves are tried, and no more once some were made: the others'
     places hold no longer. A change that does not alone is refused.
     """
-    total, before = analysis.finding_count, _Seen.of(analysis, record, 1)
+    total, before = analysis.finding_count, _RecordState.of(analysis, record, 1)
     made = [_make(analysis, *edits) for edits in _by_record(batch)]
     size = next((each.size for each in made if each.start.record == record), 1)
-    gain, after = total - analysis.finding_count, _Seen.of(analysis, record, size)
+    gain, after = total - analysis.finding_count, _RecordState.of(analysis, record, size)
     if _is_progress(batch, gain, before, after):
         return len(batch)
     for each in reversed(made):
@@ -176,7 +176,7 @@ def _try(analysis: Analysis, record: int, batch: Sequence[_Change], refused: set
     )
 
 
-class _Seen(NamedTuple):
+class _RecordState(NamedTuple):
     """What there is to say of some records."""
 
     codes: Counter[str]
@@ -187,7 +187,7 @@ class _Seen(NamedTuple):
     """The runs that they belong to, as far as that can be read, and that are CORRECT."""
 
     @classmethod
-    def of(cls, analysis: Analysis, record: int, size: int) -> _Seen:
+    def of(cls, analysis: Analysis, record: int, size: int) -> _RecordState:
         lines = analysis.document.lines[record : record + size]
         findings = (each for line in lines for each in analysis.findings_of(line))
         codes = Counter(each.rule.code for each in findings)
@@ -201,7 +201,9 @@ def _is_correct(analysis: Analysis, run_id: str) -> bool:
     return run is not None and run.gate.verdict is Verdict.CORRECT
 
 
-def _is_progress(batch: Sequence[_Change], gain: int, before: _Seen, after: _Seen) -> bool:
+def _is_progress(
+    batch: Sequence[_Candidate], gain: int, before: _RecordState, after: _RecordState
+) -> bool:
     """Whether changes may stay that took away ``gain`` findings of the trace.
 
     A suggestion must take away its own. Alone it may lead to another one in its stead, where
@@ -218,9 +220,9 @@ def _is_progress(batch: Sequence[_Change], gain: int, before: _Seen, after: _See
     return gain >= len(batch) and after.codes <= before.codes - own
 
 
-def _by_record(batch: Iterable[_Change]) -> Iterator[tuple[int, list[_Edit]]]:
+def _by_record(batch: Iterable[_Candidate]) -> Iterator[tuple[int, list[_RecordEdit]]]:
     """The edits of changes, the last record first, so that the numbers of the others stay."""
-    edits: dict[int, list[_Edit]] = {}
+    edits: dict[int, list[_RecordEdit]] = {}
     for change in batch:
         for edit in change.edits:
             edits.setdefault(edit.record, []).append(edit)
@@ -228,7 +230,7 @@ def _by_record(batch: Iterable[_Change]) -> Iterator[tuple[int, list[_Edit]]]:
         yield record, sorted(edits[record])
 
 
-class _Made(NamedTuple):
+class _AppliedEdit(NamedTuple):
     """What was put in place of a record, and what stood there."""
 
     start: Point
@@ -244,7 +246,7 @@ class _Made(NamedTuple):
         analysis.edit(self.start, end, self.before)
 
 
-def _make(analysis: Analysis, record: int, edits: Sequence[_Edit]) -> _Made:
+def _make(analysis: Analysis, record: int, edits: Sequence[_RecordEdit]) -> _AppliedEdit:
     """Make the edits of one record; one that ends behind the line's end takes its newline too."""
     lines = analysis.document.lines
     before = lines[record].text
@@ -258,6 +260,6 @@ def _make(analysis: Analysis, record: int, edits: Sequence[_Edit]) -> _Made:
     start = Point(record, 0)
     if takes_newline:
         analysis.edit(start, Point(record + 1, 0), text)
-        return _Made(start, text, f"{before}\n", text.count("\n"))
+        return _AppliedEdit(start, text, f"{before}\n", text.count("\n"))
     analysis.edit(start, Point(record, len(before)), text)
-    return _Made(start, text, before, text.count("\n") + 1)
+    return _AppliedEdit(start, text, before, text.count("\n") + 1)

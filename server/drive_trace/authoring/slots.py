@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.trace.line import Line
-from drive_trace.trace.structure import Scope
+from drive_trace.trace.scope import Scope
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, FieldType, Lifetime
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]

@@ -19,7 +19,7 @@ from drive_trace.authoring.slots import (
     open_slot,
 )
 from drive_trace.trace.line import Line
-from drive_trace.trace.structure import Scope
+from drive_trace.trace.scope import Scope
 from drive_trace.trace.times import in_words, milliseconds_between
 from drive_trace.vocabulary import (
     ENVELOPE,

@@ -8,12 +8,13 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.positions import range_of
-from drive_trace.json_text.strings import strings_named
+from drive_trace.json_text.lexemes import strings_named
 from drive_trace.tasks import Task
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, event_of
-from drive_trace.trace.occurrences import Named, declarations, first_of_run, named_at, run_id_of
+from drive_trace.trace.mentions import run_id_of
+from drive_trace.trace.occurrences import NamedEntity, declarations, first_of_run, named_at
 from drive_trace.trace.places import Part, Place, path_at, resolve
 from drive_trace.vocabulary import LIFETIMES, Entity
 
@@ -23,7 +24,7 @@ MOST = 100
 """Starts of one thing that are offered: two are a mistake already."""
 
 
-def leading(analysis: Analysis, point: Point) -> tuple[Named, Span] | None:
+def leading(analysis: Analysis, point: Point) -> tuple[NamedEntity, Span] | None:
     """What a point leads to, and the token there. An event's type leads to what the event belongs
     to: the start of its round, dispatch or slice, else of its run.
     """
@@ -33,7 +34,7 @@ def leading(analysis: Analysis, point: Point) -> tuple[Named, Span] | None:
 
 def definition(
     analysis: Analysis,
-    named: Named,
+    named: NamedEntity,
     uri: str,
     encoding: PositionEncoding,
     origin: types.Range | None,
@@ -67,7 +68,7 @@ def begins_run(analysis: Analysis, point: Point) -> bool:
     return first_of_run(analysis.index, found[0].value) is line
 
 
-def _above(line: Line, offset: int) -> tuple[Named, Span] | None:
+def _above(line: Line, offset: int) -> tuple[NamedEntity, Span] | None:
     """What the event whose type stands at an offset belongs to, itself apart."""
     place = path_at(line.text, offset)
     if place != Place(Part.VALUE, ("event_type",)):
@@ -80,5 +81,5 @@ def _above(line: Line, offset: int) -> tuple[Named, Span] | None:
         field = LIFETIMES[entity].field
         if event.opens is not entity and field in event.fields:
             for value, _ in strings_named(line.text, field):
-                return Named(entity, run_id, value), origin
-    return Named(Entity.RUN, run_id, run_id), origin
+                return NamedEntity(entity, run_id, value), origin
+    return NamedEntity(Entity.RUN, run_id, run_id), origin

@@ -14,7 +14,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.options import LinkOptions
 from drive_trace.features.positions import plain_range
 from drive_trace.features.raw_json import JsonText, dumps
-from drive_trace.json_text.strings import strings_named
+from drive_trace.json_text.lexemes import strings_named
 from drive_trace.tasks import Task, in_batches
 from drive_trace.text.escaping import plain
 from drive_trace.text.spans import PositionEncoding, Span

@@ -13,7 +13,7 @@ from drive_trace.features.text_edits import TextChange, as_edits, of_record
 from drive_trace.tasks import Task, in_batches
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
-from drive_trace.trace.layout import laid_out
+from drive_trace.trace.reading import laid_out
 
 _FEW = 2000
 """Of so many lines an edit is no larger than what changes; of more, whole lines are put in."""

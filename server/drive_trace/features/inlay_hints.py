@@ -21,9 +21,9 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.text.wording import compact, duration
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import Line, Status, event_of
+from drive_trace.trace.line import Line, LineStatus, event_of
 from drive_trace.trace.places import Part, Place, pair_at, syntax_of
-from drive_trace.trace.values import values_of
+from drive_trace.trace.reading import values_of
 from drive_trace.vocabulary import FieldType
 
 MOST_LINES = 1000
@@ -110,7 +110,7 @@ def _values(line: Line) -> Mapping[str, object]:
     """The fields of a line, as far as it can be read."""
     if line.event is not None:
         return values_of(line)
-    data = syntax_of(line.text).to_python() if line.status is Status.INVALID else None
+    data = syntax_of(line.text).to_python() if line.status is LineStatus.INVALID else None
     return data if isinstance(data, dict) else {}
 
 

@@ -16,7 +16,7 @@ from drive_trace.features.run_feeds import carrying, feed_at
 from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding
-from drive_trace.trace.structure import Scope, scope_at
+from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import EVENTS
 
 

@@ -9,12 +9,12 @@ from typing import NamedTuple, cast
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.runs import Joined, of_one_file
-from drive_trace.json_text.strings import strings_named
+from drive_trace.json_text.lexemes import strings_named
 from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict
 from drive_trace.tasks import Task, in_batches
 from drive_trace.text.escaping import plain
 from drive_trace.text.wording import compact, duration, plural
-from drive_trace.trace.line import REJECTING, FlaggedLine, Line, Status, event_of
+from drive_trace.trace.line import REJECTING, FlaggedLine, Line, LineStatus, event_of
 from drive_trace.trace.structure import Home, homes
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import (
@@ -74,7 +74,7 @@ def outline(analysis: Analysis) -> Task[Outline]:
     within = enumerate(zip(lines, homes(analysis.index, lines), strict=True))
     for batch in in_batches(within):
         for record, (line, home) in batch:
-            if line.status is Status.BLANK:
+            if line.status is LineStatus.BLANK:
                 continue
             if home is not known:
                 known, chain = home, _chain(roots, nodes, home, chain, record)
@@ -267,7 +267,7 @@ def label_of_line(line: Line) -> Label:
 
 def _label_of_flagged(line: FlaggedLine) -> Label:
     name = plain(line.event_name or "", _MOST).strip() or "line"
-    if line.status is Status.UNKNOWN:
+    if line.status is LineStatus.UNKNOWN:
         return Label(name, "not in the vocabulary")
     codes = dict.fromkeys(each.kind for each in line.diagnostics if each.kind in REJECTING)
     return Label(f"⚠ {name} · rejected", ", ".join(codes))

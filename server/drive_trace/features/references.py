@@ -14,12 +14,12 @@ from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.tasks import Task, in_batches
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
-from drive_trace.trace.occurrences import Named, Role, named_at, occurrences, occurrences_near
+from drive_trace.trace.occurrences import NamedEntity, Role, named_at, occurrences, occurrences_near
 
 
 def references(
     analysis: Analysis,
-    named: Named,
+    named: NamedEntity,
     uri: str,
     encoding: PositionEncoding,
     *,

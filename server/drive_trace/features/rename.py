@@ -18,7 +18,7 @@ from drive_trace.tasks import Task
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.text.wording import shown
 from drive_trace.trace.document import Point
-from drive_trace.trace.occurrences import Named, named_at, occurrences, taken
+from drive_trace.trace.occurrences import NamedEntity, named_at, occurrences, taken
 from drive_trace.trace.places import inside
 from drive_trace.vocabulary import LIFETIMES, Entity
 
@@ -56,7 +56,7 @@ def rename(
     return (yield from rename_named(analysis, found[0], new_name, encoding))
 
 
-def run_to_rename(analysis: Analysis, point: Point) -> Named | None:
+def run_to_rename(analysis: Analysis, point: Point) -> NamedEntity | None:
     """The run that a point names, which other files may name, too."""
     found = _named(analysis, point)
     return found[0] if found is not None and found[0].entity is Entity.RUN else None
@@ -64,7 +64,7 @@ def run_to_rename(analysis: Analysis, point: Point) -> Named | None:
 
 def rename_named(
     analysis: Analysis,
-    named: Named,
+    named: NamedEntity,
     new_name: str,
     encoding: PositionEncoding,
     annotation: str | None = None,
@@ -84,13 +84,13 @@ def rename_named(
     return (yield from as_edits(analysis.document, replacements, encoding, annotation))
 
 
-def _named(analysis: Analysis, point: Point) -> tuple[Named, Span] | None:
+def _named(analysis: Analysis, point: Point) -> tuple[NamedEntity, Span] | None:
     found = named_at(analysis.document.lines[point.record], point.offset)
     can_rename = found is not None and found[0].entity in _CAN_RENAME and found[0].value
     return found if can_rename else None
 
 
-def _merges(number: int, named: Named, new_name: str) -> str:
+def _merges(number: int, named: NamedEntity, new_name: str) -> str:
     what = named.entity.value
     return (
         f"Line {number} names a {what} {shown(new_name)} already: "

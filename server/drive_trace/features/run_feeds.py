@@ -20,7 +20,7 @@ from drive_trace.scorecard.summary import Recorded, RunSummary, recorded_in
 from drive_trace.scorecard.uncounted import rejected_line
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import FlaggedLine
-from drive_trace.trace.structure import Scope
+from drive_trace.trace.scope import Scope
 from drive_trace.vocabulary import GRADE
 
 

@@ -22,8 +22,8 @@ from drive_trace.scorecard.verdict import NO_SIGNAL
 from drive_trace.text.escaping import code, plain, printable
 from drive_trace.text.wording import plural
 from drive_trace.trace.document import Point
-from drive_trace.trace.occurrences import run_id_of
-from drive_trace.trace.structure import scope_at
+from drive_trace.trace.mentions import run_id_of
+from drive_trace.trace.scope import scope_at
 
 _MOST = 8
 """Files that are named; a hover is small."""

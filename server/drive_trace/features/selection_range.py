@@ -10,11 +10,10 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.json_text import Kind, Node
+from drive_trace.json_text import Node, NodeKind
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
-from drive_trace.trace.index import earliest, latest
-from drive_trace.trace.line import Line
+from drive_trace.trace.line import Line, earliest, latest
 from drive_trace.trace.places import Part, Place, resolve, syntax_of
 from drive_trace.trace.structure import Home, home_of, lines_naming, slice_around
 from drive_trace.vocabulary import LIFETIMES, Entity
@@ -98,7 +97,7 @@ def _within(text: str, offset: int) -> Iterator[Span]:
     node = syntax_of(text).root
     while node is not None:
         yield node.span
-        if node.kind is Kind.STRING and node.span.end - node.span.start > 1:
+        if node.kind is NodeKind.STRING and node.span.end - node.span.start > 1:
             inner = Span(node.span.start + 1, node.span.end - 1)
             if inner.start <= offset <= inner.end:
                 yield inner

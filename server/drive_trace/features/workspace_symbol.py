@@ -14,10 +14,10 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.text.spans import PositionEncoding, units_before
 from drive_trace.trace.document import Document, Point
-from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Part, Place, resolve
 from drive_trace.trace.reading import read_lines
+from drive_trace.trace.run_index import RunIndex
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 MOST = 200
@@ -112,7 +112,7 @@ class _Start(NamedTuple):
     line: Line
 
 
-def _starts(run: Run) -> Iterator[_Start]:
+def _starts(run: RunIndex) -> Iterator[_Start]:
     yield _Start(run.run_id, Entity.RUN, run.run_id, run.first_line)
     for entity in (Entity.SLICE, Entity.DISPATCH):
         of = LIFETIMES[entity]
@@ -125,7 +125,7 @@ def _starts(run: Run) -> Iterator[_Start]:
                 yield _Start(name or identity, entity, identity, line)
 
 
-def _named(analysis: Analysis, run: Run, start: _Start) -> SymbolName:
+def _named(analysis: Analysis, run: RunIndex, start: _Start) -> SymbolName:
     document = analysis.document
     line = document.protocol_line(document.number(start.line))
     return SymbolName(start.name, start.entity, start.id, run.run_id, line, start.line.text)

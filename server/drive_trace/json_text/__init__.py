@@ -7,9 +7,9 @@ length only. It accepts exactly what JavaScript's ``JSON.parse`` accepts.
 from __future__ import annotations
 
 from drive_trace.json_text.nodes import (
-    Kind,
     Member,
     Node,
+    NodeKind,
     ProblemKind,
     Repair,
     Syntax,
@@ -18,9 +18,9 @@ from drive_trace.json_text.nodes import (
 )
 
 __all__ = [
-    "Kind",
     "Member",
     "Node",
+    "NodeKind",
     "ProblemKind",
     "Repair",
     "Syntax",

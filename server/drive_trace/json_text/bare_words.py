@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from drive_trace.json_text.nodes import Kind, Node, ProblemKind
+from drive_trace.json_text.nodes import Node, NodeKind, ProblemKind
 from drive_trace.json_text.pairs import SCALAR_WORD, number, scalar
 from drive_trace.json_text.problems import Report, quote
 
@@ -58,23 +58,23 @@ def value_of(word: str, span: Span, report: Report) -> Node:
             "Replace with null",
             (span, "null"),
         )
-        return Node(Kind.BROKEN, span, word)
+        return Node(NodeKind.BROKEN, span, word)
     if GROUPED_NUMBER.fullmatch(word):
         plain = word.replace(",", "").lstrip("+")
         message = f"{quote(word)} is not JSON: a number takes no thousands separators"
         report.add(ProblemKind.MALFORMED_NUMBER, span, message, _AS_NUMBER, (span, plain))
-        return Node(Kind.NUMBER, span, number(plain))
+        return Node(NodeKind.NUMBER, span, number(plain))
     if word in GAPS:
         message = f"{quote(word)} is still to be filled in, with a number"
         report.add(ProblemKind.MISSING_VALUE, span, message)
-        return Node(Kind.BROKEN, span, word)
+        return Node(NodeKind.BROKEN, span, word)
     odd = _ODD_NUMBER.fullmatch(word)
     if odd is not None and (odd["whole"] or odd["part"]):
         return _odd_number(odd, span, report)
     if _OTHER_NUMBER.fullmatch(word):
         message = f"{quote(word)} is not a JSON number: write it in decimal digits alone"
         report.add(ProblemKind.MALFORMED_NUMBER, span, message)
-        return Node(Kind.BROKEN, span, word)
+        return Node(NodeKind.BROKEN, span, word)
     report.add(
         ProblemKind.UNQUOTED_VALUE,
         span,
@@ -82,7 +82,7 @@ def value_of(word: str, span: Span, report: Report) -> Node:
         "Put double quotes around it",
         (span, json.dumps(word, ensure_ascii=False)),
     )
-    return Node(Kind.BROKEN, span, word)
+    return Node(NodeKind.BROKEN, span, word)
 
 
 def _odd_number(odd: re.Match[str], span: Span, report: Report) -> Node:
@@ -101,9 +101,9 @@ def _odd_number(odd: re.Match[str], span: Span, report: Report) -> Node:
     message = f"{quote(odd[0])} is not JSON: a number {cause}"
     if exponent and not exponent[-1].isdigit():
         report.add(ProblemKind.MALFORMED_NUMBER, span, message)
-        return Node(Kind.BROKEN, span, odd[0])
+        return Node(NodeKind.BROKEN, span, odd[0])
     whole = odd["whole"].lstrip("0") or "0"
     part = f".{odd['part']}" if odd["part"] else ""
     plain = f"{odd['sign'].replace('+', '')}{whole}{part}{exponent}"
     report.add(ProblemKind.MALFORMED_NUMBER, span, message, _AS_NUMBER, (span, plain))
-    return Node(Kind.NUMBER, span, number(plain))
+    return Node(NodeKind.NUMBER, span, number(plain))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from drive_trace.text.spans import Span
 
 
-class Kind(StrEnum):
+class NodeKind(StrEnum):
     """What a value is; ``BROKEN`` is text that stands for a value and is none."""
 
     OBJECT = "object"
@@ -51,7 +51,7 @@ class Node:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: NodeKind,
         span: Span,
         value: str | float | None = None,
         members: DeferredMembers | None = None,
@@ -197,12 +197,12 @@ def to_python(root: Node) -> object:
     while waiting:
         node, container, key = waiting.pop()
         value: object = node.value
-        if node.kind is Kind.OBJECT:
+        if node.kind is NodeKind.OBJECT:
             last = {m.key: m.value for m in node.members if m.value is not None}
             # Filled at once, so that keys keep their order; then each is replaced.
             value = fields = dict.fromkeys(last, value)
             waiting.extend((child, fields, name) for name, child in last.items())
-        elif node.kind is Kind.ARRAY:
+        elif node.kind is NodeKind.ARRAY:
             value = elements = list[object]()
             waiting.extend((child, elements, "") for child in reversed(node.items))
         if isinstance(container, list):

@@ -2,7 +2,7 @@ r"""Pairs of an object that are JSON and nothing else: nearly all of a trace is 
 
 Facts (ECMA-262, JSON.parse; RFC 8259): white space is space, tab, ``\n`` and
 ``\r``; strings hold no character below U+0020; surrogates need no partner.
-One regex passes over a run of pairs, and :class:`Run` takes it apart when someone
+One regex passes over a run of pairs, and :class:`PairRun` takes it apart when someone
 asks. Nothing that a regex has given up on is tried again, so the time grows with
 the length of the record whatever it holds.
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from drive_trace.json_text.nodes import Kind, Member, Node
+from drive_trace.json_text.nodes import Member, Node, NodeKind
 from drive_trace.text.spans import Span
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ _ESCAPE_OR_PAIR = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _MOST_SEARCHES = 4
 _LITERALS = {
-    "true": (Kind.BOOLEAN, True),
-    "false": (Kind.BOOLEAN, False),
-    "null": (Kind.NULL, None),
+    "true": (NodeKind.BOOLEAN, True),
+    "false": (NodeKind.BOOLEAN, False),
+    "null": (NodeKind.NULL, None),
 }
 
 
-class Run:
+class PairRun:
     """Pairs that stand one after the other in an object, known to be sound.
 
     ``last_value`` is where the value begins that the run ends with, or -1 when it
@@ -103,23 +103,23 @@ class Run:
     def _value(self, word: str, span: Span) -> Node:
         start, end = span.start + 1, span.end - 1
         if word[0] == "{":
-            return object_of(span, [Run(self.text, _skip(self.text, start), end, -1)])
+            return object_of(span, [PairRun(self.text, _skip(self.text, start), end, -1)])
         if word[0] == "[":
             items = _SCALARS.finditer(self.text, start, end)
             return Node(
-                Kind.ARRAY,
+                NodeKind.ARRAY,
                 span,
                 items=tuple([scalar(each[0], Span(*each.span())) for each in items]),
             )
         return scalar(word, span)
 
 
-def run_at(text: str, at: int) -> Run | None:
+def run_at(text: str, at: int) -> PairRun | None:
     """The run that begins here: as many pairs as may be, a thousand at most."""
     found = _RUN.match(text, at)
     if found is None or found.end() == found.start(1):
         return None
-    return Run(text, found.start(1), found.end(), found.start(2))
+    return PairRun(text, found.start(1), found.end(), found.start(2))
 
 
 class _Parts:
@@ -131,7 +131,7 @@ class _Parts:
 
     __slots__ = ("_all", "_by_key", "_searches", "parts")
 
-    def __init__(self, parts: list[Run | Member]) -> None:
+    def __init__(self, parts: list[PairRun | Member]) -> None:
         self.parts = parts
         self._all: tuple[Member, ...] | None = None
         self._by_key: dict[str, list[Member]] | None = None
@@ -141,7 +141,7 @@ class _Parts:
         if self._all is None:
             members: list[Member] = []
             for part in self.parts:
-                members += part.members() if isinstance(part, Run) else [part]
+                members += part.members() if isinstance(part, PairRun) else [part]
             self._all = tuple(members)
         return self._all
 
@@ -158,16 +158,16 @@ class _Parts:
     def _search(self, key: str) -> list[Member]:
         members: list[Member] = []
         for part in self.parts:
-            if isinstance(part, Run):
+            if isinstance(part, PairRun):
                 members += part.named(key)
             elif part.key == key:
                 members.append(part)
         return members
 
 
-def object_of(span: Span, parts: list[Run | Member]) -> Node:
+def object_of(span: Span, parts: list[PairRun | Member]) -> Node:
     """The node of an object that was read in parts."""
-    return Node(Kind.OBJECT, span, None, _Parts(parts) if parts else None)
+    return Node(NodeKind.OBJECT, span, None, _Parts(parts) if parts else None)
 
 
 def _skip(text: str, at: int) -> int:
@@ -178,8 +178,8 @@ def _skip(text: str, at: int) -> int:
 def scalar(word: str, span: Span) -> Node:
     """The node of a JSON string, a number, ``true``, ``false`` or ``null``."""
     if word[0] == '"':
-        return Node(Kind.STRING, span, unescape(word[1:-1]))
-    kind, value = _LITERALS.get(word) or (Kind.NUMBER, number(word))
+        return Node(NodeKind.STRING, span, unescape(word[1:-1]))
+    kind, value = _LITERALS.get(word) or (NodeKind.NUMBER, number(word))
     return Node(kind, span, value)
 
 

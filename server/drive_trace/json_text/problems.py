@@ -6,7 +6,7 @@ import json
 import re
 from operator import attrgetter
 
-from drive_trace.json_text.nodes import Kind, Node, ProblemKind, Repair, SyntaxProblem
+from drive_trace.json_text.nodes import Node, NodeKind, ProblemKind, Repair, SyntaxProblem
 from drive_trace.json_text.pairs import WHITESPACE
 from drive_trace.text.escaping import visible
 from drive_trace.text.spans import Span
@@ -193,7 +193,7 @@ class Report:
 
     def comma_behind(self, root: Node | None, comma: Span) -> None:
         """A comma behind a whole value: behind any but an object, more of an array follows."""
-        if root is None or root.kind is Kind.OBJECT:
+        if root is None or root.kind is NodeKind.OBJECT:
             self.trailing_comma(comma)
         else:
             self.spread(root.span, is_start=False)

@@ -12,11 +12,11 @@ import re
 from enum import Enum, auto
 
 from drive_trace.json_text.bare_words import value_of
-from drive_trace.json_text.nodes import Kind, Member, Node, ProblemKind, SyntaxProblem
-from drive_trace.json_text.pairs import SCALAR_WORD, WHITESPACE, Run, object_of, run_at
+from drive_trace.json_text.lexemes import INSIDE
+from drive_trace.json_text.nodes import Member, Node, NodeKind, ProblemKind, SyntaxProblem
+from drive_trace.json_text.pairs import SCALAR_WORD, WHITESPACE, PairRun, object_of, run_at
 from drive_trace.json_text.problems import Report, no_record_at_all, quote
-from drive_trace.json_text.strings import INSIDE
-from drive_trace.json_text.tokens import Place, Token, Tokens
+from drive_trace.json_text.tokens import Token, TokenPlace, Tokens
 from drive_trace.text.spans import Span
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
@@ -38,7 +38,7 @@ class _Expect(Enum):
     END = auto()
 
 
-class _Frame:
+class _OpenValue:
     """An object or array that is open."""
 
     __slots__ = ("brace", "comma", "is_object", "items", "key", "parts", "start")
@@ -48,7 +48,7 @@ class _Frame:
         self.is_object = is_object
         self.brace = brace
         # Made when there is something to hold: a hostile line opens a million frames.
-        self.parts: list[Run | Member] | None = None
+        self.parts: list[PairRun | Member] | None = None
         self.items: list[Node] | None = None
         self.key: tuple[str, Span] | None = None
         self.comma: Span | None = None
@@ -62,7 +62,7 @@ class _Frame:
             self.add_part(Member(*self.key, node))
         self.key = None
 
-    def add_part(self, part: Run | Member) -> None:
+    def add_part(self, part: PairRun | Member) -> None:
         self.parts = self.parts or []
         self.parts.append(part)
 
@@ -72,7 +72,7 @@ class _Frame:
         span = Span(self.start, end)
         if self.is_object:
             return object_of(span, self.parts or [])
-        return Node(Kind.ARRAY, span, items=tuple(self.items or ()))
+        return Node(NodeKind.ARRAY, span, items=tuple(self.items or ()))
 
 
 def read(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
@@ -92,7 +92,7 @@ class _Reader:
         self.text = text
         self.report = Report(text)
         self.tokens = Tokens(text, self.report)
-        self.frames: list[_Frame] = []
+        self.frames: list[_OpenValue] = []
         self.root: Node | None = None
         self.expect = _Expect.VALUE
         self.last = _NO_TOKEN
@@ -152,23 +152,25 @@ class _Reader:
             self.last = Token("word", end)
             self.expect = _Expect.COMMA
 
-    def _place(self) -> Place:
+    def _place(self) -> TokenPlace:
         in_object = bool(self.frames) and self.frames[-1].is_object
         if self.expect is _Expect.COLON:
-            return Place.COLON
+            return TokenPlace.COLON
         is_key = self.expect is _Expect.KEY or (in_object and self.expect is _Expect.COMMA)
-        return Place.KEY if is_key else Place.FIELD_VALUE if in_object else Place.VALUE
+        return (
+            TokenPlace.KEY if is_key else TokenPlace.FIELD_VALUE if in_object else TokenPlace.VALUE
+        )
 
     def _ended(self) -> bool:
         """Whether the reading stops here: behind a value only another object makes sense."""
         if self.expect is not _Expect.END:
             return False
-        self.tokens.skip(Place.AFTER)
+        self.tokens.skip(TokenPlace.AFTER)
         at = self.tokens.at
         if at == len(self.text):
             return True
         comma = self.text[at] == "," and self.root_comma is None
-        if comma or (self.text[at] == "{" and self.root and self.root.kind is Kind.OBJECT):
+        if comma or (self.text[at] == "{" and self.root and self.root.kind is NodeKind.OBJECT):
             return False
         self.report.text_after(Span(at, len(self.text.rstrip(WHITESPACE))))
         self.root_comma = None
@@ -187,12 +189,12 @@ class _Reader:
             and not self._open_in_wrong_place(frame, token, is_object=is_object)
         ):
             return
-        self._push(_Frame(token.span.start, is_object=is_object))
+        self._push(_OpenValue(token.span.start, is_object=is_object))
         self.expect = _Expect.KEY if is_object else _Expect.VALUE
 
-    def _open_in_wrong_place(self, frame: _Frame, token: Token, *, is_object: bool) -> bool:
+    def _open_in_wrong_place(self, frame: _OpenValue, token: Token, *, is_object: bool) -> bool:
         """An opening bracket where no value may stand; whether to go into it."""
-        cut = self.last.node is not None and self.last.node.kind is Kind.BROKEN
+        cut = self.last.node is not None and self.last.node.kind is NodeKind.BROKEN
         if not frame.is_object:
             self.report.missing(",", self.last.span.end, token.span)
         elif self.expect is _Expect.COLON and not cut:
@@ -207,7 +209,7 @@ class _Reader:
             self.report.unexpected(token.span, "a key in double quotes")
         return True
 
-    def _push(self, frame: _Frame) -> None:
+    def _push(self, frame: _OpenValue) -> None:
         self.frames.append(frame)
         self.open_objects += frame.is_object
 
@@ -281,7 +283,7 @@ class _Reader:
         self.report.left_out(token.span)
         frame = self.frames[-1] if self.frames else None
         if self.expect is _Expect.VALUE:
-            self._attach(Node(Kind.BROKEN, token.span, self._said(token)))
+            self._attach(Node(NodeKind.BROKEN, token.span, self._said(token)))
         elif frame is not None:
             if self.expect is _Expect.COLON:
                 frame.add(None)
@@ -291,7 +293,7 @@ class _Reader:
         """A string, or a word without quotes: a key or a value."""
         frame = self.frames[-1] if self.frames else None
         if frame is None and token.type == "string" and self.tokens.before_colon():
-            frame = _Frame(token.span.start, is_object=True, brace=False)
+            frame = _OpenValue(token.span.start, is_object=True, brace=False)
             self._push(frame)
             self._key(frame, token)
         elif frame is None:
@@ -305,7 +307,7 @@ class _Reader:
                 self.report.missing(",", self.last.span.end, token.span)
             self._attach(self._value(token))
 
-    def _text_in_object(self, frame: _Frame, token: Token, *, begins_pair: bool) -> None:
+    def _text_in_object(self, frame: _OpenValue, token: Token, *, begins_pair: bool) -> None:
         if self.expect is _Expect.COMMA:
             if begins_pair:
                 self.report.missing(",", self.last.span.end, token.span)
@@ -325,7 +327,7 @@ class _Reader:
                 self.report.missing(":", self.last.span.end, token.span)
             self._attach(self._value(token))
 
-    def _key(self, frame: _Frame, token: Token) -> None:
+    def _key(self, frame: _OpenValue, token: Token) -> None:
         key = self._said(token)
         if token.type == "word":
             self.report.unquoted_key(token.span, safe=_NAME.fullmatch(key) is not None)
@@ -338,7 +340,7 @@ class _Reader:
             return
         span = Span(token.span.start, len(self.text.rstrip(WHITESPACE)))
         self.report.unexpected(span, "an object `{…}`")
-        self._attach(Node(Kind.BROKEN, span, self.text[span.start : span.end]))
+        self._attach(Node(NodeKind.BROKEN, span, self.text[span.start : span.end]))
         self.tokens.at = len(self.text)
 
     def _said(self, token: Token) -> str:

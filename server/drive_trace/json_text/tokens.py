@@ -7,7 +7,7 @@ import unicodedata
 from enum import Enum, auto
 from typing import NamedTuple
 
-from drive_trace.json_text.nodes import Kind, Node, ProblemKind
+from drive_trace.json_text.nodes import Node, NodeKind, ProblemKind
 from drive_trace.json_text.pairs import SCALAR_WORD, unescape
 from drive_trace.json_text.problems import Report, name, quote
 from drive_trace.text.spans import Span
@@ -61,7 +61,7 @@ _CONTROL_NAMES = {
 }
 
 
-class Place(Enum):
+class TokenPlace(Enum):
     """What the reader expects: some texts are read differently by place."""
 
     KEY = auto()
@@ -91,9 +91,9 @@ class Tokens:
         self._report = report
         # Where searches have ended already: without these, time would grow with the square.
         self._double_quote = -1
-        self._no_closer: dict[tuple[str, Place], int] = {}
+        self._no_closer: dict[tuple[str, TokenPlace], int] = {}
 
-    def skip(self, place: Place) -> None:
+    def skip(self, place: TokenPlace) -> None:
         """Moves on to the next token."""
         text = self.text
         while text[self.at : self.at + 1] not in _TOKEN_STARTS:
@@ -108,14 +108,14 @@ class Tokens:
                 end = text.find("*/", self.at + 2)
                 self._comment(end + 2 if end >= 0 else len(text))
             elif _LINE_COMMENT.match(text, self.at) or (
-                place is Place.AFTER and text.startswith("#", self.at)
+                place is TokenPlace.AFTER and text.startswith("#", self.at)
             ):
                 self._comment(len(text))
                 self.swallowed = True
             else:
                 return
 
-    def next(self, place: Place) -> Token:
+    def next(self, place: TokenPlace) -> Token:
         """The next token, read for this place."""
         self.skip(place)
         start = self.at
@@ -125,10 +125,10 @@ class Tokens:
         if first in "{}[],:":
             self.at += 1
             return Token(first, Span(start, self.at))
-        if place is Place.COLON:
+        if place is TokenPlace.COLON:
             if (wrong := _WRONG_COLON.match(self.text, start)) is not None:
                 return self._wrong_colon(wrong)
-            place = Place.FIELD_VALUE
+            place = TokenPlace.FIELD_VALUE
         if first == '"':
             return self._string(start, place)
         if first in _CLOSERS:
@@ -176,14 +176,14 @@ class Tokens:
         kind = ProblemKind.COMMENT
         self._report.add(kind, span, message, "Remove the comment", (span, ""), safe=True)
 
-    def _string(self, start: int, place: Place) -> Token:
+    def _string(self, start: int, place: TokenPlace) -> Token:
         text = self.text
         found = _LOOSE_STRING.match(text, start)
         if found is None:
             return self._open_string(start)
         end = found.end()
         if _KEY_AFTER_STRING.match(text, end):
-            body = place is Place.KEY and _LOST_KEY_END.match(text, start + 1, end - 1)
+            body = place is TokenPlace.KEY and _LOST_KEY_END.match(text, start + 1, end - 1)
             body = body or _LOST_VALUE_END.match(text, start + 1, end - 1)
             if body:
                 return self._lost_quote(start, body)
@@ -192,7 +192,7 @@ class Tokens:
         if "\\" in inner or not inner.isprintable():
             self._check_body(start + 1, end - 1)
         span = Span(start, end)
-        return Token("string", span, Node(Kind.STRING, span, unescape(inner)))
+        return Token("string", span, Node(NodeKind.STRING, span, unescape(inner)))
 
     def _lost_quote(self, start: int, body: re.Match[str]) -> Token:
         """A string that was never closed, so that the next key's first quote closes it."""
@@ -200,9 +200,9 @@ class Tokens:
         span = Span(start, end)
         if self.text[end] == "{":
             # A record was cut off inside a string, and the next was appended to it.
-            return Token("string", span, Node(Kind.BROKEN, span, body[0]))
+            return Token("string", span, Node(NodeKind.BROKEN, span, body[0]))
         self._report.missing_quote(span, "is never closed", (Span(end, end), '"'))
-        return Token("string", span, Node(Kind.STRING, span, body[0]))
+        return Token("string", span, Node(NodeKind.STRING, span, body[0]))
 
     def _check_body(self, start: int, end: int) -> None:
         """Tells what JSON does not allow inside a string."""
@@ -244,9 +244,9 @@ class Tokens:
         else:
             message = "unfinished: the line ends inside a string"
             self._report.add(ProblemKind.UNFINISHED, span, message)
-        return Token("string", span, Node(Kind.BROKEN, span, unescape(self.text[start + 1 :])))
+        return Token("string", span, Node(NodeKind.BROKEN, span, unescape(self.text[start + 1 :])))
 
-    def _odd_string(self, start: int, place: Place) -> Token:
+    def _odd_string(self, start: int, place: TokenPlace) -> Token:
         end, certain = self._odd_end(start, place)
         if end < 0:
             return self._open_string(start)
@@ -262,12 +262,12 @@ class Tokens:
             (span, f'"{body}"'),
             safe=certain and sound,
         )
-        return Token("string", span, Node(Kind.STRING, span, unescape(body)))
+        return Token("string", span, Node(NodeKind.STRING, span, unescape(body)))
 
-    def _odd_end(self, start: int, place: Place) -> tuple[int, bool]:
+    def _odd_end(self, start: int, place: TokenPlace) -> tuple[int, bool]:
         """Where a string in other quotes ends, and whether that is beyond doubt."""
         closers = _CLOSERS[self.text[start]]
-        following = ":" if place is Place.KEY else r",}\]"
+        following = ":" if place is TokenPlace.KEY else r",}\]"
         first = re.compile(rf"[^\\{closers}]*+(?>(?:\\.[^\\{closers}]*+)*)[{closers}]", re.DOTALL)
         good = re.compile(rf"(?<!\\)[{closers}](?={_WS}(?:[{following}]|\Z))")
         found = first.match(self.text, start + 1)
@@ -286,23 +286,23 @@ class Tokens:
             self._no_closer[closers, place] = limit
         return found.end(), False
 
-    def _word(self, start: int, place: Place) -> Token:
+    def _word(self, start: int, place: TokenPlace) -> Token:
         text = self.text
-        if place is Place.FIELD_VALUE and (grouped := _GROUPED_NUMBER.match(text, start)):
+        if place is TokenPlace.FIELD_VALUE and (grouped := _GROUPED_NUMBER.match(text, start)):
             self.at = grouped.end()
             return Token("word", Span(start, self.at))
-        found = (_KEY_WORD if place is Place.KEY else _VALUE_WORD).match(text, start)
+        found = (_KEY_WORD if place is TokenPlace.KEY else _VALUE_WORD).match(text, start)
         end = found.end() if found else start + 1
-        if place is not Place.KEY and not SCALAR_WORD.fullmatch(text, start, end):
+        if place is not TokenPlace.KEY and not SCALAR_WORD.fullmatch(text, start, end):
             more = _MORE_WORDS.match(text, end)
             end = more.end() if more else end
         self.at = end
-        closing = rf'"{_WS}:' if place is Place.KEY else rf'"{_WS}[,}}\]]'
+        closing = rf'"{_WS}:' if place is TokenPlace.KEY else rf'"{_WS}[,}}\]]'
         if re.compile(closing).match(text, end):
             self.at = end + 1
             span = Span(start, self.at)
             self._report.missing_quote(span, "is never opened", (Span(start, start), '"'))
-            return Token("string", span, Node(Kind.STRING, span, unescape(text[start:end])))
+            return Token("string", span, Node(NodeKind.STRING, span, unescape(text[start:end])))
         return Token("word", Span(start, end))
 
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import orjson
 
-from drive_trace.json_text import Kind, parse
-from drive_trace.json_text.spacing import compacted
-from drive_trace.json_text.strings import INSIDE
+from drive_trace.json_text import NodeKind, parse
+from drive_trace.json_text.lexemes import INSIDE, compacted
 from drive_trace.linter.rule import LINES_BELOW, Edit, Fix, Level
 from drive_trace.text.spans import Span
 from drive_trace.trace.line import Line
@@ -79,5 +78,7 @@ def _one_object(text: str) -> str | None:
     except ValueError:
         # It refuses some records that readers accept.
         syntax = parse(text)
-        is_object = syntax.is_json and syntax.root is not None and syntax.root.kind is Kind.OBJECT
+        is_object = (
+            syntax.is_json and syntax.root is not None and syntax.root.kind is NodeKind.OBJECT
+        )
     return compacted(text) if is_object else None

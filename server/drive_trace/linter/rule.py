@@ -15,9 +15,9 @@ from typing import Any, Concatenate, Generic, NamedTuple, TypeVar
 
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import shown
-from drive_trace.trace.index import Run
 from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.places import Part, Place
+from drive_trace.trace.run_index import RunIndex
 from drive_trace.vocabulary import StringShape
 
 LINES_BELOW = 200
@@ -96,7 +96,7 @@ class Finding(NamedTuple):
     """For findings on one line: what the reader noticed."""
     expected: object = None
     """What should stand there, where that is known: what a fix puts there."""
-    run: Run | None = None
+    run: RunIndex | None = None
     """Where a fix looks for what can have been meant."""
 
 

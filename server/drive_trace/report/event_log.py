@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 from drive_trace.scorecard.copies import Events, overlaps
 from drive_trace.scorecard.summary import TraceSummary
-from drive_trace.trace.values import Values
+from drive_trace.trace.reading import Values
 
 
 class Event(NamedTuple):

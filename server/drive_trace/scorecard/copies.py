@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from drive_trace.trace.line import Line
-from drive_trace.trace.tables import Table
+from drive_trace.trace.run_index import FactTable
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType
 
 Number = Callable[[Line], int]
@@ -72,7 +72,7 @@ class LiveEvents(Events):
 
     __slots__ = ("_number", "_table")
 
-    def __init__(self, table: Callable[[], Table], number: Number) -> None:
+    def __init__(self, table: Callable[[], FactTable], number: Number) -> None:
         """``table`` gives the lines by their ids."""
         self._table = table
         self._number = number

@@ -23,10 +23,11 @@ from drive_trace.scorecard.uncounted import (
     rejected_phrase,
     unknown_line,
 )
-from drive_trace.trace.index import Index, Run
+from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine
+from drive_trace.trace.reading import values_of
+from drive_trace.trace.run_index import RunIndex
 from drive_trace.trace.times import is_later, latest_recorded
-from drive_trace.trace.values import values_of
 from drive_trace.vocabulary import ENVELOPE, EventType
 
 _AGENT = "orchestrator_agent_id"
@@ -183,7 +184,7 @@ def _may_hide(line: FlaggedLine, feed: EventType, run_id: str) -> bool:
     return may_be_of_run and any(sign in line.text for sign in signs)
 
 
-def _agent_of(run: Run) -> str | None:
+def _agent_of(run: RunIndex) -> str | None:
     """See :attr:`FeedState.agent_id`. A blank name is nobody's."""
     found, known = None, "\n"
     for line in chain.from_iterable(run.by_event.values()):

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number
 from drive_trace.scorecard.uncounted import Rejected, UnknownEvent, rejected_lines, unknown_lines
 from drive_trace.tasks import Task, in_batches
-from drive_trace.trace.index import Index, Run, Work
+from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
+from drive_trace.trace.run_index import RunIndex, Work
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import COST, ENVELOPE, GRADE
 
@@ -291,7 +292,7 @@ def _may_be_any_run(nobodys: Iterable[UnknownEvent]) -> Sequence[UnknownEvent]:
     return [each for each in nobodys if each.meant is not None][-MOST_UNPLACED:]
 
 
-def _run_summary(index: Index, run: Run, number: Number, path: str) -> Task[RunSummary]:
+def _run_summary(index: Index, run: RunIndex, number: Number, path: str) -> Task[RunSummary]:
     """All but how the run was worked on, and the lines of unknown types."""
     rejected = yield from rejected_lines(index.rejected.get(run.run_id, ()), number)
     unplaced = yield from rejected_lines(index.unplaced_feeds[-MOST_UNPLACED:], number)
@@ -304,10 +305,10 @@ def _run_summary(index: Index, run: Run, number: Number, path: str) -> Task[RunS
         tokens=_last_recorded(run, COST, number, path),
         started=_first_ts(run, "project-started"),
         closed=_first_ts(run, "project-closed"),
-        dispatch_ms=run.dispatch_ms if run.events("dispatch-end") else None,
-        starts=run.starts,
-        ends=run.ends,
-        rounds_per_dispatch=run.rounds_per_dispatch,
+        dispatch_ms=run.sums.dispatch_ms if run.events("dispatch-end") else None,
+        starts=run.sums.starts,
+        ends=run.sums.ends,
+        rounds_per_dispatch=run.sums.rounds,
         rejected=rejected,
         events=LiveEvents(lambda: run.event_ids, number),
         unplaced=unplaced,
@@ -315,7 +316,7 @@ def _run_summary(index: Index, run: Run, number: Number, path: str) -> Task[RunS
     )
 
 
-def _last_recorded(run: Run, feed: str, number: Number, path: str) -> Recorded | None:
+def _last_recorded(run: RunIndex, feed: str, number: Number, path: str) -> Recorded | None:
     line = run.events(feed).last
     return recorded_in(line, number(line), path) if line is not None else None
 
@@ -327,7 +328,7 @@ def recorded_in(line: Line, number: int, path: str = "") -> Recorded:
     return Recorded(values, line.text_fact("ts"), path, number)
 
 
-def _worked(index: Index, run: Run, number: Number, *, alone: bool = False) -> Worked:
+def _worked(index: Index, run: RunIndex, number: Number, *, alone: bool = False) -> Worked:
     grade = run.events(GRADE).last
     work = run.work_after(grade) if grade is not None else Work(0, None)
     after = Worked(
@@ -354,6 +355,6 @@ def _nameless(index: Index, below: Line | None, number: Number) -> Nameless:
     return Nameless(count, number(lines[-1]) if count else 0)
 
 
-def _first_ts(run: Run, name: str) -> str | None:
+def _first_ts(run: RunIndex, name: str) -> str | None:
     line = run.events(name).first
     return line.text_fact("ts") if line is not None else None

@@ -16,7 +16,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
-from drive_trace.json_text import Kind, Node, find_member, parse
+from drive_trace.json_text import Node, NodeKind, find_member, parse
 from drive_trace.text.wording import shown
 
 BASELINE_NAME = "drive-trace-baseline.json"
@@ -168,17 +168,17 @@ def _faults(text: str, root: Node) -> Iterator[Fault]:
     yield from _repeated(root)
     version = find_member(root, "version")
     found = version.value if version is not None else None
-    if found is None or found.kind is not Kind.NUMBER or found.value not in (VERSION, 1):
+    if found is None or found.kind is not NodeKind.NUMBER or found.value not in (VERSION, 1):
         yield Fault((found or root).span.start, f'it must be an object with "version": {VERSION}')
         return
     files = find_member(root, "files")
     if files is None:
         yield Fault(root.span.start, '"files" is missing')
-    inner = Kind.OBJECT if found.value == VERSION else Kind.ARRAY
+    inner = NodeKind.OBJECT if found.value == VERSION else NodeKind.ARRAY
     level = [files.value] if files is not None else []
     for kind, words in (
-        (Kind.OBJECT, '"files" must hold an object'),
-        (Kind.OBJECT, "a file must hold an object of rules"),
+        (NodeKind.OBJECT, '"files" must hold an object'),
+        (NodeKind.OBJECT, "a file must hold an object of rules"),
         (inner, f"a rule must hold an {inner} of fingerprints"),
     ):
         nodes = [each for each in level if each is not None]

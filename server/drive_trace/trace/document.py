@@ -15,7 +15,7 @@ from operator import add, attrgetter, itemgetter
 from typing import NamedTuple
 
 from drive_trace.text.spans import PositionEncoding, Span, offset_of, units_before
-from drive_trace.trace.line import FlaggedLine, Line, LineSet, Status
+from drive_trace.trace.line import FlaggedLine, Line, LineSet, LineStatus
 
 _SPACING = 1 << 40
 """Between the order labels of neighbours in a fresh document."""
@@ -256,8 +256,8 @@ def _protocol_lines(text: str, *, is_last: bool) -> list[Span]:
 
 def _mark_end(lines: list[Line]) -> None:
     """Nothing is to be said of a blank last record: it is where the next line goes."""
-    if lines and lines[-1].status is Status.BLANK:
-        lines[-1] = FlaggedLine(lines[-1].text, Status.BLANK)
+    if lines and lines[-1].status is LineStatus.BLANK:
+        lines[-1] = FlaggedLine(lines[-1].text, LineStatus.BLANK)
 
 
 def _is_divided(line: Line) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Iterable
 from enum import Enum, StrEnum
 from operator import attrgetter
 from typing import NamedTuple, cast
@@ -18,7 +19,7 @@ Facts = tuple[object, ...]
 """The values of ``EventType.keeps``, in that order."""
 
 
-class Status(Enum):
+class LineStatus(Enum):
     """What the reference reader says of a line."""
 
     VALID = "valid"
@@ -96,7 +97,7 @@ class Line:
 
     __slots__ = ("event", "facts", "order", "text")
 
-    status = Status.VALID
+    status = LineStatus.VALID
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def __init__(self, text: str, event: EventType | None, facts: Facts) -> None:
@@ -126,7 +127,7 @@ class Line:
     @property
     def is_rejected(self) -> bool:
         """Whether the reference reader drops the line as invalid."""
-        return self.status is Status.INVALID
+        return self.status is LineStatus.INVALID
 
 
 class FlaggedLine(Line):
@@ -137,7 +138,7 @@ class FlaggedLine(Line):
     def __init__(  # noqa: PLR0913 - what was read, in one go
         self,
         text: str,
-        status: Status,
+        status: LineStatus,
         *,
         event: EventType | None = None,
         facts: Facts = (),
@@ -217,6 +218,11 @@ class LineSet(list[Line]):
         position = self.position(line)
         return self[position - 1] if position else None
 
+    def nearest_before(self, line: Line, most: int) -> list[Line]:
+        """At most ``most`` lines of the set before ``line``, the nearest last."""
+        position = self.position(line)
+        return self[max(0, position - most) : position]
+
     def after(self, line: Line) -> Line | None:
         """The nearest later line of the set."""
         position = bisect_left(self, line.order + 1, key=_order)
@@ -231,3 +237,13 @@ class LineSet(list[Line]):
     def last(self) -> Line | None:
         """The latest line."""
         return self[-1] if self else None
+
+
+def latest(lines: Iterable[Line | None]) -> Line | None:
+    """The last of some lines in the document."""
+    return max((line for line in lines if line is not None), key=_order, default=None)
+
+
+def earliest(lines: Iterable[Line | None]) -> Line | None:
+    """The first of some lines in the document."""
+    return min((line for line in lines if line is not None), key=_order, default=None)

@@ -10,16 +10,24 @@ from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple
 
-from drive_trace.json_text.strings import strings_named
+from drive_trace.json_text.lexemes import strings_named
 from drive_trace.tasks import Task, finish, in_batches
 from drive_trace.text.spans import Span
-from drive_trace.trace.index import Index, earliest
-from drive_trace.trace.line import DiagnosticKind, Line, LineSet, Status, event_of, run_of
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import (
+    DiagnosticKind,
+    Line,
+    LineSet,
+    earliest,
+    event_of,
+    run_of,
+)
+from drive_trace.trace.mentions import RUN_FIELD, run_id_of
 from drive_trace.trace.places import Part, node_at, pair_at, path_at, syntax_of
 from drive_trace.vocabulary import EVENTS, LIFETIMES, NAMING, WRITERS, Entity
 
 
-class Named(NamedTuple):
+class NamedEntity(NamedTuple):
     """Something that a trace names."""
 
     entity: Entity
@@ -47,14 +55,13 @@ class Occurrence(NamedTuple):
     role: Role
 
 
-class _Source(NamedTuple):
+class _Lines(NamedTuple):
     """Lines that may name something, and in which field."""
 
     lines: Sequence[Line]
     field: str
 
 
-RUN_FIELD = next(name for name, entity in NAMING.items() if entity is Entity.RUN)
 _EVENT_FIELD = next(name for name, entity in NAMING.items() if entity is Entity.EVENT)
 _FIELDS = {
     entity: tuple(field for field, named in NAMING.items() if named is entity) for entity in Entity
@@ -67,7 +74,7 @@ _REFERRING = {
 _AUTHORS = frozenset(authoring for authoring, _ in WRITERS.values())
 
 
-def named_at(line: Line, offset: int) -> tuple[Named, Span] | None:
+def named_at(line: Line, offset: int) -> tuple[NamedEntity, Span] | None:
     """What the string at a code point of a line names, and where it stands; right behind a string
     is at it, too.
     """
@@ -75,7 +82,7 @@ def named_at(line: Line, offset: int) -> tuple[Named, Span] | None:
         found = _string_at(line, at)
         if found is not None:
             field, value, span = found
-            return Named(NAMING[field], run_id_of(line), value), span
+            return NamedEntity(NAMING[field], run_id_of(line), value), span
     return None
 
 
@@ -98,38 +105,29 @@ def _string_at(line: Line, offset: int) -> tuple[str, str, Span] | None:
     return None
 
 
-def run_id_of(line: Line) -> str | None:
-    """The run that a line names, as far as its text shows."""
-    known = run_of(line)
-    if known is None and line.status is not Status.BLANK:
-        known = next((value for value, _ in strings_named(line.text, RUN_FIELD)), None)
-    return known
-
-
-def occurrences(index: Index, named: Named) -> Task[list[Occurrence]]:
+def occurrences(index: Index, named: NamedEntity) -> Task[list[Occurrence]]:
     """Every place that names it, in the order of the trace."""
     return _found(named, index, _sources(index, named))
 
 
-def occurrences_near(index: Index, named: Named, line: Line, most: int) -> list[Occurrence]:
+def occurrences_near(index: Index, named: NamedEntity, line: Line, most: int) -> list[Occurrence]:
     """At most so many of the lines that name it, around one: what a window can show."""
     half = most // 2
     sources = [
-        _Source(_around(source.lines, line, half), source.field)
-        for source in _sources(index, named)
+        _Lines(_around(source.lines, line, half), source.field) for source in _sources(index, named)
     ]
     found = finish(_found(named, index, sources))
     place = sum(each.line.order < line.order for each in found)
     return found[max(0, place - half) : place + half]
 
 
-def declarations(index: Index, named: Named) -> Task[list[Occurrence]]:
+def declarations(index: Index, named: NamedEntity) -> Task[list[Occurrence]]:
     """What starts it; a file that nothing authors was first amended, a run begins with its first
     line.
     """
     if named.entity is Entity.RUN:
         first = first_of_run(index, named.value)
-        sources = [_Source([first], RUN_FIELD)] if first is not None else []
+        sources = [_Lines([first], RUN_FIELD)] if first is not None else []
         return (yield from _found(named, index, sources))
     every = yield from _found(named, index, _sources(index, named, only_declaring=True))
     found = [each for each in every if each.role is Role.DECLARES]
@@ -139,13 +137,13 @@ def declarations(index: Index, named: Named) -> Task[list[Occurrence]]:
     return [each for each in every if each.role is Role.WRITES][:1]
 
 
-def taken(index: Index, named: Named, value: str) -> Task[Occurrence | None]:
+def taken(index: Index, named: NamedEntity, value: str) -> Task[Occurrence | None]:
     """A place that would name the same thing if that had this value as its id."""
     if named.entity is Entity.RUN:
-        run = yield from occurrences(index, Named(Entity.RUN, value, value))
+        run = yield from occurrences(index, NamedEntity(Entity.RUN, value, value))
         return run[0] if run else None
     for home in homes_of(index, named) or (named.run,):
-        other = Named(named.entity, home, value)
+        other = NamedEntity(named.entity, home, value)
         is_elsewhere = homes_of(index, other) not in ((), (home,))
         for each in (yield from occurrences(index, other)):
             if not is_elsewhere or run_id_of(each.line) == home:
@@ -153,34 +151,34 @@ def taken(index: Index, named: Named, value: str) -> Task[Occurrence | None]:
     return None
 
 
-def _sources(index: Index, named: Named, *, only_declaring: bool = False) -> Iterator[_Source]:
+def _sources(index: Index, named: NamedEntity, *, only_declaring: bool = False) -> Iterator[_Lines]:
     entity, value = named.entity, named.value
     if entity in LIFETIMES:
         yield from _of_lifetime(index, named, only_declaring=only_declaring)
         return
     if entity is Entity.RUN:
         run = index.runs.get(value)
-        yield _Source(run.lines if run is not None else (), RUN_FIELD)
-        yield from (_Source(index.rejected.get(each, ()), RUN_FIELD) for each in (value, None))
+        yield _Lines(run.lines if run is not None else (), RUN_FIELD)
+        yield from (_Lines(index.rejected.get(each, ()), RUN_FIELD) for each in (value, None))
     elif entity is Entity.EVENT:
-        yield _Source(index.event_ids.of(value), _EVENT_FIELD)
+        yield _Lines(index.event_ids.of(value), _EVENT_FIELD)
     else:
         yield from _of_path(index, value, only_declaring=only_declaring)
     if not only_declaring:
-        yield from (_Source(index.unknown, field) for field in _FIELDS[entity])
+        yield from (_Lines(index.unknown, field) for field in _FIELDS[entity])
 
 
-def _of_path(index: Index, path: str, *, only_declaring: bool) -> Iterator[_Source]:
+def _of_path(index: Index, path: str, *, only_declaring: bool) -> Iterator[_Lines]:
     for name, event in EVENTS.items():
         for field in _FIELDS[Entity.PATH]:
             if field in event.fields and (name in _AUTHORS or not only_declaring):
-                yield _Source(index.table(name, field).of(path), field)
+                yield _Lines(index.table(name, field).of(path), field)
     for run_id in index.rejected:
         for field in _FIELDS[Entity.PATH]:
-            yield _Source(index.unread_naming(run_id, field, path), field)
+            yield _Lines(index.unread_naming(run_id, field, path), field)
 
 
-def _of_lifetime(index: Index, named: Named, *, only_declaring: bool) -> Iterator[_Source]:
+def _of_lifetime(index: Index, named: NamedEntity, *, only_declaring: bool) -> Iterator[_Lines]:
     of, value = LIFETIMES[named.entity], named.value
     homes = homes_of(index, named)
     names = (of.opener,) if only_declaring else of.members
@@ -188,9 +186,9 @@ def _of_lifetime(index: Index, named: Named, *, only_declaring: bool) -> Iterato
     for home in (*own, None):
         run = index.runs.get(home) if home is not None else None
         if run is not None:
-            yield from (_Source(run.table(name, of.field).of(value), of.field) for name in names)
+            yield from (_Lines(run.table(name, of.field).of(value), of.field) for name in names)
         if home is not None or len(homes) <= 1:
-            yield _Source(index.unread_naming(home, of.field, value), of.field)
+            yield _Lines(index.unread_naming(home, of.field, value), of.field)
     if only_declaring:
         return
     for field in _REFERRING[named.entity]:
@@ -199,11 +197,11 @@ def _of_lifetime(index: Index, named: Named, *, only_declaring: bool) -> Iterato
             *(index.unread_naming(run_id, field, value) for run_id in index.rejected),
             index.unknown,
         )
-        yield _Source(list(_meant(index, named, homes, referring)), field)
+        yield _Lines(list(_meant(index, named, homes, referring)), field)
 
 
 def _meant(
-    index: Index, named: Named, homes: Sequence[str], lines: Iterable[Line]
+    index: Index, named: NamedEntity, homes: Sequence[str], lines: Iterable[Line]
 ) -> Iterator[Line]:
     """The lines that mean this one by its id, and not one of their own run."""
     known: dict[str | None, bool] = {None: len(homes) <= 1}
@@ -216,7 +214,7 @@ def _meant(
             yield line
 
 
-def homes_of(index: Index, named: Named) -> Sequence[str]:
+def homes_of(index: Index, named: NamedEntity) -> Sequence[str]:
     """The runs in which a dispatch, round or slice goes by its id: that of the line which names
     it, if it is known there, else those that start it, else those that name it as their own on
     rejected lines; none if it is only referred to.
@@ -244,7 +242,7 @@ def first_of_run(index: Index, run_id: str) -> Line | None:
     return earliest((run.first_line if run else None, rejected.first if rejected else None))
 
 
-def _found(named: Named, index: Index, sources: Iterable[_Source]) -> Task[list[Occurrence]]:
+def _found(named: NamedEntity, index: Index, sources: Iterable[_Lines]) -> Task[list[Occurrence]]:
     first = first_of_run(index, named.value) if named.entity is Entity.RUN else None
     found: list[Occurrence] = []
     for lines, field in sources:
@@ -262,7 +260,7 @@ def _found(named: Named, index: Index, sources: Iterable[_Source]) -> Task[list[
     return [once[place] for place in sorted(once)]
 
 
-def _spans(line: Line, field: str, named: Named) -> Iterable[Span]:
+def _spans(line: Line, field: str, named: NamedEntity) -> Iterable[Span]:
     text, value = line.text, named.value
     if line.event is None and value not in text and "\\" not in text:
         return ()
@@ -284,7 +282,7 @@ def _says(text: str, span: Span, value: str) -> bool:
     return written == f'"{value}"' if "\\" not in written else json.loads(written) == value
 
 
-def _role(line: Line, named: Named, field: str) -> Role:
+def _role(line: Line, named: NamedEntity, field: str) -> Role:
     event = event_of(line)
     if named.entity is Entity.EVENT:
         return Role.DECLARES

@@ -7,8 +7,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
-from drive_trace.json_text import Kind, Member, Node, Syntax, find_member, parse
-from drive_trace.json_text.strings import STRING
+from drive_trace.json_text import Member, Node, NodeKind, Syntax, find_member, parse
+from drive_trace.json_text.lexemes import STRING
 from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 
@@ -121,7 +121,7 @@ def node_at(root: Node | None, path: Path) -> Node | None:
         if node is None:
             return None
         if isinstance(step, str):
-            member = find_member(node, step) if node.kind is Kind.OBJECT else None
+            member = find_member(node, step) if node.kind is NodeKind.OBJECT else None
             node = member.value if member is not None else None
         else:
             node = node.items[step] if step < len(node.items) else None

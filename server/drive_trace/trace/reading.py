@@ -13,18 +13,28 @@ from typing import Any, cast
 
 import orjson
 
-from drive_trace.json_text import Kind, Node, ProblemKind, Syntax, find_member, parse
-from drive_trace.json_text.spacing import space_count
+from drive_trace.json_text import Node, NodeKind, ProblemKind, Syntax, find_member, parse
+from drive_trace.json_text.lexemes import compacted, space_count
 from drive_trace.text.spans import BrokenText, is_blank
 from drive_trace.trace.exact import diagnostics_of_object, whole_number
-from drive_trace.trace.line import REJECTING, Diagnostic, DiagnosticKind, FlaggedLine, Line, Status
-from drive_trace.trace.typed import Reader, all_written, reader, written_length
+from drive_trace.trace.line import (
+    REJECTING,
+    Diagnostic,
+    DiagnosticKind,
+    FlaggedLine,
+    Line,
+    LineStatus,
+)
+from drive_trace.trace.typed import EventDecoder, all_written, event_decoder, written_length
 from drive_trace.vocabulary import (
     ALWAYS_KEPT,
     ENVELOPE,
     EVENTS,
     EventType,
+    FieldType,
     IntegerShape,
+    ObjectShape,
+    Shape,
     StringShape,
 )
 
@@ -44,26 +54,32 @@ _WRITTEN = {
 """The facts of every event that are written in some form, by their positions."""
 
 
+_UNREADABLE = frozenset(
+    {DiagnosticKind.INVALID_JSON, DiagnosticKind.BYTE_ORDER_MARK, DiagnosticKind.NOT_AN_OBJECT}
+)
+"""What keeps a record from being laid out anew."""
+
+
 def read_lines(texts: Iterable[str], *, only_score: bool = False) -> list[Line]:
     """Read records, given without the newline that ends them. Never raises.
 
     With ``only_score`` what the scorecard does not depend on is left out: diagnostics
     of lines that are valid, and most facts of events that it does not look into.
     """
-    known = reader(only_score=only_score)
+    decoder = event_decoder(only_score=only_score)
     lines: list[Line] = []
     rest = iter(texts)
     while some := list(islice(rest, _TOGETHER)):
-        read, events = _read_some(some, known)
+        read, events = _read_some(some, decoder)
         if not only_score:
             _read_unclean_again(read, events)
         lines += read
     return lines
 
 
-def _read_some(texts: Iterable[str], known: Reader) -> tuple[list[Line], dict[int, Any]]:
+def _read_some(texts: Iterable[str], decoder: EventDecoder) -> tuple[list[Line], dict[int, Any]]:
     """Lines, and by place among them the typed events of those that were read fast."""
-    decode, kinds = known
+    decode, conversions = decoder
     lines: list[Line] = []
     events: dict[int, Any] = {}
     append = lines.append
@@ -73,9 +89,9 @@ def _read_some(texts: Iterable[str], known: Reader) -> tuple[list[Line], dict[in
         except (ValueError, RecursionError, TypeError):  # the last one for a BrokenText
             append(read_exactly(text))
             continue
-        kind, facts, agrees = kinds[event.__class__]
+        event_type, facts, agrees = conversions[event.__class__]
         if agrees is None or agrees(event):
-            append(Line(text, kind, facts(event)))
+            append(Line(text, event_type, facts(event)))
             events[place] = event
         else:
             append(read_exactly(text))
@@ -109,7 +125,7 @@ def _checked_length(line: Line, event: Any) -> Line:
     if surplus == space_count(text):
         diagnostics = (Diagnostic(DiagnosticKind.NOT_COMPACT),)
         return FlaggedLine(
-            text, Status.VALID, event=line.event, facts=line.facts, diagnostics=diagnostics
+            text, LineStatus.VALID, event=line.event, facts=line.facts, diagnostics=diagnostics
         )
     return read_exactly(text)
 
@@ -117,7 +133,9 @@ def _checked_length(line: Line, event: Any) -> Line:
 def read_exactly(text: str) -> Line:
     """Read one record as the reference reader does, with everything to be said of it."""
     if is_blank(text):
-        return FlaggedLine(text, Status.BLANK, diagnostics=(Diagnostic(DiagnosticKind.BLANK_LINE),))
+        return FlaggedLine(
+            text, LineStatus.BLANK, diagnostics=(Diagnostic(DiagnosticKind.BLANK_LINE),)
+        )
     syntax: Syntax | None = None
     try:
         data = orjson.loads(text)
@@ -128,7 +146,7 @@ def read_exactly(text: str) -> Line:
         data = syntax.to_python()
     if not isinstance(data, dict):
         diagnostic = Diagnostic(DiagnosticKind.NOT_AN_OBJECT, found=data)
-        return FlaggedLine(text, Status.INVALID, diagnostics=(diagnostic,))
+        return FlaggedLine(text, LineStatus.INVALID, diagnostics=(diagnostic,))
     return _object_line(text, data, syntax)
 
 
@@ -148,7 +166,7 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
     if any(diagnostic.kind in REJECTING for diagnostic in diagnostics):
         return FlaggedLine(
             text,
-            Status.INVALID,
+            LineStatus.INVALID,
             diagnostics=diagnostics,
             event_name=_string(name),
             run_id=_string(data.get("project_run_id")),
@@ -156,7 +174,7 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
     if event is None:
         return FlaggedLine(
             text,
-            Status.UNKNOWN,
+            LineStatus.UNKNOWN,
             diagnostics=diagnostics,
             event_name=_string(name),
             run_id=_string(data.get("project_run_id")),
@@ -165,13 +183,13 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
     facts = tuple([whole.get(each) for each in event.keeps])
     if not diagnostics:
         return Line(text, event, facts)
-    return FlaggedLine(text, Status.VALID, event=event, facts=facts, diagnostics=diagnostics)
+    return FlaggedLine(text, LineStatus.VALID, event=event, facts=facts, diagnostics=diagnostics)
 
 
 def _broken(text: str, syntax: Syntax) -> FlaggedLine:
     return FlaggedLine(
         text,
-        Status.INVALID,
+        LineStatus.INVALID,
         diagnostics=tuple(
             Diagnostic(_KINDS.get(each.kind, DiagnosticKind.INVALID_JSON), problem=each)
             for each in syntax.problems
@@ -185,7 +203,7 @@ def _recovered(syntax: Syntax, key: str) -> object:
     """What a broken line says of a key; a string that is cut off says nothing for sure."""
     member = find_member(syntax.root, key) if syntax.root is not None else None
     value = member.value if member is not None else None
-    return value.value if value is not None and value.kind is Kind.STRING else None
+    return value.value if value is not None and value.kind is NodeKind.STRING else None
 
 
 def _may_repeat_keys(length: int, data: Json) -> bool:
@@ -198,7 +216,7 @@ def _may_repeat_keys(length: int, data: Json) -> bool:
 
 def _duplicates(root: Node | None) -> Iterable[Diagnostic]:
     """Every key that stands again later in its object, top level and declared objects."""
-    if root is None or root.kind is not Kind.OBJECT:
+    if root is None or root.kind is not NodeKind.OBJECT:
         return
     for path, node in (
         ((), root),
@@ -227,3 +245,44 @@ def _with_whole_numbers(event: EventType, data: Json) -> Json:
 
 def _string(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+# The whole event, of which the index keeps a part
+
+
+Values = Mapping[str, object]
+"""An event's declared fields, by name."""
+
+
+def values_of(line: Line) -> Values:
+    """The declared fields of a valid line's event. Every integer is an ``int``."""
+    assert line.event is not None
+    try:
+        data = orjson.loads(line.text)
+    except ValueError:  # what only the exact path reads, as a lone surrogate
+        data = parse(line.text).to_python()
+    return _declared(line.event.fields, data)
+
+
+def _declared(fields: Mapping[str, FieldType], data: Values) -> Values:
+    return {name: _exact(field.shape, data[name]) for name, field in fields.items() if name in data}
+
+
+def _exact(shape: Shape, value: object) -> object:
+    if isinstance(shape, IntegerShape) and isinstance(value, float):
+        return whole_number(value)
+    if isinstance(shape, ObjectShape) and isinstance(value, dict):
+        return _declared(shape.fields, value)
+    return value
+
+
+def laid_out(line: Line) -> str:
+    """The record as it should be written: without white space between its tokens.
+
+    Nothing else changes, not even the order of the keys, as a trace is append-only. A record that
+    is no JSON object stays as it is, and so does the ``\\r`` of a line break.
+    """
+    kinds = {diagnostic.kind for diagnostic in line.diagnostics}
+    if DiagnosticKind.NOT_COMPACT not in kinds or not _UNREADABLE.isdisjoint(kinds):
+        return line.text
+    return compacted(line.text) + ("\r" if line.text.endswith("\r") else "")

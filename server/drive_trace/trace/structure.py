@@ -1,63 +1,55 @@
-"""What stands open where: what a line stands in, and what somebody can write about at a place.
+"""The slice, dispatch and round that a line stands in.
 
-A line that names a dispatch or round is in it. One that does not (a plan amended half-way, a
-health check) is in what was started last above it and goes on below it; so is a dispatch, as none
-names its slice. A rejected start counts as far as its text shows. What somebody writes is about
-what was started above and has not ended there, whatever comes below: a line can be put into the
-middle of a trace.
+A line that names a dispatch or round is in it. A line that names none (a plan amended half-way, a
+health check) is in what was started last above it and goes on below it. So is a dispatch, as none
+names its slice. A rejected start counts as far as its text can be read.
 
-Only the nearest starts above are looked at: then an answer costs the same in a trace of any
-length, and what one line stands in is what a walk over all lines says of it.
+Only the nearest starts above are looked at. So an answer costs the same in a trace of any length,
+and one line alone gets the same answer as in a walk over all lines.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple, cast
 
-from drive_trace.trace.index import Index, Run, earliest, latest
-from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line, LineSet, Status, name_of, run_of
-from drive_trace.trace.mentions import LEVELS, SAID, Names, Said, names_of, said_of
-from drive_trace.trace.occurrences import run_id_of
-from drive_trace.trace.paths import likely_run
-from drive_trace.trace.values import Values, values_of
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Lifetime
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import (
+    RUN_POSITION,
+    FlaggedLine,
+    Line,
+    LineSet,
+    LineStatus,
+    earliest,
+    latest,
+    name_of,
+)
+from drive_trace.trace.mentions import mentioned, run_id_of
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType, Lifetime
 
 REACH = 16
-"""So many starts above a line are looked at, and so many lines for a run id that it lacks."""
-_FAR = 2000
-"""The run of a place is looked for on so many lines above and below."""
-_STARTS = 400
-"""So many of the latest starts are looked through for what has not ended at a place."""
-_REJECTED = 20
-"""Of the rejected lines that name something, so many of the last are asked whether they end it."""
-_MOST_OPEN = 16
-"""Of a kind, so many things that stand open are told of."""
+"""How many starts above a line are looked at, and how many lines for a run id that it lacks."""
 
-_SLICE, _DISPATCH, _ROUND = LEVELS
+_LEVELS = _SLICE, _DISPATCH, _ROUND = (
+    LIFETIMES[Entity.SLICE],
+    LIFETIMES[Entity.DISPATCH],
+    LIFETIMES[Entity.ROUND],
+)
+_ENDS_SLICES = tuple(
+    each.name
+    for each in EVENTS.values()
+    if each.is_feed or Entity.RUN in (each.opens, each.closes) or each.opens is Entity.SLICE
+)
+"""Events over which no slice goes on, unless it ends later: they are about another slice, or about
+the whole run.
+"""
+
 _Within = tuple[str, str | None]
-"""The field that names a thing, and of rounds the dispatch that they are in."""
-_RUN_STARTS = tuple(each.name for each in EVENTS.values() if each.opens is Entity.RUN)
-_RUN_ENDS = tuple(each.name for each in EVENTS.values() if each.closes is Entity.RUN)
-_FEEDS = tuple(each.name for each in EVENTS.values() if each.is_feed)
-_ENDS_SLICES = (*_FEEDS, *_RUN_STARTS, *_RUN_ENDS, _SLICE.opener)
-"""No slice goes on over these, unless it ends later: they are about another, or the whole run."""
-
-
-class Opened:
-    """A dispatch, round or slice that a line starts."""
-
-    __slots__ = ("id", "of", "start", "until")
-
-    def __init__(self, of: Lifetime, id_: str, start: Line) -> None:
-        self.of = of
-        self.id = id_
-        self.start = start
-        self.until: float | None = None
-        """The order label below which lines stand in it; worked out when a line asks."""
+"""The field that names a thing and, for a round, its dispatch."""
+_Names = tuple[str | None, str | None, str | None]
+"""A slice, a dispatch and a round."""
 
 
 class Home(NamedTuple):
@@ -67,6 +59,53 @@ class Home(NamedTuple):
     slice: str | None = None
     dispatch: str | None = None
     round: str | None = None
+
+
+class _Nesting(NamedTuple):
+    """How an event says what it stands in."""
+
+    positions: tuple[int | None, ...]
+    """Where among the event's facts the ids of its slice, dispatch and round are."""
+    opens: Lifetime | None
+    """Which of the three it opens."""
+    is_about_run: bool
+
+
+def _nesting(event: EventType) -> _Nesting:
+    fields = [of.field for of in _LEVELS]
+    positions = tuple(event.keeps.index(each) if each in event.fields else None for each in fields)
+    opens = next((of for of in _LEVELS if of.opener == event.name), None)
+    return _Nesting(positions, opens, event.is_feed or Entity.RUN in (event.opens, event.closes))
+
+
+_NESTING: Mapping[str | None, _Nesting] = {name: _nesting(event) for name, event in EVENTS.items()}
+_UNKNOWN = _Nesting((None, None, None), None, is_about_run=False)
+
+
+def _nesting_of(line: Line) -> _Nesting:
+    """How the event that a line records, or was meant to record, says what it stands in."""
+    return _NESTING.get(name_of(line), _UNKNOWN)
+
+
+def _names(index: Index, run_id: str, line: Line) -> _Names:
+    """The slice, the dispatch and the round that a line names, as far as they can be read."""
+    if line.event is not None:
+        facts = cast("tuple[str, ...]", line.facts)
+        slug, dispatch, round_id = _NESTING[line.event.name].positions
+        return (
+            None if slug is None else facts[slug],
+            None if dispatch is None else facts[dispatch],
+            None if round_id is None else facts[round_id],
+        )
+    if not line.is_rejected:
+        return None, None, None
+    named = dict(reversed(mentioned(cast("FlaggedLine", line))))
+    dispatch_id, round_name = named.get(_DISPATCH.field), named.get(_ROUND.field)
+    run = index.runs.get(run_id)
+    if dispatch_id is None and round_name is not None and run is not None:
+        started = run.table(_ROUND.opener, _ROUND.field).of(round_name).first
+        dispatch_id = started.text_fact(_DISPATCH.field) if started is not None else None
+    return named.get(_SLICE.field), dispatch_id, round_name if dispatch_id is not None else None
 
 
 def lines_naming(index: Index, run_id: str, of: Lifetime, value: str) -> Iterator[Sequence[Line]]:
@@ -114,25 +153,39 @@ def _end_of_slice(index: Index, run_id: str, slug: str, start: Line) -> Line | N
     return earliest((closers.after(start), *ends)) or run.next_of(_ENDS_SLICES, start)
 
 
+class _Start:
+    """A dispatch, round or slice that a line starts."""
+
+    __slots__ = ("id", "of", "start", "until")
+
+    def __init__(self, of: Lifetime, id_: str, start: Line) -> None:
+        self.of = of
+        self.id = id_
+        self.start = start
+        self.until: float | None = None
+        """The order label below which lines stand in it; computed on first use."""
+
+
 class _Above:
     """What was started in one run above a line."""
 
     def __init__(self, index: Index, run_id: str) -> None:
         self._index = index
         self._run_id = run_id
-        self._starts: dict[_Within, deque[Opened]] = {}
+        self._starts: dict[_Within, deque[_Start]] = {}
         """The nearest slices and dispatches, and the latest round of each dispatch."""
-        self._odd: deque[tuple[_Within, Opened] | None] = deque(maxlen=REACH)
+        self._odd: deque[tuple[_Within, _Start] | None] = deque(maxlen=REACH)
         """Of the nearest rejected lines."""
         self.slice_of: dict[str, str | None] = {}
         """The slices of the dispatches that were named."""
 
-    def note(self, line: Line, said: Said, names: Names) -> None:
+    def note(self, line: Line) -> None:
         """Take in a line, the next below."""
-        of, start = said.opens, None
-        if of is not None and (value := names[said.level]) is not None:
+        of, start = _nesting_of(line).opens, None
+        names = _names(self._index, self._run_id, line)
+        if of is not None and (value := names[_LEVELS.index(of)]) is not None:
             within = of.field, names[1] if of is _ROUND else None
-            start = within, Opened(of, value, line)
+            start = within, _Start(of, value, line)
             if line.event is not None:
                 if within not in self._starts:
                     self._starts[within] = deque(maxlen=1 if of is _ROUND else REACH)
@@ -140,11 +193,13 @@ class _Above:
         if line.is_rejected and cast("FlaggedLine", line).run_id == self._run_id:
             self._odd.append(start)
 
-    def home(self, line: Line, said: Said, names: Names) -> Home:
+    def home(self, line: Line) -> Home:
         """What a line stands in."""
-        slug, dispatch, round_id = names
-        if said.is_about_run or slug is not None:
-            return Home(self._run_id, None if said.is_about_run else slug)
+        slug, dispatch, round_id = _names(self._index, self._run_id, line)
+        if _nesting_of(line).is_about_run:
+            return Home(self._run_id)
+        if slug is not None:
+            return Home(self._run_id, slug)
         dispatch = dispatch or self.going_on_at(line, _DISPATCH)
         if dispatch is None:
             return Home(self._run_id, self.going_on_at(line, _SLICE))
@@ -168,7 +223,7 @@ class _Above:
                 return odd[1].id
         return found.id if found is not None else None
 
-    def _until(self, opened: Opened) -> float:
+    def _until(self, opened: _Start) -> float:
         if opened.until is None:
             of, value, start = opened.of, opened.id, opened.start
             if of is _SLICE:
@@ -193,16 +248,15 @@ def homes(index: Index, lines: Iterable[Line]) -> Iterator[Home]:
             run_id, distance = known, 0
         else:
             distance += 1
-        if line.status is Status.BLANK or run_id is None or distance > REACH:
+        if line.status is LineStatus.BLANK or run_id is None or distance > REACH:
             yield Home(None)
             continue
         above = walks.get(run_id)
         if above is None:
             above = walks[run_id] = _Above(index, run_id)
-        said, names = said_of(line), names_of(index, run_id, line)
-        home = above.home(line, said, names)
-        if said.opens is not None or line.is_rejected:
-            above.note(line, said, names)
+        home = above.home(line)
+        if line.is_rejected or _nesting_of(line).opens is not None:
+            above.note(line)
         yield home
 
 
@@ -211,11 +265,10 @@ def _is_at_home(line: Line, home: Home) -> bool:
     event, facts = line.event, line.facts
     if event is None or home.round is None:
         return False
-    said = SAID[event.name]
-    _, dispatch, round_id = said.places
+    (_, dispatch, round_id), opens, _ = _NESTING[event.name]
     return (
         round_id is not None
-        and said.opens is None
+        and opens is None
         and facts[round_id] == home.round
         and facts[cast("int", dispatch)] == home.dispatch
         and facts[RUN_POSITION] == home.run
@@ -228,172 +281,29 @@ def home_of(index: Index, lines: Sequence[Line], number: int) -> Home:
     near = lines[max(0, number - REACH) : number + 1]
     known = (run_id_of(each) for each in reversed(near))
     run_id = next((each for each in known if each is not None), None)
-    if line.status is Status.BLANK or run_id is None:
+    if line.status is LineStatus.BLANK or run_id is None:
         return Home(None)
-    above, names = _above(index, run_id, line), names_of(index, run_id, line)
-    dispatch = names[1] or above.going_on_at(line, _DISPATCH)
+    above = _above(index, run_id, line)
+    dispatch = _names(index, run_id, line)[1] or above.going_on_at(line, _DISPATCH)
     if dispatch is not None:
         named = lines_naming(index, run_id, _DISPATCH, dispatch)
         first = earliest(chain((each[0] for each in named), (line,))) or line
         there = above if first is line else _above(index, run_id, first)
         above.slice_of[dispatch] = there.going_on_at(first, _SLICE)
-    return above.home(line, said_of(line), names)
+    return above.home(line)
 
 
 def _above(index: Index, run_id: str, line: Line) -> _Above:
-    """What a walk would have come by above a line."""
+    """What a walk would have found above a line."""
     above, run = _Above(index, run_id), index.runs.get(run_id)
     sets = [index.rejected.get(run_id, LineSet())]
-    sets += [_events(run, of.opener) for of in (_SLICE, _DISPATCH)]
-    for each in chain.from_iterable(_nearest(lines, line, REACH) for lines in sets):
-        above.note(each, said_of(each), names_of(index, run_id, each))
-    dispatch = names_of(index, run_id, line)[1] or above.going_on_at(line, _DISPATCH)
+    if run is not None:
+        sets += [run.events(_SLICE.opener), run.events(_DISPATCH.opener)]
+    for each in chain.from_iterable(lines.nearest_before(line, REACH) for lines in sets):
+        above.note(each)
+    dispatch = _names(index, run_id, line)[1] or above.going_on_at(line, _DISPATCH)
     if run is not None and dispatch is not None:
         started = run.table(_ROUND.opener, _DISPATCH.field).of(dispatch).before(line)
         if started is not None:
-            above.note(started, said_of(started), names_of(index, run_id, started))
+            above.note(started)
     return above
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What holds at a place of a trace."""
-
-    index: Index
-    at: Line
-    """Stands for the place: what comes before it in the order of the document counts."""
-    run_id: str | None
-    """The run that an event there belongs to, as far as that can be told."""
-    run: Run | None
-    """None where the trace has no valid event of that run."""
-    last: Line | None
-    """The run's latest event."""
-    agent_id: str | None
-    """The orchestrator's session, as the run's latest event has it."""
-    opened: Mapping[Entity, tuple[Opened, ...]]
-    """What stands open by its kind, the latest first; no rounds of dispatches that have ended."""
-    feeds: Mapping[str, Line]
-    """The latest event of each feed by its name."""
-    has_ended: bool
-    """Whether the run is over."""
-    _read: dict[Line, Values] = field(default_factory=dict, compare=False, repr=False)
-    """The lines that were read whole already."""
-
-    def latest(self, name: str, most: int) -> Sequence[Line]:
-        """At most so many of the run's events of one name, the latest first."""
-        return _nearest(_events(self.run, name), self.at, most)[::-1]
-
-    def count(self, name: str) -> int:
-        """How many events of one name the run has had."""
-        return _events(self.run, name).position(self.at)
-
-    def of(self, name: str, by: str, value: object) -> Sequence[Line]:
-        """The run's events of one name by the value of a field that they keep."""
-        lines = self.run.table(name, by).of(value) if self.run is not None else LineSet()
-        return lines[: lines.position(self.at)]
-
-    def value(self, line: Line, name: str) -> object:
-        """What a field of a valid line's event says, whether the index keeps it or not."""
-        assert line.event is not None
-        if name in line.event.keeps:
-            return line.fact(name)
-        if line not in self._read:
-            self._read[line] = values_of(line)
-        return self._read[line][name]
-
-    def start_of(self, of: Lifetime, name: object) -> Line | None:
-        """The latest event that starts a dispatch, round or slice, open or not."""
-        return next(reversed(self.of(of.opener, of.field, name)), None)
-
-    def rejected_feed(self, name: str) -> Line | None:
-        """The latest rejected line that was meant for a feed of the run and stands behind the
-        event that counts: carrying on from that event would pass over it.
-        """
-        counted = self.feeds.get(name)
-        for found in reversed(_nearest(self.index.rejected_feeds, self.at, _STARTS)):
-            if counted is not None and found.order < counted.order:
-                return None
-            odd = cast("FlaggedLine", found)
-            if odd.event_name == name and odd.run_id in (self.run_id, None):
-                return found
-        return None
-
-
-def scope_at(index: Index, lines: Sequence[Line], record: int, run_id: str | None = None) -> Scope:
-    """What holds before a record of a document; one past the last record is the document's end.
-
-    The run is ``run_id`` if that is given, else that of the nearest line above, else of the
-    nearest one below, else what the trace's path promises.
-    """
-    if record < len(lines):
-        at = lines[record]
-    else:
-        at = Line("", None, ())
-        at.order = lines[-1].order + 1 if lines else 0
-    if run_id is None:
-        run_id = _near_run(lines, record)
-    if run_id is None and index.path:
-        run_id = likely_run(index.path)
-    run = index.runs.get(run_id) if run_id is not None else None
-    last = _last(run, EVENTS, at)
-    end, start = _last(run, _RUN_ENDS, at), _last(run, _RUN_STARTS, at)
-    return Scope(
-        index,
-        at,
-        run_id,
-        run,
-        last,
-        cast("str | None", values_of(last)["orchestrator_agent_id"]) if last else None,
-        {
-            entity: tuple(islice(_opened(index, run, of, at), _MOST_OPEN))
-            for entity, of in LIFETIMES.items()
-        },
-        {name: line for name in _FEEDS if (line := _last(run, (name,), at)) is not None},
-        end is not None and (start is None or start.order < end.order),
-    )
-
-
-def _near_run(lines: Sequence[Line], record: int) -> str | None:
-    above = range(min(record, len(lines)) - 1, max(-1, record - _FAR), -1)
-    below = range(record + 1, min(len(lines), record + _FAR))
-    runs = (run_of(lines[place]) for place in chain(above, below))
-    return next((run for run in runs if run is not None), None)
-
-
-def _last(run: Run | None, names: Iterable[str], at: Line) -> Line | None:
-    return latest(_events(run, name).before(at) for name in names)
-
-
-def _opened(index: Index, run: Run | None, of: Lifetime, at: Line) -> Iterator[Opened]:
-    """The latest first; each is told of once, however often it was started."""
-    seen: set[str] = set()
-    for start in reversed(_nearest(_events(run, of.opener), at, _STARTS)):
-        name = start.text_fact(of.field)
-        if name in seen:
-            continue
-        seen.add(name)
-        over = (of, _DISPATCH) if of is _ROUND else (of,)
-        if not any(_is_over(index, cast("Run", run), each, start, at) for each in over):
-            yield Opened(of, name, start)
-
-
-def _is_over(index: Index, run: Run, of: Lifetime, start: Line, at: Line) -> bool:
-    """Whether what a line is about was ended after it, be it by a line that is rejected."""
-    name = start.text_fact(of.field)
-    end = run.table(of.closer, of.field).of(name).before(at)
-    if end is not None and end.order > start.order:
-        return True
-    return any(
-        start.order < line.order < at.order and name_of(line) == of.closer
-        for line in index.unread_naming(run.run_id, of.field, name)[-_REJECTED:]
-    )
-
-
-def _events(run: Run | None, name: str) -> LineSet:
-    return run.events(name) if run is not None else LineSet()
-
-
-def _nearest(lines: LineSet, line: Line, most: int) -> Sequence[Line]:
-    """At most so many lines before one, the nearest last."""
-    place = lines.position(line)
-    return lines[max(0, place - most) : place]

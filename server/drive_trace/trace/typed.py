@@ -36,16 +36,16 @@ _MOST = 2**53
 """The largest integer of which a double holds all smaller ones exactly."""
 
 
-class Reader(NamedTuple):
+class EventDecoder(NamedTuple):
     """How records are read as events."""
 
     decode: Callable[[str], Any]
     """The typed event of a record; ValueError or RecursionError if it is not surely valid."""
-    kinds: dict[type, Kind]
+    conversions: dict[type, Conversion]
     """By the class of a typed event."""
 
 
-class Kind(NamedTuple):
+class Conversion(NamedTuple):
     """What is made of the typed events of one type."""
 
     event: EventType
@@ -55,20 +55,20 @@ class Kind(NamedTuple):
 
 
 @cache
-def reader(*, only_score: bool) -> Reader:
+def event_decoder(*, only_score: bool) -> EventDecoder:
     """A reader of events; with ``only_score`` what the scorecard does not depend on is left out:
     how strings are written, how fields agree, and most facts of events that it does not look into.
     """
     types = {_typed(event, forms=not only_score): event for event in EVENTS.values()}
-    kinds = {typed: _kind(event, only_score) for typed, event in types.items()}
+    conversions = {typed: _conversion(event, only_score) for typed, event in types.items()}
     union = reduce(or_, types)
-    return Reader(msgspec.json.Decoder(union).decode, kinds)
+    return EventDecoder(msgspec.json.Decoder(union).decode, conversions)
 
 
-def _kind(event: EventType, only_score: bool) -> Kind:
+def _conversion(event: EventType, only_score: bool) -> Conversion:
     counts = event.is_feed or event.opens or event.closes
     keeps = ALWAYS_KEPT if only_score and not counts else event.keeps
-    return Kind(event, _facts(event, keeps), None if only_score else _agreement(event))
+    return Conversion(event, _facts(event, keeps), None if only_score else _agreement(event))
 
 
 def _facts(event: EventType, keeps: tuple[str, ...]) -> Callable[[Any], Facts]:

@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
 from drive_trace.vocabulary.agreements import KINDS, SIZES, Agreement, agreements_among
 from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
-from drive_trace.vocabulary.forms import Form
-from drive_trace.vocabulary.lifetimes import Lifetime, lifetime_of
 from drive_trace.vocabulary.planning import WRITERS
 from drive_trace.vocabulary.registry import (
     ALWAYS_KEPT,
@@ -21,14 +19,16 @@ from drive_trace.vocabulary.registry import (
     EventType,
     FieldType,
     IntegerShape,
+    Lifetime,
     ListShape,
     ObjectShape,
     OneOfShape,
     Shape,
     StringShape,
     declared_events,
+    lifetime_of,
 )
-from drive_trace.vocabulary.types import Entity, Family, Reference
+from drive_trace.vocabulary.types import Entity, Family, Form, Reference
 
 FAMILY_MODULES = (build_loop, planning, lifecycle, feeds)
 

@@ -3,7 +3,6 @@
 from typing import Annotated, Literal
 
 from drive_trace.vocabulary.envelope import Envelope
-from drive_trace.vocabulary.forms import Form
 from drive_trace.vocabulary.registry import event
 from drive_trace.vocabulary.types import (
     Bytes,
@@ -11,6 +10,7 @@ from drive_trace.vocabulary.types import (
     DispatchId,
     Entity,
     Family,
+    Form,
     IsOutcome,
     Milliseconds,
     Names,

@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
-from drive_trace.vocabulary.forms import Form
-from drive_trace.vocabulary.types import Entity, Names, Null, Prose, Written
+from drive_trace.vocabulary.types import Entity, Form, Names, Null, Prose, Written
 
 ENVELOPE_EXAMPLE: dict[str, object] = {
     "event_id": "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90",

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType, NoneType, UnionType
-from typing import Annotated, Any, Literal, NotRequired, TypeVar, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    NotRequired,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 from typing_extensions import get_type_hints, is_typeddict
 
 from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE, Envelope
-from drive_trace.vocabulary.forms import Form
-from drive_trace.vocabulary.types import Entity, Family, Reference
+from drive_trace.vocabulary.types import Entity, Family, Form, Reference
 
 ALWAYS_KEPT = ("ts", "event_id", "project_run_id")
 """The first of every event's ``keeps``, at the same positions for all events."""
@@ -302,3 +311,26 @@ def one_of(choices: list[str]) -> str:
     """``"a"``, ``"a" or "b"``, ``"a", "b" or "c"``."""
     quoted = [f'"{choice}"' for choice in choices]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+class Lifetime(NamedTuple):
+    """How the events of a trace tell of the entities of one kind."""
+
+    entity: Entity
+    field: str
+    """The field that names such an entity on each of its events."""
+    opener: str
+    """The event that starts it."""
+    closer: str
+    """The event that ends it."""
+    members: tuple[str, ...]
+    """Every event that belongs to one, opener and closer too."""
+
+
+def lifetime_of(entity: Entity, events: Mapping[str, EventType]) -> Lifetime:
+    """The declarations of one kind of entity, put together."""
+    (opener,) = (event for event in events.values() if event.opens is entity)
+    (closer,) = (event for event in events.values() if event.closes is entity)
+    field = next(name for name, known in opener.fields.items() if known.names is entity)
+    members = tuple(event.name for event in events.values() if field in event.fields)
+    return Lifetime(entity, field, opener.name, closer.name, members)

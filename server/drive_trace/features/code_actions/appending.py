@@ -32,7 +32,7 @@ from drive_trace.text.escaping import printable
 from drive_trace.text.spans import is_blank
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, run_of
-from drive_trace.trace.structure import Opened, Scope, scope_at
+from drive_trace.trace.scope import Opened, Scope, scope_at
 from drive_trace.vocabulary import EVENTS, GRADE, LIFETIMES, Entity, OneOfShape
 
 RECORD = "record"

@@ -29,7 +29,7 @@ from drive_trace.text.wording import listed
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import FlaggedLine, Line, event_of
 from drive_trace.trace.places import pair_at
-from drive_trace.trace.structure import scope_at
+from drive_trace.trace.scope import scope_at
 from drive_trace.vocabulary import EVENTS, EventType
 from drive_trace.vocabulary.files import FILES, FileFacts
 

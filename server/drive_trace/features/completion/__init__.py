@@ -29,7 +29,7 @@ from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.cursor import Cursor, Where, cursor_at
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Path
-from drive_trace.trace.structure import Scope, scope_at
+from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import (
     ENVELOPE,
     EVENTS,

@@ -19,12 +19,12 @@ from drive_trace.features.hover.references import about_reference
 from drive_trace.features.markup import markup
 from drive_trace.features.positions import range_of
 from drive_trace.features.runs import JoinedRun, of_one_file
-from drive_trace.json_text import Kind
+from drive_trace.json_text import NodeKind
 from drive_trace.text.escaping import code
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, event_of
-from drive_trace.trace.occurrences import run_id_of
+from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.places import Part, node_at, path_at, resolve, syntax_of
 from drive_trace.vocabulary import GRADE, Form, StringShape
 
@@ -63,9 +63,9 @@ def _pointed(analysis: Analysis, line: Line, offset: int, options: HoverOptions)
     value, is_null = None, False
     if place.part is Part.VALUE:
         node = node_at(syntax_of(line.text).root, place.path)
-        if node is None or node.kind in (Kind.OBJECT, Kind.ARRAY):
+        if node is None or node.kind in (NodeKind.OBJECT, NodeKind.ARRAY):
             return None
-        value, is_null = node.value, node.kind is Kind.NULL
+        value, is_null = node.value, node.kind is NodeKind.NULL
     event = event_of(line)
     field = field_at(event, place)
     return Pointed(analysis, line, place, event, field, value, is_null, options)

@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
-from drive_trace.trace.index import Run
 from drive_trace.trace.line import Line, LineSet, run_of
 from drive_trace.trace.places import Place, node_at, syntax_of
+from drive_trace.trace.run_index import RunIndex
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, FieldType, Lifetime
 
 _HAS_PLACE = re.compile(r"[a-zA-Z][\w.+-]*://[^\s\ud800-\udfff]+")
@@ -63,7 +63,7 @@ class Pointed:
         return f"[line {number}]({target}#L{document.protocol_line(number - 1) + 1})"
 
 
-def run_at(analysis: Analysis, run_id: str | None) -> Run | None:
+def run_at(analysis: Analysis, run_id: str | None) -> RunIndex | None:
     """A run that has a valid event."""
     return analysis.index.runs.get(run_id) if run_id is not None else None
 
@@ -79,7 +79,7 @@ class Referent(NamedTuple):
 
     of: Lifetime
     id: str
-    run: Run | None
+    run: RunIndex | None
     """Its run; None where no event starts it."""
     starts: LineSet
     ends: LineSet

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from drive_trace.features.tokens.kinds import TokenKind, kind_of_string
 from drive_trace.json_text import ProblemKind
-from drive_trace.json_text.strings import INSIDE
+from drive_trace.json_text.lexemes import INSIDE
 from drive_trace.trace.line import Line, event_of
 from drive_trace.vocabulary import ENVELOPE, EventType, FieldType, ObjectShape
 

@@ -20,8 +20,9 @@ from drive_trace.linter.entities.kind import (
     ts_of,
 )
 from drive_trace.linter.rule import Option
-from drive_trace.trace.index import Index, Run
+from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line
+from drive_trace.trace.run_index import RunIndex
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form, Lifetime
 
@@ -61,7 +62,7 @@ class Resumption(NamedTuple):
     """
 
     line: Line
-    run: Run
+    run: RunIndex
     is_itself: bool
     """Whether it names itself."""
 
@@ -269,7 +270,7 @@ def _number(start: Line) -> int:
     return cast("int", start.fact("round_number"))
 
 
-def _is_again(run: Run, line: Line) -> bool:
+def _is_again(run: RunIndex, line: Line) -> bool:
     return run.table(_ROUND.opener, _ROUND.field).first[line.fact(_ROUND.field)] is not line
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
-from drive_trace.trace.index import Index, Run
+from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine, Line
 from drive_trace.trace.mentions import mentioned
+from drive_trace.trace.run_index import RunIndex
 from drive_trace.vocabulary import ALWAYS_KEPT
 
 MOST = 16
@@ -33,7 +34,7 @@ class Mention(NamedTuple):
     line: Line
     field: str
     value: Any
-    run: Run
+    run: RunIndex
     """The line's run without the line if that has gone, else with it."""
     trace: WholeTrace
 
@@ -63,7 +64,7 @@ def mentions_of(trace: WholeTrace, line: Line, fields: Container[str]) -> Iterat
     """What a line names by some fields. Of one that is no event to readers, what can be read."""
     runs = trace.index.runs
     if line.event is not None:
-        run = runs[line.run] if line.run in runs else Run(line.run)
+        run = runs[line.run] if line.run in runs else RunIndex(line.run)
         for field, value in zip(line.event.keeps, line.facts, strict=True):
             if field in fields and value is not None:
                 yield Mention(line, field, value, run, trace)

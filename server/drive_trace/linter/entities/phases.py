@@ -16,9 +16,9 @@ from drive_trace.linter.entities.kind import (
     facts_of,
     kind_of,
 )
-from drive_trace.trace.index import Index, Run, earliest, latest
-from drive_trace.trace.line import Line
-from drive_trace.trace.tables import Table
+from drive_trace.trace.index import Index
+from drive_trace.trace.line import Line, earliest, latest
+from drive_trace.trace.run_index import FactTable, RunIndex
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Lifetime
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
@@ -56,7 +56,7 @@ class Phase(NamedTuple):
     previous_start: Line | None
     """The nearest start above ``begin``."""
     previous_end: Line | None
-    run: Run
+    run: RunIndex
     trace: Index
 
     @property
@@ -229,7 +229,7 @@ def _all_phases(trace: WholeTrace) -> Iterator[_PhaseKey]:
                     yield of, run.run_id, value, begin
 
 
-def _out_of_order(run: Run, of: Lifetime, starts: Table, ends: Table) -> set[Any]:
+def _out_of_order(run: RunIndex, of: Lifetime, starts: FactTable, ends: FactTable) -> set[Any]:
     """The ids of what does not start once, then go on, and end once; or has no brief."""
     odd = starts.first.keys() ^ ends.first.keys()
     odd.update(starts.several, ends.several)
@@ -247,7 +247,7 @@ def _out_of_order(run: Run, of: Lifetime, starts: Table, ends: Table) -> set[Any
 
 
 def _of_two_dispatches(
-    ids: Iterable[object], lines: Iterable[Line], starts: Table
+    ids: Iterable[object], lines: Iterable[Line], starts: FactTable
 ) -> Iterator[object]:
     """The rounds of which some line names another dispatch than the first start."""
     named = map(_dispatch_of, map(facts_of, map(starts.first.get, ids, lines)))

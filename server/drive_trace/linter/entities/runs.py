@@ -20,8 +20,8 @@ from drive_trace.linter.entities.kind import (
     kind_of,
     ts_of,
 )
-from drive_trace.trace.index import Run, latest
-from drive_trace.trace.line import RUN_POSITION, Line
+from drive_trace.trace.line import RUN_POSITION, Line, latest
+from drive_trace.trace.run_index import RunIndex
 from drive_trace.trace.times import moment
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, WRITERS, Entity
 
@@ -51,7 +51,7 @@ class FeedEvent(NamedTuple):
     line: Line
     following: Line | None
     """The next one of the same feed and run; without one, this counts."""
-    run: Run
+    run: RunIndex
 
     def last_recorded(self, name: str, values: Iterable[str]) -> Line | None:
         """Of the event that counts: the nearest earlier one in which a field has one of some
@@ -97,7 +97,7 @@ class SliceEnd(NamedTuple):
     line: Line
     previous: Line | None
     """The end before it of the same slice."""
-    run: Run
+    run: RunIndex
 
 
 class FileEnd(NamedTuple):

@@ -7,7 +7,7 @@ were written by hand stand out in a diff for no reason.
 
 from collections.abc import Iterable
 
-from drive_trace.json_text.spacing import compacted, first_space, space_count
+from drive_trace.json_text.lexemes import compacted, first_space, space_count
 from drive_trace.linter.rule import (
     Edit,
     Example,

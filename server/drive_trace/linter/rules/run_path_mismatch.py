@@ -15,8 +15,8 @@ from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.entities.runs import RunStart
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.wording import shown
-from drive_trace.trace.paths import promised_run
 from drive_trace.trace.places import Place
+from drive_trace.vocabulary.files import promised_run
 
 
 def _check(subject: RunStart) -> Iterable[Finding]:

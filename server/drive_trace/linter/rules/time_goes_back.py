@@ -13,7 +13,7 @@ from drive_trace.linter.entities.runs import Neighbours
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.trace.times import in_words, milliseconds_between
-from drive_trace.vocabulary.forms import Form
+from drive_trace.vocabulary.types import Form
 
 _TS = Place.value("ts")
 

@@ -33,7 +33,7 @@ from drive_trace.storage.recording import new_stamp
 from drive_trace.tasks import Task
 from drive_trace.text.wording import shown
 from drive_trace.trace.document import Point
-from drive_trace.trace.occurrences import Named
+from drive_trace.trace.occurrences import NamedEntity
 
 _HOME = re.compile(r"^(.+)/(?:projects|wip)/")
 
@@ -118,7 +118,7 @@ def _rename(asked: Asked, params: types.RenameParams) -> object:
     return _rename_here(asked, point, params)
 
 
-async def _rename_run(asked: Asked, edits: int, run: Named, new_name: str) -> dict[str, Any]:
+async def _rename_run(asked: Asked, edits: int, run: NamedEntity, new_name: str) -> dict[str, Any]:
     """The edits of all files of the workspace folder that name a run, or why there are none."""
     await asked.settled()
     client, uri = asked.client, asked.trace.uri

@@ -29,7 +29,8 @@ from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
 from drive_trace.storage.linked_files import linked_files
 from drive_trace.tasks import Task
-from drive_trace.trace.occurrences import named_at, run_id_of
+from drive_trace.trace.mentions import run_id_of
+from drive_trace.trace.occurrences import named_at
 from drive_trace.vocabulary import Entity
 
 

@@ -64,8 +64,8 @@ from drive_trace.scorecard.summary import RunSummary, TraceSummary, Unplaced
 from drive_trace.storage.followed_file import FollowedFile, Whole
 from drive_trace.storage.recording import new_stamp
 from drive_trace.tasks import Task, finish, in_batches
-from drive_trace.trace.index import table_of_ids
 from drive_trace.trace.line import Line
+from drive_trace.trace.run_index import table_of_ids
 
 if TYPE_CHECKING:
     from drive_trace.report.contents import FullReport

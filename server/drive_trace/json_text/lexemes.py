@@ -45,3 +45,34 @@ def _string_after(text: str, key_end: int) -> tuple[str, Span] | None:
         return (str(json.loads(match[1])), Span(*match.span(1))) if match is not None else None
     except ValueError:
         return None
+
+
+_WHITESPACE = " \t\n\r"
+_USUAL = {": ": ":", ", ": ",", ":": ":", ",": ","}
+"""What mostly stands between two strings, and what it is without white space."""
+
+
+def space_count(text: str) -> int:
+    """How many characters of white space stand between, before and after the tokens."""
+    # Without escapes, which stand in strings alone, each quote opens or closes a string.
+    plain = re.sub(r"\\.", "", text) if "\\" in text else text
+    return sum(map("".join(plain.split('"')[::2]).count, _WHITESPACE))
+
+
+def first_space(text: str) -> Span | None:
+    """Where the first white space stands that is not in a string."""
+    for found in re.finditer(rf"{STRING}|([{_WHITESPACE}]+)", text):
+        if found[1]:
+            return Span(*found.span())
+    return None
+
+
+def compacted(text: str) -> str:
+    """The record without white space between its tokens, which stay as they are written."""
+    if "\\" not in text:  # then each quote opens or closes a string
+        pieces = text.split('"')
+        pieces[::2] = [_USUAL.get(between) or "".join(between.split()) for between in pieces[::2]]
+        return '"'.join(pieces)
+    pieces = re.split(f"({STRING})", text)
+    pieces[::2] = ["".join(between.split()) for between in pieces[::2]]
+    return "".join(pieces)
