@@ -1,6 +1,7 @@
-"""The 31 assertions of the Drive method: rules that a trace can bear out or not, in their order.
+"""The 31 assertions of the Drive method: rules that a trace may confirm or break.
 
-Some no trace can decide, and say why. One that does not apply passes, except BD-8.
+Some assertions cannot be decided from a trace, and say why. One that does not apply passes, except
+BD-8.
 """
 
 from __future__ import annotations
@@ -47,11 +48,22 @@ class Checked(NamedTuple):
     outcome: Outcome
 
 
-def verdict_on(looked_at: Sequence[Event], broken_by: Sequence[Event], note: str) -> Outcome:
+def assertion(id_: str, title: str) -> Callable[[Callable[[EventLog], Outcome]], Assertion]:
+    """Declare an assertion by the function that checks it."""
+
+    def declare(check: Callable[[EventLog], Outcome]) -> Assertion:
+        return Assertion(id_, title, check)
+
+    return declare
+
+
+def outcome_of(
+    looked_at: Sequence[Event], broken_by: Sequence[Event], failed: str, passed: str
+) -> Outcome:
     """Fails with the events that break it, else passes with those that were looked at."""
     if broken_by:
-        return Outcome(CheckResult.FAIL, broken_by, note)
-    return Outcome(CheckResult.PASS, looked_at, note if looked_at else "It does not apply here.")
+        return Outcome(CheckResult.FAIL, broken_by, failed)
+    return Outcome(CheckResult.PASS, looked_at, passed if looked_at else "It does not apply here.")
 
 
 def not_checkable(
@@ -72,7 +84,7 @@ _BRIEF_TEXT = "A trace holds a brief's length and hash, not its text."
 
 
 def falsified_assumptions(log: EventLog) -> Sequence[Event]:
-    """The halts, which are where a discussion or an amendment was called for."""
+    """The halts: each called for a discussion or an amendment."""
     return log.of("falsified-assumption")
 
 
@@ -83,119 +95,26 @@ def amended_briefs(log: EventLog) -> Sequence[Event]:
     ]
 
 
-I2 = not_checkable(
-    "I2",
-    "Scope is bounded by the spec",
-    "A trace holds neither the spec's text nor the changes that were made.",
-)
-I3 = not_checkable(
-    "I3",
-    "The kind of a spec or plan never changes",
-    "A trace records the kind with each event, not the artefact that it is a fact about.",
-)
-I5 = not_checkable(
-    "I5",
-    "Orphan slices are allowed",
-    "It permits something, so that nothing in a trace could break it.",
-)
-I7 = not_checkable(
-    "I7",
-    "The purpose is immutable once work starts",
-    "A trace records that a spec changed, not whether its purpose did.",
-)
-I9 = not_checkable(
-    "I9",
-    "Every slice has or inherits a definition of done",
-    "A trace does not say which spec a slice is built from, nor what it inherits.",
-)
-I11 = not_checkable(
-    "I11",
-    "Work is sized by coherence",
-    "A trace records sizes, not what belongs together.",
-)
-I12 = not_checkable(
-    "I12",
-    "No silent amendment after the first dispatch",
-    "A silent amendment is one that left no event. "
-    "The falsified assumptions that were recorded are listed.",
-    falsified_assumptions,
-)
-CASCADE_1 = not_checkable(
-    "Cascade-1",
-    "Each level has its template",
-    "A trace does not hold the texts of specs and plans.",
-)
-CASCADE_2 = not_checkable(
-    "Cascade-2",
-    "Content stands at the lowest level that loses nothing",
-    "A trace does not hold the texts of specs and plans.",
-)
-CASCADE_4 = not_checkable(
-    "Cascade-4",
-    "Discussion is triggered by a signal",
-    "Discussions are not recorded. The falsified assumptions, which are such signals, are listed.",
-    falsified_assumptions,
-)
-CASCADE_5 = not_checkable(
-    "Cascade-5",
-    "The executor has its standing instruction",
-    "What a sub-agent was told beside its brief is not recorded.",
-)
-CASCADE_6 = not_checkable(
-    "Cascade-6",
-    "The reviewer does not run validation again",
-    "The commands that sub-agents run are not recorded.",
-)
-CASCADE_7 = not_checkable(
-    "Cascade-7",
-    "The team's definition of done lives in project context",
-    "A trace does not hold the project's context files.",
-)
-CASCADE_8 = not_checkable(
-    "Cascade-8",
-    "Internal labels stay out of messages to people",
-    "Messages to people are not recorded.",
-)
-BD_1 = not_checkable("BD-1", 'No brief says "do what\'s needed"', _BRIEF_TEXT)
-BD_2 = not_checkable("BD-2", 'Every brief says "completed when"', _BRIEF_TEXT)
-BD_3 = not_checkable("BD-3", 'Every brief says "out of scope"', _BRIEF_TEXT)
-BD_4 = not_checkable("BD-4", "No brief decomposes the work file by file", _BRIEF_TEXT)
-BD_5 = not_checkable("BD-5", "No brief walks through every edge case", _BRIEF_TEXT)
-BD_6 = not_checkable("BD-6", "Completion criteria are verifiable", _BRIEF_TEXT)
-BD_7 = not_checkable(
-    "BD-7",
-    "The brief names the model tier",
-    f"{_BRIEF_TEXT} The model of a dispatch is recorded, but not whether the brief named it.",
-)
-BD_9 = not_checkable(
-    "BD-9",
-    "The executor does not rewrite the brief",
-    "A trace does not say who changed a brief. The briefs marked amended are listed.",
-    amended_briefs,
-)
-BD_10 = not_checkable("BD-10", 'No brief says "minimise changes"', _BRIEF_TEXT)
-BD_11 = not_checkable(
-    "BD-11", "Briefs are not written by sub-agents", "A trace does not say who wrote a brief."
-)
-
-
 _DIRECT = "direct-"
 """How the ids of runs begin that make one change directly, without a spec or plan."""
+_CHANGE = "direct-change"
 
 
+@assertion("I1", "A slice delivers one pull request")
 def one_pull_request_a_slice(log: EventLog) -> Outcome:
     """I1: no ``slice_slug`` has two ``slice-completed``."""
     completed = log.of("slice-completed")
     times = Counter(event.text("slice_slug") for event in completed)
     again = [event for event in completed if times[event.text("slice_slug")] > 1]
-    note = (
-        "A slice_slug has more than one slice-completed, in one run or in several."
-        if again
-        else "Each slice was completed once."
+    return outcome_of(
+        completed,
+        again,
+        "A slice_slug has more than one slice-completed, in one run or in several.",
+        "Each slice was completed once.",
     )
-    return verdict_on(completed, again, note)
 
 
+@assertion("I4", "A project has slices, or is a direct change")
 def projects_have_slices(log: EventLog) -> Outcome:
     """I4: a run with ``project-started`` has a slice, or was triaged as a direct change."""
     delivering = {event.run_id for event in log.of("slice-started")} | {
@@ -205,14 +124,15 @@ def projects_have_slices(log: EventLog) -> Outcome:
     for event in log.of("project-started"):
         firsts.setdefault(event.run_id, event)
     without = [event for run_id, event in firsts.items() if run_id not in delivering]
-    note = (
-        "A project has neither a slice-started nor a direct-change triage-verdict."
-        if without
-        else "Each project has a slice, or was triaged as a direct change."
+    return outcome_of(
+        list(firsts.values()),
+        without,
+        "A project has neither a slice-started nor a direct-change triage-verdict.",
+        "Each project has a slice, or was triaged as a direct change.",
     )
-    return verdict_on(list(firsts.values()), without, note)
 
 
+@assertion("I6", "Spec and plan come before implementation")
 def spec_and_plan_come_first(log: EventLog) -> Outcome:
     """I6: each ``dispatch-start`` has a spec and a plan of its run with an earlier ``ts``."""
     specs, plans = _earliest(log.of("spec-authored")), _earliest(log.of("plan-authored"))
@@ -226,12 +146,12 @@ def spec_and_plan_come_first(log: EventLog) -> Outcome:
             for authored in (specs, plans)
         )
     ]
-    note = (
-        "Dispatches started before their run had both a spec-authored and a plan-authored."
-        if early
-        else "Each dispatch started after its run's spec and plan; runs named direct-… need none."
+    return outcome_of(
+        starts,
+        early,
+        "Dispatches started before their run had both a spec-authored and a plan-authored.",
+        "Each dispatch started after its run's spec and plan; runs named direct-… need none.",
     )
-    return verdict_on(starts, early, note)
 
 
 def _earliest(events: Sequence[Event]) -> dict[str, str]:
@@ -241,6 +161,7 @@ def _earliest(events: Sequence[Event]) -> dict[str, str]:
     return first
 
 
+@assertion("I8", "A brief comes before each dispatch")
 def brief_before_each_dispatch(log: EventLog) -> Outcome:
     """I8: each ``dispatch-start`` has a ``brief-issued`` of its dispatch, no later than it."""
     briefs: dict[tuple[str, str], str] = {}
@@ -253,15 +174,16 @@ def brief_before_each_dispatch(log: EventLog) -> Outcome:
         issued = briefs.get((event.run_id, event.text("dispatch_id")))
         if issued is None or issued > event.ts:
             unbriefed.append(event)
-    note = (
+    return outcome_of(
+        starts,
+        unbriefed,
         "No brief was issued by the time these dispatches started. Most traces fail this: "
-        "the protocol itself issues a brief after the dispatch has started, within a round."
-        if unbriefed
-        else "Each dispatch had a brief by the time it started."
+        "the protocol itself issues a brief after the dispatch has started, within a round.",
+        "Each dispatch had a brief by the time it started.",
     )
-    return verdict_on(starts, unbriefed, note)
 
 
+@assertion("I10", "A project spec has a definition of done")
 def projects_define_done(log: EventLog) -> Outcome:
     """I10: each project-kind spec has items in its definition of done, whenever it is written.
 
@@ -273,23 +195,23 @@ def projects_define_done(log: EventLog) -> Outcome:
         if event.text("spec_kind") == "project"
     ]
     without = [event for event in specs if event.number("dod_items_count") == 0]
-    note = (
-        "A project spec has no item in its definition of done."
-        if without
-        else "Each project spec has items in its definition of done."
-    )
+    passed = "Each project spec has items in its definition of done."
     if specs and not without:
         authored = [event for event in specs if event.name == "spec-authored"]
-        return Outcome(CheckResult.PASS, authored, note)
-    return verdict_on(specs, without, note)
+        return Outcome(CheckResult.PASS, authored, passed)
+    return outcome_of(
+        specs, without, "A project spec has no item in its definition of done.", passed
+    )
 
 
+@assertion("Cascade-3", "Triage ends in a delivery shape")
 def triage_ends_in_a_shape(log: EventLog) -> Outcome:
     """Cascade-3: the vocabulary lets a ``triage-verdict`` be nothing but a delivery shape."""
-    note = "Each triage-verdict names a delivery shape; the vocabulary allows nothing else."
-    return verdict_on(log.of("triage-verdict"), (), note)
+    passed = "Each triage-verdict names a delivery shape; the vocabulary allows nothing else."
+    return outcome_of(log.of("triage-verdict"), (), "", passed)
 
 
+@assertion("BD-8", "A brief is shorter than the slice's spec")
 def briefs_are_shorter_than_specs(log: EventLog) -> Outcome:
     """BD-8: a brief is shorter than the shortest slice-kind ``spec-authored`` of its run."""
     shortest: dict[str, int] = {}
@@ -304,30 +226,117 @@ def briefs_are_shorter_than_specs(log: EventLog) -> Outcome:
     long = [
         event for event in briefs if event.number("brief_byte_length") >= shortest[event.run_id]
     ]
-    note = (
-        "A brief is not shorter than the shortest slice spec of its run."
-        if long
-        else "Each brief is shorter than the shortest slice spec of its run."
+    return outcome_of(
+        briefs,
+        long,
+        "A brief is not shorter than the shortest slice spec of its run.",
+        "Each brief is shorter than the shortest slice spec of its run.",
     )
-    return verdict_on(briefs, long, note)
-
-
-_CHANGE = "direct-change"
-
-I1 = Assertion("I1", "A slice delivers one pull request", one_pull_request_a_slice)
-I4 = Assertion("I4", "A project has slices, or is a direct change", projects_have_slices)
-I6 = Assertion("I6", "Spec and plan come before implementation", spec_and_plan_come_first)
-I8 = Assertion("I8", "A brief comes before each dispatch", brief_before_each_dispatch)
-I10 = Assertion("I10", "A project spec has a definition of done", projects_define_done)
-CASCADE_3 = Assertion("Cascade-3", "Triage ends in a delivery shape", triage_ends_in_a_shape)
-BD_8 = Assertion("BD-8", "A brief is shorter than the slice's spec", briefs_are_shorter_than_specs)
 
 
 ASSERTIONS: Sequence[Assertion] = (
-    *(I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12),
-    *(CASCADE_1, CASCADE_2, CASCADE_3, CASCADE_4),
-    *(CASCADE_5, CASCADE_6, CASCADE_7, CASCADE_8),
-    *(BD_1, BD_2, BD_3, BD_4, BD_5, BD_6, BD_7, BD_8, BD_9, BD_10, BD_11),
+    one_pull_request_a_slice,
+    not_checkable(
+        "I2",
+        "Scope is bounded by the spec",
+        "A trace holds neither the spec's text nor the changes that were made.",
+    ),
+    not_checkable(
+        "I3",
+        "The kind of a spec or plan never changes",
+        "A trace records the kind with each event, not the artefact that it is a fact about.",
+    ),
+    projects_have_slices,
+    not_checkable(
+        "I5",
+        "Orphan slices are allowed",
+        "It permits something, so that nothing in a trace could break it.",
+    ),
+    spec_and_plan_come_first,
+    not_checkable(
+        "I7",
+        "The purpose is immutable once work starts",
+        "A trace records that a spec changed, not whether its purpose did.",
+    ),
+    brief_before_each_dispatch,
+    not_checkable(
+        "I9",
+        "Every slice has or inherits a definition of done",
+        "A trace does not say which spec a slice is built from, nor what it inherits.",
+    ),
+    projects_define_done,
+    not_checkable(
+        "I11",
+        "Work is sized by coherence",
+        "A trace records sizes, not what belongs together.",
+    ),
+    not_checkable(
+        "I12",
+        "No silent amendment after the first dispatch",
+        "A silent amendment is one that left no event. "
+        "The falsified assumptions that were recorded are listed.",
+        falsified_assumptions,
+    ),
+    not_checkable(
+        "Cascade-1",
+        "Each level has its template",
+        "A trace does not hold the texts of specs and plans.",
+    ),
+    not_checkable(
+        "Cascade-2",
+        "Content stands at the lowest level that loses nothing",
+        "A trace does not hold the texts of specs and plans.",
+    ),
+    triage_ends_in_a_shape,
+    not_checkable(
+        "Cascade-4",
+        "Discussion is triggered by a signal",
+        "Discussions are not recorded. "
+        "The falsified assumptions, which are such signals, are listed.",
+        falsified_assumptions,
+    ),
+    not_checkable(
+        "Cascade-5",
+        "The executor has its standing instruction",
+        "What a sub-agent was told beside its brief is not recorded.",
+    ),
+    not_checkable(
+        "Cascade-6",
+        "The reviewer does not run validation again",
+        "The commands that sub-agents run are not recorded.",
+    ),
+    not_checkable(
+        "Cascade-7",
+        "The team's definition of done lives in project context",
+        "A trace does not hold the project's context files.",
+    ),
+    not_checkable(
+        "Cascade-8",
+        "Internal labels stay out of messages to people",
+        "Messages to people are not recorded.",
+    ),
+    not_checkable("BD-1", 'No brief says "do what\'s needed"', _BRIEF_TEXT),
+    not_checkable("BD-2", 'Every brief says "completed when"', _BRIEF_TEXT),
+    not_checkable("BD-3", 'Every brief says "out of scope"', _BRIEF_TEXT),
+    not_checkable("BD-4", "No brief decomposes the work file by file", _BRIEF_TEXT),
+    not_checkable("BD-5", "No brief walks through every edge case", _BRIEF_TEXT),
+    not_checkable("BD-6", "Completion criteria are verifiable", _BRIEF_TEXT),
+    not_checkable(
+        "BD-7",
+        "The brief names the model tier",
+        f"{_BRIEF_TEXT} The model of a dispatch is recorded, but not whether the brief named it.",
+    ),
+    briefs_are_shorter_than_specs,
+    not_checkable(
+        "BD-9",
+        "The executor does not rewrite the brief",
+        "A trace does not say who changed a brief. The briefs marked amended are listed.",
+        amended_briefs,
+    ),
+    not_checkable("BD-10", 'No brief says "minimise changes"', _BRIEF_TEXT),
+    not_checkable(
+        "BD-11", "Briefs are not written by sub-agents", "A trace does not say who wrote a brief."
+    ),
 )
 """Every assertion, in the order in which they are shown."""
 

@@ -1,7 +1,7 @@
 """What a metric is: a fact about the traces, computed from their valid events.
 
 Metrics are diagnostic. They say what happened, never whether the work is right:
-that is the correctness gate's to say.
+the correctness gate says that.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Source(StrEnum):
 
 
 class FigureUnit(StrEnum):
-    """What one of a figure counts."""
+    """The unit of a figure."""
 
     COUNT = ""
     RATIO = "ratio"
@@ -61,10 +61,17 @@ class Breakdown(NamedTuple):
     caption: str
     key: str
     """What the first column holds."""
-    at: tuple[str, ...] = ()
-    columns: tuple[tuple[str, tuple[str, ...]], ...] = (("value", ()),)
+    columns: Sequence[tuple[str, tuple[str, ...]]]
     """Header, and the keys that lead to the cell from a row's value."""
+    at: tuple[str, ...] = ()
     unit: FigureUnit = FigureUnit.COUNT
+
+
+def breakdown(
+    caption: str, key: str, header: str, *at: str, unit: FigureUnit = FigureUnit.COUNT
+) -> Breakdown:
+    """A table with one column beside the first; ``at`` are the keys that lead to its rows."""
+    return Breakdown(caption, key, ((header, ()),), at, unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,22 @@ class Metric:
     no_signal: str
     """Why it has no value, where it has none."""
     shows: Sequence[Figure | Breakdown]
+
+
+def metric(
+    group: str,
+    title: str,
+    polarity: Polarity,
+    source: Source,
+    *shows: Figure | Breakdown,
+    no_signal: str = "it always has a value",
+) -> Callable[[Callable[[EventLog], Value]], Metric]:
+    """Declare a metric by the function that computes it. The function's name is its key."""
+
+    def declare(compute: Callable[[EventLog], Value]) -> Metric:
+        return Metric(group, compute.__name__, title, polarity, source, compute, no_signal, shows)
+
+    return declare
 
 
 class Measured(NamedTuple):

@@ -4,26 +4,45 @@ from __future__ import annotations
 
 from drive_trace.report.event_log import EventLog
 from drive_trace.report.metrics.base import (
-    Breakdown,
     Figure,
     FigureUnit,
-    Metric,
     Polarity,
     Source,
     Value,
+    breakdown,
     counted,
+    metric,
 )
 from drive_trace.trace.times import milliseconds_between
 
 _SEVERITIES = ("none", "low", "medium", "high")
+_GROUP = "lifecycle"
 
 
+@metric(
+    _GROUP,
+    "Project wall-clock",
+    Polarity.LOWER,
+    Source.CLOCK,
+    Figure("first closed − first started", unit=FigureUnit.MILLISECONDS),
+    no_signal="there is no project-started with a project-closed, or a timestamp cannot be read",
+)
 def project_wallclock_ms(log: EventLog) -> Value:
     """From the first ``project-started`` to the first ``project-closed``."""
     started, closed = log.of("project-started"), log.of("project-closed")
     return milliseconds_between(started[0].ts, closed[0].ts) if started and closed else None
 
 
+@metric(
+    _GROUP,
+    "Slice wall-clock",
+    Polarity.LOWER,
+    Source.CLOCK,
+    breakdown(
+        "Last completed − last started, by slice", "slice", "time", unit=FigureUnit.MILLISECONDS
+    ),
+    no_signal="no slice-started and no slice-completed was recorded",
+)
 def slice_wallclock_ms(log: EventLog) -> Value:
     """From a slice's last ``slice-started`` to its last ``slice-completed``, by slug."""
     started = {event.text("slice_slug"): event.ts for event in log.of("slice-started")}
@@ -37,6 +56,15 @@ def slice_wallclock_ms(log: EventLog) -> Value:
     }
 
 
+@metric(
+    _GROUP,
+    "Health checks",
+    Polarity.NEITHER,
+    Source.ASSERTED,
+    Figure("checks", ("count",)),
+    Figure("worst drift found", ("max_drift_severity",), FigureUnit.WORD),
+    breakdown("Health checks by cadence", "cadence", "checks", "cadence_distribution"),
+)
 def health_check_cadence(log: EventLog) -> Value:
     """``health-check-fired`` events by what made them fire, and the worst drift they found."""
     checks = log.of("health-check-fired")
@@ -48,6 +76,15 @@ def health_check_cadence(log: EventLog) -> Value:
     }
 
 
+@metric(
+    _GROUP,
+    "Retros",
+    Polarity.NEITHER,
+    Source.ASSERTED,
+    Figure("retros", ("count",)),
+    breakdown("Retros by trigger class", "trigger class", "retros", "trigger_class_distribution"),
+    breakdown("Retros by landing surface", "surface", "retros", "landing_surfaces_distribution"),
+)
 def retro_distribution(log: EventLog) -> Value:
     """``retro-landed`` events by what they were held for, and by where the lessons went."""
     retros = log.of("retro-landed")
@@ -61,91 +98,23 @@ def retro_distribution(log: EventLog) -> Value:
     }
 
 
+@metric(
+    "operator",
+    "Operator turns",
+    Polarity.LOWER,
+    Source.NOBODY,
+    Figure("turns"),
+    no_signal="no event records the operator's turns",
+)
 def operator_turn_count(_: EventLog) -> Value:
     """How often the operator had to step in: always None here."""
     return None
 
 
-_GROUP = "lifecycle"
-_NEVER = "it always has a value"
-
 METRICS = (
-    Metric(
-        _GROUP,
-        "project_wallclock_ms",
-        "Project wall-clock",
-        Polarity.LOWER,
-        Source.CLOCK,
-        project_wallclock_ms,
-        "there is no project-started with a project-closed, or a timestamp cannot be read",
-        (Figure("first closed − first started", (), FigureUnit.MILLISECONDS),),
-    ),
-    Metric(
-        _GROUP,
-        "slice_wallclock_ms",
-        "Slice wall-clock",
-        Polarity.LOWER,
-        Source.CLOCK,
-        slice_wallclock_ms,
-        "no slice-started and no slice-completed was recorded",
-        (
-            Breakdown(
-                "Last completed − last started, by slice",
-                "slice",
-                (),
-                (("time", ()),),
-                FigureUnit.MILLISECONDS,
-            ),
-        ),
-    ),
-    Metric(
-        _GROUP,
-        "health_check_cadence",
-        "Health checks",
-        Polarity.NEITHER,
-        Source.ASSERTED,
-        health_check_cadence,
-        _NEVER,
-        (
-            Figure("checks", ("count",)),
-            Figure("worst drift found", ("max_drift_severity",), FigureUnit.WORD),
-            Breakdown(
-                "Health checks by cadence", "cadence", ("cadence_distribution",), (("checks", ()),)
-            ),
-        ),
-    ),
-    Metric(
-        _GROUP,
-        "retro_distribution",
-        "Retros",
-        Polarity.NEITHER,
-        Source.ASSERTED,
-        retro_distribution,
-        _NEVER,
-        (
-            Figure("retros", ("count",)),
-            Breakdown(
-                "Retros by trigger class",
-                "trigger class",
-                ("trigger_class_distribution",),
-                (("retros", ()),),
-            ),
-            Breakdown(
-                "Retros by landing surface",
-                "surface",
-                ("landing_surfaces_distribution",),
-                (("retros", ()),),
-            ),
-        ),
-    ),
-    Metric(
-        "operator",
-        "operator_turn_count",
-        "Operator turns",
-        Polarity.LOWER,
-        Source.NOBODY,
-        operator_turn_count,
-        "no event records the operator's turns",
-        (Figure("turns"),),
-    ),
+    project_wallclock_ms,
+    slice_wallclock_ms,
+    health_check_cadence,
+    retro_distribution,
+    operator_turn_count,
 )

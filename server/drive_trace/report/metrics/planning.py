@@ -9,24 +9,59 @@ from drive_trace.report.metrics.base import (
     Breakdown,
     Figure,
     FigureUnit,
-    Metric,
     Polarity,
     Source,
     Value,
+    breakdown,
     counted,
     mean,
+    metric,
 )
 from drive_trace.trace.times import milliseconds_between
+
+_AUTHORED = ("spec-authored", "plan-authored")
+_AMENDED = ("spec-amended", "plan-amended")
+_PLANNING = "planning_quality"
+_CHURN = "artefact_churn"
+_SIZES = tuple((size, ("distribution", size)) for size in ("S", "M", "L", "XL"))
+_TRIAGES = (
+    ("verdicts", ("count",)),
+    ("distinct verdicts", ("distinct_verdict_count",)),
+    ("in order", ("verdicts",)),
+)
+
+
+def _amendments_shown(what: str) -> Sequence[Figure | Breakdown]:
+    return (
+        Figure("amendments", ("count",)),
+        breakdown(f"{what} amendments by path", "path", "amendments", "per_path"),
+        breakdown(f"{what} amendments by reason", "reason", "amendments", "reason_distribution"),
+    )
+
 
 NO_TICKET = "(none)"
 """Stands for a triage verdict without ``input_ref``."""
 
 
+@metric(
+    _PLANNING,
+    "Spec amendments",
+    Polarity.LOWER,
+    Source.COUNTED,
+    *_amendments_shown("Spec"),
+)
 def spec_amendments(log: EventLog) -> Value:
     """``spec-amended`` events, by path and by reason."""
     return _amendments(log.of("spec-amended"))
 
 
+@metric(
+    _PLANNING,
+    "Plan amendments",
+    Polarity.LOWER,
+    Source.COUNTED,
+    *_amendments_shown("Plan"),
+)
 def plan_amendments(log: EventLog) -> Value:
     """``plan-amended`` events, by path and by reason."""
     return _amendments(log.of("plan-amended"))
@@ -40,6 +75,13 @@ def _amendments(events: Sequence[Event]) -> Value:
     }
 
 
+@metric(
+    _PLANNING,
+    "Planned dispatch sizes",
+    Polarity.NEITHER,
+    Source.ASSERTED,
+    Breakdown("Planned dispatches by size", "plan", _SIZES),
+)
 def dispatch_sizes(log: EventLog) -> Value:
     """The sizes of dispatches that each ``plan-authored`` planned; those without are left out."""
     return [
@@ -49,6 +91,14 @@ def dispatch_sizes(log: EventLog) -> Value:
     ]
 
 
+@metric(
+    _PLANNING,
+    "I12 halts",
+    Polarity.LOWER,
+    Source.COUNTED,
+    Figure("falsified assumptions", ("count",)),
+    breakdown("Halts by trigger", "trigger", "halts", "triggered_by_distribution"),
+)
 def i12_halts(log: EventLog) -> Value:
     """``falsified-assumption`` events, by what brought the assumption to light."""
     halts = log.of("falsified-assumption")
@@ -58,6 +108,14 @@ def i12_halts(log: EventLog) -> Value:
     }
 
 
+@metric(
+    _PLANNING,
+    "Triage stability",
+    Polarity.LOWER,
+    Source.ASSERTED,
+    Breakdown("Triage by ticket", "ticket", _TRIAGES),
+    no_signal="no triage-verdict was recorded",
+)
 def triage_stability(log: EventLog) -> Value:
     """The verdicts that triage came to on each ticket, in order."""
     verdicts: dict[str, list[str]] = {}
@@ -72,12 +130,33 @@ def triage_stability(log: EventLog) -> Value:
     } or None
 
 
+@metric(
+    _CHURN,
+    "Write amplification",
+    Polarity.LOWER,
+    Source.COUNTED,
+    Figure("mean writes a path", ("mean",), FigureUnit.RATIO),
+    breakdown("Writes by path", "path", "writes", "per_path"),
+)
 def write_amplification(log: EventLog) -> Value:
     """How often each spec or plan was written: authored or amended."""
     writes = counted(map(_path, log.of(*_AUTHORED, *_AMENDED)))
     return {"per_path": writes, "mean": mean(list(writes.values()))}
 
 
+@metric(
+    _CHURN,
+    "Time to stability",
+    Polarity.LOWER,
+    Source.CLOCK,
+    breakdown(
+        "From first authored to last amended, by path",
+        "path",
+        "time",
+        "per_path",
+        unit=FigureUnit.MILLISECONDS,
+    ),
+)
 def time_to_stability_ms(log: EventLog) -> Value:
     """From a path's earliest authoring to its latest amendment; 0 where it was never amended."""
     authored: dict[str, str] = {}
@@ -100,123 +179,12 @@ def _path(event: Event) -> str:
     return event.text("spec_path" if event.name.startswith("spec") else "plan_path")
 
 
-_AUTHORED = ("spec-authored", "plan-authored")
-_AMENDED = ("spec-amended", "plan-amended")
-_PLANNING = "planning_quality"
-_CHURN = "artefact_churn"
-_NEVER = "it always has a value"
-_SIZES = tuple((size, ("distribution", size)) for size in ("S", "M", "L", "XL"))
-
-
-def _amendments_shown(what: str) -> Sequence[Figure | Breakdown]:
-    return (
-        Figure("amendments", ("count",)),
-        Breakdown(f"{what} amendments by path", "path", ("per_path",), (("amendments", ()),)),
-        Breakdown(
-            f"{what} amendments by reason",
-            "reason",
-            ("reason_distribution",),
-            (("amendments", ()),),
-        ),
-    )
-
-
 METRICS = (
-    Metric(
-        _PLANNING,
-        "spec_amendments",
-        "Spec amendments",
-        Polarity.LOWER,
-        Source.COUNTED,
-        spec_amendments,
-        _NEVER,
-        _amendments_shown("Spec"),
-    ),
-    Metric(
-        _PLANNING,
-        "plan_amendments",
-        "Plan amendments",
-        Polarity.LOWER,
-        Source.COUNTED,
-        plan_amendments,
-        _NEVER,
-        _amendments_shown("Plan"),
-    ),
-    Metric(
-        _PLANNING,
-        "dispatch_sizes",
-        "Planned dispatch sizes",
-        Polarity.NEITHER,
-        Source.ASSERTED,
-        dispatch_sizes,
-        _NEVER,
-        (Breakdown("Planned dispatches by size", "plan", (), _SIZES),),
-    ),
-    Metric(
-        _PLANNING,
-        "i12_halts",
-        "I12 halts",
-        Polarity.LOWER,
-        Source.COUNTED,
-        i12_halts,
-        _NEVER,
-        (
-            Figure("falsified assumptions", ("count",)),
-            Breakdown(
-                "Halts by trigger", "trigger", ("triggered_by_distribution",), (("halts", ()),)
-            ),
-        ),
-    ),
-    Metric(
-        _PLANNING,
-        "triage_stability",
-        "Triage stability",
-        Polarity.LOWER,
-        Source.ASSERTED,
-        triage_stability,
-        "no triage-verdict was recorded",
-        (
-            Breakdown(
-                "Triage by ticket",
-                "ticket",
-                (),
-                (
-                    ("verdicts", ("count",)),
-                    ("distinct verdicts", ("distinct_verdict_count",)),
-                    ("in order", ("verdicts",)),
-                ),
-            ),
-        ),
-    ),
-    Metric(
-        _CHURN,
-        "write_amplification",
-        "Write amplification",
-        Polarity.LOWER,
-        Source.COUNTED,
-        write_amplification,
-        _NEVER,
-        (
-            Figure("mean writes a path", ("mean",), FigureUnit.RATIO),
-            Breakdown("Writes by path", "path", ("per_path",), (("writes", ()),)),
-        ),
-    ),
-    Metric(
-        _CHURN,
-        "time_to_stability_ms",
-        "Time to stability",
-        Polarity.LOWER,
-        Source.CLOCK,
-        time_to_stability_ms,
-        _NEVER,
-        (
-            Breakdown(
-                "From first authored to last amended, by path",
-                "path",
-                ("per_path",),
-                (("time", ()),),
-                FigureUnit.MILLISECONDS,
-            ),
-        ),
-    ),
+    spec_amendments,
+    plan_amendments,
+    dispatch_sizes,
+    i12_halts,
+    triage_stability,
+    write_amplification,
+    time_to_stability_ms,
 )

@@ -7,30 +7,49 @@ from drive_trace.report.metrics.base import (
     Breakdown,
     Figure,
     FigureUnit,
-    Metric,
     Polarity,
     Source,
     Value,
+    breakdown,
     counted,
     mean,
+    metric,
     ratio,
     total,
 )
 from drive_trace.scorecard.card import as_double
 
+_DISPOSITIONS = tuple((name, (name,)) for name in ("initial", "reissue", "amended"))
+_START = "round-start"
+_GROUP = "rework"
+
 UNSPECIFIED_MODEL = "(unspecified)"
 """Stands for a dispatch without a model."""
 
-_NO_ROUND_END = "no round-end was recorded"
-_DISPOSITIONS = tuple((name, (name,)) for name in ("initial", "reissue", "amended"))
 
-
+@metric(
+    _GROUP,
+    "Rounds per dispatch",
+    Polarity.LOWER,
+    Source.COUNTED,
+    Figure("mean", ("mean",), FigureUnit.RATIO),
+    breakdown("Rounds by dispatch", "dispatch", "rounds", "per_dispatch"),
+    no_signal="no round-start was recorded",
+)
 def rounds_per_dispatch(log: EventLog) -> Value:
     """``round-start`` events by dispatch, and their mean."""
     rounds = counted(event.text("dispatch_id") for event in log.of("round-start"))
     return {"per_dispatch": rounds, "mean": mean(list(rounds.values()))} if rounds else None
 
 
+@metric(
+    _GROUP,
+    "First-pass acceptance",
+    Polarity.HIGHER,
+    Source.ASSERTED,
+    Figure("dispatches accepted in round 1", unit=FigureUnit.SHARE),
+    no_signal="no round-end belongs to a round-start with number 1",
+)
 def first_pass_acceptance_rate(log: EventLog) -> Value:
     """The share of dispatches whose first round ended *satisfied*.
 
@@ -46,6 +65,14 @@ def first_pass_acceptance_rate(log: EventLog) -> Value:
     return ratio(sum(verdict == "satisfied" for verdict in first.values()), len(first))
 
 
+@metric(
+    _GROUP,
+    "Backtrack ratio",
+    Polarity.LOWER,
+    Source.ASSERTED,
+    Figure("rounds sent back for each one that was satisfied", unit=FigureUnit.RATIO),
+    no_signal="no round ended satisfied",
+)
 def backtrack_ratio(log: EventLog) -> Value:
     """Rounds that ended in *another-round-needed* or *stop-condition* for each *satisfied* one."""
     verdicts = [event.text("verdict") for event in log.of("round-end")]
@@ -53,6 +80,15 @@ def backtrack_ratio(log: EventLog) -> Value:
     return ratio(back, verdicts.count("satisfied"))
 
 
+@metric(
+    _GROUP,
+    "Brief stability",
+    Polarity.NEITHER,
+    Source.ASSERTED,
+    breakdown("Briefs by disposition", "disposition", "briefs", "overall"),
+    Breakdown("Briefs by dispatch and disposition", "dispatch", _DISPOSITIONS, ("per_dispatch",)),
+    no_signal="no brief-issued was recorded",
+)
 def brief_stability(log: EventLog) -> Value:
     """How briefs relate to the earlier ones of their dispatch, in all and by dispatch."""
     briefs = log.of("brief-issued")
@@ -69,12 +105,36 @@ def brief_stability(log: EventLog) -> Value:
     }
 
 
+@metric(
+    _GROUP,
+    "Tier mix",
+    Polarity.NEITHER,
+    Source.ASSERTED,
+    breakdown("Dispatches by model", "model", "dispatches"),
+    no_signal="no dispatch-start was recorded",
+)
 def tier_mix(log: EventLog) -> Value:
     """Dispatches by the model that they ran on."""
     models = [event.values["model"] for event in log.of("dispatch-start")]
     return counted(UNSPECIFIED_MODEL if each is None else str(each) for each in models) or None
 
 
+@metric(
+    _GROUP,
+    "Dispatch wall-clock, as claimed",
+    Polarity.LOWER,
+    Source.ASSERTED,
+    Figure("mean", ("mean",), FigureUnit.MILLISECONDS),
+    Figure("total", ("total",), FigureUnit.MILLISECONDS),
+    breakdown(
+        "Claimed time by dispatch",
+        "dispatch",
+        "wall-clock",
+        "per_dispatch",
+        unit=FigureUnit.MILLISECONDS,
+    ),
+    no_signal="no dispatch-end was recorded",
+)
 def dispatch_wallclock_ms(log: EventLog) -> Value:
     """The dispatches' own ``wall_clock_ms``: each one's last, mean and total over all ends."""
     ends = log.of("dispatch-end")
@@ -90,6 +150,14 @@ def dispatch_wallclock_ms(log: EventLog) -> Value:
     }
 
 
+@metric(
+    _GROUP,
+    "Round wall-clock, as claimed",
+    Polarity.LOWER,
+    Source.ASSERTED,
+    breakdown("Claimed time by round", "round", "wall-clock", unit=FigureUnit.MILLISECONDS),
+    no_signal="no round-end was recorded",
+)
 def round_wallclock_ms(log: EventLog) -> Value:
     """Each round's own ``wall_clock_ms``, the last one recorded."""
     rounds = {
@@ -99,100 +167,12 @@ def round_wallclock_ms(log: EventLog) -> Value:
     return rounds or None
 
 
-_START = "round-start"
-_GROUP = "rework"
-
 METRICS = (
-    Metric(
-        _GROUP,
-        "rounds_per_dispatch",
-        "Rounds per dispatch",
-        Polarity.LOWER,
-        Source.COUNTED,
-        rounds_per_dispatch,
-        "no round-start was recorded",
-        (
-            Figure("mean", ("mean",), FigureUnit.RATIO),
-            Breakdown("Rounds by dispatch", "dispatch", ("per_dispatch",), (("rounds", ()),)),
-        ),
-    ),
-    Metric(
-        _GROUP,
-        "first_pass_acceptance_rate",
-        "First-pass acceptance",
-        Polarity.HIGHER,
-        Source.ASSERTED,
-        first_pass_acceptance_rate,
-        "no round-end belongs to a round-start with number 1",
-        (Figure("dispatches accepted in round 1", (), FigureUnit.SHARE),),
-    ),
-    Metric(
-        _GROUP,
-        "backtrack_ratio",
-        "Backtrack ratio",
-        Polarity.LOWER,
-        Source.ASSERTED,
-        backtrack_ratio,
-        "no round ended satisfied",
-        (Figure("rounds sent back for each one that was satisfied", (), FigureUnit.RATIO),),
-    ),
-    Metric(
-        _GROUP,
-        "brief_stability",
-        "Brief stability",
-        Polarity.NEITHER,
-        Source.ASSERTED,
-        brief_stability,
-        "no brief-issued was recorded",
-        (
-            Breakdown("Briefs by disposition", "disposition", ("overall",), (("briefs", ()),)),
-            Breakdown(
-                "Briefs by dispatch and disposition", "dispatch", ("per_dispatch",), _DISPOSITIONS
-            ),
-        ),
-    ),
-    Metric(
-        _GROUP,
-        "tier_mix",
-        "Tier mix",
-        Polarity.NEITHER,
-        Source.ASSERTED,
-        tier_mix,
-        "no dispatch-start was recorded",
-        (Breakdown("Dispatches by model", "model", (), (("dispatches", ()),)),),
-    ),
-    Metric(
-        _GROUP,
-        "dispatch_wallclock_ms",
-        "Dispatch wall-clock, as claimed",
-        Polarity.LOWER,
-        Source.ASSERTED,
-        dispatch_wallclock_ms,
-        "no dispatch-end was recorded",
-        (
-            Figure("mean", ("mean",), FigureUnit.MILLISECONDS),
-            Figure("total", ("total",), FigureUnit.MILLISECONDS),
-            Breakdown(
-                "Claimed time by dispatch",
-                "dispatch",
-                ("per_dispatch",),
-                (("wall-clock", ()),),
-                FigureUnit.MILLISECONDS,
-            ),
-        ),
-    ),
-    Metric(
-        _GROUP,
-        "round_wallclock_ms",
-        "Round wall-clock, as claimed",
-        Polarity.LOWER,
-        Source.ASSERTED,
-        round_wallclock_ms,
-        _NO_ROUND_END,
-        (
-            Breakdown(
-                "Claimed time by round", "round", (), (("wall-clock", ()),), FigureUnit.MILLISECONDS
-            ),
-        ),
-    ),
+    rounds_per_dispatch,
+    first_pass_acceptance_rate,
+    backtrack_ratio,
+    brief_stability,
+    tier_mix,
+    dispatch_wallclock_ms,
+    round_wallclock_ms,
 )
