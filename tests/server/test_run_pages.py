@@ -6,10 +6,11 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import platformdirs
 import pytest
 
-from drive_trace.storage import run_pages
-from drive_trace.storage.run_pages import write_run_page
+from drive_trace.storage import pages
+from drive_trace.storage.pages import write_run_page
 
 
 @pytest.fixture
@@ -18,8 +19,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    monkeypatch.setattr(run_pages, "user_cache_path", lambda name: tmp_path / "cache" / name)
-    run_pages._new_folder.cache_clear()
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / "cache" / name)
+    pages._new_folder.cache_clear()
     return tmp_path / "cache"
 
 

@@ -1,7 +1,7 @@
 """Files of the workspace: those that a trace names, and those in a folder that a person types.
 
-A trace is untrusted: nothing outside the workspace is looked at. Paths are strings here: thousands
-may be asked for at once, and as objects they take several times as long.
+A trace is untrusted, so nothing outside the workspace is looked at. Paths are strings here: one
+trace may name thousands, and ``Path`` objects take several times as long.
 """
 # ruff: noqa: PTH113, PTH115, PTH117, PTH118, PTH120, PTH206
 
@@ -18,21 +18,22 @@ from typing import NamedTuple
 from drive_trace.storage.regular_files import read_regular
 
 _MOST_NAMES = 10_000
-"""So many names are looked for: no project has as many specs and plans."""
+"""The most names that are looked for. No project has as many specs and plans."""
 _MOST_LINKS = 40
-"""A path that leads through more symbolic links leads in a circle."""
+"""A path through more symbolic links than this leads in a circle."""
 _JUNCTION = getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", None)
-"""What marks a junction of Windows, which leads elsewhere like a symbolic link and is none."""
+"""Marks a junction of Windows: it leads elsewhere like a symbolic link, and is none."""
 
 
 def linked_files(
     names: Iterable[str], trace: Path | None, folders: Sequence[Path]
 ) -> Mapping[str, Path]:
-    """The files that a trace means by paths, by those that lead to one in the workspace's folders.
+    """The files that paths in a trace mean, by path; without those that have no file in the
+    workspace's folders.
 
     A relative path is looked for from the top of each folder, then from the folders between the top
     and the trace, then from those above, as somebody may have opened one project of a repository.
-    Nothing outside is asked for on disk, and no link leads there. Never raises.
+    Nothing outside is looked at on disk, and links are not followed there. Never raises.
     """
     roots = [_Root(folder, trace) for folder in folders]
     files: dict[str, Path] = {}
@@ -51,10 +52,10 @@ class _Root:
         self._real = os.path.realpath(folder)
         self._bases = [str(each) for each in (folder, *_between(folder, trace), *folder.parents)]
         self._folders: dict[str, str | None] = {}
-        """Where folders in it really are, by their paths from here."""
+        """The real paths of folders in it, by their paths from here: most names share a few."""
 
     def file(self, name: str) -> str | None:
-        """The file that is meant by a path."""
+        """The path of the file that a trace means by a name; None where there is none."""
         if "\0" in name:
             return None
         for base in self._bases:
@@ -72,7 +73,7 @@ class _Root:
         return real is not None and os.path.isfile(real)
 
     def _followed(self, at: str, path: str) -> str | None:
-        """Where a path from a real folder really leads; None where nothing is, or outside."""
+        """The real path of ``path``, from a real folder; None if nothing is there, or outside."""
         steps, links = _steps(path), 0
         while steps and links <= _MOST_LINKS:
             found = self._step(at, steps.pop())
@@ -85,8 +86,8 @@ class _Root:
         return at if not steps else None
 
     def _step(self, at: str, step: str) -> tuple[str, str] | None:
-        """Where one step leads from a real folder, and the path that is to be followed from there
-        if it is a link; None where nothing is, or outside.
+        """Where one step leads from a real folder, and the path to follow from there if the step
+        is a link; None if nothing is there, or outside.
         """
         if step in {"", os.curdir}:
             return at, ""
@@ -106,7 +107,7 @@ class _Root:
 
 
 def _between(folder: Path, trace: Path | None) -> Iterator[Path]:
-    """The folders below one on the way to a trace."""
+    """The folders on the way from ``folder`` down to a trace."""
     if trace is None or not trace.is_relative_to(folder):
         return
     for parent in reversed(trace.relative_to(folder).parents):
@@ -115,19 +116,21 @@ def _between(folder: Path, trace: Path | None) -> Iterator[Path]:
 
 
 def _below(path: str, folder: str) -> str | None:
-    """The rest of a path that begins with a folder's."""
+    """The path from a folder on; None if it is not below the folder."""
     head = folder if folder.endswith(os.sep) else folder + os.sep
     is_below = os.path.normcase(path).startswith(os.path.normcase(head))
     return path[len(head) :] if is_below else None
 
 
 def _steps(path: str) -> list[str]:
-    """The first one last."""
+    """The steps of a path, the first one last."""
     return path.split(os.sep)[::-1]
 
 
 def _target_of(path: str) -> str | None:
-    """What a link says; None for what is none. Raises OSError or ValueError where nothing is."""
+    """The target of a link; None for what is none. Raises OSError or ValueError if nothing is
+    there.
+    """
     status = os.lstat(path)
     is_link = stat.S_ISLNK(status.st_mode)
     if is_link or (_JUNCTION is not None and getattr(status, "st_reparse_tag", 0) == _JUNCTION):
@@ -139,17 +142,9 @@ _LARGEST = 16 * 1024 * 1024
 """In bytes; no spec, plan or brief is that long."""
 
 
-def file_named(path: str, folders: Iterable[Path], trace: Path | None) -> Path | None:
-    """The file of the workspace that a trace means by a path: from the root of a folder, or from
-    one of those between there and the trace. None where there is none, or where links lead out of
-    the workspace.
-    """
-    for folder in folders:
-        for base in _bases(folder, trace):
-            found = _within(base / path, folder)
-            if found is not None:
-                return found
-    return None
+def file_named(path: str, folders: Sequence[Path], trace: Path | None) -> Path | None:
+    """The file of the workspace that a trace means by one path; see :func:`linked_files`."""
+    return linked_files([path], trace, folders).get(path)
 
 
 def length_and_sha256(file: Path) -> tuple[int, str]:
@@ -158,40 +153,23 @@ def length_and_sha256(file: Path) -> tuple[int, str]:
     return len(data), hashlib.sha256(data).hexdigest()
 
 
-def _bases(folder: Path, trace: Path | None) -> Iterator[Path]:
-    yield folder
-    for parent in trace.parents if trace is not None else ():
-        if folder in parent.parents:
-            yield parent
-
-
-def _within(path: Path, folder: Path) -> Path | None:
-    try:
-        real = path.resolve()
-        is_inside = real.is_relative_to(folder.resolve())
-        return real if is_inside and real.is_file() else None
-    except (OSError, ValueError, RuntimeError):  # no path, or links in a circle
-        return None
-
-
 _MOST_LISTED = 200
-"""Files and folders of one list."""
+"""The most files and folders in one list."""
 _MOST_READ = 2000
-"""Entries of a folder that are looked at."""
+"""The most entries of a folder that are looked at."""
 
 
-class Listed(NamedTuple):
-    """A file or folder, by its path from the project's folder, with slashes; a folder's ends with
-    one.
-    """
+class FolderEntry(NamedTuple):
+    """A file or folder in a list."""
 
     path: str
+    """From the project's folder, with slashes; a folder's ends with one."""
     is_folder: bool
 
 
-def list_folder(base: Path, folder: str) -> list[Listed]:
-    """What lies in one folder below ``base``, folders first. Nothing outside of ``base`` is told
-    of, neither by ``..`` nor through a link; nothing where the folder cannot be read. Never raises.
+def list_folder(base: Path, folder: str) -> list[FolderEntry]:
+    """The entries of one folder below ``base``, folders first. Nothing outside of ``base`` is
+    listed, neither by ``..`` nor through a link. Empty if the folder cannot be read. Never raises.
     """
     parts = folder.split("/")
     if "\0" in folder or "\\" in folder or folder.startswith("/") or ".." in parts:
@@ -203,7 +181,7 @@ def list_folder(base: Path, folder: str) -> list[Listed]:
             return []
         with os.scandir(here) as entries:
             found = [
-                Listed(
+                FolderEntry(
                     f"{folder}{entry.name}/" if is_folder else f"{folder}{entry.name}", is_folder
                 )
                 for entry in islice(entries, _MOST_READ)

@@ -1,17 +1,26 @@
-"""The rules' pages and the JSON Schemas that are installed with the package."""
+"""Pages that people open: those of the rules and the JSON Schemas, which are installed with the
+package, and those of runs, which are Markdown files in the user's cache folder.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import tempfile
 from functools import cache
 from pathlib import Path
+from threading import Lock
+
+from drive_trace.storage.replace import file_beside
 
 PAGES = Path(__file__).resolve().parent.parent / "rule_pages"
+SCHEMAS = Path(__file__).resolve().parent.parent / "event_schemas.json"
+"""All schemas in one file: by the name of the event, and ``event`` for any."""
 
 
 def rule_url(code: str, template: str = "") -> str | None:
-    """Where a rule is documented: by ``template``, whose ``{code}`` is replaced, else the
-    installed page; None where there is no such page, never a link that leads nowhere.
+    """The address of a rule's page: ``template`` with its ``{code}`` replaced, else the installed
+    page. None if that is missing, as no link may lead nowhere.
     """
     if template:
         return template.replace("{code}", code)
@@ -32,11 +41,49 @@ def rule_page(code: str) -> str | None:
         return None
 
 
-SCHEMAS = Path(__file__).resolve().parent.parent / "event_schemas.json"
-"""All of them in one file: by the name of the event, and ``event`` for any."""
-
-
 def event_schema(name: str | None) -> str:
     """The JSON Schema of an event of the vocabulary, or for None of any, as in ``schemas/``."""
     schemas = json.loads(SCHEMAS.read_text(encoding="utf-8"))
     return json.dumps(schemas[name or "event"], indent=2, ensure_ascii=False) + "\n"
+
+
+# Pages of runs
+
+_one_at_a_time = Lock()
+
+
+def write_run_page(uri: str, run_id: str, text: str) -> Path:
+    """Write the page of a run, and return its path. Raises OSError if no folder takes it.
+
+    The name is a digest: nothing from a trace becomes part of a path.
+    """
+    from platformdirs import user_cache_path  # noqa: PLC0415 - commands need it not
+
+    digest = hashlib.sha256(f"{uri}\n{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    name = f"run-{digest}.md"
+    folder = user_cache_path("drive-trace") / "runs"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return _write(folder / name, text)
+    except OSError:
+        return _write(_fallback_folder() / name, text)
+
+
+def _fallback_folder() -> Path:
+    """The one folder of this process for pages that the cache folder does not take."""
+    with _one_at_a_time:
+        if not _new_folder().is_dir():  # as after a clean-up of old temporary files
+            _new_folder.cache_clear()
+        return _new_folder()
+
+
+@cache
+def _new_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="drive-trace-"))
+
+
+def _write(path: Path, text: str) -> Path:
+    # The file stays private to the user, and a page that a crash loses is simply made again.
+    with file_beside(path, text.encode("utf-8", "backslashreplace"), sync=False) as temporary:
+        temporary.replace(path)
+    return path

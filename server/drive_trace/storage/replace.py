@@ -22,7 +22,7 @@ def write_whole(path: Path, data: bytes) -> None:
     """Make a file, or put it in the place of the one that is there. Raises OSError, and then
     leaves what was there.
     """
-    with _beside(path, data) as temporary:
+    with file_beside(path, data) as temporary:
         try:
             _liken(temporary, path.stat())
         except FileNotFoundError:
@@ -53,7 +53,7 @@ def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
         if not os.access(real, os.W_OK):
             return Problem(path, "is not fixed: permission denied")
         # Who appends by the rules waits meanwhile, and then appends to the new file.
-        with _kept_by_us(real), _beside(real, after) as temporary:
+        with _kept_by_us(real), file_beside(real, after) as temporary:
             _liken(temporary, status)
             # As late as can be: what others append from here on would be lost.
             if real.read_bytes() != before or _version(real.stat()) != _version(status):
@@ -75,16 +75,17 @@ def _kept_by_us(real: Path) -> AbstractContextManager[object]:
 
 
 @contextmanager
-def _beside(path: Path, data: bytes) -> Iterator[Path]:
-    """A new file with that content in the folder of ``path``; gone at the end, if it is still
-    there.
+def file_beside(path: Path, data: bytes, *, sync: bool = True) -> Iterator[Path]:
+    """A new file with that content in the folder of ``path``, to be moved into its place. If it is
+    still there at the end it is removed. With ``sync`` it is on the disk.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".drive-trace-", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         yield Path(name)
     finally:
         Path(name).unlink(missing_ok=True)

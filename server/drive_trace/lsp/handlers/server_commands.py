@@ -16,7 +16,7 @@ from drive_trace.lsp.handlers.base import Answering
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, made_when_picked
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import in_thread
-from drive_trace.storage.run_pages import write_run_page
+from drive_trace.storage.pages import write_run_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
