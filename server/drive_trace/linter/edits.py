@@ -36,16 +36,20 @@ def replace_value(line: Line, path: Path, text: str) -> Edit:
     return Edit(line, resolve(line.text, Place(Part.VALUE, path)), text)
 
 
+def replacing(
+    finding: Finding, text: str, level: Level, title: str = "", place: Place | None = None
+) -> Fix:
+    """The fix that puts JSON text in place of the token that a finding marks, or of another
+    ``place`` of its line.
+    """
+    edit = Edit(finding.line, resolve(finding.line.text, place or finding.place), text)
+    return Fix(title or f"Replace with {text}", level, (edit,))
+
+
 def replace_with_expected(finding: Finding, why: str = "") -> Iterable[Fix]:
-    """Suggests what should stand in place of a value."""
-    assert isinstance(finding.place, Place)
-    edit = replace_value(finding.line, finding.place.path, as_json(finding.expected))
-    yield Fix(f"Replace with {shown(finding.expected)}{why}", Level.BY_HAND, (edit,))
-
-
-def replace_key(line: Line, path: Path, key: str) -> Edit:
-    """Give the pair at ``path`` another key."""
-    return Edit(line, resolve(line.text, Place(Part.KEY, path)), as_json(key))
+    """Suggests what should stand in place of the token that a finding marks."""
+    title = f"Replace with {shown(finding.expected)}{why}"
+    yield replacing(finding, as_json(finding.expected), Level.BY_HAND, title)
 
 
 def delete_member(line: Line, path: Path, occurrence: int = -1) -> Edit | None:
@@ -83,14 +87,14 @@ def nearest_started(run: RunIndex, of: Lifetime, line: Line, name: str) -> str |
     return nearest(name, reversed(likely)) if likely else None
 
 
-def replace_id(finding: Finding, of: Lifetime, field: str) -> Iterable[Fix]:
+def replace_id(finding: Finding, of: Lifetime) -> Iterable[Fix]:
     """Suggests the nearest id for one that was never started."""
-    line = finding.line
+    line, place = finding.line, finding.place
     assert finding.run is not None
-    found = nearest_started(finding.run, of, line, line.text_fact(field))
+    assert isinstance(place, Place)
+    found = nearest_started(finding.run, of, line, line.text_fact(str(place.path[0])))
     if found is not None:
-        edit = replace_value(line, (field,), as_json(found))
-        yield Fix(f"Replace with {shown(found)}", Level.BY_HAND, (edit,))
+        yield replacing(finding, as_json(found), Level.BY_HAND, f"Replace with {shown(found)}")
 
 
 def values_of(line: Line, path: Path = ()) -> Mapping[str, Any]:
@@ -114,8 +118,7 @@ def repairs(finding: Finding) -> Iterable[Fix]:
     """What can be done about a line that is not JSON. Nothing of it is safe on a line that names
     a feed: there it can change a verdict or a figure.
     """
-    assert finding.diagnostic is not None
-    problem = finding.diagnostic.problem
+    problem = finding.noted.problem
     assert problem is not None
     for repair in problem.repairs:
         edits = tuple(Edit(finding.line, span, text) for span, text in repair.edits)

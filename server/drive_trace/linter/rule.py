@@ -99,6 +99,12 @@ class Finding(NamedTuple):
     run: RunIndex | None = None
     """Where a fix looks for what can have been meant."""
 
+    @property
+    def noted(self) -> Diagnostic:
+        """What the reader noticed; only for findings on one line."""
+        assert self.diagnostic is not None
+        return self.diagnostic
+
 
 class LineDiagnostic(NamedTuple):
     """A line and one diagnostic of it, of the kind named like the rule.
@@ -112,13 +118,42 @@ class LineDiagnostic(NamedTuple):
     def finding(
         self,
         rule: Rule[Any],
-        message: Message,
+        message: str,
         place: Place | Span | None = None,
-        *related: Related,
+        *related: tuple[Place, str],
     ) -> Finding:
-        """The finding on the diagnostic. It marks the value at its path, or another ``place``."""
+        """The finding on the diagnostic. It marks the value at its path, or another ``place``.
+        ``related`` are other places of the line, each with what it explains.
+        """
         at = Place(Part.VALUE, self.diagnostic.path) if place is None else place
-        return Finding(rule, self.line, at, message, related, self.diagnostic)
+        others = tuple(Related(self.line, *each) for each in related)
+        return Finding(rule, self.line, at, message, others, self.diagnostic)
+
+    def not_json(self, rule: Rule[Any]) -> Finding:
+        """The finding on a line that is not JSON."""
+        problem = self.diagnostic.problem
+        assert problem is not None
+        return self.finding(rule, problem.message, problem.span)
+
+    def malformed(self, rule: Rule[Any]) -> Finding:
+        """The finding on a string that does not follow the convention of its field."""
+        diagnostic = self.diagnostic
+        assert diagnostic.field is not None
+        assert isinstance(diagnostic.field.shape, StringShape)
+        assert diagnostic.field.shape.form is not None
+        expected = diagnostic.field.shape.form.words
+        message = f"`{diagnostic.path[-1]}` should be {expected}; found {shown(diagnostic.found)}"
+        return self.finding(rule, message)
+
+    def wrong_value(self, rule: Rule[Any], hint: str = "") -> Finding:
+        """The finding on a value that its field does not take."""
+        diagnostic = self.diagnostic
+        assert diagnostic.field is not None
+        name = next(str(step) for step in reversed(diagnostic.path) if isinstance(step, str))
+        what = f"an item of `{name}`" if isinstance(diagnostic.path[-1], int) else f"`{name}`"
+        expected = diagnostic.field.describe()
+        message = f"{what} must be {expected}; found {shown(diagnostic.found)}{hint}"
+        return self.finding(rule, message)
 
 
 EntityT = TypeVar("EntityT", bound=tuple[object, ...])
@@ -188,25 +223,3 @@ class Rule(Generic[EntityT]):
     """What can be set of it, beside its severity."""
     is_settable: bool = True
     """Whether configurations have a say in it."""
-
-
-def malformed(rule: Rule[Any], subject: LineDiagnostic) -> Finding:
-    """The finding on a string that is not written as it is by convention."""
-    diagnostic = subject.diagnostic
-    assert diagnostic.field is not None
-    assert isinstance(diagnostic.field.shape, StringShape)
-    assert diagnostic.field.shape.form is not None
-    expected = diagnostic.field.shape.form.words
-    message = f"`{diagnostic.path[-1]}` should be {expected}; found {shown(diagnostic.found)}"
-    return subject.finding(rule, message)
-
-
-def wrong_value(rule: Rule[Any], subject: LineDiagnostic, hint: str = "") -> Finding:
-    """The finding on a value that is not what its field takes."""
-    diagnostic = subject.diagnostic
-    assert diagnostic.field is not None
-    name = next(str(step) for step in reversed(diagnostic.path) if isinstance(step, str))
-    what = f"an item of `{name}`" if isinstance(diagnostic.path[-1], int) else f"`{name}`"
-    expected = diagnostic.field.describe()
-    message = f"{what} must be {expected}; found {shown(diagnostic.found)}{hint}"
-    return subject.finding(rule, message)

@@ -19,9 +19,10 @@ from drive_trace.linter.entities.kind import (
     kind_of,
     ts_of,
 )
-from drive_trace.linter.rule import Option
+from drive_trace.linter.rule import Finding, Message, Option, Related, Rule
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line
+from drive_trace.trace.places import Place
 from drive_trace.trace.run_index import RunIndex
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form, Lifetime
@@ -89,6 +90,12 @@ class Duration(NamedTuple):
         """Whether the two differ by more than both tolerances."""
         off = abs(self.excess_ms)
         return off > tolerance_ms and 100 * off > tolerance_percent * self.measured_ms
+
+    def finding(self, rule: Rule[Any], message: Message) -> Finding:
+        """The finding on the duration."""
+        related = (Related(self.start, Place.value("ts"), "it started then"),)
+        place = Place.value("wall_clock_ms")
+        return Finding(rule, self.end, place, message, related, expected=self.measured_ms)
 
 
 class Review(NamedTuple):

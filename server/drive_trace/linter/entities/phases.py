@@ -16,8 +16,10 @@ from drive_trace.linter.entities.kind import (
     facts_of,
     kind_of,
 )
+from drive_trace.linter.rule import Finding, Message, Related, Rule
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, earliest, latest
+from drive_trace.trace.places import Place
 from drive_trace.trace.run_index import FactTable, RunIndex
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Lifetime
 
@@ -86,14 +88,6 @@ class Phase(NamedTuple):
         return self.begin is None and not self._starts and not self.unread
 
     @property
-    def is_unclosed(self) -> bool:
-        """Whether it starts here, and nothing ends it, also nothing unread below."""
-        begin = self.begin
-        if begin is None or not self.is_open or not self.is_first or self.end is not None:
-            return False
-        return not any(line.order > begin.order for line in self.unread)
-
-    @property
     def has_brief(self) -> bool:
         """Whether a brief names it, wherever that stands."""
         return bool(self.run.table(_BRIEF, self.of.field).of(self.id))
@@ -138,15 +132,33 @@ class Phase(NamedTuple):
 
     @property
     def moved_on(self) -> Line | None:
-        """What shows that it is over: the next thing of its kind, or the end of what holds it."""
-        assert self.begin is not None
+        """What shows that it is over, though nothing ends it: the next thing of its kind, or the
+        end of what holds it. None where something ends it, or may, as a line below that cannot be
+        read names it.
+        """
+        begin = self.begin
+        if begin is None or not self.is_open or not self.is_first or self.end is not None:
+            return None
+        if any(line.order > begin.order for line in self.unread):
+            return None
         if self.of is _DISPATCH:
-            return self.run.next_of(_DISPATCHES_MOVE_ON, self.begin)
-        dispatch_id = self.begin.fact(_DISPATCH.field)
+            return self.run.next_of(_DISPATCHES_MOVE_ON, begin)
+        dispatch_id = begin.fact(_DISPATCH.field)
         return earliest(
-            self.run.table(name, _DISPATCH.field).of(dispatch_id).after(self.begin)
+            self.run.table(name, _DISPATCH.field).of(dispatch_id).after(begin)
             for name in _ROUNDS_MOVE_ON
         )
+
+    def finding(self, rule: Rule[Any], line: Line, message: Message, *related: Related) -> Finding:
+        """The finding on a line. It marks the id of the dispatch or round."""
+        place = Place.value(self.of.field)
+        return Finding(rule, line, place, message, related, run=self.run)
+
+    def finding_with(
+        self, rule: Rule[Any], line: Line, message: Message, other: Line, what: str
+    ) -> Finding:
+        """The same with another line that explains it, by its id of the dispatch or round."""
+        return self.finding(rule, line, message, Related(other, Place.value(self.of.field), what))
 
     @property
     def is_in_order(self) -> bool:

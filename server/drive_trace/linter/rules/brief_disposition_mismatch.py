@@ -13,14 +13,7 @@ from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.entities.dispatches import Brief
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Message,
-    Related,
-    Rule,
-    Severity,
-)
+from drive_trace.linter.rule import Example, Finding, Message, Related, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 

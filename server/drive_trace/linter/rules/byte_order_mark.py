@@ -12,9 +12,7 @@ from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Seve
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    problem = subject.diagnostic.problem
-    assert problem is not None
-    yield subject.finding(RULE, problem.message, problem.span)
+    yield subject.not_json(RULE)
 
 
 RULE = Rule(

@@ -24,7 +24,7 @@ def _check(subject: Phase) -> Iterable[Finding]:
     if subject.is_open and subject.is_first and subject.is_ended and not subject.unread:
         message = ("this dispatch ended on line ", end, ", and no brief was issued for it")
         related = Related(end, Place.value("event_type"), "it ended here")
-        yield Finding(RULE, line, Place.value(_DISPATCH.field), message, (related,))
+        yield subject.finding(RULE, line, message, related)
 
 
 RULE = Rule(

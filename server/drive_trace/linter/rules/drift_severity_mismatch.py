@@ -7,21 +7,10 @@ knows.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import replace_value, values_of
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Related,
-    Rule,
-    Severity,
-)
+from drive_trace.linter.edits import replacing, values_of
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
-
-_COUNT = Place.value("drift_signal_count")
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
@@ -32,19 +21,13 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
         if count == 0
         else f'must not be "none" where there are signals ({shown(count)})'
     )
-    yield subject.finding(
-        RULE,
-        f"`max_drift_severity` {message}",
-        None,
-        Related(line, _COUNT, "the signals are counted here"),
-    )
+    related = (Place.value("drift_signal_count"), "the signals are counted here")
+    yield subject.finding(RULE, f"`max_drift_severity` {message}", None, related)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.diagnostic is not None
-    if finding.diagnostic.found != "none":
-        edit = replace_value(finding.line, finding.diagnostic.path, '"none"')
-        yield Fix('Replace with "none"', Level.BY_HAND, (edit,))
+    if finding.noted.found != "none":
+        yield replacing(finding, '"none"', Level.BY_HAND)
 
 
 RULE = Rule(

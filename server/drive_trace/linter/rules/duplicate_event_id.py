@@ -8,7 +8,7 @@ be deleted instead.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.edits import as_json, replacing
 from drive_trace.linter.entities.runs import SharedId
 from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
 from drive_trace.trace.places import Place
@@ -34,8 +34,8 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
     digest = hashlib.sha256(finding.line.text.encode("utf-8", "surrogatepass")).digest()
     new = str(UUID(bytes=digest[:16], version=4))
-    edit = replace_value(finding.line, ("event_id",), as_json(new))
-    yield Fix("Give this event an id of its own", Level.BY_HAND, (edit,))
+    title = "Give this event an id of its own"
+    yield replacing(finding, as_json(new), Level.BY_HAND, title)
 
 
 RULE = Rule(

@@ -8,35 +8,26 @@ may be the one that was meant.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import delete_member
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Related,
-    Rule,
-    Severity,
-)
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.places import Part, Place, pair_at
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    line, diagnostic = subject
+    diagnostic = subject.diagnostic
     name = printable(str(diagnostic.path[-1]))
     message = f"`{name}` stands again later in this object: this value is dead, the last one counts"
     dead, live = (Place(Part.KEY, diagnostic.path, at) for at in (diagnostic.occurrence, -1))
-    yield subject.finding(RULE, message, dead, Related(line, live, f"this `{name}` counts"))
+    yield subject.finding(RULE, message, dead, (live, f"this `{name}` counts"))
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.diagnostic is not None
-    edit = delete_member(finding.line, finding.diagnostic.path, finding.diagnostic.occurrence)
+    line, diagnostic = finding.line, finding.noted
+    edit = delete_member(line, diagnostic.path, diagnostic.occurrence)
     if edit is not None:
-        name = printable(str(finding.diagnostic.path[-1]))
-        yield Fix(f"Delete the dead `{name}`", _level(finding.line, finding.diagnostic), (edit,))
+        name = printable(str(diagnostic.path[-1]))
+        yield Fix(f"Delete the dead `{name}`", _level(line, diagnostic), (edit,))
 
 
 def _level(line: Line, diagnostic: Diagnostic) -> Level:

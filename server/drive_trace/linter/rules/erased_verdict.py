@@ -15,18 +15,10 @@ meant: a verdict can be withdrawn. To repair a trace without changing what was w
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
+from drive_trace.linter.edits import as_json, replacing
 from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles
 from drive_trace.linter.entities.runs import FeedEvent
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    Related,
-    Rule,
-    Severity,
-)
+from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
@@ -75,10 +67,9 @@ def _finding(line: Line, name: str, recorded: Line) -> Finding:
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     assert isinstance(finding.place, Place)
-    path = finding.place.path
-    recorded = finding.related[0].line.fact(str(path[0]))
-    edit = replace_value(finding.line, path, as_json(recorded))
-    yield Fix(f"Carry over {shown(recorded)}", Level.BY_HAND, (edit,))
+    recorded = finding.related[0].line.fact(str(finding.place.path[0]))
+    title = f"Carry over {shown(recorded)}"
+    yield replacing(finding, as_json(recorded), Level.BY_HAND, title)
 
 
 RULE = Rule(

@@ -12,9 +12,8 @@ A second start or end speaks for itself (`repeated-start`, `repeated-end`). Afte
 from collections.abc import Iterable
 
 from drive_trace.linter.entities.phases import Phase
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.trace.line import Line
-from drive_trace.trace.places import Place
 
 
 def _check(subject: Phase) -> Iterable[Finding]:
@@ -26,10 +25,10 @@ def _check(subject: Phase) -> Iterable[Finding]:
         lines = (begin,)
     if end is None:
         return
-    place, what = Place.value(subject.of.field), subject.of.entity
-    related = (Related(end, place, f"the {what} ended here"),)
+    what = subject.of.entity
+    message = (f"this {what} ended on line ", end)
     for line in lines:
-        yield Finding(RULE, line, place, (f"this {what} ended on line ", end), related)
+        yield subject.finding_with(RULE, line, message, end, f"the {what} ended here")
 
 
 RULE = Rule(

@@ -37,13 +37,11 @@ _CUT_OFF = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    problem = subject.diagnostic.problem
-    assert problem is not None
-    yield subject.finding(RULE, problem.message, problem.span)
+    yield subject.not_json(RULE)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    problem = finding.diagnostic.problem if finding.diagnostic is not None else None
+    problem = finding.noted.problem
     level = _AROUND.get(problem.kind) if problem is not None else None
     if level is None:
         yield from repairs(finding)
@@ -53,7 +51,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 
 def _joined(finding: Finding, number: int, below: Sequence[Line]) -> Iterable[Fix]:
-    problem = finding.diagnostic.problem if finding.diagnostic is not None else None
+    problem = finding.noted.problem
     if problem is not None and problem.kind in _CUT_OFF:
         fix = join(finding.line, number, below)
         if fix is not None:

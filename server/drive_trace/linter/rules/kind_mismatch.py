@@ -10,17 +10,8 @@ other kind, the other kind is suggested.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drive_trace.linter.edits import as_json, replace_value, values_of
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Related,
-    Rule,
-    Severity,
-)
+from drive_trace.linter.edits import as_json, replacing, values_of
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import KINDS
@@ -37,22 +28,19 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
         message = f"`{name}` must be {diagnostic.field.shape.describe()} {of_kind}; found null"
     else:
         message = f"`{name}` must be null {of_kind}; found {shown(diagnostic.found)}"
-    yield subject.finding(
-        RULE, message, None, Related(line, Place.value(kind_field), "the kind is given here")
-    )
+    related = (Place.value(kind_field), "the kind is given here")
+    yield subject.finding(RULE, message, None, related)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.diagnostic is not None
-    line, path = finding.line, finding.diagnostic.path
-    kind_field = _kind_field(str(path[-1]))
-    values = values_of(line)
+    kind_field = _kind_field(str(finding.noted.path[-1]))
+    values = values_of(finding.line)
     if _fits_the_other(kind_field, values):
         other = as_json("project" if values[kind_field] == "slice" else "slice")
-        edit = replace_value(line, (kind_field,), other)
-        yield Fix(f"Change `{kind_field}` to {other}", Level.BY_HAND, (edit,))
-    if finding.diagnostic.found is not None:
-        yield Fix("Replace with null", Level.BY_HAND, (replace_value(line, path, "null"),))
+        title, place = f"Change `{kind_field}` to {other}", Place.value(kind_field)
+        yield replacing(finding, other, Level.BY_HAND, title, place)
+    if finding.noted.found is not None:
+        yield replacing(finding, "null", Level.BY_HAND)
 
 
 def _kind_field(name: str) -> str:

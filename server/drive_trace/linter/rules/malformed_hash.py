@@ -9,31 +9,20 @@ suggested. Otherwise only the writer can work the hash out.
 import re
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Rule,
-    Severity,
-    malformed,
-)
+from drive_trace.linter.edits import as_json, replacing
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 
 _LABELLED = re.compile(r"(?:sha-?256[:= -]|0x)?\s*([0-9a-f]{64})", re.IGNORECASE)
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    yield malformed(RULE, subject)
+    yield subject.malformed(RULE)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.diagnostic is not None
-    found = _LABELLED.fullmatch(str(finding.diagnostic.found).strip())
+    found = _LABELLED.fullmatch(str(finding.noted.found).strip())
     if found is not None:
-        edit = replace_value(finding.line, finding.diagnostic.path, as_json(found[1]))
-        yield Fix("Keep the bare digits", Level.IN_BULK, (edit,))
+        yield replacing(finding, as_json(found[1]), Level.IN_BULK, "Keep the bare digits")
 
 
 RULE = Rule(

@@ -9,31 +9,19 @@ same moment in UTC is suggested. A time without a zone, or a day that does not e
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Rule,
-    Severity,
-    malformed,
-)
+from drive_trace.linter.edits import as_json, replacing
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.vocabulary import Form
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    yield malformed(RULE, subject)
+    yield subject.malformed(RULE)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.diagnostic is not None
-    moment = _moment(str(finding.diagnostic.found))
+    moment = _moment(str(finding.noted.found))
     if moment is not None:
-        text = as_json(moment)
-        edit = replace_value(finding.line, finding.diagnostic.path, text)
-        yield Fix(f"Replace with {text}", Level.IN_BULK, (edit,))
+        yield replacing(finding, as_json(moment), Level.IN_BULK)
 
 
 def _moment(found: str) -> str | None:

@@ -12,35 +12,22 @@ suggested in the usual one. The id of a dispatch or a round has no fix, as other
 import re
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Rule,
-    Severity,
-    malformed,
-)
+from drive_trace.linter.edits import as_json, replacing
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 
 _DIGITS = re.compile(r"(?:urn:uuid:)?\{?([0-9a-f-]*)\}?", re.IGNORECASE)
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    yield malformed(RULE, subject)
+    yield subject.malformed(RULE)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.diagnostic is not None
-    path = finding.diagnostic.path
-    found = _DIGITS.fullmatch(str(finding.diagnostic.found).strip())
+    found = _DIGITS.fullmatch(str(finding.noted.found).strip())
     digits = found[1].replace("-", "") if found else ""
-    if path == ("event_id",) and len(digits) == 32:
+    if finding.noted.path == ("event_id",) and len(digits) == 32:
         parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
-        text = as_json("-".join(parts))
-        edit = replace_value(finding.line, path, text)
-        yield Fix(f"Replace with {text}", Level.BY_HAND, (edit,))
+        yield replacing(finding, as_json("-".join(parts)), Level.BY_HAND)
 
 
 RULE = Rule(

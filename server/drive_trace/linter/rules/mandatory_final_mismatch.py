@@ -7,22 +7,13 @@ be the final one, the trigger class that goes with it.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value, values_of
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Related,
-    Rule,
-    Severity,
-)
+from drive_trace.linter.edits import as_json, replacing, values_of
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 
-_FINAL = "mandatory-final"
-_CLASS = ("trigger_class",)
+_FINAL = '"mandatory-final"'
+_CLASS = Place.value("trigger_class")
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
@@ -30,19 +21,15 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     trigger = shown(values_of(line)["trigger_class"])
     expected = shown(not diagnostic.found)
     message = f"`is_mandatory_final` must be {expected} where `trigger_class` is {trigger}"
-    related = Related(line, Place(Part.VALUE, _CLASS), "the trigger class is given here")
-    yield subject.finding(RULE, message, None, related)
+    yield subject.finding(RULE, message, None, (_CLASS, "the trigger class is given here"))
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.diagnostic is not None
-    line, path, found = finding.line, finding.diagnostic.path, finding.diagnostic.found
-    expected = as_json(not found)
-    edit = replace_value(line, path, expected)
-    yield Fix(f"Replace with {expected}", Level.BY_HAND, (edit,))
+    found = finding.noted.found
+    yield replacing(finding, as_json(not found), Level.BY_HAND)
     if found:
-        edit = replace_value(line, _CLASS, as_json(_FINAL))
-        yield Fix(f'Change `trigger_class` to "{_FINAL}"', Level.BY_HAND, (edit,))
+        title = f"Change `trigger_class` to {_FINAL}"
+        yield replacing(finding, _FINAL, Level.BY_HAND, title, _CLASS)
 
 
 RULE = Rule(

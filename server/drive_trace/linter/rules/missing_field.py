@@ -45,8 +45,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    diagnostic = finding.diagnostic
-    assert diagnostic is not None
+    diagnostic = finding.noted
     if isinstance(diagnostic.found, tuple):
         yield from _flatten(finding.line, str(diagnostic.path[0]))
         return

@@ -6,11 +6,11 @@ indices at 1. Readers reject the event.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity, wrong_value
+from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    yield wrong_value(RULE, subject)
+    yield subject.wrong_value(RULE)
 
 
 RULE = Rule(

@@ -10,17 +10,16 @@ duration compared with the timestamps.
 from collections.abc import Iterable
 
 from drive_trace.linter.entities.phases import Phase
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
-from drive_trace.trace.places import Place
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
 
 
 def _check(subject: Phase) -> Iterable[Finding]:
     line, end = subject.begin, subject.previous_end
     if line is None or end is None or not subject.is_over or subject.before is not end:
         return
-    place, what = Place.value(subject.of.field), subject.of.entity
+    what = subject.of.entity
     message = (f"this {what} ended on line ", end, " already")
-    yield Finding(RULE, line, place, message, (Related(end, place, f"the {what} ended here"),))
+    yield subject.finding_with(RULE, line, message, end, f"the {what} ended here")
 
 
 RULE = Rule(

@@ -12,23 +12,20 @@ own.
 from collections.abc import Iterable
 
 from drive_trace.linter.entities.phases import Phase
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
-from drive_trace.trace.places import Place
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
 
 
 def _check(subject: Phase) -> Iterable[Finding]:
     line, previous = subject.begin, subject.previous_start
     if line is None or previous is None or not subject.is_open:
         return
-    place, what = Place.value(subject.of.field), subject.of.entity
+    what = subject.of.entity
     message = (
         f"this {what} was started on line ",
         previous,
         " already: a new one needs its own id",
     )
-    yield Finding(
-        RULE, line, place, message, (Related(previous, place, f"the {what} started here"),)
-    )
+    yield subject.finding_with(RULE, line, message, previous, f"the {what} started here")
 
 
 RULE = Rule(

@@ -6,38 +6,27 @@ up to the count; where they do not, one of the two was not kept up to date.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import replace_value, values_of
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Related,
-    Rule,
-    Severity,
-)
+from drive_trace.linter.edits import replacing, values_of
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import SIZES
 
-_COUNT = ("dispatch_count",)
+_COUNT = Place.value("dispatch_count")
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     line = subject.line
     count = shown(values_of(line)["dispatch_count"])
     message = f"{' + '.join(SIZES)} is {_sum(line)}, but `dispatch_count` is {count}"
-    yield subject.finding(
-        RULE, message, None, Related(line, Place(Part.VALUE, _COUNT), "the count is given here")
-    )
+    yield subject.finding(RULE, message, None, (_COUNT, "the count is given here"))
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     total = str(_sum(finding.line))
-    edit = replace_value(finding.line, _COUNT, total)
-    yield Fix(f"Change `dispatch_count` to {total}", Level.BY_HAND, (edit,))
+    title = f"Change `dispatch_count` to {total}"
+    yield replacing(finding, total, Level.BY_HAND, title, _COUNT)
 
 
 def _sum(line: Line) -> int:

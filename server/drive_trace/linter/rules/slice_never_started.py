@@ -8,10 +8,11 @@ the run names the slice: the start may be there.
 """
 
 from collections.abc import Iterable
+from functools import partial
 
 from drive_trace.linter.edits import replace_id
 from drive_trace.linter.entities.runs import SliceEnd
-from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
@@ -26,16 +27,12 @@ def _check(subject: SliceEnd) -> Iterable[Finding]:
         yield Finding(RULE, subject.line, Place.value(_SLICE.field), message, run=subject.run)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
-    return replace_id(finding, _SLICE, _SLICE.field)
-
-
 RULE = Rule(
     code="slice-never-started",
     severity=Severity.INFORMATION,
     entity=SliceEnd,
     check=_check,
-    fixes=_fixes,
+    fixes=partial(replace_id, of=_SLICE),
     summary="A slice is completed that was never started.",
 )
 

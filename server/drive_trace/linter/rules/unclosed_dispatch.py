@@ -20,13 +20,11 @@ _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 def _check(subject: Phase) -> Iterable[Finding]:
     line = subject.begin
-    if line is None or subject.of is not _DISPATCH or not subject.is_unclosed:
-        return
-    moved_on = subject.moved_on
-    if moved_on is not None:
+    moved_on = subject.moved_on if subject.of is _DISPATCH else None
+    if line is not None and moved_on is not None:
         message = ("this dispatch never ends, though the run went on with line ", moved_on)
         related = Related(moved_on, Place.value("event_type"), "the run went on here")
-        yield Finding(RULE, line, Place.value(_DISPATCH.field), message, (related,))
+        yield subject.finding(RULE, line, message, related)
 
 
 RULE = Rule(

@@ -19,13 +19,11 @@ _ROUND = LIFETIMES[Entity.ROUND]
 
 def _check(subject: Phase) -> Iterable[Finding]:
     line = subject.begin
-    if line is None or subject.of is not _ROUND or not subject.is_unclosed:
-        return
-    moved_on = subject.moved_on
-    if moved_on is not None:
+    moved_on = subject.moved_on if subject.of is _ROUND else None
+    if line is not None and moved_on is not None:
         message = ("this round never ends, though its dispatch went on with line ", moved_on)
         related = Related(moved_on, Place.value("event_type"), "the dispatch went on here")
-        yield Finding(RULE, line, Place.value(_ROUND.field), message, (related,))
+        yield subject.finding(RULE, line, message, related)
 
 
 RULE = Rule(

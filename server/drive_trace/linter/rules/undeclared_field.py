@@ -7,7 +7,7 @@ time: somebody wrote it. A name that differs in case or separators alone is rena
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import delete_member, replace_key, values_of
+from drive_trace.linter.edits import as_json, delete_member, replacing, values_of
 from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line, Path, event_of, name_of
@@ -29,14 +29,12 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.diagnostic is not None
-    path = finding.diagnostic.path
+    path = finding.noted.path
     guess = _guess(finding.line, path)
     if guess is not None:
-        edit = replace_key(finding.line, path, guess.name)
         is_sure = is_same_word(str(path[-1]), guess.name) and not guess.is_outcome
         level = Level.IN_BULK if is_sure else Level.BY_HAND
-        yield Fix(f"Rename to `{guess.name}`", level, (edit,))
+        yield replacing(finding, as_json(guess.name), level, f"Rename to `{guess.name}`")
     deletion = delete_member(finding.line, path)
     if deletion is not None:
         name = printable(str(path[-1]))

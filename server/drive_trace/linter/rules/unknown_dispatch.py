@@ -10,12 +10,12 @@ each event are marked; what stands after its end is `event-after-end`.
 """
 
 from collections.abc import Iterable
+from functools import partial
 
 from drive_trace.linter.edits import replace_id
 from drive_trace.linter.entities.phases import Phase
-from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.wording import shown
-from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
@@ -26,11 +26,7 @@ def _check(subject: Phase) -> Iterable[Finding]:
         message = f"no `dispatch-start` of this run starts the dispatch {shown(subject.id)}"
         for line in (*subject.lines, subject.end):
             if line is not None:
-                yield Finding(RULE, line, Place.value(_DISPATCH.field), message, run=subject.run)
-
-
-def _fixes(finding: Finding) -> Iterable[Fix]:
-    return replace_id(finding, _DISPATCH, _DISPATCH.field)
+                yield subject.finding(RULE, line, message)
 
 
 RULE = Rule(
@@ -38,7 +34,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     entity=Phase,
     check=_check,
-    fixes=_fixes,
+    fixes=partial(replace_id, of=_DISPATCH),
     summary="An event belongs to a dispatch that was never started.",
 )
 

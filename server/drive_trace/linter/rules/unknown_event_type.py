@@ -9,16 +9,8 @@ in case or separators, in a letter or two of a long word, or is a known slip (`p
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Rule,
-    Severity,
-)
+from drive_trace.linter.edits import as_json, replacing
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.vocabulary.slips import event_meant
 
@@ -34,11 +26,9 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert finding.diagnostic is not None
-    guess = event_meant(str(finding.diagnostic.found))
+    guess = event_meant(str(finding.noted.found))
     if guess is not None:
-        edit = replace_value(finding.line, ("event_type",), as_json(guess))
-        yield Fix(f"Replace with {shown(guess)}", Level.BY_HAND, (edit,))
+        yield replacing(finding, as_json(guess), Level.BY_HAND)
 
 
 RULE = Rule(

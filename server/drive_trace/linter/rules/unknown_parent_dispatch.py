@@ -9,10 +9,11 @@ unknown line of the run names the parent: its start may be there.
 """
 
 from collections.abc import Iterable
+from functools import partial
 
 from drive_trace.linter.edits import replace_id
 from drive_trace.linter.entities.dispatches import Resumption
-from drive_trace.linter.rule import Example, Finding, Fix, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
@@ -28,16 +29,12 @@ def _check(subject: Resumption) -> Iterable[Finding]:
     yield Finding(RULE, line, Place.value(_FIELD), message, run=subject.run)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
-    return replace_id(finding, LIFETIMES[Entity.DISPATCH], _FIELD)
-
-
 RULE = Rule(
     code="unknown-parent-dispatch",
     severity=Severity.WARNING,
     entity=Resumption,
     check=_check,
-    fixes=_fixes,
+    fixes=partial(replace_id, of=LIFETIMES[Entity.DISPATCH]),
     summary="A dispatch resumes one that was never started.",
 )
 

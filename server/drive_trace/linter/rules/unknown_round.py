@@ -13,12 +13,12 @@ another dispatch, the id of that dispatch.
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_id, replace_value
+from drive_trace.linter.edits import as_json, replace_id, replacing
 from drive_trace.linter.entities.phases import Phase
 from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
-from drive_trace.trace.places import Part, Place
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _ROUND = LIFETIMES[Entity.ROUND]
@@ -30,30 +30,26 @@ def _check(subject: Phase) -> Iterable[Finding]:
         message = f"no `round-start` of this run starts the round {shown(subject.id)}"
         for line in (*subject.lines, subject.end):
             if line is not None:
-                yield Finding(RULE, line, Place.value(_ROUND.field), message, run=subject.run)
+                yield subject.finding(RULE, line, message)
     for line in subject.strays:
         if subject.begin is not None:
-            yield _of_another_dispatch(line, subject.begin)
+            yield _of_another_dispatch(subject, line, subject.begin)
 
 
-def _of_another_dispatch(line: Line, start: Line) -> Finding:
+def _of_another_dispatch(subject: Phase, line: Line, start: Line) -> Finding:
     own, other = line.fact(_DISPATCH), start.fact(_DISPATCH)
     message = f"this round was started in the dispatch {shown(other)} on line "
-    return Finding(
-        RULE,
-        line,
-        Place.value(_ROUND.field),
-        (message, start, f", not in {shown(own)}"),
-        related=(Related(start, Place(Part.VALUE, (_DISPATCH,)), "the round's dispatch"),),
-        expected=other,
-    )
+    related = Related(start, Place.value(_DISPATCH), "the round's dispatch")
+    found = subject.finding(RULE, line, (message, start, f", not in {shown(own)}"), related)
+    return found._replace(expected=other)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     if finding.expected is None:
-        return replace_id(finding, _ROUND, _ROUND.field)
-    edit = replace_value(finding.line, (_DISPATCH,), as_json(finding.expected))
-    return (Fix(f"Replace `{_DISPATCH}` with {shown(finding.expected)}", Level.BY_HAND, (edit,)),)
+        return replace_id(finding, _ROUND)
+    title = f"Replace `{_DISPATCH}` with {shown(finding.expected)}"
+    place = Place.value(_DISPATCH)
+    return (replacing(finding, as_json(finding.expected), Level.BY_HAND, title, place),)
 
 
 RULE = Rule(

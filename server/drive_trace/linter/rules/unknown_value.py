@@ -10,17 +10,8 @@ what it negates (`unmerged`). Where nothing is near (`pr-opened`), the allowed w
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Rule,
-    Severity,
-    wrong_value,
-)
+from drive_trace.linter.edits import as_json, replacing
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.trace.line import Diagnostic
 from drive_trace.vocabulary.slips import value_meant
 
@@ -28,18 +19,16 @@ from drive_trace.vocabulary.slips import value_meant
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     diagnostic = subject.diagnostic
     guess = _guess(diagnostic)
-    yield wrong_value(RULE, subject, f" — did you mean {guess}?" if guess else "")
+    yield subject.wrong_value(RULE, f" — did you mean {guess}?" if guess else "")
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    diagnostic = finding.diagnostic
-    assert diagnostic is not None
+    diagnostic = finding.noted
     guess = _guess(diagnostic)
     if guess is not None:
-        edit = replace_value(finding.line, diagnostic.path, guess)
         is_outcome = diagnostic.field is not None and diagnostic.field.is_outcome
         level = Level.BY_HAND if is_outcome else Level.IN_BULK
-        yield Fix(f"Replace with {guess}", level, (edit,))
+        yield replacing(finding, guess, level)
 
 
 def _guess(diagnostic: Diagnostic) -> str | None:

@@ -6,16 +6,8 @@ other version, the number `1` included, because they cannot know what its fields
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Rule,
-    Severity,
-)
+from drive_trace.linter.edits import as_json, replacing
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.wording import shown
 from drive_trace.vocabulary import SCHEMA_VERSION
 
@@ -28,10 +20,8 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    is_one = finding.diagnostic is not None and finding.diagnostic.found == 1
-    level = Level.IN_BULK if is_one else Level.BY_HAND
-    edit = replace_value(finding.line, ("schema_version",), as_json(SCHEMA_VERSION))
-    yield Fix(f"Replace with {shown(SCHEMA_VERSION)}", level, (edit,))
+    level = Level.IN_BULK if finding.noted.found == 1 else Level.BY_HAND
+    yield replacing(finding, as_json(SCHEMA_VERSION), level)
 
 
 RULE = Rule(

@@ -13,22 +13,15 @@ from functools import partial
 
 from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.entities.dispatches import TOLERANCES, Duration
-from drive_trace.linter.rule import Example, Finding, Message, Related, Rule, Severity
-from drive_trace.trace.places import Place
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.trace.times import in_words
 
 
 def _check(found: Duration, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
     if found.excess_ms < 0 and found.is_off(tolerance_ms, tolerance_percent):
         claimed, measured = in_words(found.claimed_ms), in_words(found.measured_ms, exactly=True)
-        message: Message = (
-            f"{claimed} is less than the {measured} between line ",
-            found.start,
-            " and this",
-        )
-        related = (Related(found.start, Place.value("ts"), "it started then"),)
-        at = Place.value("wall_clock_ms")
-        yield Finding(RULE, found.end, at, message, related, expected=found.measured_ms)
+        message = f"{claimed} is less than the {measured} between line "
+        yield found.finding(RULE, (message, found.start, " and this"))
 
 
 RULE = Rule(

@@ -13,36 +13,25 @@ or an outcome is replaced one at a time.
 import re
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replace_value
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Rule,
-    Severity,
-    wrong_value,
-)
+from drive_trace.linter.edits import as_json, replacing
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfShape, StringShape
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    yield wrong_value(RULE, subject)
+    yield subject.wrong_value(RULE)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    diagnostic = finding.diagnostic
-    assert diagnostic is not None
+    diagnostic = finding.noted
     assert diagnostic.field is not None
     text = _converted(diagnostic.field, diagnostic.found)
     if text is not None:
-        edit = replace_value(finding.line, diagnostic.path, text)
         is_id = diagnostic.field.names is not None
         level = Level.BY_HAND if is_id or diagnostic.field.is_outcome else Level.IN_BULK
-        yield Fix(f"Replace with {text}", level, (edit,))
+        yield replacing(finding, text, level)
 
 
 def _converted(field: FieldType, found: object) -> str | None:

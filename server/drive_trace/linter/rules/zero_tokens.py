@@ -7,24 +7,14 @@ says that they are known. The scorecard would report a run that was free.
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import replace_value
-from drive_trace.linter.rule import (
-    Example,
-    Finding,
-    Fix,
-    Level,
-    LineDiagnostic,
-    Related,
-    Rule,
-    Severity,
-)
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import TOKEN_FIELDS
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     message = "all four token counts are 0: a count that is not known is null"
-    others = (Place.value(name) for name in TOKEN_FIELDS[1:])
-    related = (Related(subject.line, place, "this is 0, too") for place in others)
+    related = ((Place.value(name), "this is 0, too") for name in TOKEN_FIELDS[1:])
     yield subject.finding(RULE, message, None, *related)
 
 
