@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from drive_trace.report.html import STYLE, report_html
 from drive_trace.report.html.markup import Html, join, tag, untrusted
-from drive_trace.report.html.page import STYLE, report_html
 from drive_trace.report.markdown import report_markdown
 from tests.report.support import HOSTILE, hostile_trace, report_of
 from tests.scorecard.support import PASSED, TRIPLES, event, graded

@@ -77,7 +77,7 @@ def report(
 
 def _rendered(report: FullReport, output_format: str) -> str:
     if output_format == "html":
-        from drive_trace.report.html.page import report_html  # noqa: PLC0415 - as above
+        from drive_trace.report.html import report_html  # noqa: PLC0415 - as above
 
         return report_html(report, f"drive-trace {__version__}")
     if output_format == "json":

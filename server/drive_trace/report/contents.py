@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,13 +21,13 @@ FACTS = (
     "The metrics are facts over all valid events, of graded and ungraded runs alike. They are no "
     "score: which way is better means something between runs that are CORRECT, and nothing else."
 )
-"""What has to be said over the metrics."""
+"""Stands above the metrics."""
 
 RUN_FACTS = (
     "The metrics are facts over the valid events of this run in this trace. They are no score: "
     "which way is better means something between runs that are CORRECT, and nothing else."
 )
-"""The same where there is one run alone."""
+"""Stands above the metrics of a single run."""
 
 PROVENANCE = (
     "Recorded from outside: verdicts (correctness-recorded) and tokens (tokens-recorded), which "
@@ -38,17 +39,17 @@ PROVENANCE = (
     "Counted: how many valid events there are. One that was never emitted, or was rejected, is "
     "not among them.",
 )
-"""Where values come from, so that a claim is not taken for a measurement."""
+"""Where values come from, so that nobody takes a claim for a measurement."""
 
 SCOPES = (
     "Time and rework of Tier 2 are of each run's own events, and in total of the CORRECT runs. "
     "The metrics are over whole files, other runs included, as the reference reader has them."
 )
-"""What the figures of a report on whole files are over."""
+"""Which events the figures of a report on whole files are about."""
 
 
 class LineCount(NamedTuple):
-    """What became of the lines of a trace."""
+    """How many lines of traces are events, and how many are not."""
 
     valid: int
     invalid: int
@@ -66,40 +67,68 @@ class FullReport(NamedTuple):
 
     @property
     def lines(self) -> LineCount:
-        """What became of the lines of all traces."""
-        counts = [count_lines(trace) for trace in self.traces]
-        return LineCount(*(sum(each) for each in zip(*counts, strict=True))) if counts else _NONE
+        """The lines of all traces; blank ones are nothing."""
+        return LineCount(
+            sum(len(each.events) for each in self.traces),
+            sum(len(each.invalid_lines) for each in self.traces),
+            sum(len(each.unknown_lines) for each in self.traces),
+        )
 
     @property
     def line_counts(self) -> str:
-        """The same in a sentence: a rejected line is never silent."""
+        """The same in a sentence, so that no rejected line goes unnoticed."""
         valid, invalid, unknown = self.lines
         return (
             f"{plural(valid, 'valid event')}. Not counted: {plural(invalid, 'invalid line')} "
             f"(rejected) and {unknown:,} of unknown event types."
         )
 
-    def count(self, status: CheckResult) -> int:
-        """How many assertions came out so."""
-        return sum(checked.outcome.status is status for checked in self.assertions)
+    @property
+    def assertion_counts(self) -> str:
+        """How many assertions came out which way, and what that means."""
+        counts = Counter(checked.outcome.status for checked in self.assertions)
+        return (
+            f"{counts[CheckResult.PASS]} pass, {counts[CheckResult.FAIL]} fail, "
+            f"{counts[CheckResult.NOT_CHECKABLE]} cannot be checked from a trace. They are about "
+            "how the run was recorded and driven, not about whether its result is right."
+        )
+
+    def file_rows(self, most: int, most_lines: int) -> list[list[str]]:
+        """The lines of at most ``most`` files as rows under :data:`FILE_HEADERS`; the first cell is
+        untrusted. Of each file, at most ``most_lines`` lines are named.
+        """
+        return [
+            [
+                trace.path,
+                f"{len(trace.events):,}",
+                _count_and_numbers(trace.invalid_lines, most_lines),
+                _count_and_numbers(trace.unknown_lines, most_lines),
+            ]
+            for trace in self.traces[:most]
+        ]
 
     @property
     def warning(self) -> str | None:
-        """What keeps the figures from being read as a success; None where some run is CORRECT."""
+        """A sentence against reading the figures as a success; None if some run is CORRECT."""
         reason = self.card.hidden_reason
         if reason is None:
             return None
         return f"Nothing here says that the work is right: {reason}."
 
 
-_NONE = LineCount(0, 0, 0)
+FILE_HEADERS = ("file", "valid events", "invalid lines", "unknown event types")
+
+
+def _count_and_numbers(lines: Sequence[int], most: int) -> str:
+    """``0``, ``1 (line 3)``, or ``12 (lines 1, 2 and 10 more)``."""
+    return f"{len(lines):,} ({numbered_lines(lines, most)})" if lines else "0"
 
 
 def report_on(
     traces: Sequence[TraceLog], unread: Sequence[Unread] = (), left_out: Omitted = NOTHING_OMITTED
 ) -> FullReport:
-    """Make the report on traces: runs joined by their id, events one trace after another.
-    ``unread`` are the inputs that could not be read, ``left_out`` is that of
+    """Make the report on traces. Runs are joined by their id, and events follow one another trace
+    by trace. ``unread`` are the inputs that could not be read; for ``left_out`` see
     :attr:`ScoreCard.left_out`.
     """
     log = EventLog(traces)
@@ -124,11 +153,6 @@ def report_on_run(run: RunScore, events: Sequence[Event]) -> FullReport:
         timelines=timeline.timelines(log),
         traces=(),
     )
-
-
-def count_lines(trace: TraceLog) -> LineCount:
-    """What became of the lines of one trace; blank ones are nothing."""
-    return LineCount(len(trace.events), len(trace.invalid_lines), len(trace.unknown_lines))
 
 
 # As JSON
@@ -179,8 +203,3 @@ def _metric_json(measured: Measured) -> dict[str, object]:
         "source": str(metric.source),
         "no_signal": metric.no_signal if value is None else None,
     }
-
-
-def count_and_numbers(lines: Sequence[int], most: int) -> str:
-    """``0``, ``1 (line 3)``, or ``12 (lines 1, 2 and 10 more)``, of which ``most`` are named."""
-    return f"{len(lines):,} ({numbered_lines(lines, most)})" if lines else "0"

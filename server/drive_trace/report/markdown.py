@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from drive_trace.report.assertions import Checked, CheckResult
 from drive_trace.report.contents import (
     FACTS,
+    FILE_HEADERS,
     PROVENANCE,
     RUN_FACTS,
     SCOPES,
     FullReport,
-    count_and_numbers,
-    count_lines,
     report_on_run,
 )
 from drive_trace.report.event_log import Event
@@ -52,8 +51,8 @@ def report_markdown(report: FullReport) -> str:
 
 
 def run_report_markdown(run: RunScore, events: Sequence[Event], verdict: str | None = None) -> str:
-    """A page of its own for a run: its card, and below it the report on its events. ``verdict``
-    says it in other words than the run's headline.
+    """A page on one run: its card, and below it the report on its events. ``verdict`` replaces the
+    run's headline.
     """
     report = report_on_run(run, events)
     lines = [run_page(run, verdict), *_metrics(report, RUN_FACTS), *_timelines(report)]
@@ -128,11 +127,7 @@ def _timelines(report: FullReport) -> Iterator[str]:
 
 def _assertions(report: FullReport) -> Iterator[str]:
     yield from ("## Assertions", "")
-    yield (
-        f"{report.count(CheckResult.PASS)} pass, {report.count(CheckResult.FAIL)} fail, "
-        f"{report.count(CheckResult.NOT_CHECKABLE)} cannot be checked from a trace. They are about "
-        "how the run was recorded and driven, not about whether its result is right."
-    )
+    yield report.assertion_counts
     yield from (
         "",
         "| id | assertion | status | why | evidence |",
@@ -157,15 +152,9 @@ def _evidence(events: Sequence[Event], with_path: bool) -> str:
 
 
 def _lines(report: FullReport) -> Iterator[str]:
-    yield from ("## Lines", "", "| file | valid events | invalid lines | unknown event types |")
-    yield "| --- | ---: | --- | --- |"
-    for trace in report.traces[:MOST_RUNS]:
-        count = count_lines(trace)
-        invalid, unknown = (
-            count_and_numbers(trace.invalid_lines, _MOST_LINES),
-            count_and_numbers(trace.unknown_lines, _MOST_LINES),
-        )
-        yield f"| {_name(trace.path)} | {count.valid:,} | {invalid} | {unknown} |"
+    yield from ("## Lines", "", f"| {' | '.join(FILE_HEADERS)} |", "| --- | ---: | --- | --- |")
+    for path, *cells in report.file_rows(MOST_RUNS, _MOST_LINES):
+        yield f"| {' | '.join([_name(path), *cells])} |"
     yield ""
     yield from _left_out(len(report.traces) - MOST_RUNS, "files")
 

@@ -1,10 +1,10 @@
-"""Dispatches and their rounds in time: what the clock says, beside what the author claimed."""
+"""Dispatches and their rounds in time: by the clock, and as the author claims."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from drive_trace.report.event_log import Event, EventLog
 from drive_trace.scorecard.card import as_double
@@ -61,17 +61,15 @@ Timelines = Mapping[str, Sequence[DispatchSpan]]
 
 
 @dataclass
-class _Dispatch:
-    start: Event | None = None
-    end: Event | None = None
-    round_starts: int = 0
-    rounds: dict[str, _Round] = field(default_factory=dict)
-
-
-@dataclass
 class _Round:
     start: Event | None = None
     end: Event | None = None
+
+
+@dataclass
+class _Dispatch(_Round):
+    round_starts: int = 0
+    rounds: dict[str, _Round] = field(default_factory=dict)
 
 
 _SPANNING = ("dispatch-start", "dispatch-end", "round-start", "round-end")
@@ -90,7 +88,7 @@ def timelines(log: EventLog) -> Timelines:
 
 
 def marks(log: EventLog) -> list[Event]:
-    """The events that are no start or end of a span: moments on the line of time."""
+    """The events that neither start nor end a dispatch or round."""
     return [event for event in log if event.name not in _SPANNING]
 
 
@@ -115,14 +113,10 @@ def _span(dispatch_id: str, dispatch: _Dispatch) -> DispatchSpan:
         dispatch_id,
         name=start.text("dispatch_name") if start else None,
         model=None if model is None else str(model),
-        started=start.ts if start else None,
-        ended=end.ts if end else None,
-        claimed_ms=end.number("wall_clock_ms") if end else None,
         result=end.text("result") if end else None,
         round_starts=dispatch.round_starts,
         rounds=tuple(_round_span(key, each) for key, each in dispatch.rounds.items()),
-        start_line=start.line if start else None,
-        end_line=end.line if end else None,
+        **_times(dispatch),
     )
 
 
@@ -131,14 +125,22 @@ def _round_span(round_id: str, each: _Round) -> RoundSpan:
     return RoundSpan(
         round_id,
         number=start.number("round_number") if start else None,
-        started=start.ts if start else None,
-        ended=end.ts if end else None,
-        claimed_ms=end.number("wall_clock_ms") if end else None,
         verdict=end.text("verdict") if end else None,
         findings=end.number("findings_filed") if end else None,
-        start_line=start.line if start else None,
-        end_line=end.line if end else None,
+        **_times(each),
     )
+
+
+def _times(span: _Round) -> dict[str, Any]:
+    """What dispatches and rounds have in common."""
+    start, end = span.start, span.end
+    return {
+        "started": start.ts if start else None,
+        "ended": end.ts if end else None,
+        "claimed_ms": end.number("wall_clock_ms") if end else None,
+        "start_line": start.line if start else None,
+        "end_line": end.line if end else None,
+    }
 
 
 def to_json(runs: Timelines) -> dict[str, object]:
@@ -146,27 +148,19 @@ def to_json(runs: Timelines) -> dict[str, object]:
     return {run_id: [_dispatch_json(each) for each in spans] for run_id, spans in runs.items()}
 
 
-_LINES = ("start_line", "end_line")
-"""Say nothing where a report is on several traces."""
-
-
-def _without_lines(span: DispatchSpan | RoundSpan) -> dict[str, object]:
-    return {name: value for name, value in span._asdict().items() if name not in _LINES}
+def _span_json(span: DispatchSpan | RoundSpan) -> dict[str, object]:
+    # Line numbers say nothing where a report is on several traces.
+    facts = {key: each for key, each in span._asdict().items() if not key.endswith("_line")}
+    return {**facts, "claimed_ms": as_double(span.claimed_ms), "clock_ms": span.clock_ms}
 
 
 def _dispatch_json(dispatch: DispatchSpan) -> dict[str, object]:
-    return {
-        **_without_lines(dispatch),
-        "claimed_ms": as_double(dispatch.claimed_ms),
-        "clock_ms": dispatch.clock_ms,
-        "rounds": [
-            {
-                **_without_lines(each),
-                "number": as_double(each.number),
-                "claimed_ms": as_double(each.claimed_ms),
-                "findings": as_double(each.findings),
-                "clock_ms": each.clock_ms,
-            }
-            for each in dispatch.rounds
-        ],
-    }
+    rounds = [
+        {
+            **_span_json(each),
+            "number": as_double(each.number),
+            "findings": as_double(each.findings),
+        }
+        for each in dispatch.rounds
+    ]
+    return {**_span_json(dispatch), "rounds": rounds}

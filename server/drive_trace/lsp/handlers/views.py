@@ -369,7 +369,7 @@ def _rendered_on_all(
 
 def _rendered(params: ReportParams, report: FullReport, title: str) -> dict[str, object]:
     # Nothing else needs these; they take a moment to load.
-    from drive_trace.report.html.page import (  # noqa: PLC0415
+    from drive_trace.report.html import (  # noqa: PLC0415
         STYLE,
         report_body,
         report_html,
