@@ -15,8 +15,8 @@ import orjson
 
 from drive_trace.analysis import Analysis
 from drive_trace.json_text import parse
-from drive_trace.scorecard.feed_state import Doubt, JoinedFeed
-from drive_trace.text.wording import shown
+from drive_trace.scorecard.feed_state import JoinedFeed
+from drive_trace.text.wording import are, shown
 from drive_trace.trace.line import REJECTING, DiagnosticKind
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import ENVELOPE, EVENTS, GRADE, SCHEMA_VERSION, EventType
@@ -98,8 +98,9 @@ def draft_merged(
     if not joined.own.knows_run and not new_run:
         return Refused((f"the trace has no valid event of the run {shown(run_id)}",), True)
     unnamed = [name for name in names if name not in changes]
-    if unnamed and joined.doubts:
-        return Refused(tuple(_not_merged(each, joined, unnamed) for each in joined.doubts))
+    doubtful = _doubtful(joined, unnamed) if unnamed else None
+    if doubtful is not None:
+        return doubtful
     decider = joined.deciding
     last = decider.state.counted if decider is not None else None
     counted = last.values if last is not None else {}
@@ -141,8 +142,9 @@ def erasures(draft: Draft, joined: JoinedFeed) -> Refused | None:
     if not may_erase(draft):
         return None
     nulls = [name for name, value in draft.payload.items() if value is None]
-    if joined.doubts:
-        return Refused(tuple(_not_merged(each, joined, nulls) for each in joined.doubts))
+    doubtful = _doubtful(joined, nulls)
+    if doubtful is not None:
+        return doubtful
     decider = joined.deciding
     if decider is None or decider.state.counted is None:
         return None
@@ -169,17 +171,25 @@ def cautions(record: str) -> list[str]:
     ]
 
 
-def _not_merged(doubt: Doubt, joined: JoinedFeed, unnamed: list[str]) -> str:
-    path = doubt.path
-    counted, decider = "nothing counts so far", joined.deciding
-    if decider is not None and decider.state.counted is not None:
-        where = f" of {decider.path}" if decider.path != path else ""
-        counted = f"only line {decider.state.counted.line}{where} counts so far"
-    in_file = f"{path}: " if len(joined.files) > 1 else ""
-    return (
-        f"{in_file}{doubt.phrase}: {counted}; mend that first, or give every "
-        f"component anew ({', '.join(unnamed)} {'is' if len(unnamed) == 1 else 'are'} not given)"
-    )
+def _doubtful(joined: JoinedFeed, unnamed: list[str]) -> Refused | None:
+    """Why components that are not given cannot be taken from what counts so far, if that may not be
+    the latest.
+    """
+    decider = joined.deciding
+    counted = decider.state.counted if decider is not None else None
+    reasons = []
+    for path, phrase, is_event in joined.doubts:
+        counting = "nothing counts so far"
+        if decider is not None and counted is not None:
+            where = f" of {decider.path}" if decider.path != path else ""
+            # Of a rejected line we say that it does not count; a valid event counts in its file.
+            counting = f"{'' if is_event else 'only '}line {counted.line}{where} counts so far"
+        in_file = f"{path}: " if len(joined.files) > 1 else ""
+        reasons.append(
+            f"{in_file}{phrase}: {counting}; mend that first, or give every component anew "
+            f"({', '.join(unnamed)} {are(len(unnamed))} not given)"
+        )
+    return Refused(tuple(reasons)) if reasons else None
 
 
 # What is wrong with an event

@@ -70,5 +70,6 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
         trace_file, project_run_id, GRADE, changes, new_run, only_this_file, paths
     )
     recorded = writing.record(request)
+    assert recorded.score is not None
     writing.notify_outdated(request, recorded)
     writing.show_recorded(request, recorded, recorded.score.headline)

@@ -71,6 +71,8 @@ class Doubt(NamedTuple):
     path: str
     phrase: str
     """What is wrong with it, without a full stop."""
+    is_event: bool
+    """Whether it is a valid event of another file."""
 
 
 class JoinedFeed(NamedTuple):
@@ -114,9 +116,9 @@ class JoinedFeed(NamedTuple):
                 alike = tuple(filter(partial(_is_after, counted, state, decider), state.lookalikes))
                 found += _rival(path, state.counted, counted)
             if rejected:
-                found.append(Doubt(path, rejected_phrase(rejected) or ""))
+                found.append(Doubt(path, rejected_phrase(rejected) or "", is_event=False))
             if alike:
-                found.append(Doubt(path, lookalike_phrase(alike) or ""))
+                found.append(Doubt(path, lookalike_phrase(alike) or "", is_event=False))
         return found
 
 
@@ -132,7 +134,7 @@ def _rival(path: str, own: Recorded | None, counted: Recorded) -> Iterator[Doubt
     """Another file's event that may be later than the one that counts."""
     if own is None or own.values == counted.values or is_later(counted.ts, own.ts):
         return
-    yield Doubt(path, f"line {own.line} may be later than what counts, and differs")
+    yield Doubt(path, f"line {own.line} may be later than what counts, and differs", is_event=True)
 
 
 def of_one_file(state: FeedState) -> JoinedFeed:

@@ -32,7 +32,7 @@ from drive_trace.storage.run_files import RunFiles, nearest_run, run_meant
 from drive_trace.storage.traces import Problem, read_bytes, records_of, why_not_utf8
 from drive_trace.text.wording import shown
 from drive_trace.trace.reading import read_exactly
-from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary import EVENTS, GRADE
 
 
 class Appended(NamedTuple):
@@ -55,9 +55,9 @@ class Merged(NamedTuple):
     line: int
     """The number of its line, from 1."""
     score_before: RunScore | None
-    """What the run was until then; None where no file knew it."""
-    score: RunScore
-    """What the run is now."""
+    """The run's score until then; None if no file knew the run."""
+    score: RunScore | None
+    """The run's score now. Both are None for tokens, which change no verdict."""
 
 
 def new_stamp() -> Stamp:
@@ -171,11 +171,10 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
             refused = outranked(draft, joined, stamp.ts)
             if refused is not None:
                 return refused
-            before = score_joined(files.traces(own), run_id)
+            before = score_joined(files.traces(own), run_id) if feed_name == GRADE else None
             written = _append(trace, draft, stamp, ())
             own.append(written.record)
-            after = score_joined(files.traces(own), run_id)
-            assert after is not None  # it has the event that was just appended
+            after = score_joined(files.traces(own), run_id) if feed_name == GRADE else None
             return Merged(written, joined, draft.payload, _next_line(data), before, after)
     except AppendError as error:
         return error.problem

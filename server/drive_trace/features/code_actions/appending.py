@@ -138,7 +138,7 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
 
 def _passed_over(feed: JoinedFeed) -> str | None:
     """Why nothing is recorded on top of what counts."""
-    for path, phrase in feed.doubts:
+    for path, phrase, _ in feed.doubts:
         is_own = any(each.path == path and each.state is feed.own for each in feed.files)
         where = "" if is_own else f"{printable(path)}: "
         return f"{where}{phrase}: mend that first, so that what it was meant to say is not lost."
