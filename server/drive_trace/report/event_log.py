@@ -1,11 +1,11 @@
-"""The valid events of one or several traces, for what looks further than the scorecard."""
+"""The valid events of one or several traces, for metrics, assertions and timelines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
-from drive_trace.scorecard.copies import Events, overlaps
+from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.trace.reading import Values
 
@@ -44,7 +44,7 @@ class Event(NamedTuple):
 
 
 class TraceLog(NamedTuple):
-    """One trace: its valid events in order, and what became of its other lines."""
+    """One trace: its valid events in order, and the numbers of its other lines."""
 
     summary: TraceSummary
     events: tuple[Event, ...]
@@ -53,7 +53,7 @@ class TraceLog(NamedTuple):
 
     @property
     def path(self) -> str:
-        """How the trace is called in what is shown."""
+        """The name of the trace in what is shown."""
         return self.summary.path
 
     @property
@@ -62,31 +62,28 @@ class TraceLog(NamedTuple):
         return self.summary.unknown_lines
 
 
-def _counted_once(traces: Sequence[TraceLog]) -> Iterator[Event]:
-    copied: list[set[int]] = [set() for _ in traces]
-    parts: dict[str, list[tuple[int, Events]]] = {}
-    for number, trace in enumerate(traces):
-        for run in trace.summary.runs:
-            parts.setdefault(run.run_id, []).append((number, run.events))
-    for each in parts.values():
-        if len(each) > 1:
-            shared = overlaps(events for _, events in each)
-            for (number, _), overlap in zip(each, shared, strict=True):
-                copied[number].update(twin.here.line for twin in overlap.copies)
-    for trace, lines in zip(traces, copied, strict=True):
+def _counted_once(traces: Sequence[TraceLog], runs: Sequence[RunScore]) -> Iterator[Event]:
+    # By identity, as the texts of two traces may be named alike.
+    copied = {
+        id(part): lines
+        for run in runs
+        for part, lines in zip(run.parts, run.copied_lines, strict=False)
+    }
+    for trace in traces:
+        lines = frozenset().union(*(copied.get(id(run), ()) for run in trace.summary.runs))
         yield from (event for event in trace.events if event.line not in lines)
 
 
 class EventLog:
     """The events of all traces, one trace after another in the order given.
 
-    Metrics and assertions of a single trace are defined over its events in file
-    order; several traces are read as if they were written one behind the other. What of a run
-    stands in several of them counts once, see :mod:`drive_trace.scorecard.copies`.
+    Metrics and assertions of a single trace are defined over its events in file order. Several
+    traces are read as if they were one file, in which each event counts once: what is a copy, the
+    scores of their runs say.
     """
 
-    def __init__(self, traces: Sequence[TraceLog]) -> None:
-        self.events = tuple(_counted_once(traces))
+    def __init__(self, traces: Sequence[TraceLog], runs: Sequence[RunScore] = ()) -> None:
+        self.events = tuple(_counted_once(traces, runs))
         self._by_name: dict[str, list[Event]] = {}
         for event in self.events:
             self._by_name.setdefault(event.name, []).append(event)

@@ -61,6 +61,8 @@ class RunScore(NamedTuple):
     """Why the verdict or its figures may be worth less than they seem."""
     counted_parts: tuple[RunSummary, ...] = ()
     """The parts, whose sums are over each event once."""
+    copied_lines: tuple[frozenset[int], ...] = ()
+    """The lines of each part, from 1, whose events an earlier part has; empty if there are none."""
 
     @property
     def verdict(self) -> Verdict:
@@ -221,14 +223,12 @@ def score_run(
     correctness = _latest(part.correctness for part in parts)
     tokens = _latest(part.tokens for part in parts)
     shared = overlaps(part.events for part in parts) if len(parts) > 1 else ()
-    counted = (
-        tuple(parts)
-        if not any(each.copies for each in shared)
-        else tuple(
-            without_copies(part, [twin.here for twin in overlap.copies])
-            for part, overlap in zip(parts, shared, strict=True)
-        )
-    )
+    counted = tuple(parts)
+    copied_lines: tuple[frozenset[int], ...] = ()
+    if any(each.copies for each in shared):
+        copies = [[twin.here for twin in each.copies] for each in shared]
+        counted = tuple(map(without_copies, parts, copies))
+        copied_lines = tuple(frozenset(each.line for each in some) for some in copies)
     gate = judge(correctness)
     measured = Efficiency(
         tokens_of(tokens) or dict.fromkeys(TOKEN_FIELDS), wall_clock(counted), mean_rounds(counted)
@@ -245,6 +245,7 @@ def score_run(
         measured=measured,
         caveats=tuple(caveats),
         counted_parts=counted,
+        copied_lines=copied_lines,
     )
 
 
