@@ -12,7 +12,7 @@ import re
 from enum import Enum, auto
 
 from drive_trace.json_text.bare_words import value_of
-from drive_trace.json_text.lexemes import INSIDE
+from drive_trace.json_text.lexemes import split_strings
 from drive_trace.json_text.nodes import Member, Node, NodeKind, ProblemKind, SyntaxProblem
 from drive_trace.json_text.pairs import SCALAR_WORD, WHITESPACE, PairRun, object_of, run_at
 from drive_trace.json_text.problems import Report, no_record_at_all, quote
@@ -26,7 +26,6 @@ _MOST_TOKENS = 50_000
 """More of a record that is not JSON are not looked at: nobody wrote them, and a second is all that
 one may cost.
 """
-_QUOTED = re.compile(f'"{INSIDE}"?', re.DOTALL)
 _NO_TOKEN = Token("end", Span(0, 0))
 
 
@@ -395,5 +394,5 @@ class _Reader:
 
 def _may_close(text: str) -> bool:
     """Whether as many brackets close as open: else what is long need not be read to its end."""
-    marks = _QUOTED.sub("", text)
+    marks = "".join(split_strings(text)[::2])
     return all(marks.count(opens) == marks.count(closes) for opens, closes in ("{}", "[]"))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import orjson
 
 from drive_trace.json_text import NodeKind, parse
-from drive_trace.json_text.lexemes import INSIDE, compacted
+from drive_trace.json_text.lexemes import compacted, outside_strings
 from drive_trace.linter.rule import LINES_BELOW, Edit, Fix, Level
 from drive_trace.text.spans import Span
 from drive_trace.trace.line import Line
 
 _SPACE = " \t\r\n"
-# A string that does not end is taken whole: looking for its end at each quote in it would not end.
-_STRING_OR_BRACKET = re.compile(rf'"{INSIDE}(?P<end>"?)|[{{}}\[\]]')
-_DEPTH = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
 def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:
@@ -62,12 +58,10 @@ def _begins(line: Line) -> bool:
 
 def _depth(text: str) -> int | None:
     """How many more brackets a line opens than it closes; None where it ends inside a string."""
-    depth = 0
-    for found in _STRING_OR_BRACKET.finditer(text):
-        if found["end"] == "":
-            return None
-        depth += _DEPTH.get(found[0], 0)
-    return depth
+    signs = outside_strings(text)
+    if signs is None:
+        return None
+    return sum(map(signs.count, "{[")) - sum(map(signs.count, "}]"))
 
 
 def _one_object(text: str) -> str | None:

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from drive_trace.json_text.lexemes import INSIDE, STRING
+from drive_trace.json_text.lexemes import INSIDE, STRING, TOKEN, is_closed, outside_strings
 from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 
 MOST = 1 << 16
 """Nobody writes longer records by hand; nothing is said of a place in one."""
 
-_TOKEN = re.compile(rf'"{INSIDE}(?:"|\\?$)|[{{}}\[\],:]|[^\s{{}}\[\],:"]+', re.DOTALL)
 _REST = re.compile(f'{INSIDE}"', re.DOTALL)
 _WORD = re.compile(r'[^\s{}\[\],:"]*')
 _NEXT = re.compile(r"\s*(\S?)")
@@ -185,14 +184,7 @@ def _is_close(text: str, behind: int) -> bool:
     following = _next(text, behind)
     if following and following not in ',:}]"':
         return False
-    return sum(1 for each in _quotes(text, behind)) % 2 == 0
-
-
-_QUOTE = re.compile(r'\\.|(")', re.DOTALL)
-
-
-def _quotes(text: str, start: int) -> Iterator[int]:
-    return (found.start() for found in _QUOTE.finditer(text, start) if found[1])
+    return outside_strings(text[behind:]) is not None
 
 
 class _Scan:
@@ -208,10 +200,10 @@ class _Scan:
         whose end it is if that can be written on.
         """
         at = 0
-        while (token := _TOKEN.search(self._text, at, offset)) is not None:
+        while (token := TOKEN.search(self._text, at, offset)) is not None:
             start, at = token.span()
             if token[0][0] == '"':
-                if not _is_string(token[0]):
+                if not is_closed(token[0]):
                     return start
                 at = self._real_end(start, at)
             elif at == offset and token[0] not in _STRUCTURE:
@@ -226,9 +218,9 @@ class _Scan:
         if is_key:
             frame.key, frame.state = "", _State.COLON if has_colon else _State.AFTER
         at = start
-        while depth and (token := _TOKEN.search(self._text, at)) is not None:
+        while depth and (token := TOKEN.search(self._text, at)) is not None:
             first, at = token.span()
-            if token[0][0] == '"' and _is_string(token[0]):
+            if token[0][0] == '"' and is_closed(token[0]):
                 at = self._real_end(first, at)
             self._take(self._text[first:at])
 
@@ -289,14 +281,6 @@ def _take_word(frame: _Frame, token: str) -> None:
 
 
 _STRUCTURE = frozenset("{}[],:")
-
-
-def _is_string(token: str) -> bool:
-    """Whether a token that starts with a quote also ends with one."""
-    try:
-        return len(token) > 1 and isinstance(json.loads(token, strict=False), str)
-    except ValueError:
-        return len(token) > 1 and token.endswith('"') and not token.endswith('\\"')
 
 
 def _scalar(token: str) -> object:

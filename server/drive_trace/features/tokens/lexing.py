@@ -1,6 +1,7 @@
-"""The tokens of a record, from its text alone: also of one that is not JSON, as far as it goes.
+"""The tokens of a record, from its text alone: also of one that is not JSON, as far as its quotes
+can be trusted.
 
-No tree is made: a broken record costs as little as a sound one.
+No tree is made, so a broken record costs as little as a sound one.
 """
 
 from __future__ import annotations
@@ -12,18 +13,17 @@ from typing import NamedTuple
 
 from drive_trace.features.tokens.kinds import TokenKind, kind_of_string
 from drive_trace.json_text import ProblemKind
-from drive_trace.json_text.lexemes import INSIDE
+from drive_trace.json_text.lexemes import TOKEN, is_closed
 from drive_trace.trace.line import Line, event_of
 from drive_trace.vocabulary import ENVELOPE, EventType, FieldType, ObjectShape
 
-# A string that nothing closes takes the rest of the line, or each quote in it would be tried anew.
-_LEX = re.compile(rf'"{INSIDE}(?:(")(?=([ \t\r]*:)?)|\\?\Z)|[{{}}\[\],]|[\w.+-]+', re.DOTALL)
+_COLON = re.compile(r"[ \t\r]*:")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORDS = frozenset({"true", "false", "null"})
 _QUOTES_ARE_WRONG = (ProblemKind.QUOTES, ProblemKind.MISSING_QUOTE)
 
 
-class Token(NamedTuple):
+class TokenSpan(NamedTuple):
     """A token of a record: code points, quotes included."""
 
     start: int
@@ -31,33 +31,33 @@ class Token(NamedTuple):
     kind: TokenKind
 
 
-def tokens_of(line: Line) -> Iterator[Token]:
+def tokens_of(line: Line) -> Iterator[TokenSpan]:
     """The tokens of a record, in order and apart from each other."""
-    event = event_of(line)
-    reader = _Reader(event)
-    text = line.text
-    for found in _LEX.finditer(text, 0, _end(line)):
-        start, end = found.span()
-        if text[start] == '"':
-            if found[1] is None:
+    fields = _FieldTracker(event_of(line))
+    text, stop = line.text, _end(line)
+    for found in TOKEN.finditer(text, 0, stop):
+        written = found[0]
+        if written[0] == '"':
+            end = found.end()
+            if end == stop and not is_closed(written):
                 return
-            kind = reader.key(text[start:end]) if found.start(2) >= 0 else reader.string()
-        elif end - start == 1 and text[start] in "{}[],":
-            reader.punctuation(text[start])
+            is_key = text.startswith(":", end) or _COLON.match(text, end) is not None
+            kind = fields.key(written) if is_key else fields.string()
+        elif written in "{}[],:":
+            if written != ":":
+                fields.punctuation(written)
             continue
+        elif written in _WORDS:
+            kind = TokenKind.WORD
+        elif _NUMBER.fullmatch(written):
+            kind = TokenKind.NUMBER
         else:
-            word = found[0]
-            if word in _WORDS:
-                kind = TokenKind.WORD
-            elif _NUMBER.fullmatch(word):
-                kind = TokenKind.NUMBER
-            else:
-                continue
-        yield Token(start, end, kind)
+            continue
+        yield TokenSpan(*found.span(), kind)
 
 
 def _end(line: Line) -> int:
-    """Where one cannot know any more what is inside of quotes and what is outside."""
+    """Up to where it is sure what is inside of quotes and what is outside."""
     starts = (
         diagnostic.problem.span.start
         for diagnostic in line.diagnostics
@@ -66,7 +66,7 @@ def _end(line: Line) -> int:
     return min(starts, default=len(line.text))
 
 
-class _Reader:
+class _FieldTracker:
     """Knows which field a token belongs to."""
 
     def __init__(self, event: EventType | None) -> None:
@@ -77,7 +77,7 @@ class _Reader:
         self._inner: FieldType | None = None
 
     def punctuation(self, sign: str) -> None:
-        """Take in a brace, a bracket or a comma."""
+        """Take in a bracket or a comma."""
         if sign in "{[":
             self._open.append(sign)
         elif sign in "}]":

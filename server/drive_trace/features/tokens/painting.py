@@ -12,12 +12,12 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from drive_trace.features.tokens.kinds import Palette
-from drive_trace.features.tokens.lexing import Token, tokens_of
+from drive_trace.features.tokens.lexing import TokenSpan, tokens_of
+from drive_trace.json_text.lexemes import split_strings
 from drive_trace.text.spans import PositionEncoding, units_before
 from drive_trace.trace.line import Line
 
 _MOST_REMEMBERED = 1 << 15
-_ESCAPE = re.compile(r"\\.", re.DOTALL)
 _ANY_DIGIT = str.maketrans("123456789", "000000000")
 _BREAK = re.compile("\r")
 
@@ -59,7 +59,7 @@ class Painter:
             return self._paint(line, tokens_of(line))
         # Without escapes each quote opens or closes a string; what is not between two of them is
         # punctuation, numbers and words, of which numbers differ by their length alone.
-        pieces = (_ESCAPE.sub("\0\0", text) if "\\" in text else text).split('"')
+        pieces = split_strings(text)
         strings, between = pieces[1::2], '"'.join(pieces[::2]).translate(_ANY_DIGIT)
         keys_of = self._keys.get(between)
         if keys_of is None:
@@ -82,7 +82,7 @@ class Painter:
             return map(len, strings)
         return map(self._units, strings)
 
-    def _paint(self, line: Line, tokens: Iterable[Token]) -> Painted:
+    def _paint(self, line: Line, tokens: Iterable[TokenSpan]) -> Painted:
         shown = [each for each in tokens if each.kind in self._palette]
         if not shown:
             return NOTHING
@@ -96,7 +96,7 @@ class Painter:
             before = start
         return Painted(f"1{','.join(numbers)[1:]}", len(shown))
 
-    def _counted(self, text: str, shown: Iterable[Token]) -> Painted:
+    def _counted(self, text: str, shown: Iterable[TokenSpan]) -> Painted:
         """Tokens counted in units of the encoding, on the lines that the protocol sees."""
         numbers: list[str] = []
         first = line = column = at = before_line = before = 0
@@ -119,13 +119,13 @@ class Painter:
         return units_before(text, len(text), self._encoding)
 
 
-def _on_one_line(text: str, tokens: Iterable[Token]) -> Iterator[Token]:
+def _on_one_line(text: str, tokens: Iterable[TokenSpan]) -> Iterator[TokenSpan]:
     """The tokens, cut where a line of the protocol ends within one."""
     for start, end, kind in tokens:
         begin = start
         for found in _BREAK.finditer(text, start, end):
             if found.start() > begin:
-                yield Token(begin, found.start(), kind)
+                yield TokenSpan(begin, found.start(), kind)
             begin = found.end()
         if begin < end:
-            yield Token(begin, end, kind)
+            yield TokenSpan(begin, end, kind)
