@@ -160,14 +160,14 @@ def many(line: str, count: int) -> str:
     )
 
 
-LINE = trace('EVENT{"event_type":"slice-started","event_id":"EVENT_ID"}').replace(
-    '"checkout-retry"', '"run-EVENT_ID"'
-)
+OF_ONE_RUN = trace('EVENT{"event_type":"slice-started","event_id":"EVENT_ID"}')
+LINE = OF_ONE_RUN.replace('"checkout-retry"', '"run-EVENT_ID"')
 OPEN = LINE.rstrip("}\n")
 
 
 GROWING: dict[str, tuple[Callable[[int], str], int]] = {
     "many lines": (lambda count: many(LINE.replace("}", ",}"), count), 0),
+    "many lines of a run": (lambda count: many(OF_ONE_RUN.replace("}", ",}"), count), 0),
     "many blank lines": (lambda count: "\n" * count + many(LINE, 1), 0),
     "keys": (lambda count: many(OPEN + ',"k":1' * count + "}\n", 1), -1),
     "spaces": (lambda count: many(OPEN + ', "k": 1' * count + "}\n", 1), 0),

@@ -13,10 +13,12 @@ from typing import NamedTuple
 
 from drive_trace.analysis import Analysis
 from drive_trace.linter.rule import Edit, Level
-from drive_trace.scorecard.verdict import Verdict
+from drive_trace.scorecard.summary import recorded_in
+from drive_trace.scorecard.verdict import Verdict, judge
 from drive_trace.text.spans import BrokenText
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, run_of
+from drive_trace.vocabulary import GRADE
 
 _MOST_PASSES = 10
 """A second pass takes what the first one made fixable elsewhere; more are hardly ever needed."""
@@ -197,8 +199,10 @@ class _RecordState(NamedTuple):
 
 
 def _is_correct(analysis: Analysis, run_id: str) -> bool:
-    run = analysis.score_run(run_id)
-    return run is not None and run.gate.verdict is Verdict.CORRECT
+    # Its whole score would cost what the run is long, for each line that is fixed.
+    run = analysis.index.runs.get(run_id)
+    grade = run.events(GRADE).last if run is not None else None
+    return grade is not None and judge(recorded_in(grade, 0)).verdict is Verdict.CORRECT
 
 
 def _is_progress(
