@@ -42,6 +42,34 @@ def test_a_line_above_the_grade_does_not(tmp_path: Path, line: str) -> None:
     assert run("score", "--require-correct", path).code == 0
 
 
+COST = event(
+    "tokens-recorded",
+    input_tokens=1,
+    output_tokens=1,
+    cache_read_tokens=None,
+    cache_write_tokens=None,
+).strip()
+ELSEWHERE = graded("pass", "pass", "pass").strip().replace('"run-1"', '"run-2"')
+GLUED = {
+    "a cost": COST,
+    "a torn cost": COST[:-10],
+    "another run": ELSEWHERE,
+    "another run, torn": ELSEWHERE[:-10],
+    "another run, before a lone carriage return": f"{ELSEWHERE}\r",
+}
+
+
+@pytest.mark.parametrize("start", GLUED.values(), ids=GLUED)
+@pytest.mark.parametrize("behind", [graded("pass", "fail", "pass"), WORK], ids=["grade", "work"])
+def test_what_was_appended_to_a_line_without_an_end_puts_the_grade_in_doubt(
+    tmp_path: Path, start: str, behind: str
+) -> None:
+    path = write(tmp_path, "trace.jsonl", GRADED + start + behind)
+    ran = run("score", "--require-correct", path)
+    assert ran.code == 1
+    assert "CORRECT, but " in ran.out
+
+
 def test_at_the_end_of_another_file_of_the_run_it_does_too(tmp_path: Path) -> None:
     early = {"ts": "2001-01-01T00:00:00.000Z"}
     started = event("slice-started", slice_slug="x", slice_index=1, linear_ref=None, **early)

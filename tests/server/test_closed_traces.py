@@ -269,6 +269,9 @@ def test_a_file_without_an_event_is_an_input_not_read(tmp_path: Path) -> None:
     why = "no line of it can be read as an event"
     assert runs.unread(tmp_path) == [Unread("b/trace.jsonl", why)]
     assert closed.take_changes().may_touch_any_run
+    traces = Workspace()
+    traces.open(OpenTrace(pointer.as_uri(), 1, pointer.read_text("utf-8"), options(pointer)))
+    assert WorkspaceRuns(traces, closed).unread(tmp_path) == [Unread("b/trace.jsonl", why)]
     write(pointer, triage())
     closed.look(closed.search())
     assert runs.unread(tmp_path) == []

@@ -169,12 +169,8 @@ class TraceSummary(NamedTuple):
     """Rejected lines of no run that has a valid event here."""
     unknown: tuple[UnknownEvent, ...]
     """All lines of unknown types, in their order."""
-
-    @property
-    def is_illegible(self) -> bool:
-        """Whether it has lines, and neither a type nor a run can be read from any of them."""
-        nameless = all(each.event_name is None and each.run_id is None for each in self.orphans)
-        return bool(self.orphans) and nameless and not self.runs and not self.unknown
+    is_illegible: bool = False
+    """See :attr:`Index.is_illegible`."""
 
     @property
     def unknown_lines(self) -> tuple[int, ...]:
@@ -262,7 +258,7 @@ def summarize(
             worked = _worked(index, run, number, alone=alone)
             runs.append(part._replace(worked=worked, unknown=tuple(sorted((*own, *nobodys)))))
         yield
-    return TraceSummary(path, tuple(runs), tuple(sorted(orphans)), unknown)
+    return TraceSummary(path, tuple(runs), tuple(sorted(orphans)), unknown, index.is_illegible)
 
 
 def summarize_part(

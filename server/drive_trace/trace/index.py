@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import cast
 
-from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line, LineSet, LineStatus
+from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line, LineSet, LineStatus, name_of
 from drive_trace.trace.mentions import feed_named, feed_with_fields, mentioned
 from drive_trace.trace.run_index import FactTables, RunIndex
 from drive_trace.vocabulary import EVENTS
@@ -84,6 +84,13 @@ class Index(FactTables):
                 del run.by_event[event.name]
                 if not run.by_event:
                     del self.runs[run.run_id]
+
+    @property
+    def is_illegible(self) -> bool:
+        """Whether there are lines, and neither a type nor a run can be read from any of them."""
+        if self.runs or self.unknown or self.rejected.keys() != {None}:
+            return False
+        return all(name_of(line) is None for line in self.rejected[None])
 
     def runs_in_order(self) -> list[RunIndex]:
         """The runs by their first line."""

@@ -49,12 +49,21 @@ def time_in(text: str) -> str | None:
 
 def feed_named(text: str) -> str | None:
     """The feed whose name stands somewhere in a line."""
-    return next((feed for feed in _SIGNS if feed in text), None)
+    return _unless_shared(next((feed for feed in _SIGNS if feed in text), None), text)
 
 
 def feed_with_fields(text: str) -> str | None:
     """The feed all of whose fields stand in a line, whatever its type is."""
-    return next((feed for feed, keys in _SIGNS.items() if all(key in text for key in keys)), None)
+    signs = _SIGNS.items()
+    found = next((feed for feed, keys in signs if all(key in text for key in keys)), None)
+    return _unless_shared(found, text)
+
+
+def _unless_shared(feed: str | None, text: str) -> str | None:
+    """None for a cost on whose line another event stands, too: that may be work."""
+    if feed != COST:
+        return feed
+    return COST if len({value for value, _ in strings_named(text, "event_type")}) < 2 else None
 
 
 def run_id_of(line: Line) -> str | None:

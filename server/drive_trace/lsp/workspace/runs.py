@@ -16,7 +16,7 @@ from drive_trace.lsp.rpc.tasks import in_slices, in_thread
 from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
-from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.card import ILLEGIBLE, score_run
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run
 from drive_trace.tasks import Task, finish, in_batches
@@ -137,10 +137,12 @@ class WorkspaceRuns:
 
     def unread(self, folder: Path | None) -> list[Unread]:
         """The traces of a folder that cannot be read: each may say something of any of its runs."""
-        return [
+        closed = (
             Unread(self.closed.folders.name_of(each.path), each.unread_because)
             for each in self._closed_in(folder, lambda each: bool(each.unread_because))
-        ]
+        )
+        opened = (each for each in self._open_in(folder) if each.analysis.index.is_illegible)
+        return [*closed, *(Unread(self._place(each)[1], ILLEGIBLE) for each in opened)]
 
     def unplaced(self, folder: Path | None) -> Task[Sequence[Unplaced]]:
         """The lines of a folder's traces that may grade any of its runs."""
