@@ -16,8 +16,8 @@ from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
+from drive_trace.storage.files import Problem, read_trace
 from drive_trace.storage.finding import LeftOut, find_traces, omitted
-from drive_trace.storage.traces import Problem, read_trace
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
 from drive_trace.trace.reading import read_lines, values_of
 

@@ -145,7 +145,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(make: Any, tmp_path: P
     [
         ("os.walk", "cannot be searched: Input/output error"),
         ("pathlib.Path.glob", "cannot be searched: Input/output error"),
-        ("drive_trace.storage.regular_files.open_regular", "Input/output error"),
+        ("drive_trace.storage.files.open_regular", "Input/output error"),
     ],
 )
 def test_a_disk_that_fails_is_no_output_that_fails(

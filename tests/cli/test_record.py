@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from drive_trace.storage import appending, regular_files
+from drive_trace.storage import appending, files
 from tests.cli.support import Ran, process, run, write
 from tests.support.client_text import apart, event, graded, tokens, triage
 
@@ -405,8 +405,8 @@ def test_files_of_other_runs_are_read_once_and_not_locked(
     def note_lock(handle: int, *_: object) -> None:
         locked.append((os.fstat(handle).st_dev, os.fstat(handle).st_ino))
 
-    open_regular = regular_files.open_regular
-    monkeypatch.setattr(regular_files, "open_regular", note)
+    open_regular = files.open_regular
+    monkeypatch.setattr(files, "open_regular", note)
     monkeypatch.setattr(appending, "lock", note_lock)
     assert record(trace, "--qa", "pass").code == 0
     assert opened.count(str(other)) == 1

@@ -17,8 +17,8 @@ import pytest
 
 from drive_trace.storage import appending
 from drive_trace.storage.appending import AppendError, lock, locked_trace, locked_with
+from drive_trace.storage.files import Problem
 from drive_trace.storage.recording import Appended, append_event
-from drive_trace.storage.traces import Problem
 from tests.storage.support import ROOT, events, slice_started
 from tests.support.client_text import triage
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from drive_trace.storage.files import Problem
 from drive_trace.storage.followed_file import QUIET, FollowedFile, More, Whole
-from drive_trace.storage.traces import Problem
 from drive_trace.text.spans import BrokenText
 
 _MOST = 1 << 20

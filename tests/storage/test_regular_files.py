@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.storage.regular_files import open_regular, read_regular
+from drive_trace.storage.files import open_regular, read_regular
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
 

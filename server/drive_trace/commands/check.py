@@ -10,9 +10,10 @@ from drive_trace.commands.checking import Checking, Repairs, write_baselines
 from drive_trace.commands.formats import FORMATS
 from drive_trace.commands.formats.findings import Totals
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
+from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import Severity
+from drive_trace.storage.files import STDIN
 from drive_trace.storage.projects import Projects
-from drive_trace.storage.traces import STDIN
 
 _THRESHOLDS = {severity.label: severity for severity in Severity}
 
@@ -123,7 +124,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
         writer.finish(Totals(len(run.checked), notes, reading.unread))
     if writer is None or not writer.shows_totals:
         for note in notes:
-            click.echo(f"drive-trace: {note}", err=True)
+            notify(note)
     if reading.unread or run.failed:
         sys.exit(2)
     is_bad = run.worst is not None and run.worst <= _THRESHOLDS.get(fail_on, 0)

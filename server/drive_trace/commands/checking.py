@@ -25,6 +25,7 @@ from drive_trace.commands.formats.findings import (
     unreadable,
 )
 from drive_trace.commands.paths import Reading
+from drive_trace.commands.terminal import notify
 from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles, SharedEvents
 from drive_trace.linter.rule import Finding, Related, Severity
 from drive_trace.linter.rules import RULES
@@ -32,9 +33,9 @@ from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.copies import LiveEvents, Overlaps, Twin
 from drive_trace.storage.baseline import Known
+from drive_trace.storage.files import STDIN, Problem, TraceFile
 from drive_trace.storage.projects import Project, Projects, shown_path, write_known
 from drive_trace.storage.replace import replace_content
-from drive_trace.storage.traces import STDIN, Problem, TraceFile
 from drive_trace.text.escaping import cells, printable
 from drive_trace.text.spans import Span, encode_exactly, exact
 from drive_trace.text.wording import plural
@@ -113,7 +114,7 @@ class Checking:
         for problem in problems:
             if problem not in self._notified:
                 self._notified.add(problem)
-                click.echo(f"drive-trace: {printable(problem.message, 8192)}", err=True)
+                notify(problem.message)
 
 
 def _not_checked(path: str, project: Project) -> Unread:

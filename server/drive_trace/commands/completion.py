@@ -12,7 +12,7 @@ import re
 import click
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
-from drive_trace.storage.regular_files import read_regular
+from drive_trace.storage.files import read_regular
 from drive_trace.storage.run_files import runs_named
 from drive_trace.vocabulary import EVENTS
 

@@ -7,9 +7,10 @@ import click
 from drive_trace.authoring.drafts import draft_event, may_erase
 from drive_trace.commands import writing
 from drive_trace.commands.completion import complete_events
-from drive_trace.commands.writing import done, is_text, notify, read_text, target_options
+from drive_trace.commands.terminal import notify
+from drive_trace.commands.writing import done, is_text, read_text, target_options
+from drive_trace.storage.files import STDIN
 from drive_trace.storage.recording import append_event, preview_event
-from drive_trace.storage.traces import STDIN
 
 _MOST = 16 << 20
 """A payload has no more bytes."""

@@ -11,6 +11,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.pages import rule_page
@@ -58,7 +59,7 @@ def explain(code: str | None, output_format: str) -> None:
         return
     rule = RULES.get(code.strip().lower().replace("_", "-"))
     if rule is None:
-        click.echo(f"drive-trace: {_unknown(code)}", err=True)
+        notify(_unknown(code))
         sys.exit(2)
     click.echo(_PAGES[output_format](rule))
 

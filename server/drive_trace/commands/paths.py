@@ -8,11 +8,10 @@ from typing import TypeVar
 import click
 
 from drive_trace.commands.completion import complete_files
-from drive_trace.commands.terminal import ProgressLine
+from drive_trace.commands.terminal import ProgressLine, notify
 from drive_trace.scorecard.caveats import Unread
+from drive_trace.storage.files import Problem, TraceFile, read_trace
 from drive_trace.storage.finding import LeftOut, find_traces, omitted
-from drive_trace.storage.traces import Problem, TraceFile, read_trace
-from drive_trace.text.escaping import printable
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -54,7 +53,7 @@ class Reading:
             if isinstance(trace, Problem):
                 self.unread.append(Unread(trace.path, trace.reason))
                 progress.clear()
-                click.echo(f"drive-trace: {printable(trace.message, 8192)}", err=True)
+                notify(trace.message)
             else:
                 yield trace
 

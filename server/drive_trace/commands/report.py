@@ -12,9 +12,10 @@ import click
 from drive_trace import __version__
 from drive_trace.analysis import read_log
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
+from drive_trace.commands.terminal import notify
 from drive_trace.storage.finding import omitted
 from drive_trace.storage.replace import write_report
-from drive_trace.text.escaping import in_json, printable
+from drive_trace.text.escaping import in_json
 
 if TYPE_CHECKING:
     from drive_trace.report.contents import FullReport
@@ -66,7 +67,7 @@ def report(
         inputs = [*(trace.path for trace in made.traces), *(each.path for each in reading.unread)]
         problem = write_report(out, data, inputs)
         if problem is not None:
-            click.echo(f"drive-trace: {printable(problem.message, 8192)}", err=True)
+            notify(problem.message)
             sys.exit(2)
     elif chosen == "html":  # it says that it is UTF-8, whatever the terminal takes
         sys.stdout.buffer.write(data)

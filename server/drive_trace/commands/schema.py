@@ -7,7 +7,8 @@ import sys
 import click
 
 from drive_trace.commands.completion import complete_events
-from drive_trace.commands.writing import EXIT_UNUSABLE, notify
+from drive_trace.commands.terminal import notify
+from drive_trace.commands.writing import EXIT_UNUSABLE
 from drive_trace.storage.pages import event_schema
 from drive_trace.text.wording import shown
 from drive_trace.vocabulary import EVENTS

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
+from drive_trace.text.escaping import printable
+
 T = TypeVar("T")
 
 _STYLES: dict[str, dict[str, Any]] = {
@@ -34,6 +36,11 @@ _PAUSE = 0.1
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether a person reads the stream."""
     return stream is not None and stream.isatty()
+
+
+def notify(message: str) -> None:
+    """Write a message to standard error, beside the output."""
+    click.echo(f"drive-trace: {printable(message, 8192)}", err=True)
 
 
 def columns() -> int:

@@ -7,8 +7,9 @@ import click
 from drive_trace.commands import writing
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
+from drive_trace.commands.terminal import notify
 from drive_trace.commands.usage import total_usage
-from drive_trace.commands.writing import done, new_run_option, notify, read_text, target_options
+from drive_trace.commands.writing import done, new_run_option, read_text, target_options
 from drive_trace.vocabulary import COST, TOKEN_FIELDS
 
 _MOST = 256 << 20

@@ -12,13 +12,13 @@ import click
 
 from drive_trace.authoring.drafts import Refused
 from drive_trace.commands.completion import complete_files, complete_runs
-from drive_trace.commands.terminal import OutputError, give_up_output
+from drive_trace.commands.terminal import OutputError, give_up_output, notify
 from drive_trace.scorecard.feed_state import FeedState
 from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
+from drive_trace.storage.files import STDIN, Problem, read_bytes
 from drive_trace.storage.finding import LeftOut
 from drive_trace.storage.recording import Merged, record_feed
 from drive_trace.storage.run_files import around, files_beside, may_be_missed
-from drive_trace.storage.traces import STDIN, Problem, read_bytes
 from drive_trace.text.escaping import printable
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -111,11 +111,6 @@ def done(outcome: Outcome | Refused | Problem, path: str) -> Outcome:
         notify(f"nothing was written to {path}")
         sys.exit(EXIT_REFUSED)
     return outcome
-
-
-def notify(words: str) -> None:
-    """Tell the person or program that called, beside the output."""
-    click.echo(f"drive-trace: {printable(words, 8192)}", err=True)
 
 
 class Beside(NamedTuple):

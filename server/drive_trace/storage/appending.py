@@ -19,8 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.storage.regular_files import refuse_large
-from drive_trace.storage.traces import HEAD, Problem, why, why_not_utf8
+from drive_trace.storage.files import HEAD, Problem, refuse_large, why, why_not_utf8
 
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
 _READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)

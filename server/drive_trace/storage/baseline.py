@@ -1,8 +1,8 @@
 """The baseline: findings that are known already, and not shown again.
 
-A finding is known by its rule and the text of its line, so that it stays known
-when lines are added above it, and is new when its line changes. How many lines
-of that text have it is known, too: one more is new.
+A fingerprint identifies a finding by its rule and the text of its line, so that it stays known
+when lines are added above it, and is new when its line changes. The baseline also counts the
+lines with that text: one more is new.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from drive_trace.text.wording import shown
 BASELINE_NAME = "drive-trace-baseline.json"
 
 ANY_NUMBER = sys.maxsize
-"""How many lines an uncounted fingerprint hides; null in the file."""
+"""The count of a fingerprint that hides any number of lines; null in the file."""
 
 Known = Mapping[str, Mapping[str, int]]
 """The findings in one file by the code of their rule: on how many lines, by fingerprint."""
 
 
 class BaselineError(Exception):
-    """A text is no baseline; says why, and where in it."""
+    """A text is no baseline: why, and where in it."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
@@ -37,21 +37,21 @@ class BaselineError(Exception):
 
 
 class _NoBaselineError(Exception):
-    """A text is no baseline; why, is looked for then."""
+    """A text is no baseline. :func:`first_fault` finds out why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What is known, by the files' paths from the baseline's folder, with ``/`` in between."""
+    """The known findings by file: its path from the baseline's folder, with ``/`` in between."""
 
     files: Mapping[str, Known] = field(default_factory=lambda: MappingProxyType({}))
 
     def known(self, path: str) -> Mapping[str, int]:
-        """The fingerprints of the findings that are known of a file, and on how many lines."""
+        """The fingerprints of a file's known findings, each with its number of lines."""
         return dict(chain.from_iterable(each.items() for each in self.files.get(path, {}).values()))
 
     def with_files(self, files: Mapping[str, Known]) -> Baseline:
-        """The baseline with other findings of some files; one without any is left out."""
+        """The baseline with new findings for some files. Files without any are left out."""
         return Baseline({path: known for path, known in {**self.files, **files}.items() if known})
 
 
@@ -66,7 +66,7 @@ def read_baseline(text: str) -> Baseline:
 
 
 def write_baseline(baseline: Baseline) -> str:
-    """The text of a baseline: sorted, and a line a finding, so that a difference is readable."""
+    """The text of a baseline: sorted, and one finding a line, so that diffs are readable."""
     files = {
         path: {
             code: {
@@ -81,7 +81,7 @@ def write_baseline(baseline: Baseline) -> str:
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object. Of two members with one name readers take one; which, nobody should guess."""
+    """An object without duplicate names: readers differ in which of two members they take."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise _NoBaselineError
@@ -114,9 +114,9 @@ def _counted(found: object) -> Mapping[str, int]:
 
 
 def _is_counted(pair: tuple[object, object]) -> bool:
-    found_by, count = pair
+    name, count = pair
     is_count = type(count) is int and count > 0
-    return _is_fingerprint(found_by) and (count is None or is_count)
+    return _is_fingerprint(name) and (count is None or is_count)
 
 
 def _uncounted(found: object) -> Mapping[str, int]:
@@ -151,7 +151,7 @@ class Fault(NamedTuple):
 
 
 def first_fault(text: str) -> Fault:
-    """What is wrong with a text that some reader of JSON takes, and that is no baseline."""
+    """What is wrong with a text that some JSON readers accept, and that is no baseline."""
     depth = 0
     for token in _TOKEN.finditer(text):
         depth += (token.lastgroup == "opening") - (token.lastgroup == "closing")
@@ -202,9 +202,9 @@ def _repeated(root: Node) -> Iterator[Fault]:
 
 def _wrong_in(text: str, rule: Node) -> Iterator[Fault]:
     """What is wrong with the fingerprints of a rule."""
-    found_by = [(each.key, each.key_span) for each in rule.members]
-    found_by += [(str(each.value), each.span) for each in rule.items]
-    for fingerprint, span in found_by:
+    fingerprints = [(each.key, each.key_span) for each in rule.members]
+    fingerprints += [(str(each.value), each.span) for each in rule.items]
+    for fingerprint, span in fingerprints:
         if not FINGERPRINT.fullmatch(fingerprint):
             yield Fault(span.start, "a fingerprint must be 32 hexadecimal digits")
     for each in rule.members:

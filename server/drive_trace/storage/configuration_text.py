@@ -1,4 +1,4 @@
-"""Reading a ``drive-trace.toml``, and saying what is wrong with it in its own terms.
+"""Reads a ``drive-trace.toml``, and says what is wrong with it in its own terms.
 
 The shape is declared with pydantic's core: importing all of pydantic takes as
 long as checking a small trace. The JSON Schema that editors complete by is made
@@ -25,8 +25,8 @@ from drive_trace.storage.patterns import is_pattern
 from drive_trace.storage.projects import (
     SEVERITIES,
     Configuration,
-    ConfigurationProblem,
     Override,
+    TextProblem,
 )
 from drive_trace.storage.toml_places import KeyPath, excess, toml_places
 from drive_trace.text.escaping import printable
@@ -46,19 +46,17 @@ _SLIPS = {
 _MOST_PROBLEMS = 100
 """Nobody reads more of one file at once."""
 _MOST_ITEMS = 1000
-"""Each override is asked of each trace, and each item that is wrong is a problem."""
+"""Every trace is matched with every override, and every wrong item is a problem."""
 _END_OF_MESSAGE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-def read_configuration(text: str) -> Configuration | tuple[ConfigurationProblem, ...]:
-    """What the text of a ``drive-trace.toml`` says, or what is wrong with it: the first
-    problems, in their order.
-    """
+def read_configuration(text: str) -> Configuration | tuple[TextProblem, ...]:
+    """The content of a ``drive-trace.toml``, or the first problems with it, in their order."""
     text = text.replace("\r\n", "\n")
     too_much = excess(text)
     if too_much is not None:
         span, phrase = too_much
-        return (ConfigurationProblem(_Spots(text).of(span), phrase),)
+        return (TextProblem(_Spots(text).of(span), phrase),)
     try:
         data = tomllib.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
@@ -75,8 +73,8 @@ def read_configuration(text: str) -> Configuration | tuple[ConfigurationProblem,
 
 
 def read_client_rules(given: object) -> tuple[RuleSettings, tuple[str, ...]]:
-    """What a client's setting ``driveTrace.rules`` says, written as the ``[rules]`` table is, and
-    what is wrong with the entries that had to be left out.
+    """The content of a client's setting ``driveTrace.rules``, which has the form of the ``[rules]``
+    table, and what is wrong with the entries that are left out.
     """
     if not isinstance(given, dict):
         phrase = "`rules` must be an object of rules" if given is not None else None
@@ -92,7 +90,7 @@ def read_client_rules(given: object) -> tuple[RuleSettings, tuple[str, ...]]:
 
 
 def option_type(option: Option) -> str:
-    """What an option takes, in words."""
+    """The type of an option, in words."""
     kind = {bool: "true or false", int: "an integer", float: "a number", str: "a string"}
     least = f" of at least {option.minimum:g}" if option.minimum is not None else ""
     return kind[type(option.default)] + least
@@ -162,7 +160,7 @@ def _glob(glob: str) -> str:
 
 
 def _glob_problem(glob: str) -> str | None:
-    """What is wrong with a glob, if it cannot mean a file below the folder."""
+    """Why a glob can match no file below the folder; None if it can."""
     if not glob.strip("/"):
         return "an empty glob names no file"
     if glob.startswith("!"):
@@ -179,16 +177,16 @@ def _glob_problem(glob: str) -> str | None:
 # What is wrong with it
 
 
-def _problems(text: str, errors: Sequence[Any]) -> tuple[ConfigurationProblem, ...]:
+def _problems(text: str, errors: Sequence[Any]) -> tuple[TextProblem, ...]:
     places = toml_places(text, (each["loc"] for each in errors))
     spans = [_span(places, each) for each in errors]
     first = sorted(range(len(errors)), key=spans.__getitem__)[:_MOST_PROBLEMS]
     spots = _Spots(text)
-    problems = [ConfigurationProblem(spots.of(spans[at]), _message(errors[at])) for at in first]
+    problems = [TextProblem(spots.of(spans[at]), _message(errors[at])) for at in first]
     return tuple(sorted(problems))
 
 
-def _not_toml(text: str, error: ValueError) -> ConfigurationProblem:
+def _not_toml(text: str, error: ValueError) -> TextProblem:
     message = str(error)
     phrase = _END_OF_MESSAGE.search(message)
     if phrase is not None and phrase[1]:
@@ -197,7 +195,7 @@ def _not_toml(text: str, error: ValueError) -> ConfigurationProblem:
         records = text.split("\n")
         record, start = len(records) - 1, len(records[-1])
     found = _END_OF_MESSAGE.sub("", message)
-    return ConfigurationProblem(Spot(record, Span(start, start)), f"is not TOML: {found}")
+    return TextProblem(Spot(record, Span(start, start)), f"is not TOML: {found}")
 
 
 def _span(places: Mapping[KeyPath, Any], error: Any) -> Span:
@@ -213,13 +211,13 @@ def _span(places: Mapping[KeyPath, Any], error: Any) -> Span:
 
 
 class _Spots:
-    """Finds the lines of a text, which it looks through once."""
+    """Converts offsets in a text to lines, which it finds once."""
 
     def __init__(self, text: str) -> None:
         self._starts = list(accumulate((len(each) + 1 for each in text.split("\n")), initial=0))
 
     def of(self, span: Span) -> Spot:
-        """Where something stands; what goes on for several lines, on the first of them."""
+        """The place of a span; if it spans several lines, its part on the first."""
         record = bisect_right(self._starts, span.start) - 1
         start, end_of_line = self._starts[record], self._starts[record + 1] - 1
         return Spot(record, Span(span.start - start, min(span.end, end_of_line) - start))
@@ -245,7 +243,7 @@ def _message(error: Any) -> str:
 
 
 def _unknown_key(loc: KeyPath, name: str) -> str:
-    """Words for a key that the table has no place for."""
+    """The message for a key that the table has no place for."""
     if loc[-2:-1] == ("rules",):
         if name in RULES:
             return f"`{name}` cannot be set: what is not read is always told"
@@ -261,7 +259,7 @@ def _unknown_key(loc: KeyPath, name: str) -> str:
 
 
 def _expected(loc: KeyPath) -> str:
-    """What belongs at some steps of the document."""
+    """What belongs at a path in the document."""
     match loc:
         case (*_, "rules", str(), "severity"):
             return listed((f'"{word}"' for word in SEVERITIES), "or")

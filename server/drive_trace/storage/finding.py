@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import Omitted
+from drive_trace.storage.files import STDIN, Problem, why
 from drive_trace.storage.patterns import MoreFiles
 from drive_trace.storage.repositories import Repositories
-from drive_trace.storage.traces import STDIN, Problem, why
 from drive_trace.text.wording import plural
 
 TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")

@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import orjson
 
-from drive_trace.storage.regular_files import open_regular
-from drive_trace.storage.traces import Problem, records_of, why_not_read, why_not_utf8
+from drive_trace.storage.files import Problem, open_regular, records_of, why_not_read, why_not_utf8
 from drive_trace.text.spans import BrokenText
 
 QUIET = 5.0

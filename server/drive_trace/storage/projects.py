@@ -1,4 +1,4 @@
-"""Which configuration and which baseline hold for a trace: what they say, and where they lie."""
+"""The configuration and the baseline of a trace: where they are, and what they say."""
 
 from __future__ import annotations
 
@@ -19,15 +19,53 @@ from drive_trace.storage.baseline import (
     read_baseline,
     write_baseline,
 )
+from drive_trace.storage.files import SMALL, STDIN, Problem, read_regular, version_of, why
 from drive_trace.storage.patterns import patterns_of
-from drive_trace.storage.regular_files import SMALL, read_regular
 from drive_trace.storage.replace import inside, write_whole
-from drive_trace.storage.traces import STDIN, Problem, why
 from drive_trace.text.spans import Span
 
 Content = TypeVar("Content")
-_Said = tuple[tuple[Spot, str], ...]
-"""Why a text cannot be used: places in it, and sentences."""
+
+CONFIGURATION_NAME = "drive-trace.toml"
+
+SEVERITIES: Mapping[str, Severity | None] = {
+    "off": None,
+    **{severity.label: severity for severity in Severity},
+}
+"""The severities that a rule can be set to, by their words; None turns it off."""
+
+
+class TextProblem(NamedTuple):
+    """Why the text of a configuration or a baseline cannot be used, and where in it."""
+
+    spot: Spot
+    message: str
+
+
+class Override(NamedTuple):
+    """Settings of some files, in place of those of all."""
+
+    globs: tuple[str, ...]
+    rules: RuleSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The content of a ``drive-trace.toml``."""
+
+    rules: RuleSettings = DEFAULTS
+    overrides: tuple[Override, ...] = ()
+    """In their order: where two match a file, the later one decides."""
+
+    def settings_for(self, path: str | None) -> RuleSettings:
+        """The settings of a file, by its path from the configuration's folder, with ``/`` in
+        between; None is a file that is not below that folder.
+        """
+        settings = self.rules
+        for globs, rules in self.overrides:
+            if path is not None and patterns_of(globs).hold(path):
+                settings = settings.under(rules)
+        return settings
 
 
 class FileProblem(NamedTuple):
@@ -36,13 +74,13 @@ class FileProblem(NamedTuple):
     file: Path
     reason: str
     spot: Spot | None = None
-    """None where it is the file that cannot be read, and not what stands in it."""
+    """None if the file cannot be read at all."""
     line: str = ""
-    """The text of the line that the spot is in."""
+    """The text of the line at the spot."""
 
     @property
     def problem(self) -> Problem:
-        """The same for the person who asked for what the file holds for."""
+        """The same as a message, with the place in the file."""
         place = shown_path(self.file)
         if self.spot is not None:
             place += f":{self.spot.record + 1}:{self.spot.span.start + 1}"
@@ -50,15 +88,15 @@ class FileProblem(NamedTuple):
 
 
 class Project(NamedTuple):
-    """What holds for the traces of a folder."""
+    """The configuration and the baseline of a folder's traces."""
 
     folder: Path
-    """What the paths of globs and of the baseline start from."""
+    """Globs, and the paths in the baseline, start here."""
     configuration: Configuration
     baseline: Baseline
     problems: tuple[FileProblem, ...] = ()
-    """Why the configuration or the baseline cannot be used; the one that could be read last
-    stands in its place, if there was one.
+    """Why the configuration or the baseline cannot be used. Until it can, the last one that was
+    read stays in use.
     """
     configuration_path: Path | None = None
     """None where there is no configuration."""
@@ -87,20 +125,20 @@ class Project(NamedTuple):
 
 
 class Projects:
-    """Finds the project of each trace. Asked again, it notices what changed on disk."""
+    """Finds the project of each trace, and reads files again when they change on disk."""
 
     def __init__(
         self, base: str, *, configuration: str | None = None, with_baseline: bool = True
     ) -> None:
-        """``base`` is the folder of the traces in it that have neither a configuration nor a
-        baseline above them, as the current folder or an editor's workspace. A ``configuration``
-        that is given holds for all.
+        """``base`` is the project's folder for traces below it that have neither a configuration
+        nor a baseline above them, as the current folder or an editor's workspace is. A given
+        ``configuration`` is that of all traces.
         """
         self._base = Path(_absolute(base))
         self._given = Path(_absolute(configuration)) if configuration is not None else None
         self._with_baseline = with_baseline
-        self._configurations = _Files(_configuration_in, Configuration())
-        self._baselines = _Files(_baseline_in, Baseline())
+        self._configurations = _ParsedFiles(_configuration_in, Configuration())
+        self._baselines = _ParsedFiles(_baseline_in, Baseline())
 
     def of(self, path: str) -> Project:
         """The project of a trace: that of the nearest configuration in the folders above it, or
@@ -121,8 +159,8 @@ class Projects:
         return Project(folder, configuration, baseline, tuple(problems), found)
 
     def _unconfigured(self, above: Path) -> Path:
-        """Where the baseline of a trace without a configuration is, or would be: above it, so that
-        it is found wherever somebody stands.
+        """The folder for the baseline of a trace without a configuration. It is above the trace,
+        so that the baseline is found from any current folder.
         """
         baseline = _nearest(above, BASELINE_NAME)
         if baseline is not None:
@@ -131,8 +169,8 @@ class Projects:
 
 
 def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
-    """Write a project's baseline with what is known of some files, given by
-    :meth:`Project.path_of`, beside what it knows of others that are still there.
+    """Write a project's baseline with the known findings of some files, which are named as by
+    :meth:`Project.path_of`. What it knows of other files stays, if those still exist.
 
     Only a baseline is replaced, and only one in the project's folder.
     """
@@ -140,12 +178,12 @@ def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
     before: list[FileProblem] = []
     known = Baseline()
     if os.path.lexists(path):
-        known = _Files(_baseline_in, known).read(path, before)
+        known = _ParsedFiles(_baseline_in, known).read(path, before)
     if before:
         place, reason = before[0].problem
         return Problem(place, f"{reason} (it is not replaced)")
     there = {name: known for name, known in known.files.items() if (path.parent / name).exists()}
-    # What is no text in a file's name becomes its escape in JSON.
+    # Bytes of a file's name that are no text become escapes in JSON.
     text = write_baseline(Baseline(there).with_files(files))
     data = text.encode("utf-8", "backslashreplace")
     if len(data) > SMALL:
@@ -157,62 +195,66 @@ def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
     return None
 
 
-def _configuration_in(text: str) -> Configuration | _Said:
-    # Most traces have none, and a small check should not wait for what reads one.
+def _configuration_in(text: str) -> Configuration | tuple[TextProblem, ...]:
+    # Most traces have none, and loading the reader takes longer than a small check.
     from drive_trace.storage.configuration_text import read_configuration  # noqa: PLC0415
 
     return read_configuration(text)
 
 
-def _baseline_in(text: str) -> Baseline | _Said:
+def _baseline_in(text: str) -> Baseline | tuple[TextProblem, ...]:
     try:
         return read_baseline(text)
     except BaselineError as error:
         record, start = text.count("\n", 0, error.at), text.rfind("\n", 0, error.at) + 1
         spot = Spot(record, Span(error.at - start, error.at - start))
         phrase = f"is no baseline: {error}; remove it, and write it again with --write-baseline"
-        return ((spot, phrase),)
+        return (TextProblem(spot, phrase),)
 
 
-class _Files(Generic[Content]):
-    """Reads files of one kind, each again only when it changed."""
+class _ParsedFiles(Generic[Content]):
+    """Reads files of one kind, and each again only when it changed."""
 
-    def __init__(self, parse: Callable[[str], Content | _Said], default: Content) -> None:
+    def __init__(
+        self, parse: Callable[[str], Content | tuple[TextProblem, ...]], default: Content
+    ) -> None:
         self._parse = parse
         self._known: dict[Path, tuple[tuple[int, ...], Content, tuple[FileProblem, ...]]] = {}
         self._default = default
 
     def read(self, path: Path, problems: list[FileProblem]) -> Content:
-        """The content of a file; what is wrong with it is added to ``problems``."""
-        before, content, phrase = self._known.get(path, ((), self._default, ()))
+        """The content of a file. What is wrong with it is appended to ``problems``."""
+        before, content, found = self._known.get(path, ((), self._default, ()))
         version: tuple[int, ...] = ()
         try:
-            status = path.stat()
-            version = (status.st_ino, status.st_size, status.st_mtime_ns)
+            version = version_of(path.stat())
             if version != before:
                 text = read_regular(path).decode("utf-8-sig")
                 read = self._parse(text)
-                content, phrase = (
-                    (content, _told(path, text, read)) if isinstance(read, tuple) else (read, ())
-                )
+                if isinstance(read, tuple):
+                    found = _file_problems(path, text, read)
+                else:
+                    content, found = read, ()
         except UnicodeDecodeError as error:
-            found = f"byte 0x{error.object[error.start]:02x}"
-            phrase = (FileProblem(path, f"is not UTF-8 ({found}); save it as UTF-8"),)
+            byte = f"byte 0x{error.object[error.start]:02x}"
+            found = (FileProblem(path, f"is not UTF-8 ({byte}); save it as UTF-8"),)
         except OSError as error:
             version = ()  # what kept it from being read may be gone next time
-            phrase = (FileProblem(path, f"cannot be read: {why(error)}"),)
-        self._known[path] = (version, content, phrase)
-        problems += phrase
+            found = (FileProblem(path, f"cannot be read: {why(error)}"),)
+        self._known[path] = (version, content, found)
+        problems += found
         return content
 
 
-def _told(path: Path, text: str, read: _Said) -> tuple[FileProblem, ...]:
+def _file_problems(
+    path: Path, text: str, problems: tuple[TextProblem, ...]
+) -> tuple[FileProblem, ...]:
     lines = text.split("\n")
-    return tuple(FileProblem(path, phrase, spot, lines[spot.record]) for spot, phrase in read)
+    return tuple(FileProblem(path, phrase, spot, lines[spot.record]) for spot, phrase in problems)
 
 
 def shown_path(path: Path) -> str:
-    """A path as short as it can be, for people."""
+    """A path for people: from the current folder, if it is in there."""
     try:
         return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
     except OSError:
@@ -223,7 +265,7 @@ def _nearest(path: Path, name: str) -> Path | None:
     """The file of a name in the nearest folder above a path."""
     for folder in path.parents:
         found = folder / name
-        # A link that leads nowhere is a mistake to tell of, a folder of that name is none.
+        # A link that leads nowhere is a mistake to report; a folder of that name is not.
         if os.path.lexists(found) and not found.is_dir():
             return found
     return None
@@ -241,45 +283,3 @@ def _relative(path: str, folder: str) -> str:
         return Path(os.path.relpath(path, folder)).as_posix()
     except (OSError, ValueError):  # as from one drive to another
         return Path(path).as_posix()
-
-
-CONFIGURATION_NAME = "drive-trace.toml"
-
-SEVERITIES: Mapping[str, Severity | None] = {
-    "off": None,
-    **{severity.label: severity for severity in Severity},
-}
-"""How severe a rule can be set to be, by the word for it; None is not at all."""
-
-
-class ConfigurationProblem(NamedTuple):
-    """Why a configuration cannot be used, and where in its text."""
-
-    spot: Spot
-    message: str
-
-
-class Override(NamedTuple):
-    """What holds for some files in place of what holds for all."""
-
-    globs: tuple[str, ...]
-    rules: RuleSettings
-
-
-@dataclass(frozen=True, slots=True)
-class Configuration:
-    """What a ``drive-trace.toml`` says."""
-
-    rules: RuleSettings = DEFAULTS
-    overrides: tuple[Override, ...] = ()
-    """In their order: of two that mean one file, the later one decides."""
-
-    def settings_for(self, path: str | None) -> RuleSettings:
-        """What holds for a file: its path from the configuration's folder, with ``/`` in between;
-        None for one that is not below that folder.
-        """
-        settings = self.rules
-        for globs, rules in self.overrides:
-            if path is not None and patterns_of(globs).hold(path):
-                settings = settings.under(rules)
-        return settings

@@ -28,8 +28,8 @@ from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.scored_trace import ScoredTrace, score_joined
 from drive_trace.scorecard.uncounted import lookalike_phrase, rejected_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
+from drive_trace.storage.files import Problem, read_bytes, records_of, why_not_utf8
 from drive_trace.storage.run_files import RunFiles, nearest_run, run_meant
-from drive_trace.storage.traces import Problem, read_bytes, records_of, why_not_utf8
 from drive_trace.text.wording import shown
 from drive_trace.trace.reading import read_exactly
 from drive_trace.vocabulary import EVENTS, GRADE

@@ -14,8 +14,15 @@ from pathlib import Path
 import orjson
 
 from drive_trace.storage.appending import AppendError, locked_trace
-from drive_trace.storage.regular_files import SMALL, is_open_already, open_regular
-from drive_trace.storage.traces import STDIN, Problem, why
+from drive_trace.storage.files import (
+    SMALL,
+    STDIN,
+    Problem,
+    is_open_already,
+    open_regular,
+    version_of,
+    why,
+)
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -56,7 +63,7 @@ def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
         with _kept_by_us(real), file_beside(real, after) as temporary:
             _liken(temporary, status)
             # As late as can be: what others append from here on would be lost.
-            if real.read_bytes() != before or _version(real.stat()) != _version(status):
+            if real.read_bytes() != before or version_of(real.stat()) != version_of(status):
                 return Problem(path, "is not fixed: it changed in the meantime; try again")
             temporary.replace(real)
         _sync_folder(real.parent)
@@ -96,10 +103,6 @@ def _liken(path: Path, status: os.stat_result) -> None:
         with suppress(OSError):  # only a privileged user can give a file away
             os.chown(path, status.st_uid, status.st_gid)
     path.chmod(stat.S_IMODE(status.st_mode))
-
-
-def _version(status: os.stat_result) -> tuple[int, int, int]:
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _umask() -> int:

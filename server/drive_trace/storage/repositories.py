@@ -12,8 +12,8 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+from drive_trace.storage.files import read_regular
 from drive_trace.storage.patterns import Patterns, as_bytes
-from drive_trace.storage.regular_files import read_regular
 
 _MOST_OF_PATTERNS = 1 << 16
 """The most bytes of a file of patterns: each of them is held against each path."""

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from drive_trace.scorecard.feed_state import FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.scored_trace import ScoredTrace
 from drive_trace.storage.appending import AppendError
+from drive_trace.storage.files import Problem, read_trace, records_of, version_of
 from drive_trace.storage.finding import Found, LeftOut, NoTraces, Reason, find_traces
 from drive_trace.storage.projects import CONFIGURATION_NAME, shown_path
 from drive_trace.storage.repositories import git_folder_of
-from drive_trace.storage.traces import Problem, read_trace, records_of
 from drive_trace.trace.line import run_of
 from drive_trace.trace.reading import read_lines
 from drive_trace.vocabulary import EventType
@@ -133,10 +133,9 @@ class RunFiles:
 
 def _version(path: str) -> tuple[int, ...]:
     try:
-        status = Path(path).stat()
-    except (OSError, ValueError):  # whoever reads it says why
+        return version_of(Path(path).stat())
+    except (OSError, ValueError):  # reading it says why
         return ()
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 _MOST = 1000

@@ -1,7 +1,7 @@
-"""Where the keys and values of a TOML document stand, which ``tomllib`` does not tell.
+"""Finds the places of keys and values in a TOML document, as ``tomllib`` does not give them.
 
-Time and memory grow with the length of a document only: what makes ``tomllib`` slow is found
-first (:func:`excess`), and places are kept of those keys and values only that somebody asks for.
+Time and memory grow with the length of a document only: :func:`excess` finds what would make
+``tomllib`` slow, and only the places that a caller wants are kept.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ KeyPath = tuple[str | int, ...]
 """Keys and indices from the document down to a value."""
 
 DEEPEST = 32
-"""So deep may tables, arrays and dotted keys be nested; a configuration needs six levels."""
+"""The most levels of tables, arrays and dotted keys; a configuration needs six."""
 LONGEST_WORD = 1000
 """In characters; no number and no bare key is that long."""
 
 _SPACE = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
 # Atomic groups: Python 3.11.0 to 3.11.4 match possessive ones wrongly.
-# A string that nothing closes goes to the end, so that no part is searched again and again.
+# A string that nothing closes runs to the end, so that no part is searched again and again.
 _STRING = re.compile(
     r'"""(?>(?:[^"\\]+|\\.|"{1,2}(?!"))*)(?:"{3,5}|\Z|\\)'
     r"|'''(?>(?:[^']+|'{1,2}(?!'))*)(?:'{3,5}|\Z)"
@@ -41,8 +41,8 @@ _BARE_VALUE = re.compile(r"[^,\]}#\n]*")
 
 
 class TomlPlace(NamedTuple):
-    """Where a pair stands, in code points of the whole text. Of an array's item, and of a table
-    that a header or a dotted key opens, both spans are the same.
+    """The place of a key and its value, in code points of the whole text. For an item of an array,
+    and for a table that a header or a dotted key opens, both spans are the same.
     """
 
     key: Span
@@ -50,8 +50,8 @@ class TomlPlace(NamedTuple):
 
 
 def excess(text: str) -> tuple[Span, str] | None:
-    """What of a text no configuration needs and would take long to read, if there is any: where
-    it is, and words for it. The text need not be TOML.
+    """The first part of a text that no configuration needs and that would take long to read: its
+    place, and what it is. None if there is none. The text need not be TOML.
     """
     depth = dots = 0
     for token in _TOKEN.finditer(text):
@@ -73,8 +73,8 @@ def excess(text: str) -> tuple[Span, str] | None:
 
 
 def toml_places(text: str, wanted: Iterable[KeyPath]) -> Mapping[KeyPath, TomlPlace]:
-    """The places of the ``wanted`` keys and values, and of what they are in. Lines must end with
-    ``\\n``.
+    """The places of the ``wanted`` keys and values, and of the tables and arrays around them.
+    Lines must end with ``\\n``.
 
     Only for documents that ``tomllib`` has read, and without :func:`excess`.
     """
@@ -107,13 +107,13 @@ class _TomlReader:
             self.found.setdefault(steps, TomlPlace(key, value))
 
     def _skip(self, count: int = 0) -> None:
-        """Go on by ``count`` characters, and then over space, line ends and comments."""
+        """Skip ``count`` characters, then space, line ends and comments."""
         space = _SPACE.match(self._text, self._at + count)
         assert space is not None
         self._at = space.end()
 
     def _header(self) -> KeyPath:
-        """``[a.b]`` or ``[[a.b]]``; gives the steps to the table that it opens."""
+        """Read ``[a.b]`` or ``[[a.b]]``, and return the path of the table that it opens."""
         brackets = 2 if self._text.startswith("[[", self._at) else 1
         self._skip(brackets)
         keys = self._keys()
@@ -139,7 +139,7 @@ class _TomlReader:
         self._note(steps, keys[-1][1], span)
 
     def _keys(self) -> list[tuple[str, Span]]:
-        """The names of a dotted key; what follows it comes next."""
+        """Read a dotted key, and return its names with their places."""
         keys = []
         while True:
             token = _BARE_KEY.match(self._text, self._at) or _STRING.match(self._text, self._at)

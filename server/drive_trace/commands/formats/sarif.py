@@ -23,8 +23,8 @@ from drive_trace.commands.formats.findings import (
 from drive_trace.linter.rule import Rule, Severity
 from drive_trace.linter.rules import RULES, documentation
 from drive_trace.linter.settings import fingerprint
+from drive_trace.storage.files import STDIN
 from drive_trace.storage.pages import rule_url
-from drive_trace.storage.traces import STDIN
 from drive_trace.text.escaping import without_links
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

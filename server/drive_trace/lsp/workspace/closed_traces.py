@@ -38,8 +38,8 @@ from drive_trace.scorecard.summary import (
     parts_by_run,
     unplaced_grades,
 )
+from drive_trace.storage.files import Problem
 from drive_trace.storage.followed_file import Content, FollowedFile, More, Whole
-from drive_trace.storage.traces import Problem
 from drive_trace.tasks import finish
 from drive_trace.trace.document import Point
 

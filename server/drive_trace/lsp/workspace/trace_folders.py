@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.scorecard.caveats import Omitted
+from drive_trace.storage.files import Problem
 from drive_trace.storage.finding import NO_MORE, LeftOut, find_traces, is_trace, omitted
 from drive_trace.storage.patterns import MoreFiles
-from drive_trace.storage.traces import Problem
 
 _SHARE = 20
 """Folders are searched again after this many times the time that it took."""
