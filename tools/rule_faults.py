@@ -12,7 +12,7 @@ from tests.support.fixtures import records
 
 from drive_trace.analysis import Analysis
 from drive_trace.linter import rules
-from drive_trace.linter.entities import KINDS
+from drive_trace.linter.engine import KINDS
 from drive_trace.linter.entities.checked_files import RunInFiles, SharedEvents, UnreadFile
 from drive_trace.linter.rule import Example, LineDiagnostic, Rule, Severity
 from drive_trace.trace.line import REJECTING, DiagnosticKind, Line

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.entities import KINDS
+from drive_trace.linter.engine import KINDS
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from tests.bench.files import FEW_DEFECTS, MOST_DEFECTS

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.linter.entities import KINDS
+from drive_trace.linter.engine import KINDS
+from drive_trace.linter.entities import MOST, EntityKind, WholeTrace, kind_of, mentions_of
 from drive_trace.linter.entities.checked_files import RunInFiles, SharedEvents, UnreadFile
 from drive_trace.linter.entities.dispatches import MOST_BRIEFS
-from drive_trace.linter.entities.kind import MOST, EntityKind, WholeTrace, kind_of, mentions_of
 from drive_trace.linter.rule import Finding, LineDiagnostic, Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint

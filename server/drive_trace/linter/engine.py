@@ -1,30 +1,42 @@
-"""Runs the rules that look across lines over the entities of a trace, and over few after an edit.
+"""Runs the rules that look across lines: over all entities of a trace, and over few after an edit.
 
-What is found is kept by the entity that it was found on: an edit has the
-entities that its lines belong to built anew, and what was found on them before
-goes. Nothing here knows a rule or a kind of entity.
+The engine keeps findings by their entity. An edit rebuilds the entities of its
+lines, and their former findings go. Nothing here knows a rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from drive_trace.linter.entities import KINDS
-from drive_trace.linter.entities.kind import WholeTrace, mentions_of
+from drive_trace.linter.entities import (
+    EntityKind,
+    WholeTrace,
+    dispatches,
+    mentions_of,
+    phases,
+    runs,
+)
 from drive_trace.linter.rule import Finding, Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line
 
+KINDS: Mapping[type[tuple[Any, ...]], EntityKind] = {
+    **phases.KINDS,
+    **dispatches.KINDS,
+    **runs.KINDS,
+}
+"""Every kind of entity of a trace."""
+
 Check = Callable[[Any], Iterable[Finding]]
 EntityKey = tuple[type[tuple[Any, ...]], Hashable]
 
 
-class Judge:
-    """What rules find across the lines of a trace: by the rules that are on, with their options."""
+class Engine:
+    """The rules of one trace that are on, with their options, and what they have found."""
 
     def __init__(self, index: Index, lines: Sequence[Line], settings: RuleSettings) -> None:
         self._trace = WholeTrace(index, lines)
@@ -39,21 +51,23 @@ class Judge:
         self._found: dict[EntityKey, list[Finding]] = {}
         self._changed: set[EntityKey] = set()
 
-    def of_whole(self) -> Iterator[Finding]:
-        """What is found in the whole trace."""
+    def run(self) -> Iterator[Finding]:
+        """Run all rules over the whole trace."""
         for entity in self._checks:
             for key, built in KINDS[entity].whole(self._trace):
-                found = self._run(entity, built)
+                found = self._check(entity, built)
                 if found:
                     self._found.setdefault((entity, key), []).extend(found)
                     yield from found
 
     def touch(self, line: Line) -> None:
-        """A line has come, or has gone; the index knows that already."""
+        """Note a line that came or went. The index has taken that in already."""
         self._changed.update(self._entities_of(line))
 
-    def look_again(self, gone: set[Line]) -> tuple[list[Finding], list[Finding]]:
-        """Build what was touched anew. Gives what was found on it before, and what is now."""
+    def run_again(self, gone: set[Line]) -> tuple[list[Finding], list[Finding]]:
+        """Rebuild the entities of the lines that were touched, of which some are ``gone``. Gives
+        the former findings on them, and those of now.
+        """
         before: list[Finding] = []
         now: list[Finding] = []
         self._changed.update((each, ()) for each in self._checks if not KINDS[each].fields)
@@ -61,7 +75,7 @@ class Judge:
             before += self._found.pop(each, ())
             key = each[1]
             if (key[-1] if isinstance(key, tuple) and key else key) not in gone:
-                now += self._look(each)
+                now += self._rebuild(each)
         self._changed.clear()
         return before, now
 
@@ -77,16 +91,16 @@ class Judge:
                     if key is not None:
                         yield entity, key
 
-    def _look(self, each: EntityKey) -> Sequence[Finding]:
+    def _rebuild(self, each: EntityKey) -> Sequence[Finding]:
         entity, key = each
         found: list[Finding] = []
         for built in KINDS[entity].build(self._trace, key):
-            found += self._run(entity, built)
+            found += self._check(entity, built)
         if found:
             self._found[each] = found
         return found
 
-    def _run(self, entity: type[tuple[Any, ...]], built: tuple[Any, ...]) -> list[Finding]:
+    def _check(self, entity: type[tuple[Any, ...]], built: tuple[Any, ...]) -> list[Finding]:
         found: list[Finding] = []
         for check in self._checks[entity]:
             found += check(built)

@@ -7,16 +7,15 @@ here by the line that they stand on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from drive_trace.linter.engine import Judge
-from drive_trace.linter.known_findings import KnownLines
-from drive_trace.linter.rule import Finding, LineDiagnostic, Rule, Severity
+from drive_trace.linter.engine import Engine
+from drive_trace.linter.rule import Finding, LineDiagnostic, Severity
 from drive_trace.linter.rules import RULES
-from drive_trace.linter.settings import RuleSettings
+from drive_trace.linter.settings import RuleSettings, fingerprint
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, LineSet
 from drive_trace.trace.places import resolve
@@ -47,11 +46,9 @@ class FindingStore:
         after each edit.
         """
         self._index = index
-        self._settings = settings
-        self._judge = Judge(index, lines, settings)
-        self._known = KnownLines(settings.known)
-        self._is_plain = not settings.severities and not settings.known
-        """Whether every finding is shown, as severe as its rule says."""
+        self._severities = {code: settings.severity(rule) for code, rule in RULES.items()}
+        self._engine = Engine(index, lines, settings)
+        self._known = _KnownLines(settings.known)
         self._across: dict[Line, list[Finding]] = {}
         self._worded: dict[Line, Sequence[Finding]] = {}
         self._counts: dict[Line, int] = {}
@@ -64,7 +61,7 @@ class FindingStore:
         self.revision = revision
         """Changes when a finding comes or goes."""
         self._gone: set[Line] = set()
-        for finding in self._judge.of_whole():
+        for finding in self._engine.run():
             self._across.setdefault(finding.line, []).append(finding)
         filed = {line for line in lines if line.diagnostics}
         for line in sorted(filed | self._across.keys(), key=_order):
@@ -76,21 +73,21 @@ class FindingStore:
         """
         for run in list(self._index.runs.values()):
             for lines in run.by_event.values():
-                self._judge.expect_edits(lines[0])
+                self._engine.expect_edits(lines[0])
 
     def forget(self, lines: Iterable[Line]) -> None:
         """Lines go; the index has let go of them already, their order still holds."""
         self._gone.update(lines)
         for line in self._gone:
-            self._judge.touch(line)
+            self._engine.touch(line)
             self._unfile(line)
 
     def learn(self, lines: Iterable[Line]) -> None:
         """Lines come; the index knows them already."""
         changed = set(lines)
         for line in changed:
-            self._judge.touch(line)
-        before, now = self._judge.look_again(self._gone)
+            self._engine.touch(line)
+        before, now = self._engine.run_again(self._gone)
         if before != now:
             changed.update(each.line for each in chain(before, now))
             for finding in before:
@@ -172,44 +169,36 @@ class FindingStore:
     # Which lines have findings
 
     def _file(self, line: Line) -> None:
-        if not self._is_plain:
-            for other in self._known.add(line, self._codes(line)):
-                self._uncount(other)
-                self._count(other)
-        self._count(line)
+        codes = self._codes(line)
+        for other in self._known.add(line, codes):
+            self._uncount(other)
+            self._count(other, self._codes(other))
+        self._count(line, codes)
 
-    def _count(self, line: Line) -> None:
-        across = self._across.get(line, ())
-        if self._is_plain:
-            count = len(line.diagnostics) + len(across)
-            has_error = line.is_rejected or any(_is_error(each.rule) for each in across)
-        else:
-            codes = self._codes(line)
-            shown = [each for each in codes if not self._known.hides(each, line)]
-            count = len(shown)
-            has_error = any(self._severity(each) is Severity.ERROR for each in shown)
-            if len(codes) > count:
-                self._hidden[line] = len(codes) - count
-                self.hidden_total += self._hidden[line]
-        if count:
+    def _count(self, line: Line, codes: Sequence[str]) -> None:
+        shown = [each for each in codes if not self._known.hides(each, line)]
+        if len(codes) > len(shown):
+            self._hidden[line] = len(codes) - len(shown)
+            self.hidden_total += self._hidden[line]
+        if shown:
             self.revision += 1
-            self._counts[line] = count
-            self._total += count
+            self._counts[line] = len(shown)
+            self._total += len(shown)
             self._with_any.add(line)
-            if has_error:
+            if any(self._severities[each] is Severity.ERROR for each in shown):
                 self._with_errors.add(line)
 
     def _codes(self, line: Line) -> Sequence[str]:
         """The codes of what the rules that are on find on a line."""
-        found = [each.rule.code for each in self._across.get(line, ())]
-        codes = [*(each.kind for each in line.diagnostics), *found]
-        return [each for each in codes if self._severity(each) is not None]
+        codes: list[str] = [each.kind for each in line.diagnostics]
+        codes += [each.rule.code for each in self._across.get(line, ())]
+        return [each for each in codes if self._severities[each] is not None]
 
     def _unfile(self, line: Line) -> None:
         self._uncount(line)
         for other in self._known.remove(line):
             self._uncount(other)
-            self._count(other)
+            self._count(other, self._codes(other))
 
     def _uncount(self, line: Line) -> None:
         self._worded.pop(line, None)
@@ -221,14 +210,56 @@ class FindingStore:
             self._with_errors.discard(line)
             self._with_any.discard(line)
 
-    def _severity(self, code: str) -> Severity | None:
-        return self._settings.severity(RULES[code])
-
     def _shows(self, code: str, line: Line) -> bool:
-        if self._is_plain:
-            return True
-        return self._severity(code) is not None and not self._known.hides(code, line)
+        return self._severities[code] is not None and not self._known.hides(code, line)
 
 
-def _is_error(rule: Rule[Any]) -> bool:
-    return rule.severity is Severity.ERROR
+class _KnownLines:
+    """The lines on which a baseline hides findings.
+
+    It knows of how many lines with the same text it hides what a rule finds: of the first so many,
+    in the order of the file. One more such line is a new finding.
+    """
+
+    def __init__(self, known: Mapping[str, int]) -> None:
+        """``known`` says by fingerprint of how many lines a finding is hidden."""
+        self._known = known
+        self._alike: dict[str, LineSet] = {}
+        self._of: dict[Line, dict[str, tuple[LineSet, int]]] = {}
+        """By line and code: the lines with the same fingerprint, and how many are hidden."""
+
+    def add(self, line: Line, codes: Iterable[str]) -> list[Line]:
+        """Rules with these codes find something on a line; gives the lines that are shown now."""
+        shown: list[Line] = []
+        of_line: dict[str, tuple[LineSet, int]] = {}
+        for code in dict.fromkeys(codes) if self._known else ():
+            found_by = fingerprint(code, line.text)
+            most = self._known.get(found_by)
+            if most is None:
+                continue
+            alike = self._alike.setdefault(found_by, LineSet())
+            alike.add(line)
+            of_line[code] = (alike, most)
+            if len(alike) > most and alike.position(line) < most:
+                shown.append(alike[most])
+        if of_line:
+            self._of[line] = of_line
+        return shown
+
+    def remove(self, line: Line) -> list[Line]:
+        """A line goes, or what is found on it; gives the lines that are hidden now."""
+        hidden: list[Line] = []
+        for alike, most in self._of.pop(line, {}).values():
+            place = alike.position(line)
+            alike.discard(line)
+            if place < most <= len(alike):
+                hidden.append(alike[most - 1])
+        return hidden
+
+    def hides(self, code: str, line: Line) -> bool:
+        """Whether what a rule finds on a line is hidden."""
+        of_line = self._of.get(line)
+        if of_line is None or code not in of_line:
+            return False
+        alike, most = of_line[code]
+        return alike.position(line) < most

@@ -8,7 +8,7 @@ from itertools import chain, compress, repeat
 from operator import floordiv, itemgetter, ne, sub
 from typing import Any, NamedTuple, cast
 
-from drive_trace.linter.entities.kind import (
+from drive_trace.linter.entities import (
     MOST,
     EntityKind,
     Mention,

@@ -7,7 +7,7 @@ from itertools import compress
 from operator import attrgetter, ge, itemgetter, ne
 from typing import Any, NamedTuple
 
-from drive_trace.linter.entities.kind import (
+from drive_trace.linter.entities import (
     MOST,
     RUN_FIELD,
     EntityKind,

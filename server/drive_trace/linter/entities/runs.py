@@ -8,7 +8,7 @@ from itertools import compress, islice
 from operator import itemgetter, le
 from typing import Any, NamedTuple, cast
 
-from drive_trace.linter.entities.kind import (
+from drive_trace.linter.entities import (
     MOST,
     RUN_FIELD,
     EntityKind,
