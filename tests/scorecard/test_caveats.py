@@ -10,7 +10,7 @@ import pytest
 from drive_trace.scorecard.caveats import TABLE
 from drive_trace.vocabulary import TOKEN_FIELDS
 from tests.cli.support import run, write
-from tests.scorecard.support import PASSED, event, graded
+from tests.scorecard.support import PASSED, card_of, event, graded
 from tests.support.fixtures import trace
 
 PAGE = Path(__file__).parents[2] / "docs" / "caveats.md"
@@ -190,10 +190,6 @@ WITH_A_COPY = {
         [PASSED, event("correctness-record", ts=EARLY)],
         "line 2 of an unknown type looks like correctness-recorded; it does not count",
     ),
-    "another grade below": (
-        [PASSED, graded("pass", "fail", "pass", ts=EARLY)],
-        "1 other file grades it differently",
-    ),
 }
 
 
@@ -317,3 +313,12 @@ def test_what_nobody_graded_is_not_called_incorrect(tmp_path: Path) -> None:
     said = run("score", path).out
     assert "not computable: 2 runs, none graded yet." in said
     assert "CORRECT runs" not in said
+
+
+@pytest.mark.parametrize("ts", [EARLY, "2026-05-28T14:00:00.000Z", "soon"])
+def test_a_copy_of_a_grade_does_not_overrule_what_supersedes_it(ts: str) -> None:
+    last = graded("pass", "fail", "pass", ts=ts)
+    (alone,) = card_of(trace(PASSED, last)).runs
+    for traces in ([trace(PASSED, last), trace(PASSED)], [trace(PASSED), trace(PASSED, last)]):
+        (found,) = card_of(*traces).runs
+        assert found.headline == alone.headline == "INCORRECT — qa failed"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Caveat, CaveatCode, Omitted, Unread
-from drive_trace.scorecard.copies import overlaps
+from drive_trace.scorecard.copies import Overlap, overlaps
 from drive_trace.scorecard.efficiency import (
     Efficiency,
     Tokens,
@@ -33,7 +33,7 @@ from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
 from drive_trace.scorecard.verdict import Gate, Verdict, headline, judge, what_would_change_it
 from drive_trace.text.wording import plural
 from drive_trace.trace.times import latest_recorded
-from drive_trace.vocabulary import TOKEN_FIELDS
+from drive_trace.vocabulary import COST, GRADE, TOKEN_FIELDS
 
 NO_RUN_SIGNAL = "no correctness signal was recorded"
 NO_RUN_CORRECT = "no run was graded CORRECT"
@@ -220,9 +220,9 @@ def score_run(
     """Judge one run by all its parts. ``unplaced`` are the lines of all files that are joined which
     may grade any run.
     """
-    correctness = _latest(part.correctness for part in parts)
-    tokens = _latest(part.tokens for part in parts)
     shared = overlaps(part.events for part in parts) if len(parts) > 1 else ()
+    correctness = _latest([part.correctness for part in parts], GRADE, shared)
+    tokens = _latest([part.tokens for part in parts], COST, shared)
     counted = tuple(parts)
     copied_lines: tuple[frozenset[int], ...] = ()
     if any(each.copies for each in shared):
@@ -249,8 +249,26 @@ def score_run(
     )
 
 
-def _latest(events: Iterable[Recorded | None]) -> Recorded | None:
-    return latest_recorded((each for each in events if each is not None), lambda each: each.ts)
+def _latest(
+    own: Sequence[Recorded | None], feed: str, shared: Sequence[Overlap]
+) -> Recorded | None:
+    """Which of the files' own last events of a feed counts. The copy of an event that another file
+    supersedes further down does not, whatever the timestamps say.
+    """
+    superseded = set()
+    for number, overlap in enumerate(shared):
+        for here, file, there in overlap.copies:
+            if here.event.name == feed:
+                superseded |= _superseded(own, {number: here.line, file: there.line})
+    left = [each for number, each in enumerate(own) if each and number not in superseded]
+    return latest_recorded(left or filter(None, own), lambda each: each.ts)
+
+
+def _superseded(own: Sequence[Recorded | None], lines: Mapping[int, int]) -> set[int]:
+    """Which of two files end with an event of a feed that has later ones in the other."""
+    last = {number: each.line for number in lines if (each := own[number]) is not None}
+    is_last = {number for number, line in last.items() if line == lines[number]}
+    return is_last if is_last != set(lines) else set()
 
 
 # As JSON
