@@ -35,18 +35,18 @@ from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines, values_of
 
 _MANY = 2000
-"""An edit of more lines is taken in by starting over, which costs less than line by line."""
+"""After an edit of more lines the analysis starts over, which costs less than line by line."""
 
 
 class Spot(NamedTuple):
-    """Where something stands: the record's index from 0 and the span in it."""
+    """A place in a trace: the record's index from 0 and the span in it."""
 
     record: int
     span: Span
 
 
 class Analysis:
-    """A trace's text with everything that is known of it, kept up to date through edits."""
+    """A trace's text with its findings and scores, kept up to date through edits."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class Analysis:
         settings: RuleSettings = DEFAULTS,
         path: str | None = None,
     ) -> None:
-        """Read a trace, given as its text or as its records without their newlines; ``path`` is
-        where it lies, as a rule may look at that.
+        """Read a trace, given as its text or as its records without their newlines. Rules may look
+        at its ``path``.
         """
         records = text.split("\n") if isinstance(text, str) else text
         self.document = Document(records, read_lines)
@@ -156,16 +156,16 @@ class Analysis:
         return self._findings.select(most, near)
 
     def findings_before(self, line: Line) -> int:
-        """How many lines before this one have findings: where a selection near it begins."""
+        """How many lines before this one have findings: a selection near it begins there."""
         return self._findings.lines_before(line)
 
     def where(self, finding: Finding | Related) -> Spot:
-        """Where a finding stands."""
+        """The place of a finding."""
         span = resolve(finding.line.text, finding.place)
         return Spot(self.document.number(finding.line), span)
 
     def message(self, message: Message) -> str:
-        """A message with the numbers of its lines, as they are now."""
+        """A message with the current numbers of its lines."""
         if isinstance(message, str):
             return message
         return "".join(
@@ -173,7 +173,7 @@ class Analysis:
         )
 
     def fixes(self, finding: Finding) -> list[Fix]:
-        """The ways to mend a finding."""
+        """The fixes of a finding."""
         rule = finding.rule
         fixes = list(rule.fixes(finding))
         if rule.fixes_below is not None:
@@ -193,7 +193,7 @@ class Analysis:
         return finish(self.summing_up(path))
 
     def summing_up(self, path: str = "") -> Task[TraceSummary]:
-        """The same in steps."""
+        """The same as a task."""
         return summarize(self.index, self.line_number, path)
 
     def score(self, path: str = "") -> ScoreCard:
@@ -210,11 +210,11 @@ class Analysis:
         return finish(self.summing_up_run(run_id, path))
 
     def summing_up_run(self, run_id: str, path: str = "") -> Task[RunSummary | None]:
-        """The same in steps."""
+        """The same as a task."""
         return summarize_part(self.index, run_id, self.line_number, path)
 
     def finding_unplaced(self, path: str = "") -> Task[Sequence[Unplaced]]:
-        """The lines that may grade any run, in steps."""
+        """The lines that may grade any run, as a task."""
         return finding_unplaced(self.index, self.line_number, path)
 
 

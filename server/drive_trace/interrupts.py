@@ -1,4 +1,4 @@
-"""What Ctrl-C does: a command ends with 130, and without a word."""
+"""Ctrl-C: a command ends with exit code 130, and prints nothing."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class Interrupted(BaseException):
 
 
 def end_when_interrupted() -> None:
-    """End at once, from now on: there is nothing to take back."""
+    """From now on Ctrl-C ends the process at once: there is nothing to undo."""
     _handle(_end)
 
 
 def raise_when_interrupted() -> None:
-    """Raise Interrupted, once, from now on: what was begun is taken back."""
+    """From now on Ctrl-C raises Interrupted, once, so that callers can undo what they began."""
     _handle(_raise)
 
 
 def _handle(handler: Callable[..., NoReturn]) -> None:
-    # Whoever started us may want it ignored, as a shell does for what runs in the background.
+    # The parent process may want it ignored, as a shell does for a background job.
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, handler)
 

@@ -1,4 +1,4 @@
-"""What Python programs call: ``read``, ``score`` and ``TraceEvent`` of :mod:`drive_trace`.
+"""The Python API: ``read``, ``score`` and ``TraceEvent`` of :mod:`drive_trace`.
 
 ``docs/python-api.md`` documents it. Importing ``drive_trace`` alone does not load this module.
 """
@@ -40,7 +40,7 @@ class InvalidLine(NamedTuple):
     """From 1."""
     text: str
     reasons: tuple[str, ...]
-    """What is wrong with it, a sentence each."""
+    """A sentence for each problem."""
 
 
 class UnknownLine(NamedTuple):
@@ -52,7 +52,7 @@ class UnknownLine(NamedTuple):
 
 
 class TraceFile(NamedTuple):
-    """What a trace says."""
+    """The lines of a trace, as readers of traces read them."""
 
     events: tuple[TraceEvent, ...]
     """The valid events in the order of the file, without fields that are not declared."""

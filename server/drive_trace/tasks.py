@@ -1,4 +1,4 @@
-"""Work in steps: who does it can do something else in between, or leave it at that."""
+"""Cooperative tasks: work in steps, so that a caller can do something else in between, or stop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Task = Generator[None, None, Result]
 """Pauses after each step, and returns the result."""
 
 _BATCH = 256
-"""So many lines are a step: a millisecond or two."""
+"""How many lines are a step: a millisecond or two."""
 
 
 def finish(steps: Task[Result]) -> Result:
@@ -27,14 +27,14 @@ def finish(steps: Task[Result]) -> Result:
 
 
 def in_batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """The items, as many at a time as are a step."""
+    """The items in batches, each as large as a step."""
     rest = iter(items)
     while batch := list(islice(rest, _BATCH)):
         yield batch
 
 
 class SharedTask(Generic[Result]):
-    """Work that several wait for, each of whom brings it forward."""
+    """A task that several callers wait for, and that each of them advances."""
 
     def __init__(self, steps: Task[Result]) -> None:
         self._steps = steps

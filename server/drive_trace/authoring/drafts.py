@@ -1,8 +1,8 @@
-"""Events that are about to be appended: composed, and held against what readers accept.
+"""Makes events to append, and refuses those that readers would not accept.
 
-A draft is an event that readers accept, without anything that they would ignore. Whatever
-else is wanted is refused, with one sentence for each thing that is wrong, in the words of the
-rules. What only the moment of writing gives, a fresh id and the time, is put in last.
+A draft is an event that readers accept, without anything that they would ignore. Anything else is
+refused, with one message of a rule for each problem. A fresh id and the time belong to the moment
+of writing, and are put in last.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Refused(NamedTuple):
     """Why something is not appended."""
 
     reasons: tuple[str, ...]
-    """A sentence each, for the person or program that wanted it."""
+    """A sentence each, for the person or program that wants to append it."""
     for_unknown_run: bool = False
     """Whether that is because the trace does not know the run."""
 
 
 class Stamp(NamedTuple):
-    """What only the moment of writing gives."""
+    """What belongs to the moment of writing."""
 
     event_id: str
     ts: str

@@ -1,4 +1,4 @@
-"""Which events can come next at a place of a trace, and what a whole event would say there."""
+"""Which events can come next at a place of a trace, and the whole event as it would be there."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Composed(NamedTuple):
 
     @property
     def blanks(self) -> tuple[Slot, ...]:
-        """What a person has to say."""
+        """What a person has to fill in."""
         return tuple(slot for slot in self.slots if slot.certainty is Certainty.OPEN)
 
     def record(self, filled: Mapping[str, object] | None = None) -> str | None:
@@ -56,7 +56,7 @@ class Composed(NamedTuple):
 
 
 def carried_here(scope: Scope, name: str, now: str) -> Carried:
-    """What the trace itself says of a feed, for callers that know no other file of the run."""
+    """What counts of a feed in this trace, for callers that know no other file of the run."""
     line, is_rejected = scope.feeds.get(name), scope.rejected_feed(name) is not None
     if line is None:
         return Carried({}, "", is_rejected)

@@ -1,7 +1,7 @@
 """Fixing all of a trace that can be fixed, for the command line and for fix-all in editors.
 
-Each fix is tried in the open analysis, which an edit costs little, and taken
-back where it does not keep what fixes promise: that nothing gets worse.
+Each fix is tried as an edit of the open analysis, which costs little, and taken
+back if anything gets worse.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Key = tuple[object, ...]
 
 
 class _RecordEdit(NamedTuple):
-    """An edit of a record, which keeps its number when its line is read again."""
+    """An edit of a record by its number, which stays when its line is read again."""
 
     record: int
     start: int
@@ -48,7 +48,7 @@ class _Candidate(NamedTuple):
 
 
 def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None = None) -> int:
-    """Mend what is wrong with a trace, and say how many findings were mended.
+    """Apply the fixes of a trace, and return how many findings they removed.
 
     Safe fixes alone, unless ``suggestions`` are wanted too: those that can be made in bulk, and
     that remove their finding. No fix is made that would leave more findings than before, unless
@@ -73,7 +73,7 @@ def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None =
 
 
 def withheld(analysis: Analysis) -> int:
-    """How many findings have a fix that is not made as their line has bytes which are not UTF-8."""
+    """How many findings keep their fix, as their line has bytes that are not UTF-8."""
     broken = (line for line in analysis.document.lines if isinstance(line.text, BrokenText))
     findings = (finding for line in broken for finding in analysis.findings_of(line))
     return sum(bool(analysis.fixes(finding)) for finding in findings)
@@ -156,7 +156,7 @@ def _touches(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
 
 
 def _try(analysis: Analysis, record: int, batch: Sequence[_Candidate], refused: set[_Key]) -> int:
-    """Make changes of a line, as many as keep the promises, and say how many those are.
+    """Apply as many fixes of a line as make nothing worse, and return how many those are.
 
     Where they do not all, the halves are tried, and no more once some were made: the others'
     places hold no longer. A change that does not alone is refused.
@@ -179,7 +179,7 @@ def _try(analysis: Analysis, record: int, batch: Sequence[_Candidate], refused: 
 
 
 class _RecordState(NamedTuple):
-    """What there is to say of some records."""
+    """The findings and verdicts of some records."""
 
     codes: Counter[str]
     """How many findings of each rule."""
@@ -235,7 +235,7 @@ def _by_record(batch: Iterable[_Candidate]) -> Iterator[tuple[int, list[_RecordE
 
 
 class _AppliedEdit(NamedTuple):
-    """What was put in place of a record, and what stood there."""
+    """The new text of a record, and the text that it replaced."""
 
     start: Point
     text: str
@@ -244,7 +244,7 @@ class _AppliedEdit(NamedTuple):
     """How many records it is now; none where the line is gone."""
 
     def undo(self, analysis: Analysis) -> None:
-        """Put back what stood there."""
+        """Put the old text back."""
         record = self.start.record + self.text.count("\n")
         end = Point(record, len(self.text) - (self.text.rfind("\n") + 1))
         analysis.edit(self.start, end, self.before)

@@ -1,4 +1,4 @@
-"""What a composed event is made of: slots with choices, and the notes that tell choices apart."""
+"""The parts of a composed event: slots with choices, and notes that distinguish the choices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from drive_trace.vocabulary import LIFETIMES, Entity, EventType, FieldType, Life
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 Given = Mapping[str, object]
-"""Fields whose values stand already, as Python reads JSON."""
+"""Fields that already have a value, as Python reads JSON."""
 
 
 class Certainty(Enum):
@@ -25,7 +25,7 @@ class Certainty(Enum):
     LIKELY = "likely"
     """The first choice can be taken unless somebody chooses another."""
     OPEN = "open"
-    """Somebody has to say it."""
+    """Somebody has to fill it in."""
 
 
 class Choice(NamedTuple):
@@ -34,7 +34,7 @@ class Choice(NamedTuple):
     value: object
     """As Python reads JSON."""
     note: str = ""
-    """What it is or means, in plain words; may hold text of the trace as it stands there."""
+    """What it is or means, in plain words; may contain text of the trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Carried(NamedTuple):
 
 
 Carrying: TypeAlias = Callable[[Scope, str, str], Carried | None]
-"""Gives that by the feed's name, and the time that is now; None where it cannot be known."""
+"""Gives it for a scope, the feed's name and the current time; None if it cannot be known."""
 
 
 class EventContext(NamedTuple):
@@ -75,7 +75,7 @@ class EventContext(NamedTuple):
     scope: Scope
     stamp: Stamp
     stated: Given
-    """The fields whose values stand already."""
+    """The fields that already have a value."""
     given: Given
     """Those, and the ids that follow from them or are most likely meant."""
     is_ambiguous: bool

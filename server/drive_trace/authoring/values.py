@@ -41,11 +41,11 @@ from drive_trace.vocabulary import (
 _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 _SLICE = LIFETIMES[Entity.SLICE]
 _RECENT = 16
-"""So many of the latest events of a name are looked at for what was used before."""
+"""How many of the latest events of a name are searched for values that were used before."""
 
 
 def slot_of(field: FieldType, context: EventContext) -> Slot:
-    """What is known of a field that does not stand in the event yet."""
+    """What is known of a field that the event does not have yet."""
     if field.name in ENVELOPE:
         return _of_envelope(field, context)
     if context.event.is_feed:
@@ -111,7 +111,7 @@ def _of_envelope(field: FieldType, context: EventContext) -> Slot:
 
 
 def _of_feed(field: FieldType, context: EventContext) -> Slot:
-    """What counts so far. Where that is not known, a person has to say it: null would erase it."""
+    """What counts so far. If that is not known, a person has to fill it in: null would erase it."""
     if context.carried is None:
         return open_slot(field, allowed(field))
     if not context.carried.values:
@@ -298,7 +298,7 @@ _MEASURES: Mapping[str, Callable[[FieldType, EventContext], Slot | None]] = {
     "brief_byte_length": _of_earlier_briefs,
     "bytes_delta": _bytes_delta,
 }
-"""By field: what the trace says of it beyond its type; None where that is nothing."""
+"""By field: how to derive its value from the trace; None if the trace says nothing about it."""
 
 
 # Any other field

@@ -1,4 +1,4 @@
-"""Text that stands where a JSON value should stand, and what its writer meant."""
+"""Reads unquoted text in the place of a JSON value as its writer meant it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from drive_trace.text.spans import Span
 
 GAPS = frozenset({"number", "count", "milliseconds", "tokens", "bytes"})
-"""Words that stand where a number is still to be filled in, as inserted fields have them."""
+"""Placeholders for a number that somebody still has to fill in; inserted fields have them."""
 
 _NOT_FINITE = re.compile(r"[+-]?(?:NaN|Inf(?:inity)?)", re.IGNORECASE)
 _PYTHON = {"True": "true", "False": "false", "None": "null"}
@@ -36,7 +36,7 @@ _AS_NUMBER = "Write it as a JSON number"
 
 
 def value_of(word: str, span: Span, report: Report) -> Node:
-    """The node of an unquoted word in a value's place; tells the report if it is not JSON."""
+    """The node of an unquoted word in a value's place. The report gets what is wrong with it."""
     if SCALAR_WORD.fullmatch(word):
         return scalar(word, span)
     literal = _PYTHON.get(word) or _OTHER_LITERALS.get(word.lower())

@@ -1,4 +1,4 @@
-"""What reading one record as JSON gives: a tree with spans, and what is wrong with its form.
+"""The result of reading one record as JSON: a tree with spans, and its syntax problems.
 
 Import these from :mod:`drive_trace.json_text`. Nodes may be nested a million
 deep: walk them with a stack of your own, as :func:`to_python` does.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NodeKind(StrEnum):
-    """What a value is; ``BROKEN`` is text that stands for a value and is none."""
+    """The type of a value; ``BROKEN`` is text in a value's place that is no JSON."""
 
     OBJECT = "object"
     ARRAY = "array"
@@ -28,7 +28,7 @@ class NodeKind(StrEnum):
 
 
 class DeferredMembers(Protocol):
-    """Members that are made only when someone asks."""
+    """Members that are made on first use."""
 
     def all(self) -> tuple[Member, ...]:
         """Every member, in text order."""
@@ -38,13 +38,13 @@ class DeferredMembers(Protocol):
 
 
 class Node:
-    """A value and where it stands. Nothing changes a node after it was made.
+    """A value and its place in the text. No node changes after it is made.
 
     ``span`` counts code points and includes quotes and brackets. ``value`` is
-    what a scalar says: a number is an ``int`` when its value as an IEEE double is
-    finite and whole, else a ``float``; a broken value is its text. Objects and
-    arrays have None there, and ``members`` or ``items`` in text order,
-    duplicate keys included.
+    a scalar's value: a number is an ``int`` if its IEEE double is finite and
+    whole, else a ``float``; a broken value is its text. Objects and arrays have
+    the value None, and ``members`` or ``items`` in text order, duplicate keys
+    included.
     """
 
     __slots__ = ("_members", "items", "kind", "span", "value")

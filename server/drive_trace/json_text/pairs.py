@@ -1,10 +1,10 @@
-r"""Pairs of an object that are JSON and nothing else: nearly all of a trace is such pairs.
+r"""Reads runs of sound pairs of an object by one regex: nearly all of a trace is such pairs.
 
 Facts (ECMA-262, JSON.parse; RFC 8259): white space is space, tab, ``\n`` and
 ``\r``; strings hold no character below U+0020; surrogates need no partner.
-One regex passes over a run of pairs, and :class:`PairRun` takes it apart when someone
-asks. Nothing that a regex has given up on is tried again, so the time grows with
-the length of the record whatever it holds.
+The regex passes over a run of pairs, and :class:`PairRun` takes it apart on first
+use. Nothing that a regex has given up on is tried again, so the time grows with
+the length of the record, whatever it holds.
 
 Before 3.11.5 Python gets possessive groups wrong (python/cpython#106052): only
 sets are repeated possessively here, groups are greedy and atomic.
@@ -53,10 +53,10 @@ _LITERALS = {
 
 
 class PairRun:
-    """Pairs that stand one after the other in an object, known to be sound.
+    """Neighbouring pairs of an object that are known to be sound.
 
-    ``last_value`` is where the value begins that the run ends with, or -1 when it
-    ends with the comma behind that.
+    ``last_value`` is the start of the value at the end of the run, or -1 if the
+    run ends with the comma behind that value.
     """
 
     __slots__ = ("end", "last_value", "start", "text")
@@ -115,7 +115,7 @@ class PairRun:
 
 
 def run_at(text: str, at: int) -> PairRun | None:
-    """The run that begins here: as many pairs as may be, a thousand at most."""
+    """The longest run of pairs that begins here, a thousand at most; None if there is none."""
     found = _RUN.match(text, at)
     if found is None or found.end() == found.start(1):
         return None
@@ -184,7 +184,7 @@ def scalar(word: str, span: Span) -> Node:
 
 
 def number(word: str) -> int | float:
-    """What a JSON number says: an int when its double is whole and finite, else that double."""
+    """The value of a JSON number: an int if its double is whole and finite, else that double."""
     if len(word) < 16 and word.lstrip("-").isdigit():
         return int(word)
     value = float(word)

@@ -1,4 +1,4 @@
-"""Reads one record, and says which of its repairs are certain."""
+"""Reads one record, and decides which of its repairs are safe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOST = {
     ProblemKind.TWO_OBJECTS,
     ProblemKind.TEXT_AFTER,
 }
-"""After one of these the reading is a guess, and what else it finds is mostly its echo."""
+"""After one of these the reading is a guess, and later problems are mostly consequences of it."""
 
 
 def parse(text: str) -> Syntax:
@@ -52,7 +52,7 @@ def _suggestion(problem: SyntaxProblem) -> SyntaxProblem:
 
 
 def _essential(problems: list[SyntaxProblem]) -> tuple[SyntaxProblem, ...]:
-    """The first few causes; their echoes are left out."""
+    """The first few problems, without those that mostly follow from another one."""
     kept = []
     for problem in problems[:_MOST_PROBLEMS]:
         kept.append(problem)
@@ -62,7 +62,7 @@ def _essential(problems: list[SyntaxProblem]) -> tuple[SyntaxProblem, ...]:
 
 
 def _is_safe(problem: SyntaxProblem) -> bool:
-    """Whether the problem has a repair that may be made unasked."""
+    """Whether the problem has a safe repair."""
     return any(repair.safe for repair in problem.repairs)
 
 

@@ -1,4 +1,4 @@
-"""Collecting what is wrong with one record: one problem a kind, one repair a problem."""
+"""Collects the syntax problems of one record: one problem a kind, one repair a problem."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_RECORD = re.compile(
     r"|(?P<array>\[|\][,;]?)[ \t\r]*\Z",
     re.DOTALL,
 )
-_SAID_OF = {
+_NO_RECORD_PROBLEMS = {
     "conflict": (
         ProblemKind.MERGE_CONFLICT,
         "a merge conflict: choose one side and remove its markers",
@@ -33,7 +33,7 @@ _SAID_OF = {
         "a bracket alone on its line: a trace is no array, but a record on each line",
     ),
 }
-"""Of lines that hold nothing of a record."""
+"""The problems of lines that hold nothing of a record."""
 
 
 def quote(text: str) -> str:
@@ -49,16 +49,16 @@ def name(character: str) -> str:
 
 
 def no_record_at_all(text: str) -> SyntaxProblem | None:
-    """What is wrong with a line that holds nothing of a record, as far as it is known."""
+    """The problem of a line that holds nothing of a record; None if it may hold some of one."""
     found = _NO_RECORD.match(text)
     if found is None or found.lastgroup is None:
         return None
-    kind, message = _SAID_OF[found.lastgroup]
+    kind, message = _NO_RECORD_PROBLEMS[found.lastgroup]
     return SyntaxProblem(kind, Span(0, len(text.rstrip(WHITESPACE))), message)
 
 
 class _Cause:
-    """All mistakes of one kind: said of the first, repaired together."""
+    """All mistakes of one kind: the first gives the message, and all are repaired together."""
 
     __slots__ = ("edits", "message", "repair", "safe", "span")
 
@@ -199,7 +199,7 @@ class Report:
             self.spread(root.span, is_start=False)
 
     def cut_off(self, rest: Span) -> None:
-        """A rest that nobody looks at: nothing is repaired, as more of its kind may stand there."""
+        """A rest that is not read. Nothing is repaired, as the rest may hold more of each kind."""
         for cause in self._causes.values():
             cause.repair = ""
         self.add(ProblemKind.UNEXPECTED, rest, "this line is not JSON, and too long to tell why")

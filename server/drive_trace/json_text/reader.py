@@ -1,8 +1,8 @@
-"""Reads a record: its tree, and every cause for which it is not what ``JSON.parse`` accepts.
+"""Reads a record: its tree, and every cause for which ``JSON.parse`` refuses it.
 
-The reader is a machine with a stack of its own: it takes one token after the other,
-and always either consumes it or closes a frame, so it ends. It makes out as much as
-possible of any text; a record in which it finds nothing wrong is JSON.
+The reader is a machine with a stack of its own. It takes one token after the other,
+and either consumes it or closes a frame, so it always ends. It recovers as much as
+possible of any text. A record in which it finds nothing wrong is JSON.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")
 _MOST_CLOSERS = 16
 _MOST_TOKENS = 50_000
-"""More of a record that is not JSON are not looked at: nobody wrote them, and a second is all that
-one may cost.
+"""How many tokens of a record that is not JSON are read: nobody writes more by hand, and a record
+may cost a second at the most.
 """
 _NO_TOKEN = Token("end", Span(0, 0))
 
@@ -46,7 +46,7 @@ class _OpenValue:
         self.start = start
         self.is_object = is_object
         self.brace = brace
-        # Made when there is something to hold: a hostile line opens a million frames.
+        # Made on first use: a hostile line opens a million frames.
         self.parts: list[PairRun | Member] | None = None
         self.items: list[Node] | None = None
         self.key: tuple[str, Span] | None = None
@@ -75,7 +75,7 @@ class _OpenValue:
 
 
 def read(text: str) -> tuple[Node | None, list[SyntaxProblem]]:
-    """As much as can be made out of a record, and what is wrong with it."""
+    """As much of a record as can be recovered, and its problems."""
     no_record = no_record_at_all(text)
     if no_record is not None:
         return None, [no_record]
@@ -129,13 +129,13 @@ class _Reader:
         return self.root, self.report.problems()
 
     def _give_up(self) -> None:
-        """Leaves the rest as it is, and every repair with it: half of one is none."""
+        """Leave the rest unread, and drop every repair: half a repair is no repair."""
         self.report.cut_off(Span(self.tokens.at, len(self.text)))
         self.tokens.at = len(self.text)
         self.tokens.swallowed = True
 
     def _run(self) -> None:
-        """Passes over pairs that no reading could take for anything else."""
+        """Pass over pairs that are sound JSON."""
         run = run_at(self.text, self.tokens.at)
         if run is None:
             return
@@ -230,7 +230,7 @@ class _Reader:
         self._close_frame(token.span.end)
 
     def _close_others(self, token: Token) -> bool:
-        """Closes what stands open inside the one that this bracket closes, if there is one."""
+        """Close what is open inside of what this bracket closes; False if it closes nothing."""
         wanted = token.type == "}"
         depth = self.open_objects if wanted else len(self.frames) - self.open_objects
         if not depth:
@@ -282,7 +282,7 @@ class _Reader:
         self.report.left_out(token.span)
         frame = self.frames[-1] if self.frames else None
         if self.expect is _Expect.VALUE:
-            self._attach(Node(NodeKind.BROKEN, token.span, self._said(token)))
+            self._attach(Node(NodeKind.BROKEN, token.span, self._text_of(token)))
         elif frame is not None:
             if self.expect is _Expect.COLON:
                 frame.add(None)
@@ -327,14 +327,14 @@ class _Reader:
             self._attach(self._value(token))
 
     def _key(self, frame: _OpenValue, token: Token) -> None:
-        key = self._said(token)
+        key = self._text_of(token)
         if token.type == "word":
             self.report.unquoted_key(token.span, safe=_NAME.fullmatch(key) is not None)
         frame.key = (key, token.span)
         self.expect = _Expect.COLON
 
     def _root_text(self, token: Token) -> None:
-        if token.type == "string" or SCALAR_WORD.fullmatch(self._said(token)):
+        if token.type == "string" or SCALAR_WORD.fullmatch(self._text_of(token)):
             self._attach(self._value(token))
             return
         span = Span(token.span.start, len(self.text.rstrip(WHITESPACE)))
@@ -342,13 +342,13 @@ class _Reader:
         self._attach(Node(NodeKind.BROKEN, span, self.text[span.start : span.end]))
         self.tokens.at = len(self.text)
 
-    def _said(self, token: Token) -> str:
+    def _text_of(self, token: Token) -> str:
         if token.node is not None:
             return str(token.node.value)
         return self.text[token.span.start : token.span.end]
 
     def _value(self, token: Token) -> Node:
-        return token.node or value_of(self._said(token), token.span, self.report)
+        return token.node or value_of(self._text_of(token), token.span, self.report)
 
     def _missing_value(self) -> None:
         key = self.frames[-1].key

@@ -62,7 +62,7 @@ _CONTROL_NAMES = {
 
 
 class TokenPlace(Enum):
-    """What the reader expects: some texts are read differently by place."""
+    """What the reader expects: the same text can be a different token in another place."""
 
     KEY = auto()
     VALUE = auto()
@@ -81,20 +81,20 @@ class Token(NamedTuple):
 
 
 class Tokens:
-    """Reads tokens on demand; what is wrong inside and between them goes to the report."""
+    """Reads tokens on demand, and reports what is wrong inside and between them."""
 
     def __init__(self, text: str, report: Report) -> None:
         self.text = text
         self.at = 0
         self.swallowed = False
-        """A comment or an open string has taken the rest of the line."""
+        """Whether a comment or an open string has taken the rest of the line."""
         self._report = report
-        # Where searches have ended already: without these, time would grow with the square.
+        # Where searches have already ended: without these, time would grow with the square.
         self._double_quote = -1
         self._no_closer: dict[tuple[str, TokenPlace], int] = {}
 
     def skip(self, place: TokenPlace) -> None:
-        """Moves on to the next token."""
+        """Move on to the next token."""
         text = self.text
         while text[self.at : self.at + 1] not in _TOKEN_STARTS:
             found = _SKIP.match(text, self.at)
@@ -205,7 +205,7 @@ class Tokens:
         return Token("string", span, Node(NodeKind.STRING, span, body[0]))
 
     def _check_body(self, start: int, end: int) -> None:
-        """Tells what JSON does not allow inside a string."""
+        """Report what JSON does not allow inside a string."""
         for found in _ILL.finditer(self.text, start, end):
             span = Span(*found.span())
             if found[2]:

@@ -1,4 +1,4 @@
-"""Finds the object that is spread over several lines, as JSON that was made to be read is."""
+"""Joins an object that is spread over several lines, as in pretty-printed JSON."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:
 
 
 def _line_count(first: Line, below: Sequence[Line]) -> int:
-    """Over how many lines an object goes, by its brackets; 0 where it does not end.
+    """Over how many lines an object goes, by its brackets; 0 if it does not end.
 
-    None goes on behind a line that begins with a brace, as no event holds objects in an array: so
-    each line is looked at once, whatever a trace consists of.
+    No object goes on behind a line that begins with a brace, as no event has objects in an array.
+    So each line is read once, whatever the trace consists of.
     """
     depth = _depth(first.text)
     if depth is None or depth <= 0 or not _begins(first):
@@ -57,7 +57,7 @@ def _begins(line: Line) -> bool:
 
 
 def _depth(text: str) -> int | None:
-    """How many more brackets a line opens than it closes; None where it ends inside a string."""
+    """How many more brackets a line opens than it closes; None if it ends inside a string."""
     signs = outside_strings(text)
     if signs is None:
         return None

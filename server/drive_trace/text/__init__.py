@@ -1,1 +1,1 @@
-"""Spans and positions in a text, and how text from a stranger is shown."""
+"""Spans and positions in a text, escaping of untrusted text, and wording of messages."""

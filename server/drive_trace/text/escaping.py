@@ -1,4 +1,4 @@
-"""How text that a stranger wrote is shown: the one place that knows what a reader of it obeys."""
+"""How text from a stranger is shown: the one place that knows what a terminal or runner obeys."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def plain(text: str, most: int = 200) -> str:
 
 
 def cells(text: str) -> str:
-    """Text as wide as it is, with U+FFFD in place of what nobody may obey."""
+    """Text of the same width, with U+FFFD in place of what a terminal or a runner obeys."""
     shown = "".join(each if each.isprintable() else "\ufffd" for each in text)
     return _disarmed(shown, "\ufffd", "\ufffd")
 

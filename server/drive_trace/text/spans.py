@@ -44,8 +44,8 @@ class PositionEncoding(StrEnum):
 class BrokenText(str):
     """The text of a record whose bytes are not all UTF-8, each broken sequence as U+FFFD.
 
-    The bytes go with the text, so that they can be pointed at, and written again as they were:
-    what is cut out of it, or put together with other text, is an ordinary string.
+    It keeps its bytes, so that a finding can point at them and nobody rewrites them by accident.
+    A slice of it, or its concatenation with other text, is an ordinary string.
     """
 
     __slots__ = ("exact",)
@@ -87,7 +87,7 @@ def encode_exactly(text: str) -> bytes:
 
 
 def is_blank(text: str) -> bool:
-    """Whether the reference reader takes this record for nothing at all."""
+    """Whether the reference reader skips this record as blank."""
     return not text.strip(JS_WHITESPACE)
 
 
@@ -110,7 +110,7 @@ def offset_of(line: str, units: int, encoding: PositionEncoding) -> int:
         return min(units, len(line))
     widest = 2 if encoding is PositionEncoding.UTF16 else 4
     offset = 0
-    # As many characters as surely stand before the position, again and again, then single ones.
+    # Each step takes as many characters as are surely before the position.
     while piece := line[offset : offset + max(1, units // widest)]:
         units -= _units(piece, encoding)
         if units < 0:

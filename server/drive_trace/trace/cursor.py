@@ -1,7 +1,7 @@
-"""Where somebody is writing in a record that may be half-written, and what stands around that.
+"""Where somebody is writing in a record that may be half-written, and what surrounds that place.
 
-A scanner of tokens, not a parser: it knows what a cursor needs, and makes something of any text.
-A string that is not closed yet is told from one that is by what follows its next quote.
+This is a scanner of tokens, not a parser: it reads any text, as far as a cursor needs it. The text
+behind the next quote decides whether that quote closes the string at the cursor.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from drive_trace.text.spans import JS_WHITESPACE, Span
 from drive_trace.trace.line import Path
 
 MOST = 1 << 16
-"""Nobody writes longer records by hand; nothing is said of a place in one."""
+"""The longest record that is read: nobody writes longer ones by hand."""
 
 _REST = re.compile(f'{INSIDE}"', re.DOTALL)
 _WORD = re.compile(r'[^\s{}\[\],:"]*')
@@ -26,11 +26,11 @@ _NEXT = re.compile(r"\s*(\S?)")
 _KEY_AHEAD = re.compile(rf"\s*{STRING}\s*:", re.DOTALL)
 _STRING_AHEAD = re.compile(STRING, re.DOTALL)
 _BARE = re.compile(r'\{?\s*"?[\w.-]*"?\s*\}?')
-"""A record in which nothing but the name of an event can have been written."""
+"""A record in which somebody can have written nothing but the name of an event."""
 
 
 class Where(Enum):
-    """What would stand at the cursor."""
+    """What somebody writes at the cursor."""
 
     EVENT = "event"
     """A whole event: the record is empty, or as good as that."""
@@ -47,9 +47,9 @@ class Cursor(NamedTuple):
     span: Span
     """The token there, with its quotes, as far as it has any: what is to be replaced."""
     word: str
-    """What was typed of it before the cursor, without the quote."""
+    """The part of the token before the cursor, without the quote."""
     lead: str
-    """What stands in the span before the word."""
+    """The text of the span before the word."""
     before: str
     """A comma or colon that is missing before it."""
     after: str
@@ -57,9 +57,9 @@ class Cursor(NamedTuple):
     has_colon: bool
     """Whether a colon follows it already, if it is a key."""
     given: Mapping[str, object]
-    """The scalars that stand in the record, but for the token itself, by key."""
+    """The other scalars of the record, by key."""
     siblings: Mapping[str, object]
-    """The other keys of the object that the cursor is in; None stands for what is no scalar."""
+    """The other members of the object that the cursor is in; None for what is no scalar."""
     items: tuple[object, ...]
     """The scalars of the array that the cursor is in."""
 
@@ -88,7 +88,7 @@ class _Frame:
 
 
 def cursor_at(text: str, offset: int) -> Cursor | None:
-    """What can be written at a code point of a record; None where nothing can."""
+    """What can be written at a code point of a record; None if nothing can."""
     if len(text) > MOST:
         return None
     whole = text.strip(JS_WHITESPACE)
@@ -178,8 +178,8 @@ def _end_of(text: str, start: int, offset: int) -> int:
 
 
 def _is_close(text: str, behind: int) -> bool:
-    """Whether a quote before a place can close a string: no word stands behind it, and the quotes
-    that follow go in pairs.
+    """Whether a quote before a place can close a string: no word follows it, and the quotes behind
+    it go in pairs.
     """
     following = _next(text, behind)
     if following and following not in ',:}]"':
@@ -188,7 +188,7 @@ def _is_close(text: str, behind: int) -> bool:
 
 
 class _Scan:
-    """Reads the tokens of a record, up to the cursor and from behind it."""
+    """Reads the tokens of a record before and behind the cursor."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -196,8 +196,8 @@ class _Scan:
         self.frames: list[_Frame] = []
 
     def up_to(self, offset: int) -> int:
-        """Read what stands before the cursor; where the token starts that the cursor is in, or at
-        whose end it is if that can be written on.
+        """Read up to the cursor, and give the start of the token that somebody is writing there, or
+        the cursor's place if there is no such token.
         """
         at = 0
         while (token := TOKEN.search(self._text, at, offset)) is not None:
@@ -212,7 +212,7 @@ class _Scan:
         return offset
 
     def go_on(self, start: int, *, is_key: bool, has_colon: bool) -> None:
-        """Read what stands behind the cursor's token, for what else is in its object."""
+        """Read on behind the cursor's token, for the rest of its object."""
         frame, depth = self.frames[-1], len(self.frames)
         frame.state = _State.AFTER
         if is_key:
@@ -225,8 +225,8 @@ class _Scan:
             self._take(self._text[first:at])
 
     def _real_end(self, start: int, end: int) -> int:
-        """Where a string ends that a quote seems to close: before its first comma where a word
-        stands behind the quote, as that opens the next string then.
+        """Where a string ends that a quote seems to close. If a word follows the quote, the quote
+        opens the next string instead, and this one ends before its first comma.
         """
         following = _next(self._text, end)
         if not following or following in ',:}]"{[':
@@ -284,7 +284,7 @@ _STRUCTURE = frozenset("{}[],:")
 
 
 def _scalar(token: str) -> object:
-    """What a token says; None for what is no scalar of JSON."""
+    """The value of a token; None if it is no scalar of JSON."""
     try:
         return json.loads(token, strict=False)
     except (ValueError, RecursionError):

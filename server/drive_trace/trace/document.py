@@ -20,7 +20,7 @@ from drive_trace.trace.line import FlaggedLine, Line, LineSet, LineStatus
 _SPACING = 1 << 40
 """Between the order labels of neighbours in a fresh document."""
 _STEP = 1 << 20
-"""What an inserted line takes from a gap at most, so that many typed in a row fit into it."""
+"""What an inserted line takes from a gap at most, so that many lines in a row fit into it."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _order = attrgetter("order")
@@ -110,8 +110,8 @@ class Document:
     def apply(self, splice: Splice) -> Sequence[Line]:
         """Carry out an edit and give the new lines.
 
-        Whatever holds on to the lines that go must let go of them *before*: new
-        lines can bring new order labels for all that stay.
+        Callers forget the removed lines *before* this: new lines can change the
+        order labels of all others.
         """
         first, stop, texts = splice
         was_divided = self.is_divided
@@ -255,7 +255,7 @@ def _protocol_lines(text: str, *, is_last: bool) -> list[Span]:
 
 
 def _mark_end(lines: list[Line]) -> None:
-    """Nothing is to be said of a blank last record: it is where the next line goes."""
+    """Take the diagnostics off a blank last record: the next line goes there."""
     if lines and lines[-1].status is LineStatus.BLANK:
         lines[-1] = FlaggedLine(lines[-1].text, LineStatus.BLANK)
 

@@ -1,5 +1,5 @@
-"""Decides exactly, and slowly, what the reference reader thinks of a parsed value, and what we
-know beyond it: how strings are written, and how an event's fields agree.
+"""Judges a parsed value exactly, and slowly, as the reference reader does. Beyond that it checks
+how strings are written, and how an event's fields agree.
 
 The number semantics are JavaScript's (a number is its value as a double), which
 is why this does not ask msgspec: its strict ``int`` refuses ``5.0`` and ``5e2``.
@@ -35,7 +35,7 @@ _MALFORMED = {
 
 
 def diagnostics_of_object(data: Mapping[str, object]) -> Iterator[Diagnostic]:
-    """Everything to say of one JSON object as an event, but for duplicate keys."""
+    """Every diagnostic of one JSON object as an event, but for duplicate keys."""
     name = data.get("event_type")
     if isinstance(name, str) and name not in EVENTS:
         yield Diagnostic(DiagnosticKind.UNKNOWN_EVENT_TYPE, ("event_type",), found=name)
@@ -66,7 +66,7 @@ def diagnostics_of_object(data: Mapping[str, object]) -> Iterator[Diagnostic]:
 
 
 def whole_number(value: object) -> int | None:
-    """The integer that a JSON number is as a finite double, None for everything else."""
+    """The integer that a JSON number is as a finite double; None for everything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if isinstance(value, int):

@@ -1,8 +1,7 @@
-"""What a trace's lines are about: runs, and which lines name what.
+"""Groups the lines of a trace by run, and rejected lines by what they name.
 
-Kept up to date line by line. What concerns a whole run is a summary that one
-line's coming or going changes; nothing is ever computed from all lines again.
-What a trace is not asked for is not built: checking a trace once needs little of it.
+Edits update it line by line: nothing is ever computed from all lines again. Each
+part is built on first use, as checking a trace once needs little of it.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ class Index(FactTables):
 
     def unread_naming(self, run_id: str | None, field: str, value: str) -> Sequence[Line]:
         """The lines of a run that readers reject or keep apart, and on which a field names
-        something. ``None`` asks for those whose run cannot be read.
+        something. With ``None`` those whose run cannot be read.
         """
         if self._mentions is None:
             self._mentions = {}

@@ -1,4 +1,4 @@
-"""Lines of a trace as the engine keeps them: what was read, without its spans."""
+"""Lines of a trace as the engine keeps them: what was read, without spans."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Facts = tuple[object, ...]
 
 
 class LineStatus(Enum):
-    """What the reference reader says of a line."""
+    """How the reference reader judges a line."""
 
     VALID = "valid"
     UNKNOWN = "unknown"
@@ -29,7 +29,7 @@ class LineStatus(Enum):
 
 
 class DiagnosticKind(StrEnum):
-    """What can be wrong with one line; each is the code of the one rule that words it."""
+    """What can be wrong with one line; each is the code of the one rule that reports it."""
 
     INVALID_JSON = "invalid-json"
     BYTE_ORDER_MARK = "byte-order-mark"
@@ -131,7 +131,7 @@ class Line:
 
 
 class FlaggedLine(Line):
-    """A line that is not an event, or of which something is to be said."""
+    """A line that is not an event, or that has diagnostics."""
 
     __slots__ = ("diagnostics", "event_name", "run_id", "status")
 

@@ -33,7 +33,7 @@ _FIELDS = {
 
 
 def mentioned(line: FlaggedLine) -> Sequence[tuple[str, str]]:
-    """What a line names, read from its text alone, whatever else is wrong with it."""
+    """What a line names: fields and values, in the order of the vocabulary."""
     text, found = line.text, list[tuple[str, str]]()
     for field in _FIELDS.get(line.event_name or "", _ALL_FIELDS):
         for value, _ in strings_named(text, field):
@@ -43,31 +43,31 @@ def mentioned(line: FlaggedLine) -> Sequence[tuple[str, str]]:
 
 
 def time_in(text: str) -> str | None:
-    """When a line was written, as far as its text says that."""
+    """The ``ts`` in the text of a line; None if it has none."""
     return next((value for value, _ in strings_named(text, "ts")), None)
 
 
 def feed_named(text: str) -> str | None:
-    """The feed whose name stands somewhere in a line."""
+    """The feed whose name is somewhere in the text of a line."""
     return _unless_shared(next((feed for feed in _SIGNS if feed in text), None), text)
 
 
 def feed_with_fields(text: str) -> str | None:
-    """The feed all of whose fields stand in a line, whatever its type is."""
+    """The feed all of whose fields are in the text of a line, whatever its type is."""
     signs = _SIGNS.items()
     found = next((feed for feed, keys in signs if all(key in text for key in keys)), None)
     return _unless_shared(found, text)
 
 
 def _unless_shared(feed: str | None, text: str) -> str | None:
-    """None for a cost on whose line another event stands, too: that may be work."""
+    """The feed, but None for a cost that shares its line with another event: that may be work."""
     if feed != COST:
         return feed
     return COST if len({value for value, _ in strings_named(text, "event_type")}) < 2 else None
 
 
 def run_id_of(line: Line) -> str | None:
-    """The run that a line names, as far as its text shows."""
+    """The run that a line names, as far as it can be read."""
     known = run_of(line)
     if known is None and line.status is not LineStatus.BLANK:
         known = next((value for value, _ in strings_named(line.text, RUN_FIELD)), None)

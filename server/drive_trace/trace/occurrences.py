@@ -1,5 +1,5 @@
-"""Where a trace names a run, dispatch, round, slice, file or event: valid lines by the index,
-broken ones and those outside the vocabulary as far as their text shows.
+"""Where a trace names a run, dispatch, round, slice, file or event. Valid lines are found by the
+index, others as far as their text can be read.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ _AUTHORS = frozenset(authoring for authoring, _ in WRITERS.values())
 
 
 def named_at(line: Line, offset: int) -> tuple[NamedEntity, Span] | None:
-    """What the string at a code point of a line names, and where it stands; right behind a string
-    is at it, too.
+    """What the string at a code point of a line names, and its span. A place right behind a string
+    counts as well.
     """
     for at in (offset, offset - 1):
         found = _string_at(line, at)
@@ -87,8 +87,8 @@ def named_at(line: Line, offset: int) -> tuple[NamedEntity, Span] | None:
 
 
 def _string_at(line: Line, offset: int) -> tuple[str, str, Span] | None:
-    """The field, value and place of a string that names something. Of a line that is rejected it
-    may stand anywhere, as in ``_spans``.
+    """The field, value and span of a string that names something. On a rejected line it may be
+    anywhere, as in ``_spans``.
     """
     place = path_at(line.text, offset)
     if place is None or place.part is not Part.VALUE:
@@ -111,7 +111,7 @@ def occurrences(index: Index, named: NamedEntity) -> Task[list[Occurrence]]:
 
 
 def occurrences_near(index: Index, named: NamedEntity, line: Line, most: int) -> list[Occurrence]:
-    """At most so many of the lines that name it, around one: what a window can show."""
+    """At most ``most`` of the lines that name it, around one: what a window can show."""
     half = most // 2
     sources = [
         _Lines(_around(source.lines, line, half), source.field) for source in _sources(index, named)
@@ -122,8 +122,8 @@ def occurrences_near(index: Index, named: NamedEntity, line: Line, most: int) ->
 
 
 def declarations(index: Index, named: NamedEntity) -> Task[list[Occurrence]]:
-    """What starts it; a file that nothing authors was first amended, a run begins with its first
-    line.
+    """What starts it. A run begins with its first line, and a file that no event authors begins
+    where it was first amended.
     """
     if named.entity is Entity.RUN:
         first = first_of_run(index, named.value)
@@ -265,7 +265,7 @@ def _spans(line: Line, field: str, named: NamedEntity) -> Iterable[Span]:
     if line.event is None and value not in text and "\\" not in text:
         return ()
     if line.is_rejected:
-        return [span for said, span in strings_named(text, field) if said == value]
+        return [span for found, span in strings_named(text, field) if found == value]
     if any(diagnostic.kind is DiagnosticKind.DUPLICATE_KEY for diagnostic in line.diagnostics):
         root = syntax_of(text).root
         nodes = [each.value for each in root.members_named(field)] if root is not None else []

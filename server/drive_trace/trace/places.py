@@ -1,4 +1,4 @@
-"""Where on a line something stands, worked out only when somebody looks."""
+"""Finds tokens on a line, when somebody looks at it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Part(Enum):
 
 
 class Place(NamedTuple):
-    """A token of a line, named by what it is rather than by where."""
+    """A token of a line, named by its path rather than by its position."""
 
     part: Part
     path: Path = ()
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 class PairSpans(NamedTuple):
-    """Where a pair's key (with its quotes) and its value stand."""
+    """The spans of a pair's key, with its quotes, and of its value."""
 
     key: Span
     value: Span | None
@@ -49,13 +49,13 @@ class PairSpans(NamedTuple):
 
 
 _LONG = 1 << 14
-"""From so many characters on, a line's tree is too large to keep more than one (a broken line's
-takes some 50 bytes for each), and the line may hold too many pairs to be searched for each.
+"""From this length on, a line's tree is too large to keep more than one (a broken line's takes some
+50 bytes for each character), and the line may hold too many pairs to be searched for each of them.
 """
 
 
 def syntax_of(text: str) -> Syntax:
-    """The syntax tree of a record; the latest ones asked for are remembered."""
+    """The syntax tree of a record. A cache holds the latest trees."""
     return _syntax_of_short(text) if len(text) < _LONG else _syntax_of_long(text)
 
 
@@ -64,8 +64,8 @@ _last_long: Syntax | None = None
 
 
 def _syntax_of_long(text: str) -> Syntax:
-    """Looks at the text itself only where it is another object: a megabyte that is compared with
-    its equal for each of its keys takes a minute.
+    """Compare by identity first: to compare a megabyte with an equal text for each of its keys
+    takes a minute.
     """
     global _last_long  # noqa: PLW0603 - a memory of one
     found = _last_long
@@ -76,7 +76,7 @@ def _syntax_of_long(text: str) -> Syntax:
 
 
 def resolve(text: str, place: Place | Span) -> Span:
-    """The span of a place; where the line does not have it, the nearest token that it has."""
+    """The span of a place; if the line does not have it, that of the nearest token that it has."""
     if isinstance(place, Span):
         return place
     part, path, occurrence = place
@@ -129,12 +129,12 @@ def node_at(root: Node | None, path: Path) -> Node | None:
 
 
 def inside(string: Span) -> Span:
-    """What a string says, without its quotes."""
+    """The span of a string without its quotes."""
     return Span(string.start + 1, string.end - 1)
 
 
 def path_at(text: str, offset: int) -> Place | None:
-    """The key or value that a code point of a line stands in."""
+    """The key or value at a code point of a line."""
     node = syntax_of(text).root
     path: list[str | int] = []
     while node is not None:
@@ -164,7 +164,8 @@ _VALUE = re.compile(
 
 
 def _quick_pair(text: str, key: str) -> PairSpans | None:
-    """A pair of a compact object, found without reading the line; None where that is not sure.
+    """A pair of a compact object, found without a tree; None if that is not certain. It takes 4 µs
+    where a tree takes 25, for every one of a thousand findings.
 
     Inside a JSON string every quote has a backslash before it, so that a quoted
     key with a colon after it, and no backslash before, can be nothing but a key.

@@ -41,17 +41,17 @@ from drive_trace.vocabulary import (
 Json = dict[str, object]
 
 _KINDS = {ProblemKind.BYTE_ORDER_MARK: DiagnosticKind.BYTE_ORDER_MARK}
-"""Problems that have a rule of their own."""
+"""Syntax problems that have a rule of their own."""
 
 _TOGETHER = 500
-"""So many records are read at once: more do not fit into the processor's cache."""
+"""How many records are read at once: more do not fit into the processor's cache."""
 
 _WRITTEN = {
     ALWAYS_KEPT.index(name): field.shape.form
     for name, field in ENVELOPE.items()
     if isinstance(field.shape, StringShape) and field.shape.form is not None
 }
-"""The facts of every event that are written in some form, by their positions."""
+"""The forms of the facts that every event has, by their positions."""
 
 
 _UNREADABLE = frozenset(
@@ -63,8 +63,8 @@ _UNREADABLE = frozenset(
 def read_lines(texts: Iterable[str], *, only_score: bool = False) -> list[Line]:
     """Read records, given without the newline that ends them. Never raises.
 
-    With ``only_score`` what the scorecard does not depend on is left out: diagnostics
-    of lines that are valid, and most facts of events that it does not look into.
+    ``only_score`` leaves out what the scorecard does not need: diagnostics of valid
+    lines, and most facts of events that it does not use.
     """
     decoder = event_decoder(only_score=only_score)
     lines: list[Line] = []
@@ -99,7 +99,7 @@ def _read_some(texts: Iterable[str], decoder: EventDecoder) -> tuple[list[Line],
 
 
 def _read_unclean_again(lines: list[Line], events: Mapping[int, Any]) -> None:
-    """Exactly, where something is to be said that is seen fastest of many lines at once."""
+    """Read lines exactly that are not clean, as far as a check of many lines at once shows it."""
     fast = [lines[place] for place in events]
     for position, form in _WRITTEN.items():
         column = cast("list[str]", [line.facts[position] for line in fast])
@@ -117,7 +117,7 @@ def _read_unclean_again(lines: list[Line], events: Mapping[int, Any]) -> None:
 
 
 def _checked_length(line: Line, event: Any) -> Line:
-    """A line that was read, unless it is valid and longer than what it says."""
+    """The line itself, or if it is valid and longer than its compact JSON, the line read again."""
     text = line.text
     surplus = len(text.encode()) - written_length(event)
     if line.diagnostics or not surplus or (surplus == 1 and text.endswith("\r")):
@@ -131,7 +131,7 @@ def _checked_length(line: Line, event: Any) -> Line:
 
 
 def read_exactly(text: str) -> Line:
-    """Read one record as the reference reader does, with everything to be said of it."""
+    """Read one record as the reference reader does, with all its diagnostics."""
     if is_blank(text):
         return FlaggedLine(
             text, LineStatus.BLANK, diagnostics=(Diagnostic(DiagnosticKind.BLANK_LINE),)
@@ -200,8 +200,8 @@ def _broken(text: str, syntax: Syntax) -> FlaggedLine:
 
 
 def _recovered(text: str, syntax: Syntax, key: str) -> object:
-    """What a broken line says of a key. A string that is cut off says nothing for sure, nor does
-    one of several: another event, of another run, may have been appended to a torn line.
+    """The string behind a key of a broken line. None if it is cut off, as it may be another one, or
+    if there are several: an event of another run may have been appended to a torn line.
     """
     if len({value for value, _ in strings_named(text, key)}) > 1:
         return None
@@ -211,7 +211,7 @@ def _recovered(text: str, syntax: Syntax, key: str) -> object:
 
 
 def _may_repeat_keys(length: int, data: Json) -> bool:
-    """Whether an object of so many characters, without white space, says more than its data."""
+    """Whether an object of this length, without white space, is longer than its data as JSON."""
     try:
         return length > len(orjson.dumps(data).decode())
     except (TypeError, ValueError):

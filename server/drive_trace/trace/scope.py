@@ -47,9 +47,9 @@ class Scope:
 
     index: Index
     at: Line
-    """Stands for the place: what comes before it in the order of the document counts."""
+    """The line at the place: what comes before it in the document counts."""
     run_id: str | None
-    """The run that an event there belongs to, as far as that can be told."""
+    """The run that an event there belongs to, if it is known."""
     run: RunIndex | None
     """None where the trace has no valid event of that run."""
     last: Line | None
@@ -57,7 +57,7 @@ class Scope:
     agent_id: str | None
     """The orchestrator's session, as the run's latest event has it."""
     opened: Mapping[Entity, tuple[Opened, ...]]
-    """What stands open by its kind, the latest first; no rounds of dispatches that have ended."""
+    """What is open by its kind, the latest first; no rounds of dispatches that have ended."""
     feeds: Mapping[str, Line]
     """The latest event of each feed by its name."""
     has_ended: bool
@@ -66,7 +66,7 @@ class Scope:
     """The lines that were read whole already."""
 
     def latest(self, name: str, most: int) -> Sequence[Line]:
-        """At most so many of the run's events of one name, the latest first."""
+        """At most ``most`` of the run's events of one name, the latest first."""
         return _events(self.run, name).nearest_before(self.at, most)[::-1]
 
     def count(self, name: str) -> int:
@@ -79,7 +79,7 @@ class Scope:
         return lines[: lines.position(self.at)]
 
     def value(self, line: Line, name: str) -> object:
-        """What a field of a valid line's event says, whether the index keeps it or not."""
+        """The value of a field of a valid line's event, whether the index keeps it or not."""
         assert line.event is not None
         if name in line.event.keeps:
             return line.fact(name)
@@ -92,8 +92,8 @@ class Scope:
         return next(reversed(self.of(of.opener, of.field, name)), None)
 
     def rejected_feed(self, name: str) -> Line | None:
-        """The latest rejected line that was meant for a feed of the run and stands behind the
-        event that counts: carrying on from that event would pass over it.
+        """The latest rejected line that was meant for a feed of the run and is below the event that
+        counts: an event that carries on from that one would pass over it.
         """
         counted = self.feeds.get(name)
         for found in reversed(self.index.rejected_feeds.nearest_before(self.at, _STARTS)):
@@ -151,7 +151,7 @@ def _last(run: RunIndex | None, names: Iterable[str], at: Line) -> Line | None:
 
 
 def _opened(index: Index, run: RunIndex | None, of: Lifetime, at: Line) -> Iterator[Opened]:
-    """The latest first; each is told of once, however often it was started."""
+    """The latest first, each of them once, however often it was started."""
     seen: set[str] = set()
     for start in reversed(_events(run, of.opener).nearest_before(at, _STARTS)):
         name = start.text_fact(of.field)
@@ -164,7 +164,7 @@ def _opened(index: Index, run: RunIndex | None, of: Lifetime, at: Line) -> Itera
 
 
 def _is_over(index: Index, run: RunIndex, of: Lifetime, start: Line, at: Line) -> bool:
-    """Whether what a line is about was ended after it, be it by a line that is rejected."""
+    """Whether what a line starts was ended after it, if only by a rejected line."""
     name = start.text_fact(of.field)
     end = run.table(of.closer, of.field).of(name).before(at)
     if end is not None and end.order > start.order:

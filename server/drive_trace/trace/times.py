@@ -1,5 +1,5 @@
-"""Timestamps as moments: ISO 8601, to the millisecond. Durations take one without a zone for UTC;
-what is later than what is never told by one.
+"""Timestamps as moments: ISO 8601, to the millisecond. Durations take a timestamp without a zone
+for UTC. Comparisons do not use such a timestamp.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def epoch_milliseconds(ts: str | None) -> int | None:
 
 
 def sortable(ts: str) -> str | None:
-    """A timestamp so written that strings sort as moments do; None unless it is ISO 8601 with a
+    """A timestamp in a form whose strings sort as moments do; None unless it is ISO 8601 with a
     zone.
     """
     if len(ts) == _LENGTH and ts[0] == "2" and ts[10] == "T" and ts[23] == "Z":
-        return ts  # as nearly all are; to read each would take longer than all else
+        return ts  # as nearly all are; parsing each would take longer than all else
     read = _read(ts)
     if read is None or read.tzinfo is None:
         return None
@@ -48,8 +48,8 @@ def sortable(ts: str) -> str | None:
 
 
 def latest_recorded(items: Iterable[Item], ts: Callable[[Item], str]) -> Item | None:
-    """Which of several files' events counts: the one with the latest timestamp, as readers compare
-    them, and the later file's on a tie. None where there is none.
+    """The event of several files' that counts: the one with the latest timestamp, compared as
+    strings as readers do, and on a tie that of the later file. None if there is none.
     """
     found: Item | None = None
     for item in items:
@@ -65,9 +65,9 @@ def is_later(one: str, other: str) -> bool:
 
 
 def in_words(milliseconds: int, *, exactly: bool = False) -> str:
-    """A length of time as people read it, cut to two units: ``1 h 5 min``, ``3.2 s``, ``80 ms``.
+    """A duration for people, cut to two units: ``1 h 5 min``, ``3.2 s``, ``80 ms``.
 
-    With ``exactly`` the milliseconds follow where the words leave some out.
+    With ``exactly`` the milliseconds follow if the words leave some out.
     """
     if exactly and milliseconds >= 1000:
         return f"{in_words(milliseconds)} ({milliseconds} ms)"

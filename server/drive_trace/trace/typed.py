@@ -1,4 +1,4 @@
-"""The declared events as types of msgspec's, which parses and validates a record in one go.
+"""The declared events as msgspec types: msgspec parses and validates a record in one go.
 
 What it accepts, the reference reader accepts: it is strict about undeclared keys, numbers that
 are not written as integers, integers that a double may not hold exactly, and lone surrogates.
@@ -37,7 +37,7 @@ _MOST = 2**53
 
 
 class EventDecoder(NamedTuple):
-    """How records are read as events."""
+    """Decodes records as typed events."""
 
     decode: Callable[[str], Any]
     """The typed event of a record; ValueError or RecursionError if it is not surely valid."""
@@ -46,7 +46,7 @@ class EventDecoder(NamedTuple):
 
 
 class Conversion(NamedTuple):
-    """What is made of the typed events of one type."""
+    """How typed events of one class become lines."""
 
     event: EventType
     facts: Callable[[Any], Facts]
@@ -56,8 +56,8 @@ class Conversion(NamedTuple):
 
 @cache
 def event_decoder(*, only_score: bool) -> EventDecoder:
-    """A reader of events; with ``only_score`` what the scorecard does not depend on is left out:
-    how strings are written, how fields agree, and most facts of events that it does not look into.
+    """A decoder of events. ``only_score`` leaves out what the scorecard does not need: how strings
+    are written, how fields agree, and most facts of events that it does not use.
     """
     types = {_typed(event, forms=not only_score): event for event in EVENTS.values()}
     conversions = {typed: _conversion(event, only_score) for typed, event in types.items()}

@@ -1,7 +1,7 @@
 """How the fields of one event have to agree, beyond what the type of each says.
 
-Readers do not look at it: an event that contradicts itself is valid. An
-agreement holds for every event that has all the fields that it compares.
+Readers do not check this: an event that contradicts itself is valid. An
+agreement applies to every event that has all the fields that it compares.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ KINDS: Mapping[str, Mapping[str, str]] = {
         "dispatches_resized": "slice",
     },
 }
-"""By the field that says the kind: the one kind for which a field has a value, and is else null."""
+"""By the field with the event's kind: the fields that have a value for one kind only, and are null
+for the others.
+"""
 
 SIZES = ("S", "M", "L", "XL")
 """The sizes of dispatches, in the order in which they are written."""
@@ -33,10 +35,10 @@ Values = Mapping[str, Any]
 
 
 class Agreement(NamedTuple):
-    """Something that the fields of a valid event should have in common."""
+    """How some fields of a valid event should agree."""
 
     code: str
-    """The rule that words a breach of it."""
+    """The code of the rule that reports a breach of it."""
     at: str
     """The field whose value is to blame for a breach."""
     fields: tuple[str, ...]
@@ -101,7 +103,7 @@ _AGREEMENTS = (
 
 
 def agreements_among(fields: Mapping[str, FieldType]) -> tuple[Agreement, ...]:
-    """The agreements that hold for an event with these fields, where none of them is left out."""
+    """The agreements that apply to an event with these fields."""
     return tuple(
         each if all(fields[name].is_required for name in each.fields) else _where_given(each)
         for each in _AGREEMENTS

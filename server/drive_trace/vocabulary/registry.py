@@ -100,7 +100,7 @@ Shape = StringShape | IntegerShape | BooleanShape | OneOfShape | ListShape | Obj
 
 @dataclass(frozen=True, slots=True)
 class FieldType:
-    """One field of an event: everything that is known of it."""
+    """One field of an event, with every fact about it."""
 
     name: str
     prose: str
@@ -112,7 +112,7 @@ class FieldType:
     is_outcome: bool = False
     """Whether it says how something came out."""
     null_means: str | None = None
-    """What it says where it is null; every field that may be null has this."""
+    """What null means; every field that may be null has this."""
     is_required: bool = True
     """Whether readers reject an event without it."""
     plain_class: type | None = field(init=False, compare=False)
@@ -127,8 +127,8 @@ class FieldType:
 
     @property
     def gap(self) -> str | None:
-        """What stands for a number that is still to be filled in: no JSON, so that it cannot be
-        left standing unseen.
+        """A placeholder for a number that somebody still has to fill in. It is no JSON, so that
+        nobody leaves it by accident.
         """
         if not isinstance(self.shape, IntegerShape):
             return None
@@ -166,9 +166,9 @@ class EventType:
     """Every field, the envelope's first, in the order they are written."""
     example: Mapping[str, object]
     keeps: tuple[str, ...]
-    """Fields whose values the index remembers: what lines are compared by."""
+    """Fields whose values the index keeps: lines are compared by them."""
     is_work: bool
-    """Whether the event shows that the run went on (a verdict recorded before it is stale)."""
+    """Whether the event shows that the run went on, so that an earlier verdict is stale."""
     is_feed: bool
     """Whether the event is recorded about the run from outside, the last one counting."""
     opens: Entity | None
@@ -201,7 +201,7 @@ def event(  # noqa: PLR0913 - keywords, each a fact
 
     ``example`` gives the payload only: the envelope is the same for every event. The index keeps
     what ``keeps`` names, every field that names an entity, and all fields of a feed. Raises
-    TypeError for a declaration that says too little.
+    TypeError for an incomplete declaration.
     """
     is_feed = family is Family.FEEDS
 
@@ -214,14 +214,14 @@ def event(  # noqa: PLR0913 - keywords, each a fact
             if each not in fields:
                 raise TypeError(f"{cls.__name__} keeps or shows `{each}`, which is no field of it")
         named = (each for each in fields if fields[each].names)
-        told = (each for each in fields if is_feed and each not in ENVELOPE)
+        recorded = (each for each in fields if is_feed and each not in ENVELOPE)
         _declared[cls] = EventType(
             name=name,
             family=family,
             prose=" ".join(cls.__doc__.split()),
             fields=fields,
             example={**ENVELOPE_EXAMPLE, "event_type": name, **example},
-            keeps=tuple(dict.fromkeys((*ALWAYS_KEPT, *named, *told, *keeps))),
+            keeps=tuple(dict.fromkeys((*ALWAYS_KEPT, *named, *recorded, *keeps))),
             is_work=is_work,
             is_feed=is_feed,
             opens=opens,
@@ -314,7 +314,7 @@ def one_of(choices: list[str]) -> str:
 
 
 class Lifetime(NamedTuple):
-    """How the events of a trace tell of the entities of one kind."""
+    """Which events and which field belong to the entities of one kind."""
 
     entity: Entity
     field: str
@@ -328,7 +328,7 @@ class Lifetime(NamedTuple):
 
 
 def lifetime_of(entity: Entity, events: Mapping[str, EventType]) -> Lifetime:
-    """The declarations of one kind of entity, put together."""
+    """The lifetime of one kind of entity, from the declarations of the events."""
     (opener,) = (event for event in events.values() if event.opens is entity)
     (closer,) = (event for event in events.values() if event.closes is entity)
     field = next(name for name, known in opener.fields.items() if known.names is entity)

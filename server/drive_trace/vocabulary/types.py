@@ -30,7 +30,7 @@ class Entity(StrEnum):
 
 
 class Reference(StrEnum):
-    """What of the world outside the trace a field's value can refer to."""
+    """What a field's value can refer to outside of the trace."""
 
     TICKET = "ticket"
     PULL_REQUEST = "pull request"
@@ -129,7 +129,7 @@ class Refers:
 class Written:
     """The field's string is written like this by convention.
 
-    Said of an id where it is introduced: what refers to it can only repeat it.
+    An id has this where it is introduced: what refers to it can only repeat it.
     """
 
     form: Form

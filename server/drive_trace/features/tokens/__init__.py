@@ -1,9 +1,9 @@
 """``textDocument/semanticTokens/full``, ``textDocument/semanticTokens/full/delta`` and
 ``textDocument/semanticTokens/range``: what each key and value of a trace is, for colours.
 
-Whole answers have millions of numbers, so that they are made as JSON text, line by line. Of the
-last answer only the lines and how many tokens each has are kept: what has changed since is found
-by comparing lines, and only these are looked at again.
+Whole answers have millions of numbers, so they are made as JSON text, line by line. The state of
+an answer is its lines and how many tokens each has. The next answer compares lines by identity, and
+reads only the changed ones.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from drive_trace.trace.line import Line
 __all__ = ["LEGEND", "TokenLook", "TokenState", "changed_tokens", "tokens", "tokens_in"]
 
 _NUMBERS = 5
-"""An answer has so many numbers for each token."""
+"""How many numbers an answer has for each token."""
 _ids = count(1)
 _STEP = 4096
-"""So many lines are compared at once."""
+"""How many lines are compared at once."""
 
 
 class TokenLook(NamedTuple):
-    """How a client is shown tokens."""
+    """What a client knows of tokens, and how it counts."""
 
     encoding: PositionEncoding
     types: frozenset[str] = frozenset(LEGEND.token_types)
@@ -44,7 +44,7 @@ class TokenLook(NamedTuple):
 
 
 class TokenState(NamedTuple):
-    """What an answer was about, kept to say later what has changed since."""
+    """What a later answer needs to find what has changed since this one."""
 
     result_id: str
     look: TokenLook
@@ -67,7 +67,7 @@ class _Run(NamedTuple):
 
 
 def tokens(analysis: Analysis, look: TokenLook) -> tuple[dict[str, object], TokenState]:
-    """All tokens, and what is to be kept of the answer."""
+    """All tokens, and the state of the answer."""
     document = analysis.document
     run = _paint(document, look, 0, len(document.lines))
     result_id = _new_id()
@@ -85,7 +85,7 @@ def tokens_in(analysis: Analysis, where: types.Range, look: TokenLook) -> dict[s
 def changed_tokens(
     analysis: Analysis, look: TokenLook, before: TokenState | None, result_id: str
 ) -> tuple[dict[str, object], TokenState]:
-    """What has changed since an answer; all tokens where that is not known any more."""
+    """What has changed since an answer; all tokens if its state is not known any more."""
     document = analysis.document
     if (
         before is None
