@@ -33,14 +33,14 @@ FOLDER = Path("/home/work")
     ],
 )
 def test_what_a_pattern_means(pattern: str, means: str, not_: str) -> None:
-    more = MoreFiles([pattern])
+    more = MoreFiles((pattern,))
     assert [each for each in means.split() if not more.hold(FOLDER / each, FOLDER)] == []
     assert [each for each in not_.split() if more.hold(FOLDER / each, FOLDER)] == []
     assert all(more.may_name(Path(each).name) for each in means.split())
 
 
 def test_no_pattern_costs_much() -> None:
-    many = MoreFiles(["{a,b}" * 40, "{" * 5000, "**/" * 100 + "{x,y}"])
+    many = MoreFiles(("{a,b}" * 40, "{" * 5000, "**/" * 100 + "{x,y}"))
     assert not many.hold(FOLDER / ("a/" * 100 + "b"), FOLDER)
 
 
@@ -48,5 +48,5 @@ def test_a_search_finds_them_beside_the_others(tmp_path: Path) -> None:
     for name in ("trace.jsonl", "logs/a.log", "logs/b.txt", "node_modules/c.log"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
-    found = list(find_traces([str(tmp_path)], MoreFiles(["**/*.log"])))
+    found = list(find_traces([str(tmp_path)], MoreFiles(("**/*.log",))))
     assert found == [str(tmp_path / "trace.jsonl"), str(tmp_path / "logs" / "a.log")]

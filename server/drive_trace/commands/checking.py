@@ -1,4 +1,4 @@
-"""What ``check`` does with traces: findings out, fixes and baselines written."""
+"""The work of ``check``: it finds, fixes, and writes baselines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
@@ -44,7 +43,7 @@ from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 
 
 class Checking:
-    """Checks traces one after another, and keeps what is to be said at the end."""
+    """Checks traces one after another, and collects what the end of the output says."""
 
     def __init__(self, projects: Projects | None, repairs: Repairs | None) -> None:
         """Without ``projects`` the rules run as they are by default."""
@@ -58,7 +57,7 @@ class Checking:
         self.worst: Severity | None = None
         """The worst severity of the findings so far."""
         self.failed = False
-        """Whether something could not be used or written."""
+        """Whether a configuration, baseline or trace could not be used or written."""
 
     def reports(self, traces: Reading) -> Iterator[Reported]:
         """The findings of the traces, then those between them, then what could not be read."""
@@ -109,7 +108,7 @@ class Checking:
         return report
 
     def notify(self, problems: Iterable[Problem]) -> None:
-        """Say once what cannot be used or written."""
+        """Report once what cannot be used or written."""
         self.failed = True
         for problem in problems:
             if problem not in self._notified:
@@ -118,29 +117,21 @@ class Checking:
 
 
 def _not_checked(path: str, project: Project) -> Unread:
-    """A trace that nobody knows how to check: left out, it would seem to have no findings."""
+    """A trace without usable settings. Left out, it would seem to have no findings."""
     first = project.problems[0]
     what = "baseline" if first.file == project.baseline_path else "configuration"
     return Unread(path, f"its {what} cannot be used: {first.problem.message}")
 
 
-class WrittenBaselines(NamedTuple):
-    """What came of it."""
-
-    notes: list[str]
-    """What to say of the baselines."""
-    left: list[Reported]
-    """What is not known after all: it belongs to no line, or its baseline cannot be written."""
-
-
-def write_baselines(run: Checking, reports: Iterable[Reported]) -> WrittenBaselines:
-    """Make known what is reported, project by project."""
+def write_baselines(run: Checking, reports: Iterable[Reported]) -> tuple[list[str], list[Reported]]:
+    """Write all findings into the baselines of their projects. Returns notes on the baselines, and
+    the findings that are in none: they belong to no line, or their baseline cannot be written.
+    """
     every = list(reports)
-    found: dict[str, list[_Reported]] = {}
+    found: dict[str, list[Reported]] = {}
     for report in every:
-        path, line = report.location[:2]
         if report.text is not None:
-            found.setdefault(path, []).append(_Reported(report.rule.code, report.text, line))
+            found.setdefault(report.location.path, []).append(report)
     projects: dict[Path, tuple[Project, list[str]]] = {}
     for path, project in run.checked.items():
         assert project is not None
@@ -160,30 +151,24 @@ def write_baselines(run: Checking, reports: Iterable[Reported]) -> WrittenBaseli
             f"to {shown_path(project.baseline_path)}"
         )
     left = [each for each in every if each.text is None or each.location.path in unknown]
-    return WrittenBaselines(notes, left)
+    return notes, left
 
 
-class _Reported(NamedTuple):
-    """What is known of a finding."""
-
-    code: str
-    text: str
-    line: int
-
-
-def _known(found: Iterable[_Reported]) -> Known:
+def _known(found: Iterable[Reported]) -> Known:
     by_code: dict[str, Counter[str]] = {}
-    for code, text, _ in dict.fromkeys(found):  # several findings of one line count once
+    # Several findings of one rule on one line count once.
+    lines = dict.fromkeys((each.rule.code, each.text or "", each.location.line) for each in found)
+    for code, text, _ in lines:
         by_code.setdefault(code, Counter())[fingerprint(code, text)] += 1
     return by_code
 
 
 _RUNNERS = ("CI", "GITHUB_ACTIONS", "TF_BUILD")
-"""Variables of which a CI runner sets one."""
+"""A CI runner sets one of these variables."""
 
 
 class Repairs:
-    """Fixes traces, one after another, and counts."""
+    """Fixes traces, one after another, and counts the fixes."""
 
     def __init__(self, *, suggestions: bool, only_show: bool) -> None:
         self._suggestions = suggestions
@@ -193,9 +178,8 @@ class Repairs:
         self._withheld = 0
 
     def fix(self, trace: TraceFile, analysis: Analysis) -> Problem | None:
-        """Fix a trace where it stands; or say why it stays as it was, whatever ``analysis`` is now.
-
-        The fixed text of standard input goes to standard output, and so does a diff.
+        """Fix a trace in its file, or return why the file stays as it was; ``analysis`` is fixed
+        either way. The fixed text of standard input goes to standard output, and so does a diff.
         """
         before = list(analysis.document.lines)
         fixed = fix_all(analysis, suggestions=self._suggestions)
@@ -234,8 +218,8 @@ def _as_recorded(texts: Iterable[str]) -> str:
 
 
 def _show(diff: Iterable[str]) -> None:
-    """Print a diff: to the last byte, so that it can be applied; but for a terminal, and for the
-    log of a CI runner, without what these obey.
+    """Print a diff. It is exact, so that it can be applied; but for a terminal, and for the log of
+    a CI runner, what these would obey is replaced.
     """
     if not (sys.stdout.isatty() or _is_log()):
         _write_exactly(diff)
@@ -247,9 +231,7 @@ def _show(diff: Iterable[str]) -> None:
 
 
 def _is_log() -> bool:
-    """Whether a runner may read standard output, line by line: it does not read what goes into a
-    file.
-    """
+    """Whether a CI runner may read standard output line by line. It reads no file."""
     if not any(map(os.environ.get, _RUNNERS)):
         return False
     try:
@@ -278,7 +260,7 @@ _EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.entity is SharedE
 
 
 class Across:
-    """Keeps of each trace what the rules across files look at, and runs them at the end."""
+    """Collects what the rules across files look at, and runs them at the end."""
 
     def __init__(self) -> None:
         self._grades: dict[str, list[GradeInFile]] = {}
@@ -302,8 +284,8 @@ class Across:
         self._compare(analysis, path)
 
     def _compare(self, analysis: Analysis, path: str) -> None:
-        """Look for its events in the traces before it, while its lines are at hand."""
-        self._overlaps.keep()  # not before another trace comes: a single one costs nothing
+        """Look for its events in the traces before it, while its lines are in memory."""
+        self._overlaps.keep()  # only now, so that a single trace costs nothing
         overlap = self._overlaps.add(
             LiveEvents(lambda: analysis.index.event_ids, analysis.line_number)
         )
@@ -325,7 +307,7 @@ class Across:
         self._paths.append(path)
 
     def reports(self) -> Iterator[tuple[Reported, bool]]:
-        """What the rules find, each with whether a baseline hides it."""
+        """The findings across files, each with whether a baseline hides it."""
         for grades in self._grades.values():
             if len(grades) > 1:
                 subject = RunInFiles(tuple(grades))
@@ -364,5 +346,5 @@ def _location(finding: Finding | Related, grades: Sequence[GradeInFile]) -> Loca
 
 
 def _message(finding: Finding | Related) -> str:
-    """A message across files names lines of other files itself, with their files."""
+    """The message of a finding across files, which names the files of the lines in it."""
     return "".join(str(part) for part in finding.message)

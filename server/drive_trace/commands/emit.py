@@ -8,7 +8,7 @@ from drive_trace.authoring.drafts import draft_event, may_erase
 from drive_trace.commands import writing
 from drive_trace.commands.completion import complete_events
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import done, is_text, read_text, target_options
+from drive_trace.commands.writing import done, is_text, read_text
 from drive_trace.storage.files import STDIN
 from drive_trace.storage.recording import append_event, preview_event
 
@@ -17,7 +17,8 @@ _MOST = 16 << 20
 
 
 @click.command(short_help="Append one event to a trace.")
-@target_options
+@writing.trace_option
+@writing.run_option
 @click.option(
     "--event",
     metavar="TYPE",

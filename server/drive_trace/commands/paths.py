@@ -1,9 +1,8 @@
-"""What commands that read traces share: the PATH argument and telling what cannot be read."""
+"""What commands that read traces share: the PATH argument, and reports of what is not read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -13,33 +12,25 @@ from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import Problem, TraceFile, read_trace
 from drive_trace.storage.finding import LeftOut, find_traces, omitted
 
-Command = TypeVar("Command", bound=Callable[..., object])
-
-
-def paths_argument(command: Command) -> Command:
-    """``[PATH]…``: files, folders to search, or ``-`` for standard input."""
-    return click.argument("paths", metavar="[PATH]...", nargs=-1, shell_complete=complete_files)(
-        command
-    )
-
-
-def no_ignore_option(command: Command) -> Command:
-    """``--no-ignore``: leave nothing out."""
-    return click.option(
-        "--no-ignore",
-        is_flag=True,
-        help="Search hidden folders, libraries and what git ignores, too.",
-    )(command)
+paths_argument = click.argument(
+    "paths", metavar="[PATH]...", nargs=-1, shell_complete=complete_files
+)
+"""Files, folders to search, or ``-`` for standard input."""
+no_ignore_option = click.option(
+    "--no-ignore",
+    is_flag=True,
+    help="Search hidden folders, libraries and what git ignores, too.",
+)
 
 
 class Reading:
-    """Reads the traces that paths mean, one after another, and tells of what it cannot read."""
+    """Reads the traces that paths mean, one after another, and reports what it cannot read."""
 
     def __init__(self, paths: Sequence[str], *, no_ignore: bool = False) -> None:
         self.unread: list[Unread] = []
         """What could not be read so far."""
         self.left_out: list[LeftOut] = []
-        """What the search of folders came upon, and did not read."""
+        """What the search of folders found and did not read."""
         self._paths = paths or (".",)
         self._no_ignore = no_ignore
 
@@ -58,6 +49,6 @@ class Reading:
                 yield trace
 
     def notes(self) -> list[str]:
-        """What a person must know of the search."""
+        """What a person must know about the search."""
         phrase = omitted(self.left_out).phrase
         return [phrase] if phrase else []

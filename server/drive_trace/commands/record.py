@@ -6,7 +6,6 @@ import click
 
 from drive_trace.commands import writing
 from drive_trace.commands.paths import paths_argument
-from drive_trace.commands.writing import new_run_option, target_options
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE, OneOfShape
 
 _SHAPE = EVENTS[GRADE].fields[CORRECTNESS_FIELDS[0]].shape
@@ -15,11 +14,12 @@ _OUTCOME = click.Choice(list(_SHAPE.meanings))
 
 
 @click.command(short_help="Grade a run, keeping what was graded before.")
-@target_options
+@writing.trace_option
+@writing.run_option
 @click.option("--mechanical", type=_OUTCOME, help="The mechanical gates: type check, tests, lint.")
 @click.option("--qa", type=_OUTCOME, help="The QA run.")
 @click.option("--intent", type=_OUTCOME, help="The judge's verdict: is it what was meant?")
-@new_run_option
+@writing.new_run_option
 @writing.only_this_file_option
 @paths_argument
 def record(  # noqa: PLR0913, PLR0917 - one for each option

@@ -9,7 +9,7 @@ from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.terminal import notify
 from drive_trace.commands.usage import total_usage
-from drive_trace.commands.writing import done, new_run_option, read_text, target_options
+from drive_trace.commands.writing import done, read_text
 from drive_trace.vocabulary import COST, TOKEN_FIELDS
 
 _MOST = 256 << 20
@@ -24,7 +24,8 @@ _COUNT = _Count(min=0)
 
 
 @click.command(short_help="Record what a run cost in tokens.")
-@target_options
+@writing.trace_option
+@writing.run_option
 @click.option("--input-tokens", metavar="N", type=_COUNT, help="Tokens read by the models.")
 @click.option("--output-tokens", metavar="N", type=_COUNT, help="Tokens written by the models.")
 @click.option("--cache-read-tokens", metavar="N", type=_COUNT, help="Tokens read from the cache.")
@@ -35,7 +36,7 @@ _COUNT = _Count(min=0)
     shell_complete=complete_files,
     help="Sum up the usage objects of the agents' SDK in FILE; - is standard input.",
 )
-@new_run_option
+@writing.new_run_option
 @writing.only_this_file_option
 @paths_argument
 def tokens(  # noqa: PLR0913, PLR0917 - one for each option

@@ -5,7 +5,7 @@ print of the outcome.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn, TypeVar
 
 import click
@@ -21,7 +21,6 @@ from drive_trace.storage.recording import Merged, record_feed
 from drive_trace.storage.run_files import around, files_beside, may_be_missed
 from drive_trace.text.escaping import printable
 
-Command = TypeVar("Command", bound=Callable[..., object])
 Outcome = TypeVar("Outcome")
 
 EXIT_REFUSED = 1
@@ -54,34 +53,32 @@ def _is_file(ctx: click.Context, param: click.Parameter, value: str) -> str:
     return value
 
 
-def target_options(command: Command) -> Command:
-    """``--trace-file`` and ``--project-run-id``."""
-    run = click.option(
-        "--project-run-id",
-        metavar="ID",
-        required=True,
-        callback=is_text,
-        shell_complete=complete_runs,
-        help="The run that the event belongs to.",
-    )
-    trace = click.option(
-        "--trace-file",
-        metavar="FILE",
-        required=True,
-        callback=_is_file,
-        shell_complete=complete_files,
-        help="The trace to append to.",
-    )
-    return trace(run(command))
-
-
-def new_run_option(command: Command) -> Command:
-    """``--new-run``."""
-    return click.option(
-        "--new-run",
-        is_flag=True,
-        help="Take a run that the trace has no event of, and make the trace if it is not there.",
-    )(command)
+run_option = click.option(
+    "--project-run-id",
+    metavar="ID",
+    required=True,
+    callback=is_text,
+    shell_complete=complete_runs,
+    help="The run that the event belongs to.",
+)
+trace_option = click.option(
+    "--trace-file",
+    metavar="FILE",
+    required=True,
+    callback=_is_file,
+    shell_complete=complete_files,
+    help="The trace to append to.",
+)
+new_run_option = click.option(
+    "--new-run",
+    is_flag=True,
+    help="Take a run that the trace has no event of, and make the trace if it is not there.",
+)
+only_this_file_option = click.option(
+    "--only-this-file",
+    is_flag=True,
+    help="Keep what FILE alone says of the run, whatever its other files do.",
+)
 
 
 def read_text(source: str, most: int) -> str:
@@ -138,15 +135,6 @@ class Request(NamedTuple):
     """Whether other files of the run are left out."""
     paths: Sequence[str]
     """Where the run may have been recorded, beside the files of the repository."""
-
-
-def only_this_file_option(command: Command) -> Command:
-    """``--only-this-file``."""
-    return click.option(
-        "--only-this-file",
-        is_flag=True,
-        help="Keep what FILE alone says of the run, whatever its other files do.",
-    )(command)
 
 
 def record(request: Request) -> Merged:

@@ -1,20 +1,20 @@
 """Patterns of paths: those of ``.gitignore``, and editors' globs of further trace files.
 
 The library pathspec translates a pattern of ``.gitignore`` to a regular expression. This module
-turns it into one that means a path itself, and not what lies below it, as git looks at one folder
-after another. No pattern can make it slow: patterns come with traces that others wrote.
+makes that match the path itself and nothing below it, as git looks at one folder after another. No
+pattern can make it slow: patterns come with traces that others wrote.
 
-Editors' globs are different: they mean whole paths of files, have ``{a,b}``, and know no ``!``.
+Editors' globs are different: they match whole paths of files, have ``{a,b}``, and no ``!``.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,8 +25,8 @@ _ENDS = {
     "(?P<ps_d>/)": r"/\Z",
     "/": r"/.",
 }
-"""How its expressions end, and what they end in to mean the path itself: with a ``/`` behind it,
-a path is a folder's.
+"""How pathspec's expressions end, and how they end to match the path itself. A path with a ``/`` at
+its end is a folder's.
 """
 _ESCAPED_OR_BRACKETS = re.compile(
     r"(?s)\\(?P<escaped>.)|\[(?P<negation>[!^]?)(?P<inside>\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]"
@@ -50,9 +50,9 @@ _NAMED = {
     "xdigit": "0-9A-Fa-f",
 }
 _MOST = 4000
-"""The most patterns of a file: each of them is made an expression, and held against each path."""
+"""The most patterns of a file: each is compiled, and matched with each path."""
 _FIRST_STAND_IN = 0xE000
-"""Characters for private use stand in for brackets; a byte is none of them."""
+"""Characters for private use stand in for brackets: no byte is one of them."""
 
 
 class _Pattern(NamedTuple):
@@ -70,7 +70,7 @@ class Patterns:
 
     @classmethod
     def of_file(cls, data: bytes) -> Patterns:
-        """Those of a ``.gitignore``. Raises ValueError where they are more than anybody writes."""
+        """The patterns of a ``.gitignore``. Raises ValueError where they are too many."""
         text = data.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
         lines = [line.removesuffix("\r") for line in text.split("\n")]
         if sum(bool(line) and not line.startswith("#") for line in lines) > _MOST:
@@ -78,8 +78,8 @@ class Patterns:
         return cls(lines)
 
     def decide(self, path: str) -> bool | None:
-        """Whether a path is ignored; None where no pattern means it. With ``/`` between its steps,
-        and behind it if it is a folder's; as :func:`as_bytes` gives it.
+        """Whether a path is ignored; None if no pattern matches it. The path has ``/`` between its
+        steps, and at its end if it is a folder's; it comes from :func:`as_bytes`.
         """
         for pattern in reversed(self._patterns):
             if pattern.expression.search(path):
@@ -87,7 +87,7 @@ class Patterns:
         return None
 
     def hold(self, path: str) -> bool:
-        """Whether a path of a file, or a folder above it, is meant."""
+        """Whether a pattern matches a file, or a folder above it."""
         steps = as_bytes(path).split("/")
         above = ("/".join(steps[:count]) + "/" for count in range(1, len(steps)))
         return any(self.decide(each) for each in (*above, "/".join(steps)))
@@ -95,17 +95,17 @@ class Patterns:
 
 @cache
 def patterns_of(lines: tuple[str, ...]) -> Patterns:
-    """Patterns that somebody has written in text, made once."""
+    """The patterns of some lines of text, compiled once."""
     return Patterns(as_bytes(each) for each in lines)
 
 
 def is_pattern(line: str) -> bool:
-    """Whether a line can mean anything."""
+    """Whether a line is a pattern that can match anything."""
     return _pattern(as_bytes(line)) is not None
 
 
 def as_bytes(path: str) -> str:
-    """A path's bytes, each as a character: git's ``?`` is a byte."""
+    """A path with each byte as a character, as git's ``?`` matches one byte."""
     return os.fsencode(path).decode("latin-1")
 
 
@@ -138,11 +138,7 @@ def _pattern(line: str) -> _Pattern | None:
         for number, bracket in enumerate(brackets):
             whole = whole.replace(chr(_FIRST_STAND_IN + number), bracket)
         return _Pattern(re.compile(whole, re.DOTALL), ignores)
-    except (
-        ValueError,
-        re.error,
-        OverflowError,
-    ):  # as for git, it means nothing
+    except (ValueError, re.error, OverflowError):  # as for git, it matches nothing
         return None
 
 
@@ -153,7 +149,7 @@ def _without_trailing_spaces(line: str) -> str:
 
 
 def _bracket(negation: str, content: str) -> str:
-    """The expression of ``[…]``, which never means a ``/``."""
+    """The expression of ``[…]``, which never matches a ``/``."""
     parts = []
     for each in _IN_BRACKETS.finditer(content):
         if each["named"] is not None:
@@ -172,7 +168,7 @@ def _bracket(negation: str, content: str) -> str:
 
 
 def _of_itself(expression: str, *, folders_only: bool) -> str:
-    """An expression that means no path below what it means."""
+    """The expression, but for paths below those that it matches."""
     if expression == ".":
         return r"/\Z" if folders_only else expression
     end, new = next(each for each in _ENDS.items() if expression.endswith(each[0]))
@@ -182,8 +178,8 @@ def _of_itself(expression: str, *, folders_only: bool) -> str:
 
 
 def _in_linear_time(expression: str) -> str:
-    """The same without trying again what was found: the first place that fits is as good as any
-    other for all but the last ``**`` of a pattern, and the last ``*`` of a name.
+    """The same expression without backtracking: for all but the last ``**`` of a pattern, and the
+    last ``*`` of a name, the first match is as good as any other.
     """
     first, *others = map(_with_atomic_stars, expression.split(_MANY_FOLDERS))
     if not others:
@@ -204,34 +200,31 @@ def _with_atomic_stars(expression: str) -> str:
 
 _ANY_FOLDERS = "**"
 _MOST_ALTERNATIVES = 64
-"""So many patterns at the most come of one with alternatives."""
+"""The most patterns that one with alternatives stands for."""
+_ALTERNATIVES = re.compile(r"\{([^{}]*)\}")
 
 
+@dataclass(frozen=True)
 class MoreFiles:
     """Some patterns: ``*`` and ``?`` stay within a step of a path, ``**`` stands for any number
-    of steps, ``{a,b}`` for one of them, ``[a-z]`` for a character. A pattern is one of a path
-    from a folder on, or of a whole path.
+    of steps, ``{a,b}`` for one of them, ``[a-z]`` for a character. A pattern matches a path from a
+    folder on, or a whole path.
     """
 
-    def __init__(self, patterns: Sequence[str] = ()) -> None:
-        self.patterns = tuple(patterns)
-        plain = [each for pattern in patterns for each in _alternatives(pattern)]
-        self._wanted = [
-            [part for part in each.split("/") if part not in ("", ".")] for each in plain
-        ]
+    patterns: tuple[str, ...] = ()
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MoreFiles) and self.patterns == other.patterns
-
-    def __hash__(self) -> int:
-        return hash(self.patterns)
+    @cached_property
+    def _wanted(self) -> list[list[str]]:
+        """The steps of each pattern without alternatives."""
+        plain = [each for pattern in self.patterns for each in _alternatives(pattern)]
+        return [[step for step in each.split("/") if step not in ("", ".")] for each in plain]
 
     def may_name(self, name: str) -> bool:
-        """Whether a file of that name may be meant, in whatever folder; quickly told."""
+        """Whether a file of that name may match, in whatever folder. This is fast."""
         return any(fnmatchcase(name, each[-1]) for each in self._wanted if each)
 
     def hold(self, path: Path, folder: Path) -> bool:
-        """Whether a path inside a folder is meant."""
+        """Whether a path inside a folder matches."""
         if not self._wanted:
             return False
         inner, whole = path.relative_to(folder).parts, path.parts[1:]
@@ -239,67 +232,39 @@ class MoreFiles:
 
 
 def _match(wanted: Sequence[str], names: Sequence[str]) -> bool:
-    return any(len(wanted) in states for states in deque(_states_of(wanted, names), maxlen=1))
-
-
-def _states_of(wanted: Sequence[str], names: Iterable[str]) -> Iterator[set[int]]:
-    """After each name of a path: how many names of a glob may be matched by those so far. All at
-    once, so that no glob takes longer than its length times the path's.
+    """Whether a pattern matches a path. Keeps all numbers of steps that the names so far may have
+    matched, so that no pattern takes longer than its length times the path's.
     """
     states = _with_skipped({0}, wanted)
     for name in names:
-        states = _with_skipped(
-            {
-                state + (wanted[state] != _ANY_FOLDERS)
-                for state in states
-                if state < len(wanted)
-                and (wanted[state] == _ANY_FOLDERS or fnmatchcase(name, wanted[state]))
-            },
-            wanted,
-        )
-        yield states
+        reached = {
+            state + (wanted[state] != _ANY_FOLDERS)
+            for state in states
+            if state < len(wanted)
+            and (wanted[state] == _ANY_FOLDERS or fnmatchcase(name, wanted[state]))
+        }
+        states = _with_skipped(reached, wanted)
+    return len(wanted) in states
 
 
 def _with_skipped(states: set[int], wanted: Sequence[str]) -> set[int]:
-    """With the states that are reached as ``**`` may match no folder at all."""
-    reached = set(states)
-    for state in range(len(wanted)):
-        if state in reached and wanted[state] == _ANY_FOLDERS:
-            reached.add(state + 1)
-    return reached
+    """With the states that follow where a ``**`` matches no folder at all."""
+    for state, step in enumerate(wanted):
+        if state in states and step == _ANY_FOLDERS:
+            states.add(state + 1)
+    return states
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """The patterns that one with ``{a,b}`` stands for."""
+    """The patterns that one with ``{a,b}`` stands for, the innermost braces first."""
     done: list[str] = []
     left = [pattern]
     while left and len(done) + len(left) <= _MOST_ALTERNATIVES:
         each = left.pop(0)
-        opened, closed = _braces(each)
-        if closed < 0:
+        braces = _ALTERNATIVES.search(each)
+        if braces is None:
             done.append(each)
-            continue
-        before, after = each[:opened], each[closed + 1 :]
-        left += [f"{before}{one}{after}" for one in _split(each[opened + 1 : closed])]
-    return (done + left)[:_MOST_ALTERNATIVES]
-
-
-def _braces(pattern: str) -> tuple[int, int]:
-    """Where the first braces open and close; -1 for the latter where none do."""
-    opened, depth = pattern.find("{"), 0
-    for at in range(max(opened, 0), len(pattern)):
-        depth += (pattern[at] == "{") - (pattern[at] == "}")
-        if depth == 0:
-            return opened, at if opened >= 0 else -1
-    return opened, -1
-
-
-def _split(inside: str) -> Iterator[str]:
-    """The alternatives between braces; those of braces within stay together."""
-    depth = start = 0
-    for at, each in enumerate(inside):
-        depth += (each == "{") - (each == "}")
-        if each == "," and depth == 0:
-            yield inside[start:at]
-            start = at + 1
-    yield inside[start:]
+        else:
+            before, after = each[: braces.start()], each[braces.end() :]
+            left += [f"{before}{one}{after}" for one in braces[1].split(",")]
+    return list(dict.fromkeys(done + left))[:_MOST_ALTERNATIVES]
