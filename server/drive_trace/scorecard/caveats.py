@@ -7,9 +7,11 @@ A caveat is computed once, with the run's score, and shown wherever the verdict 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, StrEnum
 from typing import NamedTuple
+
+from drive_trace.scorecard.uncounted import MOST
 
 
 class CaveatCode(StrEnum):
@@ -123,15 +125,20 @@ class Caveat(NamedTuple):
         return f"{phrases} {' and '.join(map(name, self.others))}" if self.others else phrases
 
 
-def make_caveat(
+def make_caveat(  # noqa: PLR0913 - the parts of a caveat
     code: CaveatCode,
     short: str,
     message: str = "",
     *,
     holds: bool = False,
     lines: Sequence[LineRef] = (),
+    path: str = "",
+    others: Iterable[str] = (),
 ) -> Caveat:
-    """A caveat; ``holds`` where the condition holds under which its code qualifies."""
+    """A caveat; ``holds`` where the condition holds under which its code qualifies. It names the
+    first few of ``others``.
+    """
+    named = tuple(dict.fromkeys(others))[:MOST]
     when = TABLE[code][1]
     qualifies = when is Qualifies.ALWAYS or (when is not Qualifies.NEVER and holds)
-    return Caveat(code, short, message or short, qualifies, tuple(lines))
+    return Caveat(code, short, message or short, qualifies, tuple(lines), path, named)

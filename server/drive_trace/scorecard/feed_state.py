@@ -1,7 +1,7 @@
-"""What the files of a run say of one of its feeds, so that a writer can add to it.
+"""What the files of a run say of one of its feeds, for writers that add to it.
 
-Of a feed the last *valid* event counts, as a whole. What readers reject or do not know never
-counts, but somebody may have meant it to.
+The last *valid* event of a feed counts, as a whole. Lines that readers reject or do not know never
+count, but somebody may have meant them to.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class FeedState(NamedTuple):
 
     @property
     def rejected_since(self) -> tuple[Rejected, ...]:
-        """Those of the rejected lines that stand below the event that counts."""
+        """The rejected lines below the event that counts."""
         last = self.counted.line if self.counted is not None else 0
         return tuple(each for each in self.rejected if each.line > last)
 
@@ -107,18 +107,13 @@ class JoinedFeed(NamedTuple):
         counted = decider.state.counted if decider is not None else None
         found: list[Doubt] = []
         for path, state in self.files:
-            if decider is None or counted is None:
-                rejected, alike = state.rejected, state.lookalikes
-            else:
-                rejected = tuple(
-                    filter(partial(_is_after, counted, state, decider), state.rejected)
-                )
-                alike = tuple(filter(partial(_is_after, counted, state, decider), state.lookalikes))
+            rejected, alike = state.rejected, state.lookalikes
+            if decider is not None and counted is not None:
+                is_after = partial(_is_after, counted, state, decider)
+                rejected, alike = tuple(filter(is_after, rejected)), tuple(filter(is_after, alike))
                 found += _rival(path, state.counted, counted)
-            if rejected:
-                found.append(Doubt(path, rejected_phrase(rejected) or "", is_event=False))
-            if alike:
-                found.append(Doubt(path, lookalike_phrase(alike) or "", is_event=False))
+            phrases = (rejected_phrase(rejected), lookalike_phrase(alike))
+            found += [Doubt(path, phrase, is_event=False) for phrase in phrases if phrase]
         return found
 
 

@@ -1,9 +1,9 @@
-"""The caveats of a run: what there is to find, computed once with its score."""
+"""Finds the caveats of a run, once, with its score."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from drive_trace.scorecard.caveats import (
     Caveat,
@@ -23,7 +23,7 @@ from drive_trace.scorecard.order import (
     work_since,
 )
 from drive_trace.scorecard.summary import MOST_UNPLACED, Recorded, RunSummary, Unplaced
-from drive_trace.scorecard.uncounted import MOST, Rejected, lookalike_phrase, rejected_phrase
+from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.text.wording import listed, plural
 from drive_trace.vocabulary import COST, GRADE
 
@@ -86,8 +86,7 @@ def _of_unread(unread: Sequence[Unread]) -> Iterator[Caveat]:
     if len(unread) == 1:
         ((path, reason),) = unread
         what = f"not read ({reason}), and may say something else about this run"
-        caveat = make_caveat(CaveatCode.UNREAD_INPUT, "1 input not read", what)
-        yield caveat._replace(path=path)
+        yield make_caveat(CaveatCode.UNREAD_INPUT, "1 input not read", what, path=path)
     elif unread:
         what = f"{len(unread):,} inputs not read"
         message = f"{what}, which may say something else about this run"
@@ -124,8 +123,9 @@ def _of_stale(
     if elsewhere:
         which = f"{elsewhere:,} of them" if own else "all of them"
         message = f"{message}; {which} in"
-    caveat = make_caveat(CaveatCode.STALE, short, message, lines=lines + others * bool(elsewhere))
-    yield caveat._replace(others=_named(each.path for each in others) if elsewhere else ())
+    others = others if elsewhere else []
+    named = [each.path for each in others]
+    yield make_caveat(CaveatCode.STALE, short, message, lines=lines + others, others=named)
 
 
 def _of_contradicting(
@@ -217,8 +217,8 @@ def _of_unplaced(
             short = f"{plural(len(found), 'correctness line')} {what}, which may be of this run"
             lines = [LineRef(each.path, each.line) for each in found[:MOST_UNPLACED]]
             message = f"{short}: not counted, as in line {lines[0].line} of"
-            caveat = make_caveat(code, short, message, holds=True, lines=lines)
-            yield caveat._replace(others=(lines[0].path,))
+            path = lines[0].path
+            yield make_caveat(code, short, message, holds=True, lines=lines, others=(path,))
 
 
 def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterator[Caveat]:
@@ -239,10 +239,7 @@ def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterat
         short,
         f"{short}: {plural(count, 'event')} {stand} once, as in",
         lines=[LineRef(part.path, copies[0].here.line) for part, copies in copied],
-    )._replace(
-        others=_named(
-            each.path for part, copies in copied for each in (parts[copies[0].file], part)
-        )
+        others=[each.path for part, copies in copied for each in (parts[copies[0].file], part)],
     )
 
 
@@ -255,13 +252,11 @@ def _of_conflicts(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Ite
     if not pairs:
         return
     short = f"{plural(len(pairs), 'event')} with the id of another"
+    lines = list(dict.fromkeys(place for pair in pairs for place in reversed(pair)))
     yield make_caveat(
         CaveatCode.CONFLICTING_EVENT_ID,
         short,
         f"{short} in another file, and both count, as in",
-        lines=list(dict.fromkeys(place for pair in pairs for place in reversed(pair))),
-    )._replace(others=_named(place.path for pair in pairs for place in reversed(pair)))
-
-
-def _named(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(paths))[:MOST]
+        lines=lines,
+        others=[each.path for each in lines],
+    )

@@ -1,4 +1,4 @@
-"""What of a run stands after the grade that decides, or may."""
+"""Which lines of a run stand after the grade that decides, or may."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from drive_trace.trace.times import is_later, sortable
 from drive_trace.vocabulary import GRADE
 
 IsAfter: TypeAlias = Callable[[Rejected | UnknownEvent | Noted], bool]
-"""Tells of a line of a part whether it stands after the grade that decides, or may."""
+"""Whether a line of a part stands after the grade that decides, or may."""
 
 
 def may_be_after(

@@ -116,12 +116,9 @@ def run_page(run: RunScore, verdict: str | None = None) -> str:
     lines += ["", "## Where it stands", ""]
     for part in run.parts:
         where = f"{code(part.path)}, " if part.path else ""
-        lines.append(f"- {where}from line {part.first_line} on: {_events(part.event_count)}")
+        events = plural(part.event_count, "valid event")
+        lines.append(f"- {where}from line {part.first_line} on: {events}")
     return "\n".join([*lines, ""])
-
-
-def _events(count: int) -> str:
-    return f"{plural(count, 'valid event')}"
 
 
 def hidden_because(run: RunScore) -> str:
@@ -165,7 +162,7 @@ def markdown(card: ScoreCard, level: int = 1, most: int | None = None) -> str:
 
 
 def not_read_markdown(card: ScoreCard) -> list[str]:
-    """The same as a paragraph and a list."""
+    """What could not be read, as a paragraph and a list."""
     phrases, *named = [*not_read(card, code)] or [""]
     return [f"⚠ **{phrases}**", "", *(f"- {each}" for each in named), ""] if phrases else []
 
@@ -231,7 +228,7 @@ def not_read(card: ScoreCard, name: Callable[[str], str], most: int = 10) -> Ite
 
 
 def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
-    """What is to be said of all runs together; ``name`` writes untrusted text."""
+    """All runs together, in sentences; ``name`` writes untrusted text."""
     lines = [f"{card.headline}."]
     efficiency = card.efficiency
     if card.runs and efficiency is None:
@@ -250,7 +247,7 @@ def left_out(card: ScoreCard) -> Iterator[str]:
 
 
 def unowned(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:
-    """What was dropped of no run that is known, file by file."""
+    """The uncounted lines of no known run, file by file."""
     for trace in card.traces:
         rejected = rejected_phrase(trace.orphans)
         if rejected:

@@ -1,4 +1,4 @@
-"""A trace that is read for its score alone, which is fast: nobody looks for findings."""
+"""A trace that is read only for its score. That is fast, as no rule runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ScoredTrace:
         return finish(summarize(self.index, self.number, self.path, alone=alone))
 
     def feed_state(self, feed: EventType, run_id: str) -> FeedState:
-        """What it says of a run's feed."""
+        """What the trace says of a run's feed."""
         return feed_state(self.index, self.number, feed, run_id)
 
     def append(self, record: str) -> None:

@@ -1,4 +1,4 @@
-"""What the scorecard needs to know of a run in one trace, without the trace."""
+"""Reduces a trace to what the scorecard needs to know of its runs."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def without_events(
 
 
 def as_it_is(part: RunSummary) -> RunSummary:
-    """A run's part that stays as it is, whatever becomes of the trace."""
+    """A copy of a run's part that no edit of the trace changes."""
     return part._replace(
         starts=dict(part.starts),
         ends=dict(part.ends),
@@ -143,7 +143,7 @@ def as_it_is(part: RunSummary) -> RunSummary:
 
 
 def without_copies(part: RunSummary, copies: Sequence[Noted]) -> RunSummary:
-    """A part whose sums are not over some of its events, as an earlier part has them."""
+    """A part whose sums leave out events that an earlier part has."""
     starts, ends, rounds = map(Counter, (part.starts, part.ends, part.rounds_per_dispatch))
     sums = {"dispatch-start": starts, "dispatch-end": ends, "round-start": rounds}
     claimed = 0
@@ -184,7 +184,7 @@ class TraceSummary(NamedTuple):
 
 
 def without_text(trace: TraceSummary) -> TraceSummary:
-    """A summary that needs nothing of the trace any more, not even what it could be asked for."""
+    """A summary that no longer holds on to the text of the trace."""
     return trace._replace(runs=tuple(map(as_it_is, trace.runs)))
 
 
