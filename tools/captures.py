@@ -144,9 +144,9 @@ def known(fixture: str) -> list[str]:
     analysis = Analysis(wanted.text)
     assert wanted.cursor is not None
     (offer,) = known_offers(analysis, wanted.cursor, None)
-    told = fill_from_run(analysis, offer.data, STAMP)
-    assert not isinstance(told, CannotMake)
-    edits = edits_in(finish(as_edits(analysis.document, told, _UTF16)))
+    filled = fill_from_run(analysis, offer.data, STAMP)
+    assert not isinstance(filled, CannotMake)
+    edits = edits_in(finish(as_edits(analysis.document, filled, _UTF16)))
     after = apply_edits(wanted.text, edits, _UTF16).split("\n")[wanted.cursor.record]
     return [f"*{offer.title}*", "", *code(after)]
 
@@ -165,7 +165,7 @@ def added(fixture: str, title: str) -> list[str]:
 
 
 def found(fixture: str) -> list[str]:
-    """What is underlined, and what is said of it."""
+    """The marked tokens, each with its message."""
     wanted = read(fixture)
     rows = [
         (f"`{wanted.lines[each.record][slice(*each.span)]}`", each.code, each.message)
@@ -180,10 +180,10 @@ def measured(fixture: str, length: int) -> list[str]:
     analysis = Analysis(wanted.text)
     assert wanted.cursor is not None
     (offer,) = fill_offers(analysis, wanted.cursor, None, lambda _: True)
-    told = fill_from_file(analysis, offer.data, Contents(length, ""))
-    assert not isinstance(told, CannotMake)
+    filled = fill_from_file(analysis, offer.data, Contents(length, ""))
+    assert not isinstance(filled, CannotMake)
     after = apply_edits(
-        wanted.text, edits_in(finish(as_edits(analysis.document, told, _UTF16))), _UTF16
+        wanted.text, edits_in(finish(as_edits(analysis.document, filled, _UTF16))), _UTF16
     )
     return [f"*{offer.title}*", "", *code(shortened(after.split("\n")[wanted.cursor.record]))]
 
@@ -205,9 +205,9 @@ def joined(here: str, there: str) -> list[str]:
     parts = [Analysis(text).part_of(_RUN, name) for name, text in texts.items()]
     run = score_run([part for part in parts if part is not None])
     own = Analysis(read(here).text).score_run(_RUN)
-    said = JoinedRun(run, own, tuple(texts), "trace.jsonl")
-    card = [f"> {line}".rstrip() for line in _LINK.sub(r"\1", said.markdown).split("\n")]
-    return [*code(said.title), "", "and the hover of its id:", "", *card]
+    joined = JoinedRun(run, own, tuple(texts), "trace.jsonl")
+    card = [f"> {line}".rstrip() for line in _LINK.sub(r"\1", joined.markdown).split("\n")]
+    return [*code(joined.title), "", "and the hover of its id:", "", *card]
 
 
 def renamed(fixture: str, name: str) -> list[str]:

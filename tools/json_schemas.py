@@ -109,7 +109,7 @@ def rules_setting() -> dict[str, Any]:
 
 
 def rule_schema(rule: Rule[Any], severity: dict[str, Any]) -> dict[str, Any]:
-    """What may be said of a rule: how severe it is, or that and its options."""
+    """What a configuration may set of a rule: its severity, or that and its options."""
     types = {bool: "boolean", int: "integer", float: "number", str: "string"}
     options = {
         option.name: {

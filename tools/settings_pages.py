@@ -112,7 +112,7 @@ What an editor can set of the server. A change takes effect at once: what is sho
 _RULES = """
 ## `driveTrace.rules`
 
-{prose} [rules.md](rules.md) lists the rules, and each rule's page its options. A mistake is told in the server's log, and leaves the rule as it is.
+{prose} [rules.md](rules.md) lists the rules, and each rule's page its options. The server's log reports a mistake, and the rule stays as it is.
 
 ```json
 {{

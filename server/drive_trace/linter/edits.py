@@ -133,13 +133,13 @@ def capped(fix: Fix) -> Fix:
     if fix.level is not Level.IN_BULK:
         return fix
     lines = dict.fromkeys(edit.line for edit in fix.edits)
-    said = "".join(line.text for line in lines)
-    return fix._replace(level=Level.BY_HAND) if names_a_feed(said) else fix
+    text = "".join(line.text for line in lines)
+    return fix._replace(level=Level.BY_HAND) if names_a_feed(text) else fix
 
 
 def names_a_feed(text: str) -> bool:
     """Whether the name of a feed stands anywhere on a line, be it in escapes: of a broken line
-    it cannot be told for sure which event it was meant to be.
+    nobody knows for sure which event it was meant to be.
     """
     plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
     return any(event.name in plain for event in EVENTS.values() if event.is_feed)

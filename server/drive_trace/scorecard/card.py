@@ -344,7 +344,7 @@ def _run_json(run: RunScore) -> dict[str, object]:
 
 def _efficiency_json(efficiency: Efficiency) -> dict[str, object]:
     clock, rounds = efficiency.wall_clock, efficiency.rounds
-    told: dict[str, object] = {
+    figures: dict[str, object] = {
         "tokens": _numbers(efficiency.tokens),
         "wall_clock_ms": as_double(clock.ms),
         "wall_clock": {"counted": clock.counted, "of": clock.of, "by_the_clock": clock.clocked},
@@ -352,9 +352,9 @@ def _efficiency_json(efficiency: Efficiency) -> dict[str, object]:
         "rounds": {"counted": rounds.counted, "of": rounds.of},
     }
     if efficiency.token_runs is not None:
-        told["runs"] = efficiency.runs
-        told["token_runs"] = dict(efficiency.token_runs)
-    return told
+        figures["runs"] = efficiency.runs
+        figures["token_runs"] = dict(efficiency.token_runs)
+    return figures
 
 
 def _numbers(tokens: Tokens) -> dict[str, object]:

@@ -26,8 +26,8 @@ from drive_trace.trace.run_index import RunIndex
 from drive_trace.vocabulary import ALWAYS_KEPT
 
 MOST = 16
-"""What one line is the cause of is told on at most so many lines of each event: else mending it
-would change the findings of a whole trace.
+"""At most so many lines of each event get a finding that one line causes. Otherwise mending that
+line would change the findings of a whole trace.
 """
 RUN_FIELD = "project_run_id"
 

@@ -38,8 +38,8 @@ _CLOSED_BY = {of.closer: of for of in (_DISPATCH, _ROUND)}
 _MILLISECOND = timedelta(milliseconds=1)
 _LENGTH = len("2026-05-28T14:00:00.000Z")
 _FILED = EVENTS[_ROUND.closer].keeps.index("findings_filed")
-_SAID_OF_BRIEFS = (_DISPATCH.field, "brief_content_hash", "brief_disposition")
-_LIVES = (_DISPATCH.field, _ROUND.field)
+_BRIEF_FACTS = (_DISPATCH.field, "brief_content_hash", "brief_disposition")
+_IDS = (_DISPATCH.field, _ROUND.field)
 TOLERANCES = (
     Option(
         "tolerance-ms",
@@ -71,7 +71,7 @@ class Resumption(NamedTuple):
 class Duration(NamedTuple):
     """The way from a start to an end of a dispatch or round, which did not take what the end says.
 
-    Left out are those whose timestamps cannot be right: the end's is earlier, or one is none.
+    Left out are those whose timestamps cannot be right: the end is earlier, or one is no timestamp.
     """
 
     start: Line
@@ -324,13 +324,13 @@ def _briefs(trace: WholeTrace, key: tuple[str, str]) -> Iterator[Brief]:
 
 
 def _all_briefs(trace: WholeTrace) -> Iterator[tuple[str, object]]:
-    places = map(EVENTS[_BRIEF].keeps.index, _SAID_OF_BRIEFS)
-    said = itemgetter(*places)
+    places = map(EVENTS[_BRIEF].keeps.index, _BRIEF_FACTS)
+    pick = itemgetter(*places)
     for run in trace.index.runs.values():
         seen: dict[object, object] = {}
         begun: set[object] = set()
         for facts in map(facts_of, run.by_event.get(_BRIEF, ())):
-            dispatch, content, found = said(facts)
+            dispatch, content, found = pick(facts)
             content = content.lower()
             if dispatch not in begun:
                 begun.add(dispatch)
@@ -349,8 +349,8 @@ KINDS: Mapping[type[tuple[Any, ...]], EntityKind] = {
     Resumption: kind_of(
         (_DISPATCH.field, _RESUMES), _resumption_keys, _resumptions, _all_resumptions
     ),
-    Duration: kind_of(_LIVES, _duration_keys, _duration, _all_durations),
+    Duration: kind_of(_IDS, _duration_keys, _duration, _all_durations),
     Review: EntityKind((_ROUND.field,), _own(_ROUND.closer), _review, _all_reviews),
-    Misnumbered: kind_of(_LIVES, _number_keys, _misnumbered, _all_misnumbered),
+    Misnumbered: kind_of(_IDS, _number_keys, _misnumbered, _all_misnumbered),
     Brief: kind_of((_DISPATCH.field,), _brief_keys, _briefs, _all_briefs),
 }

@@ -1,8 +1,8 @@
-"""A spec or plan is authored before it is amended. An amendment without an authoring above it
-means that the authoring was not recorded, or that the path is written in another way: what the
-file has cost, and how long it took to become stable, cannot be told.
+"""A spec or plan is authored before it is amended. An amendment without an authoring above it means
+that the authoring was not recorded, or that the path is written in another way: what the file has
+cost, and how long it took to become stable, is unknown.
 
-A file may have been authored in another run of the trace. Nothing is said where a rejected or
+A file may have been authored in another run of the trace. The rule is silent where a rejected or
 unknown line of the run above names the path: the authoring may be there. Of one file, at most 16
 amendments are marked.
 

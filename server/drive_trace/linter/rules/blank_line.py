@@ -1,5 +1,5 @@
-"""A line of a trace holds one event, and this one holds nothing. Readers skip it; but whoever
-counts lines, or goes by a line's number, is off by one.
+"""A line of a trace holds one event, and this one holds nothing. Readers skip it, but a program
+that counts lines is off by one.
 
 The end of the file is no blank line: a newline ends the last event.
 

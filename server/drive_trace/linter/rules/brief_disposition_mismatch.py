@@ -79,7 +79,7 @@ EXAMPLES = (
         EVENT{{"event_type":"brief-issued","brief_disposition":"initial","brief_content_hash":"{_B}"}}
         """,
     ),
-    # Hashes that are none say nothing.
+    # Strings that are no hashes cannot be compared.
     Example(
         """
         EVENT{"event_type":"dispatch-start"}

@@ -2,7 +2,7 @@
 the event that wrote the file before. Where the two disagree, a change was not recorded, or one of
 the three numbers is wrong.
 
-Only events of one run are compared. Nothing is said where a rejected or unknown line of the run
+Only events of one run are compared. The rule is silent where a rejected or unknown line of the run
 that names the path stands between them.
 
 **Fix.** The difference, as a suggestion: a length may be what is wrong.

@@ -1,7 +1,7 @@
 """Before it is delegated, a dispatch is given a brief, and `brief-issued` records it. A dispatch
-that ended without one leaves open what it was asked to do, and is missing from the brief metrics.
+that ended without one leaves its task open, and is missing from the brief metrics.
 
-Nothing is said while a rejected or unknown line of the run names the dispatch: the brief may be
+The rule is silent while a rejected or unknown line of the run names the dispatch: the brief may be
 there.
 
 **Fix.** None is offered: the brief is not in the trace.

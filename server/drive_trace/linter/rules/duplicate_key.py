@@ -1,5 +1,5 @@
-"""A key stands twice in one object. The last one counts; the earlier value is dead, and whoever
-reads the line by eye may take it for the real one.
+"""A key stands twice in one object. The last one counts; the earlier value is dead, and a person
+may take it for the real one.
 
 **Fix.** The dead pair is deleted. That is safe where it says what the other one says; another value
 may be the one that was meant.

@@ -3,10 +3,10 @@ replace what was recorded before. A writer that knows only one component and lea
 null erases them, and a run that was graded becomes *not computable*.
 
 Judged is what holds in the end: the null is marked on the last `correctness-recorded` of the run,
-which decides, however many lines with the same null stand above it. Where a later event records
-the component again, nothing is said any more. Between files that are checked together the grade
-with the latest `ts` decides, and its nulls erase what another file has recorded; that is looked
-for by `drive-trace check`.
+which decides, however many lines with the same null stand above it. Where a later event records the
+component again, the rule is silent. Between files that are checked together the grade with the
+latest `ts` decides, and its nulls erase what another file has recorded; that is looked for by
+`drive-trace check`.
 
 **Fix.** The recorded component is carried over. It is a suggestion, because the erasure may be
 meant: a verdict can be withdrawn. To repair a trace without changing what was written, append a

@@ -1,6 +1,6 @@
-"""A brief's content hash is its sha256 in 64 hexadecimal digits, and nothing else. Readers take
-any string; but whether a brief was reissued or amended can only be told from real hashes, and
-`pending` or `inline` is the same for every brief.
+"""A brief's content hash is its sha256 in 64 hexadecimal digits, and nothing else. Readers take any
+string; but only real hashes show whether a brief was reissued or amended, and `pending` or `inline`
+is the same for every brief.
 
 **Fix.** Where the digits are there with something around them (`sha256:…`), the bare digits are
 suggested. Otherwise only the writer can work the hash out.

@@ -2,8 +2,8 @@
 string; but an id that was made up by hand (`d1`, `round-2`) is likely to be used twice, in this
 trace or in another one of the run, and then two things are taken for one.
 
-It is said where an id is introduced: on `event_id`, on the `dispatch_id` of a `dispatch-start`,
-and on the `round_id` of a `round-start`. Upper-case digits are fine, and so is any version.
+The rule looks where an id is introduced: at `event_id`, at the `dispatch_id` of a `dispatch-start`,
+and at the `round_id` of a `round-start`. Upper-case digits are fine, and so is any version.
 
 **Fix.** An event's id that is a UUID in another notation (braces, `urn:uuid:`, no hyphens) is
 suggested in the usual one. The id of a dispatch or a round has no fix, as other lines name it.

@@ -1,8 +1,8 @@
 """A retro's `is_mandatory_final` is true exactly when its `trigger_class` is `mandatory-final`.
-Where the two disagree, whoever asks whether the final retro was held gets two answers.
+Where the two disagree, nobody can tell whether the final retro was held.
 
-**Fix.** The value that goes with the trigger class is suggested, and for a retro that is said to
-be the final one, the trigger class that goes with it.
+**Fix.** The value that goes with the trigger class is suggested, and for a retro that claims to be
+the final one, the trigger class that goes with it.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
-"""A trace grows by whole lines. When the last line does not end with a newline, the next event
-that is appended lands on the same line, and readers drop both. Nothing is said while the last
-line is not JSON: somebody may still be writing it, and that it is broken is said already.
+"""A trace grows by whole lines. When the last line does not end with a newline, the next event that
+is appended lands on the same line, and readers drop both. The rule is silent while the last line is
+not JSON: somebody may still be writing it, and `invalid-json` reports it.
 
 **Fix.** A newline is added, which is safe.
 """

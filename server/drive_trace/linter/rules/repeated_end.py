@@ -1,8 +1,8 @@
 """A dispatch or round ends once. Ended again without a start between, one of the two ends is
 wrong: the last one counts, and their durations are added up.
 
-This speaks alone: a second end is neither an event after the end (`event-after-end`), nor is its
-duration compared with the timestamps.
+`event-after-end` does not report such a line as well, and nothing compares its duration with the
+timestamps.
 
 **Fix.** None is offered: only who wrote them knows which end is the right one.
 """

@@ -1,7 +1,7 @@
 """A slice delivers one pull request, and so it is completed once. Completed again, either an event
 was appended twice, or two slices share a slug: the assertion I1 of the method fails on it.
 
-This speaks alone: a second end is not called never started (`slice-never-started`) as well.
+`slice-never-started` does not report such a line as well.
 
 **Fix.** None is offered: either the line is a copy, or the other slice needs a slug of its own.
 """

@@ -3,7 +3,7 @@ or is another one that was given an id which was taken: its rounds, briefs and d
 counted together with the first one's. To go on with a dispatch, start a new one and name the old
 one as its `parent_dispatch_id`.
 
-This speaks alone: a second start after the end is not called `event-after-end` as well.
+`event-after-end` does not report such a line as well.
 
 **Fix.** None is offered: either the line is a copy, or the events after it need an id of their
 own.

@@ -2,8 +2,8 @@
 does not follow is a slip, or a round was not recorded: which round was the first decides the
 first-pass acceptance.
 
-Nothing is said where a rejected or unknown line of the dispatch stands between the two rounds, or
-where a round is started again (`repeated-start`).
+The rule is silent where a rejected or unknown line of the dispatch stands between the two rounds,
+or where a round is started again (`repeated-start`).
 
 **Fix.** The number that follows, as a suggestion: a round may be missing instead.
 """

@@ -1,8 +1,8 @@
 """A slice that is completed was started, and `slice-started` records it. Without it the slice has
 no wall-clock time. Most often the event was forgotten, or the slug is written in another way.
 
-The start counts wherever it stands in the run. Nothing is said while a rejected or unknown line of
-the run names the slice: the start may be there.
+The start counts wherever it stands in the run. The rule is silent while a rejected or unknown line
+of the run names the slice: the start may be there.
 
 **Fix.** The nearest slug of the slices that were started last, as a suggestion.
 """

@@ -22,7 +22,7 @@ def _check(subject: Neighbours) -> Iterable[Finding]:
     previous, line = subject
     before, after = previous.text_fact("ts"), line.text_fact("ts")
     if before not in Form.TIMESTAMP or after not in Form.TIMESTAMP:
-        return  # which is said already; that it goes back would be a guess
+        return  # malformed-timestamp reports it; that it goes back would be a guess
     passed = milliseconds_between(before, after)
     if passed is not None and passed < 0:
         message = (

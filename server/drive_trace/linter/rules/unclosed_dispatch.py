@@ -1,9 +1,9 @@
 """A dispatch that started should end, also when it failed or was given up (`result` says so). One
-without an end has no duration, and it looks as if it went on still. Nothing is said of the last
-dispatch of a run: it may be going on. Only a later `dispatch-start`, `slice-completed` or
-`project-closed` of the run shows that the run has moved on.
+without an end has no duration, and seems to be still going on. The rule ignores the last dispatch
+of a run: it may be going on. Only a later `dispatch-start`, `slice-completed` or `project-closed`
+of the run shows that the run has moved on.
 
-Nothing is said while a rejected or unknown line below names the dispatch: the end may be there.
+The rule is silent while a rejected or unknown line below names the dispatch: the end may be there.
 
 **Fix.** None is offered: when and how it ended is not in the trace.
 """

@@ -1,8 +1,8 @@
 """A round that started should end, whatever its verdict. One without an end has no verdict and no
-duration. Nothing is said of the last round of a dispatch: it may be going on. Only a later
+duration. The rule ignores the last round of a dispatch: it may be going on. Only a later
 `round-start` or the `dispatch-end` of its dispatch shows that the round is over.
 
-Nothing is said while a rejected or unknown line below names the round: the end may be there.
+The rule is silent while a rejected or unknown line below names the round: the end may be there.
 
 **Fix.** None is offered: what the round decided is not in the trace.
 """

@@ -1,8 +1,8 @@
 """Every event of a dispatch names it by the `dispatch_id` of its `dispatch-start`. An id that no
 `dispatch-start` of the run has is most often a slip, or the start was never recorded: what belongs
-to the dispatch is counted apart from it, and its duration cannot be told.
+to the dispatch is counted apart from it, and its duration is unknown.
 
-Ids are compared exactly, and count within their run. Nothing is said while a rejected or unknown
+Ids are compared exactly, and count within their run. The rule is silent while a rejected or unknown
 line of the run names the dispatch: the start may be there. Of one dispatch, at most 16 lines of
 each event are marked; what stands after its end is `event-after-end`.
 

@@ -1,6 +1,6 @@
-"""The event's type is none that the vocabulary knows. Readers keep such events apart: they
-are no error, but they count for nothing. A slip in the name of a real event therefore
-loses the event without a word.
+"""The vocabulary does not know the event's type. Readers keep such events apart: they are no error,
+but they count for nothing. A slip in the name of a real event therefore loses the event without a
+word.
 
 **Fix.** The event that was meant is suggested where hardly anything else can be: the name differs
 in case or separators, in a letter or two of a long word, or is a known slip (`project-complete` →

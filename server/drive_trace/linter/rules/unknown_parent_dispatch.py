@@ -2,8 +2,8 @@
 the trace has is most often a slip, and the chain of dispatches breaks there. The parent may belong
 to another run of the trace, and may stand below; but a dispatch cannot resume itself.
 
-Of the dispatches that name one parent, at most 16 are marked. Nothing is said while a rejected or
-unknown line of the run names the parent: its start may be there.
+Of the dispatches that name one parent, at most 16 are marked. The rule is silent while a rejected
+or unknown line of the run names the parent: its start may be there.
 
 **Fix.** The nearest id of the dispatches that were started last, as a suggestion.
 """

@@ -1,9 +1,9 @@
 """Every event of a round names it by the `round_id` of its `round-start`. An id that no
-`round-start` of the run has is most often a slip, or the start was never recorded: it cannot be
-told which round it was, nor whether a first round was accepted. The same holds where the id is that
-of a round of another dispatch: in the dispatch that the event names, no such round was started.
+`round-start` of the run has is most often a slip, or the start was never recorded: nobody knows
+which round it was, nor whether a first round was accepted. The same holds where the id is that of a
+round of another dispatch: in the dispatch that the event names, no such round was started.
 
-Ids are compared exactly, and count within their run. Nothing is said while a rejected or unknown
+Ids are compared exactly, and count within their run. The rule is silent while a rejected or unknown
 line of the run names the round: the start may be there. Of one round, at most 16 lines of each
 event are marked; what stands after its end is `event-after-end`.
 

@@ -1,4 +1,4 @@
-"""A field takes one of a few words, and this is none of them. Readers reject the event. On
+"""A field takes one of a few words, and this is another one. Readers reject the event. On
 `correctness-recorded` that means a verdict that nobody counts: `"qa":"passed"` records nothing.
 
 **Fix.** The word that was most likely meant is suggested: a known slip (`passed` → `pass`,

@@ -2,7 +2,7 @@
 say when these were. A duration that is shorter than the time between them can be right, when the
 clock was stopped while nobody worked; else it was estimated, or the end was written late.
 
-Nothing is said where the two differ by no more than `tolerance-ms`, or by no more than
+The rule is silent where the two differ by no more than `tolerance-ms`, or by no more than
 `tolerance-percent` of the measured time.
 
 **Fix.** The measured time, as a suggestion: there may have been idle time.

@@ -3,7 +3,7 @@ say when these were. A duration that is longer than the time between them cannot
 often it was estimated. Dispatch durations are the run's wall-clock where the project's own is not
 known.
 
-Nothing is said where the two differ by no more than `tolerance-ms`, or by no more than
+The rule is silent where the two differ by no more than `tolerance-ms`, or by no more than
 `tolerance-percent` of the measured time.
 
 **Fix.** The measured time, as a suggestion: a timestamp may be what is wrong.
