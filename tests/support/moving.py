@@ -10,14 +10,13 @@ from typing import Any
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.definition import definition, leading
 from drive_trace.features.document_link import document_links, find_links, paths_in
 from drive_trace.features.document_symbol import SymbolOptions, document_symbols
 from drive_trace.features.folding_range import FoldingOptions, folding_ranges
 from drive_trace.features.options import LinkOptions
 from drive_trace.features.outline import outline
 from drive_trace.features.positions import point_at, range_of
-from drive_trace.features.references import document_highlights, references
+from drive_trace.features.references import definition, document_highlights, leading, references
 from drive_trace.features.selection_range import selection_range
 from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding

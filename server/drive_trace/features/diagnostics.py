@@ -21,10 +21,6 @@ from drive_trace.trace.places import Place, resolve
 SOURCE = "drive-trace"
 _UNNECESSARY = 1
 _INFORMATION = 3
-_MOST_NUMBERS = 20_000
-"""Line numbers that are remembered, including those of lines that are gone."""
-_GAP = b"\0"
-"""Stands for a line's number in a template: JSON text never has this byte."""
 
 
 class DiagnosticOptions(NamedTuple):
@@ -43,7 +39,7 @@ class DiagnosticOptions(NamedTuple):
 
 
 class _Number(NamedTuple):
-    """The number of a line, as it stands in one gap of a template."""
+    """The number of a line, as a template leaves it open."""
 
     line: Line
     inner: int | None
@@ -52,13 +48,8 @@ class _Number(NamedTuple):
     """
 
 
-class _Template(NamedTuple):
-    """A diagnostic as JSON text, cut at the numbers of lines."""
-
-    parts: Sequence[bytes]
-    first: _Number
-    numbers: Sequence[_Number | None]
-    """All numbers, None where :attr:`first` stands again; empty where that is the only one."""
+_Template = tuple[bytes, Sequence[_Number]]
+"""A diagnostic as JSON text, with a ``%d`` for each of these numbers."""
 
 
 class _LineDiagnostics(NamedTuple):
@@ -79,10 +70,6 @@ class DiagnosticMaker:
         self._document = analysis.document
         self._options = options
         self._made: dict[Line, _LineDiagnostics] = {}
-        self._numbers: dict[Line, int] = {}
-        """The index that each line had when it was last needed."""
-        self._shift = 0
-        """How far the line before had moved since then: most lines move together."""
         self._odd_end: Line | None = None
         self._last: tuple[tuple[int, int, int], bytes] = ((-1, -1, -1), b"")
 
@@ -96,8 +83,6 @@ class DiagnosticMaker:
             return self._last[1]
         self._forget_end()
         before, self._made = self._made, {}
-        if len(self._numbers) > _MOST_NUMBERS:
-            self._numbers.clear()
         texts: list[bytes] = []
         selection = analysis.select_findings(most, near)
         for line in selection.lines:
@@ -110,7 +95,7 @@ class DiagnosticMaker:
         return text
 
     def _forget_end(self) -> None:
-        """Make all anew where a line that ends in ``\\r`` becomes the last one, or no longer is:
+        """Make all anew when a line that ends in ``\\r`` becomes the last one, or no longer is:
         only there does the protocol count that as the end of a line.
         """
         last = self._document.lines[-1]
@@ -120,22 +105,30 @@ class DiagnosticMaker:
 
     def _make(self, line: Line, before: _LineDiagnostics | None) -> _LineDiagnostics:
         findings, shape = self._analysis.findings_of(line), self._document.shape
-        templates: Sequence[_Template]
         if before is None or before.findings is not findings:
             # A single line can have a hundred thousand findings.
             templates = [self._template(each) for each in findings[: self._options.most]]
-        elif before.shape == shape:
+            before = _LineDiagnostics(findings, templates, -1, ())
+        if before.shape == shape:
             return before
-        else:
-            templates = before.templates
-        return _LineDiagnostics(findings, templates, shape, [*map(self._filled, templates)])
+        record = self._document.number(line)
+        texts = [self._filled(each, line, record) for each in before.templates]
+        return before._replace(shape=shape, texts=texts)
 
-    # Templates
+    def _filled(self, template: _Template, own: Line, record: int) -> bytes:
+        """A diagnostic with the numbers that lines have now. Most are of its own line."""
+        text, numbers = template
+        document = self._document
+        filled = []
+        for line, inner in numbers:
+            number = record if line is own else document.number(line)
+            filled.append(number + 1 if inner is None else document.protocol_line(number) + inner)
+        return text % tuple(filled)
 
     def _template(self, finding: Finding) -> _Template:
         numbers: list[_Number] = []
         rule, members = finding.rule, self._options.members
-        # In the order of the text, as each gap notes its number.
+        # In the order of the text, as each part notes its numbers.
         diagnostic: dict[str, object] = {
             "range": self._range(finding.line, finding.place, numbers),
             "severity": int(self._analysis.severity_of(finding)),
@@ -152,7 +145,7 @@ class DiagnosticMaker:
             diagnostic["relatedInformation"] = [
                 self._related(each, numbers) for each in finding.related
             ]
-        return _cut(dumps(diagnostic), numbers)
+        return dumps(diagnostic), numbers
 
     def _related(self, related: Related, numbers: list[_Number]) -> dict[str, object]:
         where = self._range(related.line, related.place, numbers)
@@ -170,8 +163,8 @@ class DiagnosticMaker:
             numbers.append(_Number(line, number - first))
             ends.append(character)
         return JsonText(
-            b'{"start":{"line":%b,"character":%d},"end":{"line":%b,"character":%d}}'
-            % (_GAP, ends[0], _GAP, ends[1])
+            b'{"start":{"line":%%d,"character":%d},"end":{"line":%%d,"character":%d}}'
+            % (ends[0], ends[1])
         )
 
     def _more(self, left_out: int) -> bytes:
@@ -186,42 +179,12 @@ class DiagnosticMaker:
             "message": f"{left_out:,} more findings are not shown here; "
             "`drive-trace check` prints them all",
         }
-        return self._filled(_cut(dumps(diagnostic), numbers))
-
-    # Numbers
-
-    def _filled(self, template: _Template) -> bytes:
-        """A diagnostic with the numbers that lines have now."""
-        parts, first, others = template
-        own = self._number(*first)
-        if not others:
-            return own.join(parts)
-        pieces = [parts[0]]
-        for number, part in zip(others, parts[1:], strict=True):
-            pieces += (own if number is None else self._number(*number), part)
-        return b"".join(pieces)
-
-    def _number(self, line: Line, inner: int | None) -> bytes:
-        document = self._document
-        lines, before = document.lines, self._numbers.get(line, 0)
-        record = before + self._shift
-        if not (0 <= record < len(lines) and lines[record] is line):
-            record = document.number(line)
-            self._shift = record - before
-        self._numbers[line] = record
-        return b"%d" % (record + 1 if inner is None else document.protocol_line(record) + inner)
-
-
-def _cut(text: bytes, numbers: Sequence[_Number]) -> _Template:
-    """A template of JSON text with gaps for these numbers."""
-    first = numbers[0]
-    others = [None if each == first else each for each in numbers]
-    return _Template(text.split(_GAP), first, others if any(others) else ())
+        return self._filled((dumps(diagnostic), numbers), last, self._document.number(last))
 
 
 def _text(value: str) -> JsonText:
-    """A string of the client, which may hold a lone surrogate: no part beside it can have gaps."""
-    return JsonText(dumps(value))
+    """A string of the client, which may hold a lone surrogate or a ``%``."""
+    return JsonText(dumps(value).replace(b"%", b"%%"))
 
 
 def _message(message: Message, numbers: list[_Number]) -> JsonText:
@@ -231,7 +194,7 @@ def _message(message: Message, numbers: list[_Number]) -> JsonText:
     for part in message:
         if isinstance(part, Line):
             numbers.append(_Number(part, None))
-            parts.append(_GAP)
+            parts.append(b"%d")
         else:
-            parts.append(dumps(part)[1:-1])
+            parts.append(_text(part).text[1:-1])
     return JsonText(b'"%b"' % b"".join(parts))

@@ -23,15 +23,6 @@ from drive_trace.trace.places import inside, pair_at
 from drive_trace.vocabulary import EVENTS, Entity, FieldType, Reference
 
 
-class _LinkText(NamedTuple):
-    """A string that may be a link; its span is between the quotes."""
-
-    line: Line
-    field: FieldType
-    value: str
-    span: Span
-
-
 class Link(NamedTuple):
     """A string that leads somewhere, if there is what it names."""
 
@@ -50,7 +41,7 @@ def find_links(
     folders, given as absolute paths.
     """
     found: list[Link] = []
-    for strings in in_batches(_linking(analysis)):
+    for strings in in_batches(_strings(analysis)):
         links = (_link(each, options, folders) for each in strings)
         found += [link for link in links if link is not None]
         yield
@@ -89,31 +80,29 @@ def document_links(
     return JsonText(dumps(answer))
 
 
-def _linking(analysis: Analysis) -> Iterator[_LinkText]:
+_String = tuple[Line, FieldType, str, Span]
+"""A string that may be a link: its line, its field, its value, and its span between the quotes."""
+
+
+def _strings(analysis: Analysis) -> Iterator[_String]:
     for run in analysis.index.runs.values():
         for name, fields in _LINKING.items():
             for line in run.by_event.get(name, ()):
                 for field in fields:
                     pair = pair_at(line.text, (field.name,))
-                    if pair is not None and pair.value is not None:
-                        yield from _string(line, field, pair.value)
+                    span = pair.value if pair is not None else None
+                    if span is not None and line.text.startswith('"', span.start):
+                        value = json.loads(line.text[span.start : span.end])
+                        yield line, field, value, inside(span)
     for lines in analysis.index.rejected.values():
         for line in lines:
             for field in _LINKING.get(cast("FlaggedLine", line).event_name or "", ()):
                 for value, span in strings_named(line.text, field.name):
-                    yield _LinkText(line, field, value, inside(span))
+                    yield line, field, value, inside(span)
 
 
-def _string(line: Line, field: FieldType, span: Span) -> Iterable[_LinkText]:
-    text = line.text[span.start : span.end]
-    if not text.startswith('"'):
-        return ()
-    value = text[1:-1] if "\\" not in text else str(json.loads(text))
-    return (_LinkText(line, field, value, inside(span)),)
-
-
-def _link(text: _LinkText, options: LinkOptions, folders: Sequence[str]) -> Link | None:
-    line, span, value, field = text.line, text.span, text.value, text.field
+def _link(string: _String, options: LinkOptions, folders: Sequence[str]) -> Link | None:
+    line, field, value, span = string
     if _WEB_ADDRESS.fullmatch(value):
         return Link(line, span, value, value, f"Open {plain(value)}")
     if field.names is Entity.PATH:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lsprotocol import types
-
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.events import Composed, compose, next_events, variants
 from drive_trace.features.code_actions.appending import at_the_end
 from drive_trace.features.code_actions.offers import CannotMake
 from drive_trace.features.completion.snippets import Piece, Stop, pairs, render
+from drive_trace.features.positions import range_between
 from drive_trace.features.run_feeds import carrying, feed_at
 from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.text.escaping import printable
@@ -82,16 +81,12 @@ def composed_json(
     """Where the event goes, and its text: as a snippet with places for what a person has to say,
     null where there are none, and plain, with placeholders there.
     """
-    document = analysis.document
     start, end, text = at_the_end(analysis, _RECORD)
     before, _, after = text.partition(_RECORD)
     pieces: list[Piece] = [before, "{", *pairs(made.slots), "}", after]
     has_stops = any(isinstance(piece, Stop) for piece in pieces)
     return {
-        "range": types.Range(
-            types.Position(*document.position_of(start, encoding)),
-            types.Position(*document.position_of(end, encoding)),
-        ),
+        "range": range_between(analysis, start, end, encoding),
         "snippet": render(pieces, snippets=True)[0] if has_stops else None,
         "text": render(pieces, snippets=False)[0],
         "blanks": [slot.field.name for slot in made.blanks],

@@ -79,7 +79,7 @@ def settings_of(
 ) -> Iterator[Setting]:
     """Everything that is declared by :func:`setting` in a dataclass and the groups within it."""
     for each in fields(cls):
-        here, attributes = (*path, _camel(each.name)), (*names, each.name)
+        here, attributes = (*path, camel(each.name)), (*names, each.name)
         default = _default(each)
         if is_dataclass(type(default)) and "prose" not in each.metadata:
             yield from settings_of(type(default), here, attributes)
@@ -94,6 +94,7 @@ def _default(each: Field[Any]) -> Any:
     return each.default_factory() if each.default_factory is not MISSING else None
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """A name of Python's, ``run_id``, as the protocol writes it: ``runId``."""
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)

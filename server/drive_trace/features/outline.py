@@ -168,8 +168,8 @@ def label_of(analysis: Analysis, node: OutlineNode, joined: Joined) -> Label:
     if closer is None or closer.event is None:
         name += " · not ended" if closer is None else " · its end is rejected"
     else:
-        length = _length_of(node, closer)
-        outcome = closer.facts[_OUTCOMES[closer.event.name]]
+        outcome, claimed = ending_of(closer)
+        length = claimed if claimed is not None else _length_of(node, closer)
         name += f" · {outcome}" if length is None else f" · {duration(length)} · {outcome}"
     return Label(name, _detail_of(node))
 
@@ -218,13 +218,25 @@ def _opener_text(opener: OutlineLeaf | None, field: str) -> str | None:
 
 
 def _length_of(node: OutlineNode, closer: Line) -> int | None:
-    """How long it took, in milliseconds: as its end claims, else by the timestamps."""
-    place = _LENGTHS[cast("EventType", closer.event).name]
-    if place is not None:
-        return cast("int", closer.facts[place])
+    """How long it took by the timestamps, in milliseconds."""
     if node.opener is None or node.opener.line.event is None:
         return None
     return milliseconds_between(node.opener.line.text_fact("ts"), closer.text_fact("ts"))
+
+
+class Ending(NamedTuple):
+    """What the valid end of something records."""
+
+    outcome: str
+    claimed_ms: int | None
+    """How long it claims that took; None if its event has no duration."""
+
+
+def ending_of(closer: Line) -> Ending:
+    """The outcome and the duration of a valid end."""
+    outcome, length = _ENDINGS[cast("EventType", closer.event).name]
+    claimed = cast("int", closer.facts[length]) if length is not None else None
+    return Ending(str(closer.facts[outcome]), claimed)
 
 
 def _detail_of(node: OutlineNode) -> str:
@@ -301,18 +313,14 @@ _PLACES = {
     name: tuple(EVENTS[name].keeps.index(field.name) for field in fields)
     for name, fields in _SHOWN.items()
 }
-_CLOSERS = {
-    event.name: [event.fields[name] for name in event.keeps]
-    for event in EVENTS.values()
-    if event.closes is not None
-}
-_OUTCOMES = {
-    name: next(place for place, each in enumerate(fields) if isinstance(each.shape, OneOfShape))
-    for name, fields in _CLOSERS.items()
-}
-"""The place of the outcome among the facts of an end."""
-_LENGTHS = {
-    name: next((place for place, each in enumerate(fields) if each.unit == "milliseconds"), None)
-    for name, fields in _CLOSERS.items()
-}
-"""The place of the duration among the facts of an end."""
+
+
+def _ending_places(event: EventType) -> tuple[int, int | None]:
+    kept = [event.fields[name] for name in event.keeps]
+    outcome = next(place for place, each in enumerate(kept) if isinstance(each.shape, OneOfShape))
+    lengths = (place for place, each in enumerate(kept) if each.unit == "milliseconds")
+    return outcome, next(lengths, None)
+
+
+_ENDINGS = {event.name: _ending_places(event) for event in EVENTS.values() if event.closes}
+"""The places of outcome and duration among the facts of each end."""

@@ -1,4 +1,4 @@
-"""Between the engine's code points and the protocol's positions."""
+"""Converts between the engine's code points and the protocol's positions."""
 
 from __future__ import annotations
 
@@ -13,21 +13,27 @@ def range_of(
     analysis: Analysis, record: int, span: Span, encoding: PositionEncoding
 ) -> types.Range:
     """The protocol's range of a span of a record."""
-    document = analysis.document
-    start = document.position_of(Point(record, span.start), encoding)
-    end = document.position_of(Point(record, span.end), encoding)
-    return types.Range(types.Position(*start), types.Position(*end))
+    start, end = Point(record, span.start), Point(record, span.end)
+    return range_between(analysis, start, end, encoding)
+
+
+def range_between(
+    analysis: Analysis, start: Point, end: Point, encoding: PositionEncoding
+) -> types.Range:
+    """The protocol's range between two points."""
+    ends = (analysis.document.position_of(each, encoding) for each in (start, end))
+    return types.Range(*(types.Position(*each) for each in ends))
 
 
 def point_at(analysis: Analysis, position: types.Position, encoding: PositionEncoding) -> Point:
-    """Where a position of the protocol is; past the end is the end."""
+    """The point at a position of the protocol. A position past the end is the end."""
     return analysis.document.point_at(Position(position.line, position.character), encoding)
 
 
 def plain_range(
     analysis: Analysis, record: int, span: Span, encoding: PositionEncoding
 ) -> dict[str, dict[str, int]]:
-    """The same as JSON, for answers with a range for each line of a long trace."""
+    """A range of a record as JSON, for results with a range for each line of a long trace."""
     document = analysis.document
     start = document.position_of(Point(record, span.start), encoding)
     end = document.position_of(Point(record, span.end), encoding)

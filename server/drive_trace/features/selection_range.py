@@ -10,6 +10,7 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
+from drive_trace.features.positions import range_between
 from drive_trace.json_text import Node, NodeKind
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
@@ -44,10 +45,10 @@ def selection_range(
     ]
     last = len(document.lines) - 1
     found = types.SelectionRange(
-        _range(analysis, Point(0, 0), Point(last, len(document.lines[last].text)), encoding)
+        range_between(analysis, Point(0, 0), Point(last, len(document.lines[last].text)), encoding)
     )
     for start, end in (*_around(analysis, point.record), *spots):
-        wider, here = found.range, _range(analysis, start, end, encoding)
+        wider, here = found.range, range_between(analysis, start, end, encoding)
         if here != wider:
             found = types.SelectionRange(here, found)
     return found
@@ -120,8 +121,3 @@ def _step(node: Node, offset: int) -> tuple[Node | None, tuple[Span, ...]]:
         return value if is_at_value else None, (pair,)
     inside = (item for item in node.items if item.span.start <= offset <= item.span.end)
     return next(inside, None), ()
-
-
-def _range(analysis: Analysis, start: Point, end: Point, encoding: PositionEncoding) -> types.Range:
-    first, last = (analysis.document.position_of(each, encoding) for each in (start, end))
-    return types.Range(types.Position(*first), types.Position(*last))

@@ -61,13 +61,14 @@ class FoundSymbol(NamedTuple):
 
 def names_in(analysis: Analysis, query: str = "") -> list[SymbolName]:
     """The names of a trace that match, run by run; each id once, where it is first started."""
-    wanted = query.lower()
-    return [
-        _named(analysis, run, start)
-        for run in analysis.index.runs_in_order()
-        for start in _starts(run)
-        if _rank(start.name, wanted) is not None
-    ]
+    wanted, document = query.lower(), analysis.document
+    found = []
+    for run in analysis.index.runs_in_order():
+        for name, entity, identity, line in _starts(run):
+            if _rank(name, wanted) is not None:
+                number = document.protocol_line(document.number(line))
+                found.append(SymbolName(name, entity, identity, run.run_id, number, line.text))
+    return found
 
 
 def best_matches(names: Iterable[FoundSymbol], query: str, most: int = MOST) -> list[FoundSymbol]:
@@ -103,17 +104,9 @@ def resolve_symbol(
     return symbol
 
 
-class _Start(NamedTuple):
-    """Where something that has a name begins."""
-
-    name: str
-    entity: Entity
-    id: str
-    line: Line
-
-
-def _starts(run: RunIndex) -> Iterator[_Start]:
-    yield _Start(run.run_id, Entity.RUN, run.run_id, run.first_line)
+def _starts(run: RunIndex) -> Iterator[tuple[str, Entity, str, Line]]:
+    """Each name of a run, with its entity, its id, and the line where that begins."""
+    yield run.run_id, Entity.RUN, run.run_id, run.first_line
     for entity in (Entity.SLICE, Entity.DISPATCH):
         of = LIFETIMES[entity]
         seen = set()
@@ -122,13 +115,7 @@ def _starts(run: RunIndex) -> Iterator[_Start]:
             if identity not in seen:
                 seen.add(identity)
                 name = line.text_fact(_NAME_FIELDS.get(entity, of.field))
-                yield _Start(name or identity, entity, identity, line)
-
-
-def _named(analysis: Analysis, run: RunIndex, start: _Start) -> SymbolName:
-    document = analysis.document
-    line = document.protocol_line(document.number(start.line))
-    return SymbolName(start.name, start.entity, start.id, run.run_id, line, start.line.text)
+                yield name or identity, entity, identity, line
 
 
 def _rank(name: str, wanted: str) -> int | None:

@@ -15,11 +15,13 @@ from pygls.lsp.server import LanguageServer
 from drive_trace import __version__
 from drive_trace.features.code_actions import APPLY_FIX
 from drive_trace.features.code_lens import SHOW_RUN
-from drive_trace.lsp.handlers import ANSWERS, RESOLVES
-from drive_trace.lsp.handlers.base import Answering
+from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS
+from drive_trace.lsp.handlers.base import Responder
 from drive_trace.lsp.handlers.code_actions import APPLY_ACTION, RECORD_GRADE
+from drive_trace.lsp.handlers.reports import Reports
 from drive_trace.lsp.handlers.server_commands import ServerCommands
 from drive_trace.lsp.handlers.views import Views
+from drive_trace.lsp.handlers.workspace import PulledDiagnostics, Symbols
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.logs import ClientLog
 from drive_trace.lsp.rpc.messages import strict_converter
@@ -27,13 +29,11 @@ from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import Debouncer
 from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, Settings
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
-from drive_trace.lsp.workspace.diagnostics import PulledDiagnostics
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.judging import CONFIGURATION_GLOBS, Judging
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
-from drive_trace.lsp.workspace.symbols import Symbols
 from drive_trace.storage.finding import TRACE_GLOBS
 from drive_trace.storage.patterns import MoreFiles
 
@@ -63,8 +63,8 @@ class TraceServer(LanguageServer):
         self._judging = Judging(protocol, self._traces, self._settings, self._publisher)
         self._following = Following(protocol, self._runs, self._publisher.closed_traces_changed)
         self._edited = Debouncer(self._publish_edited)
-        self._answering = Answering(protocol, self._runs, self._following, self._settings)
-        self._commands = ServerCommands(protocol, self._answering)
+        self._responder = Responder(protocol, self._runs, self._following, self._settings)
+        self._commands = ServerCommands(protocol, self._responder)
         self._use(self._settings.now)
         self._register()
 
@@ -83,18 +83,19 @@ class TraceServer(LanguageServer):
         diagnostics = PulledDiagnostics(self.protocol, self._runs, self._judging)
         self._on(types.TEXT_DOCUMENT_DIAGNOSTIC, diagnostics.document, pulled)
         self._on(types.WORKSPACE_DIAGNOSTIC, diagnostics.workspace)
-        for answer in ANSWERS:
-            self._on(answer.method, partial(self._answering.answer, answer), answer.options)
-        for resolve in RESOLVES:
-            self._on(resolve.method, partial(self._answering.resolve, resolve))
+        for handler in HANDLERS:
+            self._on(handler.method, partial(self._responder.respond, handler), handler.options)
+        for each in RESOLVE_HANDLERS:
+            self._on(each.method, partial(self._responder.resolve, each))
         symbols = Symbols(self.protocol, self._runs, self._following)
         resolved_later = types.WorkspaceSymbolOptions(resolve_provider=True)
         self._on(types.WORKSPACE_SYMBOL, symbols.find, resolved_later)
         self._on(types.WORKSPACE_SYMBOL_RESOLVE, symbols.resolve)
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
-        views = Views(self._runs, self._following, self._answering, self._judging, self._publisher)
-        for method, handler in views.handlers.items():
-            self._on(method, handler)
+        views = Views(self._runs, self._following, self._responder, self._judging, self._publisher)
+        reports = Reports(self._runs, self._following, self._publisher)
+        for method, handle in {**views.handlers, **reports.handlers}.items():
+            self._on(method, handle)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
@@ -136,7 +137,6 @@ class TraceServer(LanguageServer):
             trace = OpenTrace(document.uri, document.version, document.text, options)
         document.text = ""  # the trace has it now, and it can be large
         self._traces.open(trace)
-        self._publisher.opened(trace)
         self._judging.look([trace])
         self._judging.publish(trace)
         self._following.opened(document.uri)
@@ -154,7 +154,6 @@ class TraceServer(LanguageServer):
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
         self._edited.drop(uri)
-        self._publisher.closed(uri)
         self._judging.closed(uri)
         if self._traces.close(uri):
             self._publisher.clear(uri)

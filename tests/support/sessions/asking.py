@@ -14,13 +14,18 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.code_actions import code_actions
 from drive_trace.features.completion import completion
-from drive_trace.features.definition import begins_run, definition, leading
 from drive_trace.features.document_symbol import document_symbols
 from drive_trace.features.folding_range import folding_ranges
 from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.outline import outline
 from drive_trace.features.positions import point_at, range_of
-from drive_trace.features.references import document_highlights, references
+from drive_trace.features.references import (
+    begins_run,
+    definition,
+    document_highlights,
+    leading,
+    references,
+)
 from drive_trace.features.rename import CannotRename, prepare_rename, rename
 from drive_trace.features.selection_range import selection_range
 from drive_trace.features.workspace_symbol import names_in

@@ -1,4 +1,4 @@
-"""``textDocument/codeAction``: the fixes of the findings that a range touches."""
+"""``textDocument/codeAction``: the fixes of findings, and the changes of a whole file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,28 @@ from typing import Any
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.code_actions.offers import asks_for
+from drive_trace.authoring.fixing import fix_all
+from drive_trace.features.code_actions.offers import (
+    FIX_ALL_KIND,
+    FORMAT_KIND,
+    Offer,
+    asks_for,
+    names,
+)
 from drive_trace.features.positions import point_at, range_of
+from drive_trace.features.text_edits import TextChange, of_record
 from drive_trace.linter.rule import Edit, Finding, Fix
+from drive_trace.linter.settings import RuleSettings
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line
 
 APPLY_FIX = "driveTrace.applyFix"
 """The command of a fix for clients to which an action is a command."""
+FIX_ALL = "fixAll"
+FORMAT = "format"
+MOST_FIXED = 1000
+"""The most lines that fix-all changes at once. It can be picked again for the rest."""
 _MOST_LINES = 200
 """A selection of more lines is no question about a finding."""
 _MOST_FINDINGS = 100
@@ -154,3 +167,53 @@ def _same(
     given = diagnostics if isinstance(diagnostics, list | tuple) else ()
     same = [each for each in given if each.code == finding.rule.code and each.range == place]
     return same or None
+
+
+# A whole file
+
+
+def source_offers(only: object, *, has_safe_fix: bool) -> list[Offer]:
+    """Fix-all and formatting. If the request names no kind: fix-all, beside a safe fix."""
+    fix = Offer("Fix all that can be fixed safely", FIX_ALL_KIND, {"make": FIX_ALL})
+    layout = Offer("Lay out all lines", FORMAT_KIND, {"make": FORMAT})
+    is_wanted = names(only, FIX_ALL_KIND) or (asks_for(only, FIX_ALL_KIND) and has_safe_fix)
+    return [fix] * is_wanted + [layout] * names(only, FORMAT_KIND)
+
+
+def safe_fixes(
+    records: Sequence[str], settings: RuleSettings, path: str | None
+) -> list[TextChange]:
+    """The changes of all safe fixes. They are tried on a copy, which takes as long as opening a
+    trace.
+    """
+    analysis = Analysis(records, settings, path)
+    before = list(analysis.document.lines)
+    fix_all(analysis, most=MOST_FIXED)
+    return list(_differences(before, analysis.document.lines))
+
+
+def _differences(before: Sequence[Line], after: Sequence[Line]) -> Iterator[TextChange]:
+    """The changes from one list of lines to another. A line that stayed is the same object."""
+    kept = set(map(id, after)) & set(map(id, before))
+    old = new = 0
+    while old < len(before) or new < len(after):
+        first, begin = old, new
+        while old < len(before) and id(before[old]) not in kept:
+            old += 1
+        while new < len(after) and id(after[new]) not in kept:
+            new += 1
+        texts = [line.text for line in after[begin:new]]
+        if texts != [line.text for line in before[first:old]]:
+            yield _replacement(before, first, old, texts)
+        old, new = old + 1, new + 1
+
+
+def _replacement(before: Sequence[Line], first: int, stop: int, texts: Sequence[str]) -> TextChange:
+    if stop - first == len(texts) == 1:
+        return of_record(first, before[first].text, texts[0])
+    if stop < len(before):
+        return TextChange(Point(first, 0), Point(stop, 0), "".join(f"{text}\n" for text in texts))
+    end = Point(stop - 1, len(before[stop - 1].text))
+    if texts:
+        return TextChange(Point(first, 0), end, "\n".join(texts))
+    return TextChange(Point(first - 1, len(before[first - 1].text)), end, "")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from drive_trace.features.hover.pointed import Pointed, Referent, referent_of, run_at
 from drive_trace.features.hover.quantities import exact, in_full
+from drive_trace.features.outline import ending_of
 from drive_trace.text.escaping import code
 from drive_trace.text.wording import listed, plural
 from drive_trace.trace.line import Line
@@ -22,7 +23,6 @@ _NAME = "dispatch_name"
 
 
 _ROUND = LIFETIMES[Entity.ROUND]
-_OUTCOMES = ("result", "verdict")
 _MOST_WRITERS = 8
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
@@ -100,13 +100,8 @@ def _dispatch_name(at: Pointed, line: Line) -> str | None:
 
 
 def _outcome(end: Line) -> str:
-    assert end.event is not None
-    text = ""
-    if "wall_clock_ms" in end.event.keeps:
-        claimed = end.fact("wall_clock_ms")
-        text += f" after {exact(claimed)}" if isinstance(claimed, int) else ""
-    name = next((each for each in _OUTCOMES if each in end.event.keeps), None)
-    return text + (f", {end.fact(name)}" if name is not None else "")
+    outcome, claimed = ending_of(end)
+    return (f" after {exact(claimed)}" if claimed is not None else "") + f", {outcome}"
 
 
 def _resumed(at: Pointed, start: Line) -> str:

@@ -4,5 +4,9 @@ from __future__ import annotations
 
 from drive_trace.lsp.handlers import code_actions, editing, reading
 
-ANSWERS = (*reading.ANSWERS, *editing.ANSWERS, *code_actions.ANSWERS)
-RESOLVES = (*reading.RESOLVES, *editing.RESOLVES, *code_actions.RESOLVES)
+HANDLERS = (*reading.HANDLERS, *editing.HANDLERS, *code_actions.HANDLERS)
+RESOLVE_HANDLERS = (
+    *reading.RESOLVE_HANDLERS,
+    *editing.RESOLVE_HANDLERS,
+    *code_actions.RESOLVE_HANDLERS,
+)

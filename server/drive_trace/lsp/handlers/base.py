@@ -1,10 +1,10 @@
-"""How a request about an open trace gets to its response: at once, in slices, or after a look at
-the workspace's other traces.
+"""How a request about an open trace gets its response: at once, in slices, or after a look at the
+workspace's closed traces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from inspect import isawaitable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,15 +25,14 @@ from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 
 
-class Asked(NamedTuple):
-    """What a request is about, and who asks."""
+class TraceRequest(NamedTuple):
+    """The open trace that a request is about, and who sent it."""
 
     trace: OpenTrace
     client: Client
     settings: Settings
     runs: WorkspaceRuns
-    settled: Callable[..., Awaitable[None]]
-    """See :meth:`Following.settled`."""
+    following: Following
 
     @property
     def analysis(self) -> Analysis:
@@ -47,7 +46,7 @@ class Asked(NamedTuple):
 
     @property
     def document(self) -> types.OptionalVersionedTextDocumentIdentifier:
-        """The trace's name and version, as an edit gives them."""
+        """The trace's URI and version, for an edit."""
         return types.OptionalVersionedTextDocumentIdentifier(self.trace.uri, self.trace.version)
 
     @property
@@ -60,60 +59,58 @@ class Asked(NamedTuple):
         return self.runs.joined(run_id, self.trace.uri)
 
     def merging(self, make: Callable[[Joined], object]) -> object:
-        """What is made of this trace and, where it asks for them, of what other files say of a run:
-        then it is made once more when these are known as they are now. Where they are not known at
-        all, nothing is merged, and nothing waits.
+        """A result that may merge what other files say of a run. If it does, and these files are
+        known, it is made again after a look at them. If they are not known, it does not wait.
         """
-        asks = False
+        needs_look = False
 
         def joined(run_id: str) -> JoinedRun | None:
-            nonlocal asks
-            said = self.joined(run_id)
-            asks |= said is None or said.lack is None
-            return said
+            nonlocal needs_look
+            run = self.joined(run_id)
+            needs_look |= run is None or run.lack is None
+            return run
 
         made = make(joined)
-        return self._made_of_what_is_now(make) if asks else made
+        return self._made_after_look(make, self.trace.edits) if needs_look else made
 
-    async def _made_of_what_is_now(self, make: Callable[[Joined], object]) -> object:
-        edits = self.trace.edits
-        await self.settled(searches=False)
+    async def _made_after_look(self, make: Callable[[Joined], object], edits: int) -> object:
+        await self.following.settled(searches=False)
         check_unchanged(self.trace, edits)
         return make(self.joined)
 
     def point(self, position: types.Position) -> Point:
-        """Where a position of the client is."""
+        """The point of the trace at one of the client's positions."""
         return point_at(self.trace.analysis, position, self.client.encoding)
 
 
-class Answer(NamedTuple):
-    """How a method is answered whose params name a document."""
+class RequestHandler(NamedTuple):
+    """Handles a method whose params name a document."""
 
     method: str
-    give: Callable[[Asked, Any], object]
-    """Gives the result, the steps to it, or a coroutine."""
+    handle: Callable[[TraceRequest, Any], object]
+    """Returns the result, a task, or a coroutine."""
     options: object = None
-    """What the server declares beside the method."""
-    of_nothing: object = None
-    """The answer for a document that is not open."""
-    looks_elsewhere: bool = False
-    """Whether it also says what other traces of the workspace hold."""
+    """The method's options in the server's capabilities."""
+    if_closed: object = None
+    """The result for a document that is not open."""
+    shows_other_traces: bool = False
+    """Whether the result shows what other traces of the workspace hold."""
 
 
-class Resolve(NamedTuple):
-    """How a part of an answer is filled in when somebody looks at it. Its ``data`` names the trace
-    that it was made of, where that matters.
+class ResolveHandler(NamedTuple):
+    """Completes an item of an earlier result. The item's ``data`` may name the trace that it is
+    about.
     """
 
     method: str
-    give: Callable[[Client, Asked | None, Any], object]
-    """Is given None where no trace is named, or it is not open any more."""
-    looks_elsewhere: bool = False
-    """As of an answer."""
+    handle: Callable[[Client, TraceRequest | None, Any], object]
+    """The request is None if ``data`` names no trace, or one that is not open any more."""
+    shows_other_traces: bool = False
+    """See :attr:`RequestHandler.shows_other_traces`."""
 
 
-class Answering:
-    """Gives answers about open traces."""
+class Responder:
+    """Responds to requests about open traces."""
 
     def __init__(
         self,
@@ -127,45 +124,45 @@ class Answering:
         self._following = following
         self._settings = settings
 
-    def asked(self, uri: str) -> Asked | None:
-        """What it takes to answer about a trace; None where it is not open."""
+    def request(self, uri: str) -> TraceRequest | None:
+        """A request about a trace; None if the trace is not open."""
         trace = self._runs.open.get(uri)
         if trace is None:
             return None
-        client, settled = self._protocol.client, self._following.settled
-        return Asked(trace, client, self._settings.now, self._runs, settled)
+        client, settings = self._protocol.client, self._settings.now
+        return TraceRequest(trace, client, settings, self._runs, self._following)
 
-    def answer(self, answer: Answer, params: Any) -> object:
-        """The answer to a request."""
-        asked = self.asked(params.text_document.uri)
-        if asked is None:
-            return answer.of_nothing
-        return self._given(asked, answer, lambda: answer.give(asked, params))
+    def respond(self, handler: RequestHandler, params: Any) -> object:
+        """The result of a request, or a coroutine that returns it."""
+        request = self.request(params.text_document.uri)
+        if request is None:
+            return handler.if_closed
+        return self._made(request, handler, lambda: handler.handle(request, params))
 
-    def resolve(self, resolve: Resolve, item: Any) -> object:
-        """A part of an answer, filled in."""
+    def resolve(self, handler: ResolveHandler, item: Any) -> object:
+        """A completed item, or a coroutine that returns it."""
         uri = item.data.get("uri") if isinstance(item.data, dict) else None
-        asked = self.asked(uri) if isinstance(uri, str) else None
+        request = self.request(uri) if isinstance(uri, str) else None
         client = self._protocol.client
-        if asked is None:
-            return resolve.give(client, None, item)
-        return self._given(asked, resolve, lambda: resolve.give(client, asked, item))
+        if request is None:
+            return handler.handle(client, None, item)
+        return self._made(request, handler, lambda: handler.handle(client, request, item))
 
-    def _given(self, asked: Asked, how: Answer | Resolve, give: Callable[[], object]) -> object:
-        known = begun(asked.trace, give())
-        if not (how.looks_elsewhere and self._following.is_due):
-            return known
-        return self._after_a_look(asked, known, give)
+    def _made(
+        self,
+        request: TraceRequest,
+        handler: RequestHandler | ResolveHandler,
+        make: Callable[[], object],
+    ) -> object:
+        result = begun(request.trace, make())
+        if not (handler.shows_other_traces and self._following.is_due):
+            return result
+        return self._made_after_look(request.trace, request.trace.edits, result, make)
 
-    def _after_a_look(
-        self, asked: Asked, known: object, give: Callable[[], object]
-    ) -> Awaitable[object]:
-        edits = asked.trace.edits
-
-        async def again() -> object:
-            await self._following.fresh()
-            # What was asked is about the text as it was then.
-            made = give() if asked.trace.edits == edits else known
-            return await made if isawaitable(made) else made
-
-        return again()
+    async def _made_after_look(
+        self, trace: OpenTrace, edits: int, before: object, make: Callable[[], object]
+    ) -> object:
+        await self._following.fresh()
+        # The request is about the text as it was then.
+        made = make() if trace.edits == edits else before
+        return await made if isawaitable(made) else made

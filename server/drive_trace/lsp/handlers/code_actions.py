@@ -11,7 +11,15 @@ from urllib.parse import unquote
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from drive_trace.features.code_actions import as_command, code_actions, touched
+from drive_trace.features.code_actions import (
+    FIX_ALL,
+    FORMAT,
+    as_command,
+    code_actions,
+    safe_fixes,
+    source_offers,
+    touched,
+)
 from drive_trace.features.code_actions.appending import (
     CLOSE,
     RECORD,
@@ -29,17 +37,11 @@ from drive_trace.features.code_actions.filling import (
     known_offers,
 )
 from drive_trace.features.code_actions.offers import KINDS, CannotMake, Offer
-from drive_trace.features.code_actions.source_actions import (
-    FIX_ALL,
-    FORMAT,
-    safe_fixes,
-    source_offers,
-)
 from drive_trace.features.formatting import format_document
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.runs import Joined
 from drive_trace.features.text_edits import TextChange, as_edits, workspace_edit
-from drive_trace.lsp.handlers.base import Answer, Asked, Resolve
+from drive_trace.lsp.handlers.base import RequestHandler, ResolveHandler, TraceRequest
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
 from drive_trace.storage.linked_files import file_named, length_and_sha256
@@ -55,14 +57,14 @@ Made = dict[str, Any] | CannotMake
 """A workspace edit, or why there is none."""
 
 
-async def made_when_picked(asked: Asked | None, data: Any) -> dict[str, Any]:
+async def made_when_picked(request: TraceRequest | None, data: Any) -> dict[str, Any]:
     """The edit of an action, made at the moment that it is picked. Raises what the client is told
     where there is none, or the trace has changed meanwhile.
     """
-    if asked is None:
+    if request is None:
         raise JsonRpcInvalidParams("the trace is not open")
     try:
-        made = await _when_picked(asked, data)
+        made = await _when_picked(request, data)
     except (KeyError, TypeError, ValueError) as error:
         raise JsonRpcInvalidParams("there is no such action") from error
     if isinstance(made, CannotMake):
@@ -70,50 +72,50 @@ async def made_when_picked(asked: Asked | None, data: Any) -> dict[str, Any]:
     return made
 
 
-async def _when_picked(asked: Asked, data: Mapping[str, Any]) -> Made:
+async def _when_picked(request: TraceRequest, data: Mapping[str, Any]) -> Made:
     if data["make"] == FORMAT:
-        layout = await in_slices(asked.trace, format_document(asked.analysis, asked.encoding))
-        return _edit(asked, layout)
+        layout = await in_slices(request.trace, format_document(request.analysis, request.encoding))
+        return _edit(request, layout)
     if data["make"] == RECORD:
-        await asked.settled()
+        await request.following.settled()
     if data["make"] != FIX_ALL:
-        return edit_at_once(asked, data)
-    edits = asked.trace.edits
-    made = await in_thread(_fixing(asked))
-    check_unchanged(asked.trace, edits)
-    return _edit(asked, _as_edits(asked, made))
+        return edit_at_once(request, data)
+    edits = request.trace.edits
+    made = await in_thread(_fixing(request))
+    check_unchanged(request.trace, edits)
+    return _edit(request, _as_edits(request, made))
 
 
-def edit_at_once(asked: Asked, data: Mapping[str, Any]) -> Made:
+def edit_at_once(request: TraceRequest, data: Mapping[str, Any]) -> Made:
     """The edit of an action without waiting, which for fix-all takes as long as opening the trace.
     Raises KeyError, TypeError or ValueError for data that is none's.
     """
-    analysis, make = asked.analysis, data["make"]
+    analysis, make = request.analysis, data["make"]
     made: Sequence[TextChange] | CannotMake
     if make == FORMAT:
-        return _edit(asked, finish(format_document(analysis, asked.encoding)))
+        return _edit(request, finish(format_document(analysis, request.encoding)))
     if make == FIX_ALL:
-        made = _fixing(asked)()
+        made = _fixing(request)()
     elif make == FILL:
-        contents = _contents(asked, data["path"])
+        contents = _contents(request, data["path"])
         made = fill_from_file(analysis, data, contents) if contents is not None else _NO_FILE
     elif make == KNOWN:
         made = fill_from_run(analysis, data, new_stamp())
     elif make in (RECORD, CLOSE):
-        record = appended(analysis, data, new_stamp(), asked.joined)
+        record = appended(analysis, data, new_stamp(), request.joined)
         made = record if isinstance(record, CannotMake) else [at_the_end(analysis, record)]
     else:
         raise ValueError("there is no such action")
-    return made if isinstance(made, CannotMake) else _edit(asked, _as_edits(asked, made))
+    return made if isinstance(made, CannotMake) else _edit(request, _as_edits(request, made))
 
 
-def file_of(asked: Asked, path: str) -> Path | None:
+def file_of(request: TraceRequest, path: str) -> Path | None:
     """The file of the workspace that the trace means by a path."""
-    return file_named(path, asked.folders, path_of(asked.trace.uri))
+    return file_named(path, request.folders, path_of(request.trace.uri))
 
 
-def _contents(asked: Asked, path: object) -> Contents | None:
-    file = file_of(asked, path) if isinstance(path, str) else None
+def _contents(request: TraceRequest, path: object) -> Contents | None:
+    file = file_of(request, path) if isinstance(path, str) else None
     try:
         return Contents(*length_and_sha256(file)) if file is not None else None
     except OSError:
@@ -123,109 +125,111 @@ def _contents(asked: Asked, path: object) -> Contents | None:
 _NO_FILE = CannotMake("There is no such file in the workspace, or it cannot be read.")
 
 
-def _fixing(asked: Asked) -> partial[Any]:
+def _fixing(request: TraceRequest) -> partial[Any]:
     """Works on texts of its own, so that it can be done beside the loop."""
-    trace = asked.trace
+    trace = request.trace
     texts = [line.text for line in trace.analysis.document.lines]
     return partial(safe_fixes, texts, trace.options.rules, unquote(trace.uri))
 
 
-def _as_edits(asked: Asked, made: Iterable[TextChange]) -> JsonText:
-    return finish(as_edits(asked.analysis.document, made, asked.encoding))
+def _as_edits(request: TraceRequest, made: Iterable[TextChange]) -> JsonText:
+    return finish(as_edits(request.analysis.document, made, request.encoding))
 
 
-def _edit(asked: Asked, edits: JsonText) -> dict[str, Any]:
-    client = asked.client
+def _edit(request: TraceRequest, edits: JsonText) -> dict[str, Any]:
+    client = request.client
     # A client that takes commands only gets what every other edit for it is, too.
     with_document_changes = client.reads_document_changes and client.reads_action_literals
-    return workspace_edit(asked.document, edits, with_document_changes=with_document_changes)
+    return workspace_edit(request.document, edits, with_document_changes=with_document_changes)
 
 
-def _code_action(asked: Asked, params: types.CodeActionParams) -> object:
-    client = asked.client
+def _code_action(request: TraceRequest, params: types.CodeActionParams) -> object:
+    client = request.client
     if not client.reads_action_literals and not client.applies_edits:
         return []
     if client.reads_action_literals and not client.resolves_action_edits:
-        return asked.merging(lambda joined: _offered(asked, params, joined))
-    return _offered(asked, params, asked.joined)  # a grade is merged when it is picked
+        return request.merging(lambda joined: _offered(request, params, joined))
+    return _offered(request, params, request.joined)  # a grade is merged when it is picked
 
 
-def _offered(asked: Asked, params: types.CodeActionParams, joined: Joined) -> list[object]:
-    client = asked.client
+def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Joined) -> list[object]:
+    client = request.client
     fixes = code_actions(
-        asked.analysis,
-        asked.document,
+        request.analysis,
+        request.document,
         params,
-        asked.encoding,
+        request.encoding,
         with_document_changes=client.reads_document_changes and client.reads_action_literals,
     )
     # What the run tells comes before gaps that are to be fill_from_file in by hand.
-    known = known_offers(asked.analysis, asked.point(params.range.start), params.context.only)
-    offers = _offers(asked, params, joined)
+    known = known_offers(request.analysis, request.point(params.range.start), params.context.only)
+    offers = _offers(request, params, joined)
     if client.reads_action_literals:
-        return [*_actions(asked, known), *fixes, *_actions(asked, offers)]
+        return [*_actions(request, known), *fixes, *_actions(request, offers)]
     return [
-        *(as_command(fix, asked.trace.uri, asked.trace.version) for fix in fixes),
+        *(as_command(fix, request.trace.uri, request.trace.version) for fix in fixes),
         *(
-            types.Command(each.title, APPLY_ACTION, arguments=[_data(asked, each)])
+            types.Command(each.title, APPLY_ACTION, arguments=[_data(request, each)])
             for each in (*known, *offers)
             if each.disabled is None
         ),
     ]
 
 
-def _offers(asked: Asked, params: types.CodeActionParams, joined: Joined) -> list[Offer]:
-    analysis, only = asked.analysis, params.context.only
-    findings = list(touched(analysis, params.range, asked.encoding))
+def _offers(request: TraceRequest, params: types.CodeActionParams, joined: Joined) -> list[Offer]:
+    analysis, only = request.analysis, params.context.only
+    findings = list(touched(analysis, params.range, request.encoding))
     # Where one finding is all there is, fix-all is no more than its fix.
     has_safe_fix = analysis.finding_count > 1 and any(
         fix.safe for each in findings for fix in analysis.fixes(each)
     )
-    at, end = asked.point(params.range.start), asked.point(params.range.end)
+    at, end = request.point(params.range.start), request.point(params.range.end)
     is_crowded = bool(findings) or end.record > at.record
     return [
         *appending_offers(analysis, at, only, joined, is_crowded=is_crowded),
-        *fill_offers(analysis, at, only, lambda path: file_of(asked, path) is not None),
+        *fill_offers(analysis, at, only, lambda path: file_of(request, path) is not None),
         *source_offers(only, has_safe_fix=has_safe_fix),
     ]
 
 
-def _actions(asked: Asked, offers: Iterable[Offer]) -> Iterator[object]:
-    return filter(None, (_action(asked, each) for each in offers))
+def _actions(request: TraceRequest, offers: Iterable[Offer]) -> Iterator[object]:
+    return filter(None, (_action(request, each) for each in offers))
 
 
-def _action(asked: Asked, offer: Offer) -> types.CodeAction | dict[str, Any] | None:
+def _action(request: TraceRequest, offer: Offer) -> types.CodeAction | dict[str, Any] | None:
     """An offer in the form that the client reads; None where there is nothing to show."""
     if offer.disabled is not None:
-        if not asked.client.reads_disabled_actions:
+        if not request.client.reads_disabled_actions:
             return None
         disabled = types.CodeActionDisabled(offer.disabled)
         return types.CodeAction(offer.title, offer.kind, disabled=disabled)
-    if asked.client.resolves_action_edits:
-        return types.CodeAction(offer.title, offer.kind, data=_data(asked, offer))
-    made = edit_at_once(asked, offer.data)
+    if request.client.resolves_action_edits:
+        return types.CodeAction(offer.title, offer.kind, data=_data(request, offer))
+    made = edit_at_once(request, offer.data)
     if isinstance(made, CannotMake):
         return None
     return {"title": offer.title, "kind": offer.kind, "edit": made}
 
 
-def _data(asked: Asked, offer: Offer) -> dict[str, Any]:
-    return {"uri": asked.trace.uri, "title": offer.title, **offer.data}
+def _data(request: TraceRequest, offer: Offer) -> dict[str, Any]:
+    return {"uri": request.trace.uri, "title": offer.title, **offer.data}
 
 
-async def _resolve(_client: Client, asked: Asked | None, action: types.CodeAction) -> object:
-    made = await made_when_picked(asked, action.data)
+async def _resolve(
+    _client: Client, request: TraceRequest | None, action: types.CodeAction
+) -> object:
+    made = await made_when_picked(request, action.data)
     kind = {"kind": action.kind} if action.kind is not None else {}
     return {"title": action.title, **kind, "edit": made}
 
 
-ANSWERS = (
-    Answer(
+HANDLERS = (
+    RequestHandler(
         types.TEXT_DOCUMENT_CODE_ACTION,
         _code_action,
         types.CodeActionOptions(code_action_kinds=list(KINDS), resolve_provider=True),
-        of_nothing=(),
+        if_closed=(),
     ),
 )
 
-RESOLVES = (Resolve(types.CODE_ACTION_RESOLVE, _resolve),)
+RESOLVE_HANDLERS = (ResolveHandler(types.CODE_ACTION_RESOLVE, _resolve),)

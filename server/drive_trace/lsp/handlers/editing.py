@@ -24,7 +24,7 @@ from drive_trace.features.rename import (
     run_to_rename,
 )
 from drive_trace.features.text_edits import workspace_edit, workspace_edits
-from drive_trace.lsp.handlers.base import Answer, Asked, Resolve
+from drive_trace.lsp.handlers.base import RequestHandler, ResolveHandler, TraceRequest
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace
@@ -38,15 +38,15 @@ from drive_trace.trace.occurrences import NamedEntity
 _HOME = re.compile(r"^(.+)/(?:projects|wip)/")
 
 
-def _completion(asked: Asked, params: types.CompletionParams) -> object:
-    return asked.merging(
+def _completion(request: TraceRequest, params: types.CompletionParams) -> object:
+    return request.merging(
         lambda joined: completion(
-            asked.analysis,
-            asked.point(params.position),
-            asked.encoding,
-            client=asked.client.completion,
+            request.analysis,
+            request.point(params.position),
+            request.encoding,
+            client=request.client.completion,
             stamp=new_stamp(),
-            listing=_Listing(asked),
+            listing=_Listing(request),
             joined=joined,
         )
     )
@@ -55,9 +55,9 @@ def _completion(asked: Asked, params: types.CompletionParams) -> object:
 class _Listing:
     """The folders that paths in a trace start from, read when somebody writes one."""
 
-    def __init__(self, asked: Asked) -> None:
-        self._trace = path_of(asked.trace.uri)
-        self._folders = asked.folders
+    def __init__(self, request: TraceRequest) -> None:
+        self._trace = path_of(request.trace.uri)
+        self._folders = request.folders
 
     def __call__(self, typed: str) -> list[Entry]:
         """What lies in the folder that a half-written path names. Where none is written yet, also
@@ -91,56 +91,60 @@ def _below(folder: Path, base: Path) -> str:
 
 
 def _resolve(
-    client: Client, _asked: Asked | None, item: types.CompletionItem
+    client: Client, _request: TraceRequest | None, item: types.CompletionItem
 ) -> types.CompletionItem:
     return resolve_completion(item, client.completion.documentation)
 
 
-def _formatting(asked: Asked, _params: types.DocumentFormattingParams) -> Task[JsonText]:
-    return format_document(asked.analysis, asked.encoding)
+def _formatting(request: TraceRequest, _params: types.DocumentFormattingParams) -> Task[JsonText]:
+    return format_document(request.analysis, request.encoding)
 
 
-def _range_formatting(asked: Asked, params: types.DocumentRangeFormattingParams) -> Task[JsonText]:
-    return format_range(asked.analysis, params.range, asked.encoding)
+def _range_formatting(
+    request: TraceRequest, params: types.DocumentRangeFormattingParams
+) -> Task[JsonText]:
+    return format_range(request.analysis, params.range, request.encoding)
 
 
 def _prepare_rename(
-    asked: Asked, params: types.PrepareRenameParams
+    request: TraceRequest, params: types.PrepareRenameParams
 ) -> types.PrepareRenamePlaceholder | None:
-    return prepare_rename(asked.analysis, asked.point(params.position), asked.encoding)
+    return prepare_rename(request.analysis, request.point(params.position), request.encoding)
 
 
-def _rename(asked: Asked, params: types.RenameParams) -> object:
-    point = asked.point(params.position)
-    run = run_to_rename(asked.analysis, point)
-    if run is not None and asked.runs.folder_of(asked.trace.uri) is not None:
-        return _rename_run(asked, asked.trace.edits, run, params.new_name)
-    return _rename_here(asked, point, params)
+def _rename(request: TraceRequest, params: types.RenameParams) -> object:
+    point = request.point(params.position)
+    run = run_to_rename(request.analysis, point)
+    if run is not None and request.runs.folder_of(request.trace.uri) is not None:
+        return _rename_run(request, request.trace.edits, run, params.new_name)
+    return _rename_here(request, point, params)
 
 
-async def _rename_run(asked: Asked, edits: int, run: NamedEntity, new_name: str) -> dict[str, Any]:
+async def _rename_run(
+    request: TraceRequest, edits: int, run: NamedEntity, new_name: str
+) -> dict[str, Any]:
     """The edits of all files of the workspace folder that name a run, or why there are none."""
-    await asked.settled()
-    client, uri = asked.client, asked.trace.uri
+    await request.following.settled()
+    client, uri = request.client, request.trace.uri
     is_annotated = client.reads_annotations and client.reads_document_changes
     annotation = "rename-run" if is_annotated else None
 
     def work(analysis: Analysis, each: str) -> Task[tuple[str, JsonText | CannotRename]]:
-        made = yield from rename_named(analysis, run, new_name, asked.encoding, annotation)
+        made = yield from rename_named(analysis, run, new_name, request.encoding, annotation)
         return each, made
 
-    check_unchanged(asked.trace, edits)
-    others, before = asked.runs.others_with(run.value, uri), _as_they_are(asked, run.value)
+    check_unchanged(request.trace, edits)
+    others, before = request.runs.others_with(run.value, uri), _as_they_are(request, run.value)
     uris = [uri, *(each.uri for each in others)]
-    reason = _why_not(asked, run.value, new_name) or await in_thread(_not_writable, uris)
+    reason = _why_not(request, run.value, new_name) or await in_thread(_not_writable, uris)
     if reason is not None:
         raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
-    found = await asked.runs.ask_others(run.value, uri, work)
-    found.insert(0, await in_slices(asked.trace, work(asked.analysis, uri)))
-    if _as_they_are(asked, run.value) != before:
+    found = await request.runs.ask_others(run.value, uri, work)
+    found.insert(0, await in_slices(request.trace, work(request.analysis, uri)))
+    if _as_they_are(request, run.value) != before:
         raise JsonRpcContentModified("a trace of the run has changed meanwhile")
     versions = {each.uri: each.trace.version for each in others if each.trace is not None}
-    versions[uri] = asked.trace.version
+    versions[uri] = request.trace.version
     made = []
     for each, text in found:
         if isinstance(text, CannotRename):
@@ -160,23 +164,23 @@ async def _rename_run(asked: Asked, edits: int, run: NamedEntity, new_name: str)
     )
 
 
-def _as_they_are(asked: Asked, run_id: str) -> list[tuple[str, OpenTrace | None, int]]:
+def _as_they_are(request: TraceRequest, run_id: str) -> list[tuple[str, OpenTrace | None, int]]:
     """The traces that hold a run: which are open, and after how many changes."""
-    others = asked.runs.others_with(run_id, asked.trace.uri)
-    found = [(asked.trace.uri, asked.trace), *((each.uri, each.trace) for each in others)]
+    others = request.runs.others_with(run_id, request.trace.uri)
+    found = [(request.trace.uri, request.trace), *((each.uri, each.trace) for each in others)]
     return [(uri, trace, 0 if trace is None else trace.edits) for uri, trace in found]
 
 
-def _why_not(asked: Asked, run_id: str, new_name: str) -> str | None:
+def _why_not(request: TraceRequest, run_id: str, new_name: str) -> str | None:
     """Why a run is not renamed, by what other files say."""
-    uri = asked.trace.uri
-    taken = asked.runs.others_with(new_name, uri) if new_name != run_id else ()
+    uri = request.trace.uri
+    taken = request.runs.others_with(new_name, uri) if new_name != run_id else ()
     if taken:
         return (
             f"{taken[0].part.path} names a run {shown(new_name)} already: "
             "renaming this run would make the two one."
         )
-    said = asked.joined(run_id)
+    said = request.joined(run_id)
     if said is not None and said.lack is not None:
         return f"Which other files name the run is not known; {said.lack}."
     return None
@@ -190,27 +194,29 @@ def _not_writable(uris: Sequence[str]) -> str | None:
     return None
 
 
-def _rename_here(asked: Asked, point: Point, params: types.RenameParams) -> Task[dict[str, Any]]:
-    edits = yield from rename(asked.analysis, point, params.new_name, asked.encoding)
+def _rename_here(
+    request: TraceRequest, point: Point, params: types.RenameParams
+) -> Task[dict[str, Any]]:
+    edits = yield from rename(request.analysis, point, params.new_name, request.encoding)
     if isinstance(edits, CannotRename):
         raise JsonRpcException(edits.reason, types.LSPErrorCodes.RequestFailed)
     return workspace_edit(
-        asked.document, edits, with_document_changes=asked.client.reads_document_changes
+        request.document, edits, with_document_changes=request.client.reads_document_changes
     )
 
 
-ANSWERS = (
-    Answer(
+HANDLERS = (
+    RequestHandler(
         types.TEXT_DOCUMENT_COMPLETION,
         _completion,
         types.CompletionOptions(
             trigger_characters=['"', "{", ":", ",", "/"], resolve_provider=True
         ),
     ),
-    Answer(types.TEXT_DOCUMENT_FORMATTING, _formatting, of_nothing=()),
-    Answer(types.TEXT_DOCUMENT_RANGE_FORMATTING, _range_formatting, of_nothing=()),
-    Answer(types.TEXT_DOCUMENT_PREPARE_RENAME, _prepare_rename),
-    Answer(types.TEXT_DOCUMENT_RENAME, _rename),
+    RequestHandler(types.TEXT_DOCUMENT_FORMATTING, _formatting, if_closed=()),
+    RequestHandler(types.TEXT_DOCUMENT_RANGE_FORMATTING, _range_formatting, if_closed=()),
+    RequestHandler(types.TEXT_DOCUMENT_PREPARE_RENAME, _prepare_rename),
+    RequestHandler(types.TEXT_DOCUMENT_RENAME, _rename),
 )
 
-RESOLVES = (Resolve(types.COMPLETION_ITEM_RESOLVE, _resolve),)
+RESOLVE_HANDLERS = (ResolveHandler(types.COMPLETION_ITEM_RESOLVE, _resolve),)

@@ -12,7 +12,7 @@ from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
 from drive_trace.features.code_actions.appending import RECORD
 from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.markup import markup
-from drive_trace.lsp.handlers.base import Answering
+from drive_trace.lsp.handlers.base import Responder
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, made_when_picked
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import in_thread
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 class ServerCommands:
     """The commands, each a coroutine that takes the one argument that the client sends along."""
 
-    def __init__(self, protocol: TraceProtocol, answering: Answering) -> None:
+    def __init__(self, protocol: TraceProtocol, responder: Responder) -> None:
         self._protocol = protocol
-        self._answering = answering
+        self._responder = responder
 
     async def show_run(self, argument: Any = None) -> str:
         """Show a run's page; gives its card, for clients that cannot show documents."""
         uri, run_id = _strings(SHOW_RUN, argument, "uri", "runId")
-        asked = self._answering.asked(uri)
-        said = asked.joined(run_id) if asked is not None else None
-        if asked is None or said is None or run_id not in asked.analysis.index.runs:
+        request = self._responder.request(uri)
+        said = request.joined(run_id) if request is not None else None
+        if request is None or said is None or run_id not in request.analysis.index.runs:
             raise JsonRpcInvalidParams(f"{uri} is not open, or has no valid event of that run")
         client = self._protocol.client
         card = markup(said.markdown, client.hover_format).value
@@ -46,7 +46,7 @@ class ServerCommands:
             self._tell(said.title)
             return card
         try:
-            lines = tuple(asked.analysis.document.lines)  # as they are now; typing goes on
+            lines = tuple(request.analysis.document.lines)  # as they are now; typing goes on
             page = await in_thread(_write_page, uri, said, lines)
         except OSError as error:
             self._tell(f"{said.title} (its page could not be written: {error.strerror})")
@@ -58,8 +58,8 @@ class ServerCommands:
     async def apply_fix(self, argument: Any = None) -> bool:
         """Have the client make the edits of a fix; whether it did."""
         uri, title = _strings(APPLY_FIX, argument, "uri", "title")
-        asked = self._answering.asked(uri)
-        if asked is None or argument.get("version") != asked.trace.version:
+        request = self._responder.request(uri)
+        if request is None or argument.get("version") != request.trace.version:
             self._tell("The trace has changed meanwhile: ask for its fixes again.")
             return False
         try:
@@ -79,18 +79,18 @@ class ServerCommands:
         return await self._apply(made, "Record a grade")
 
     async def _made(self, data: Any) -> dict[str, Any]:
-        asked = self._answering.asked(data["uri"]) if _names_trace(data) else None
-        return await made_when_picked(asked, data)
+        request = self._responder.request(data["uri"]) if _names_trace(data) else None
+        return await made_when_picked(request, data)
 
     async def _apply(self, edit: types.WorkspaceEdit | dict[str, Any], label: str) -> bool:
         params = {"label": label, "edit": edit}
-        reply = await self._protocol.request(types.WORKSPACE_APPLY_EDIT, params)
-        return reply is not None and _says_yes(reply.result, "applied")
+        response = await self._protocol.request(types.WORKSPACE_APPLY_EDIT, params)
+        return response is not None and _says_yes(response.result, "applied")
 
     async def _show_document(self, uri: str) -> bool:
         params = types.ShowDocumentParams(uri=uri, take_focus=True)
-        reply = await self._protocol.request(types.WINDOW_SHOW_DOCUMENT, params)
-        return reply is not None and _says_yes(reply.result, "success")
+        response = await self._protocol.request(types.WINDOW_SHOW_DOCUMENT, params)
+        return response is not None and _says_yes(response.result, "success")
 
     def _tell(self, message: str) -> None:
         params = types.ShowMessageParams(types.MessageType.Info, message)

@@ -1,17 +1,15 @@
 """What the client can do, read once from ``initialize``.
 
-A client that says nothing at all about a feature is taken to read what the
-specification calls its plain form; one that speaks of it gets no more than it
-declares. Where an answer without the newer form would lose something (markup,
-related places, literal code actions), silence counts as consent: such clients
-are scripts that read whatever comes.
+A client that does not mention a feature gets its plain form; one that mentions it gets no more
+than it declares. Where the plain form would lose something (markup, related places, literal code
+actions), silence counts as consent: such clients are scripts that read whatever comes.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +25,14 @@ from drive_trace.features.tokens import LEGEND
 from drive_trace.text.spans import PositionEncoding
 
 
+def _declared_at(path: str) -> Any:
+    """A field that is True if the client declares the capability at this path."""
+    return field(default=False, metadata={"path": path})
+
+
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client's abilities, and where it works."""
+    """One client's capabilities, and where it works."""
 
     encoding: PositionEncoding = PositionEncoding.UTF16
     process_id: int | None = None
@@ -37,98 +40,89 @@ class Client:
     folders: tuple[Path, ...] = ()
     """The workspace's folders when it was opened."""
     pulls_diagnostics: bool = False
-    """Whether it asks for diagnostics; then none are pushed."""
-    refreshes_diagnostics: bool = False
-    refreshes_lenses: bool = False
+    """Whether it requests diagnostics; then none are pushed."""
+    refreshes_diagnostics: bool = _declared_at("workspace.diagnostics.refresh_support")
+    refreshes_lenses: bool = _declared_at("workspace.code_lens.refresh_support")
+    refreshes_hints: bool = _declared_at("workspace.inlay_hint.refresh_support")
     hover_format: types.MarkupKind = types.MarkupKind.Markdown
     diagnostic_members: frozenset[str] = field(
         default_factory=lambda: frozenset({"relatedInformation", "codeDescription", "tags"})
     )
     """The optional members of a diagnostic that it reads."""
     completion: Abilities = field(default_factory=Abilities)
-    reads_location_links: bool = False
-    """Whether a definition may say which token it leads from."""
     symbols: SymbolOptions = field(default_factory=SymbolOptions)
     folding: FoldingOptions = field(default_factory=FoldingOptions)
-    reads_link_tooltips: bool = False
     token_types: frozenset[str] = frozenset(LEGEND.token_types)
     """The types of semantic tokens that it knows."""
     token_modifiers: frozenset[str] = frozenset(LEGEND.token_modifiers)
+    reads_location_links: bool = _declared_at("text_document.definition.link_support")
+    """Whether a definition may say which token it leads from."""
+    reads_link_tooltips: bool = _declared_at("text_document.document_link.tooltip_support")
     resolves_hint_tooltips: bool = False
-    """Whether it asks for an inlay hint's explanation when somebody points at it."""
-    reads_document_changes: bool = False
-    reads_annotations: bool = False
+    """Whether it requests an inlay hint's explanation when somebody points at it."""
+    resolves_symbols: bool = False
+    """Whether it requests the place of a workspace's symbol when somebody goes there."""
+    reads_document_changes: bool = _declared_at("workspace.workspace_edit.document_changes")
+    reads_annotations: bool = _declared_at("workspace.workspace_edit.change_annotation_support")
     reads_action_literals: bool = True
     """Whether a code action may be more than a command."""
     resolves_action_edits: bool = False
-    """Whether it asks for a code action's edit when that is picked."""
-    reads_disabled_actions: bool = False
-    applies_edits: bool = False
-    shows_documents: bool = False
-    registers_watchers: bool = False
-    """Whether it can be asked to tell of files that change on disk."""
-    registers_settings: bool = False
-    """Whether it can be asked to tell of settings that change."""
-    gives_settings: bool = False
-    """Whether it can be asked for its settings."""
-    refreshes_hints: bool = False
-    shows_progress: bool = False
-    resolves_symbols: bool = False
-    """Whether it asks for the place of a workspace's symbol when somebody goes there."""
+    """Whether it requests a code action's edit when somebody picks the action."""
+    reads_disabled_actions: bool = _declared_at("text_document.code_action.disabled_support")
+    applies_edits: bool = _declared_at("workspace.apply_edit")
+    shows_documents: bool = _declared_at("window.show_document.support")
+    shows_progress: bool = _declared_at("window.work_done_progress")
+    registers_watchers: bool = _declared_at(
+        "workspace.did_change_watched_files.dynamic_registration"
+    )
+    """Whether it reports files that change on disk, once the server registers for that."""
+    registers_settings: bool = _declared_at(
+        "workspace.did_change_configuration.dynamic_registration"
+    )
+    """Whether it reports settings that change, once the server registers for that."""
+    gives_settings: bool = _declared_at("workspace.configuration")
+    """Whether the server can request its settings."""
 
 
 def read_client(params: types.InitializeParams) -> Client:
-    """The abilities that a client declares in ``initialize``."""
+    """The capabilities that a client declares in ``initialize``."""
     declared = params.capabilities
 
-    def has(path: str) -> bool:
-        return bool(get_capability(declared, path, False))
+    def value(path: str) -> Any:
+        return get_capability(declared, path)
 
-    actions = get_capability(declared, "text_document.code_action")
+    action, fold = "text_document.code_action", "text_document.folding_range"
+    flags: dict[str, Any] = {
+        each.name: bool(value(each.metadata["path"]))
+        for each in fields(Client)
+        if "path" in each.metadata
+    }
     token_types, token_modifiers = _tokens(declared)
-    resolved = get_capability(declared, "text_document.inlay_hint.resolve_support.properties")
+    hint_members = value("text_document.inlay_hint.resolve_support.properties") or ()
+    action_members = value(f"{action}.resolve_support.properties") or ()
+    symbol_members = value("workspace.symbol.resolve_support.properties") or ()
     return Client(
         encoding=choose_encoding(declared),
         process_id=params.process_id,
         folders=tuple(_folders(params)),
-        pulls_diagnostics=get_capability(declared, "text_document.diagnostic") is not None,
-        refreshes_diagnostics=has("workspace.diagnostics.refresh_support"),
-        refreshes_lenses=has("workspace.code_lens.refresh_support"),
-        hover_format=_hover_format(get_capability(declared, "text_document.hover.content_format")),
+        pulls_diagnostics=value("text_document.diagnostic") is not None,
+        hover_format=_hover_format(value("text_document.hover.content_format")),
         diagnostic_members=_diagnostic_members(declared),
         completion=_completion(declared),
-        reads_location_links=has("text_document.definition.link_support"),
-        symbols=_symbols(get_capability(declared, "text_document.document_symbol")),
+        symbols=_symbols(value("text_document.document_symbol")),
         folding=FoldingOptions(
-            get_capability(declared, "text_document.folding_range.range_limit"),
-            has_text=has("text_document.folding_range.folding_range.collapsed_text"),
+            value(f"{fold}.range_limit"),
+            has_text=bool(value(f"{fold}.folding_range.collapsed_text")),
         ),
-        reads_link_tooltips=has("text_document.document_link.tooltip_support"),
         token_types=token_types,
         token_modifiers=token_modifiers,
-        resolves_hint_tooltips="tooltip" in (resolved or ()),
-        reads_document_changes=has("workspace.workspace_edit.document_changes"),
-        reads_annotations=has("workspace.workspace_edit.change_annotation_support"),
+        resolves_hint_tooltips="tooltip" in hint_members,
+        resolves_symbols="location.range" in symbol_members,
         reads_action_literals=(
-            actions is None or has("text_document.code_action.code_action_literal_support")
+            value(action) is None or bool(value(f"{action}.code_action_literal_support"))
         ),
-        resolves_action_edits=_resolves_edits(declared),
-        reads_disabled_actions=has("text_document.code_action.disabled_support"),
-        applies_edits=has("workspace.apply_edit"),
-        shows_documents=has("window.show_document.support"),
-        registers_watchers=has("workspace.did_change_watched_files.dynamic_registration"),
-        registers_settings=has("workspace.did_change_configuration.dynamic_registration"),
-        gives_settings=has("workspace.configuration"),
-        refreshes_hints=has("workspace.inlay_hint.refresh_support"),
-        shows_progress=has("window.work_done_progress"),
-        resolves_symbols="location.range" in (_symbol_properties(declared) or ()),
-    )
-
-
-def _resolves_edits(declared: types.ClientCapabilities) -> bool:
-    lazy = get_capability(declared, "text_document.code_action.resolve_support.properties") or ()
-    return "edit" in lazy and bool(
-        get_capability(declared, "text_document.code_action.data_support", False)
+        resolves_action_edits="edit" in action_members and bool(value(f"{action}.data_support")),
+        **flags,
     )
 
 
@@ -151,7 +145,7 @@ def path_of(uri: str) -> Path | None:
 
 
 def _usable(path: str | None) -> Path | None:
-    """A path from a client, if it is one that can be asked for."""
+    """A path from a client, if the system can look for it."""
     if not path or "\0" in path or not os.path.isabs(path):  # noqa: PTH117 - Path may raise
         return None
     try:
@@ -188,10 +182,6 @@ def _completion(declared: types.ClientCapabilities) -> Abilities:
     )
 
 
-def _symbol_properties(declared: types.ClientCapabilities) -> Any:
-    return get_capability(declared, "workspace.symbol.resolve_support.properties")
-
-
 def _hover_format(formats: Any) -> types.MarkupKind:
     """The first format of the client's list; without a list, Markdown."""
     known = [each for each in formats or () if isinstance(each, types.MarkupKind)]
@@ -211,21 +201,19 @@ def _symbols(declared: types.DocumentSymbolClientCapabilities | None) -> SymbolO
 
 
 def _tokens(declared: types.ClientCapabilities) -> tuple[frozenset[str], frozenset[str]]:
-    """The types and modifiers that the client lists; all, where it does not speak of them."""
-    said = get_capability(declared, "text_document.semantic_tokens")
-    if not isinstance(said, types.SemanticTokensClientCapabilities):
-        return Client().token_types, Client().token_modifiers
-    return frozenset(said.token_types), frozenset(said.token_modifiers)
+    """The types and modifiers that the client lists; all if it does not mention tokens."""
+    listed = get_capability(declared, "text_document.semantic_tokens") or LEGEND
+    return frozenset(listed.token_types), frozenset(listed.token_modifiers)
 
 
 def _diagnostic_members(declared: types.ClientCapabilities) -> frozenset[str]:
-    """By what is said of pushed or of pulled diagnostics; both say the same things."""
-    said = [
+    """Declared for pushed or for pulled diagnostics, which have the same members."""
+    kinds = [
         each
         for path in ("publish_diagnostics", "diagnostic")
         if (each := get_capability(declared, f"text_document.{path}")) is not None
     ]
-    if not any(isinstance(each, types.PublishDiagnosticsClientCapabilities) for each in said):
+    if not any(isinstance(each, types.PublishDiagnosticsClientCapabilities) for each in kinds):
         return Client().diagnostic_members
     names = {
         "relatedInformation": "related_information",
@@ -233,15 +221,15 @@ def _diagnostic_members(declared: types.ClientCapabilities) -> frozenset[str]:
         "tags": "tag_support",
     }
     return frozenset(
-        member for member, name in names.items() if any(getattr(each, name, None) for each in said)
+        member for member, name in names.items() if any(getattr(each, name, None) for each in kinds)
     )
 
 
-def without_what_is_unknown(params: Any, converter: Converter) -> Any:
+def without_unknown(params: Any, converter: Converter) -> Any:
     """The params of ``initialize`` without the members that lsprotocol cannot read.
 
-    A client newer than lsprotocol may name values that it does not know, and some send what the
-    specification does not have; that is no reason to refuse the client.
+    A client may be newer than lsprotocol, and some send what the specification does not have.
+    Neither is a reason to refuse the client.
     """
     if not isinstance(params, dict) or not isinstance(params.get("capabilities"), dict):
         return params
@@ -257,7 +245,7 @@ def without_what_is_unknown(params: Any, converter: Converter) -> Any:
 
 
 def _readable(value: Any, is_readable: Callable[[Any], bool]) -> Any:
-    """A value without what cannot be read of it."""
+    """A value without the parts that cannot be read."""
     if is_readable(value):
         return value
     kept: Any

@@ -1,7 +1,7 @@
-"""JSON to the types of messages, without guessing, and the extension's own messages.
+"""The extension's own messages, and the conversion of JSON to the types of messages.
 
-cattrs makes the number 0 of ``"0"``, 1 of ``1.5`` and a list of letters of a string: a client's
-mistake would become a response about some other place.
+The conversion does not guess. cattrs reads ``"0"`` as 0, ``1.5`` as 1 and a string as a list of
+letters, so that a client's mistake would get a response about some other place.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from cattrs.gen import make_dict_structure_fn, override
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 
+from drive_trace.features.options import camel
 from drive_trace.features.raw_json import JsonText
 
 RUNS = "driveTrace/runs"
@@ -32,24 +33,24 @@ CHANGED = "driveTrace/changed"
 
 @dataclass(frozen=True, slots=True)
 class RunsParams:
-    """Asks for every run of the workspace."""
+    """Requests every run of the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportParams:
-    """Asks for a report on a run of a trace, over all files of the run; where no run is named, on
-    all traces of the workspace folder that the trace is in.
+    """Requests a report on a run, over all its files. Without a run, the report is
+    on all traces of the workspace folder that the trace is in.
     """
 
     uri: str
     run_id: str | None = None
     format: str = "html"
-    """``html``, a page of its own, or ``body``, for a page that the client has already."""
+    """``html`` is a whole page, ``body`` is for a page that the client has already."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunParams:
-    """Asks about one run of a trace."""
+    """Requests one run of a trace."""
 
     uri: str
     run_id: str
@@ -57,7 +58,7 @@ class RunParams:
 
 @dataclass(frozen=True, slots=True)
 class NextEventsParams:
-    """Asks which events can be appended to a trace, to its last run where none is named."""
+    """Requests the events that can be appended to a run; without a run, to the last one."""
 
     uri: str
     run_id: str | None = None
@@ -65,13 +66,13 @@ class NextEventsParams:
 
 @dataclass(frozen=True, slots=True)
 class ComposeEventParams:
-    """Asks for an event to be appended."""
+    """Requests an event to append."""
 
     uri: str
     event: str
     run_id: str | None = None
     kind: str | None = None
-    """Which of its kinds, of an event that comes in several."""
+    """The kind of the event, if it has several."""
 
 
 class DiagnosticReport(NamedTuple):
@@ -84,11 +85,11 @@ class DiagnosticReport(NamedTuple):
 
     @classmethod
     def of(cls, uri: str, items: bytes) -> Self:
-        """A report that is named by its content: equal diagnostics have equal names."""
+        """A report whose id is a hash of its content: equal diagnostics have equal ids."""
         return cls(uri, hashlib.blake2b(items, digest_size=12).hexdigest(), items)
 
     def unless(self, previous: str | None) -> Self:
-        """The report, without its items if the client has just this one."""
+        """The report, without its items if the client has the same ones."""
         return self._replace(items=None) if previous == self.result_id else self
 
     def as_document_report(self) -> dict[str, Any]:
@@ -112,41 +113,30 @@ OWN_REQUESTS: dict[str, type] = {
     NEXT_EVENTS: NextEventsParams,
     COMPOSE_EVENT: ComposeEventParams,
 }
-"""The types of their params, by method."""
+"""The methods of the extension's own requests, with the types of their params."""
 
 DECLARED = {"driveTrace": {"requests": list(OWN_REQUESTS), "notifications": [CHANGED]}}
-"""What clients are told of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class OwnRequest:
-    """A request of ours, read."""
-
-    params: Any
+"""The own messages, as ``experimental`` capabilities of the server declare them."""
 
 
 def _register(converter: cattrs.Converter) -> None:
-    """Have a converter read the params as they are written in JSON."""
+    """Let a converter read the params of own requests, which are camel case in JSON."""
     for params in OWN_REQUESTS.values():
         if params.__module__ == __name__:
-            renamed: Any = {
-                each.name: override(rename=_camel(each.name)) for each in fields(params)
-            }
+            renamed: Any = {each.name: override(rename=camel(each.name)) for each in fields(params)}
             hook: Any = make_dict_structure_fn(params, converter, **renamed)
             converter.register_structure_hook(params, partial(_object, hook))
 
 
-def members_of(method: str) -> str | None:
-    """The members that the params of a request of ours have: ``{uri, runId?}, all strings``; None
-    for params of the protocol's.
+def expected_members(method: str) -> str:
+    """The members of the params of an own request, for an error: ``: expected {uri, runId?}, all
+    strings``; empty for params of the protocol.
     """
     params = OWN_REQUESTS.get(method)
     if params is None or params.__module__ != __name__:
-        return None
-    names = [
-        _camel(each.name) + ("" if each.default is MISSING else "?") for each in fields(params)
-    ]
-    return f"{{{', '.join(names)}}}" + (", all strings" if names else "")
+        return ""
+    names = [camel(each.name) + ("" if each.default is MISSING else "?") for each in fields(params)]
+    return f": expected {{{', '.join(names)}}}" + (", all strings" if names else "")
 
 
 def _object(hook: Callable[[object, type], object], value: object, kind: type) -> object:
@@ -155,17 +145,12 @@ def _object(hook: Callable[[object, type], object], value: object, kind: type) -
     return hook(value, kind)
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(each.capitalize() for each in rest)
-
-
 def strict_converter() -> cattrs.Converter:
-    """A converter that refuses what has another type than the one declared."""
+    """A converter that raises for a value of another type than the declared one."""
     converter = get_converter(cattrs.Converter(detailed_validation=False))
     converter.register_structure_hook(bool, _boolean)
     converter.register_structure_hook(float, _number)
-    # These two are asked for the enumerations of numbers and strings as well.
+    # cattrs uses these two for enumerations of numbers and strings as well.
     converter.register_structure_hook(int, _integer)
     converter.register_structure_hook(str, _string)
     converter.register_structure_hook_factory(is_sequence, _array)

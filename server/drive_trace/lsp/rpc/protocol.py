@@ -1,8 +1,8 @@
-"""Reading, dispatch and errors: the one module between the stream and the handlers.
+"""Messages from the client: reading, dispatch and errors.
 
-pygls knows the types, the handlers and the capabilities; which messages reach a
-handler, and what becomes of everything else, is decided here: every request gets
-exactly one answer, and what goes wrong inside is logged, not shown.
+pygls keeps the handlers and knows the types and capabilities. This module decides which messages
+reach a handler, and what happens to all others: every request gets exactly one response, and a
+defect is logged, not shown.
 """
 
 from __future__ import annotations
@@ -11,17 +11,15 @@ import asyncio
 import inspect
 import json
 import logging
-import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, BinaryIO, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import orjson
 from lsprotocol import types
 from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.exceptions import (
     JsonRpcException,
-    JsonRpcInternalError,
     JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
     JsonRpcMethodNotFound,
@@ -29,45 +27,29 @@ from pygls.exceptions import (
     JsonRpcRequestCancelled,
     JsonRpcServerNotInitialized,
 )
-from pygls.protocol import LanguageServerProtocol
 
-from drive_trace.features.raw_json import dumps
-from drive_trace.lsp.rpc.capabilities import Client, read_client, without_what_is_unknown
-from drive_trace.lsp.rpc.framing import header
-from drive_trace.lsp.rpc.messages import DECLARED, OWN_REQUESTS, OwnRequest, members_of
+from drive_trace.lsp.rpc.capabilities import Client, read_client, without_unknown
+from drive_trace.lsp.rpc.messages import DECLARED, OWN_REQUESTS, expected_members
+from drive_trace.lsp.rpc.outgoing import MsgId, OutgoingProtocol, log_defect
 from drive_trace.text.escaping import printable
 
 log = logging.getLogger(__name__)
 
-MsgId = str | int
-
 _SHORT = 1000
-"""No notification to cancel a request, or to exit, is longer, in bytes."""
-_PATIENCE = 10.0
-"""Seconds that a client has to respond."""
+"""The most bytes of a notification to cancel a request, or to exit."""
 _CANCEL = types.CANCEL_REQUEST.encode()
 _EXIT = b'"exit"'
 
 
-class Reply(NamedTuple):
-    """The result of a request to the client, which may be null."""
-
-    result: object
-
-
-class TraceProtocol(LanguageServerProtocol):
+class TraceProtocol(OutgoingProtocol):
     """The protocol of one client."""
 
-    writer: BinaryIO | None  # type: ignore[assignment]
     client = Client()
-    """What the client can do; known once ``initialize`` is answered."""
-    exit_code: int | None = None
-    """Set once it is to end: 0 after ``shutdown`` and ``exit``, else 1."""
+    """What the client can do; known after ``initialize``."""
     _initialized = False
 
     def __init__(self, *args: Any, **extra: Any) -> None:
         super().__init__(*args, **extra)
-        self._responses: dict[str, asyncio.Future[Reply | None]] = {}
         self._running: dict[MsgId, asyncio.Future[Any]] = {}
         self._cancelled: set[MsgId] = set()
         self._own_handlers: dict[str, Callable[[Any], object]] = {
@@ -84,10 +66,10 @@ class TraceProtocol(LanguageServerProtocol):
     # Receiving
 
     def glance(self, body: bytes) -> str | None:
-        """Look at a message that has arrived but has to wait its turn: a request that is cancelled
-        before its turn comes is not begun. May be called from another thread.
+        """Look at a message before its turn comes, so that a request that is cancelled by then is
+        not begun. May be called from another thread.
 
-        Gives the method of a notification that this is about.
+        Gives the method if the message is a notification to cancel or to exit.
         """
         if len(body) > _SHORT or not (_CANCEL in body or _EXIT in body):
             return None
@@ -102,7 +84,7 @@ class TraceProtocol(LanguageServerProtocol):
         return None
 
     def receive(self, body: bytes) -> None:
-        """Take in one message. Never raises: what is wrong with it is answered or logged."""
+        """Handle one message. Never raises: an error is a response or a log record."""
         try:
             message = _loads(body)
         except (ValueError, RecursionError):
@@ -117,8 +99,10 @@ class TraceProtocol(LanguageServerProtocol):
             own = msg_id if "method" in message and _is_id(msg_id) else None
             if own is not None:
                 self._refuse(own, JsonRpcInvalidRequest("the method must be a string"))
+            elif "id" not in message or not ("result" in message or "error" in message):
+                self._refuse(None, JsonRpcInvalidRequest("a message must have a method"))
             else:
-                self._receive_response(message)
+                self._receive_response(msg_id, message)
         elif "id" not in message:
             self._receive_notification(message, method)
         elif _is_id(msg_id):
@@ -127,11 +111,11 @@ class TraceProtocol(LanguageServerProtocol):
             self._refuse(None, JsonRpcInvalidRequest("the id must be a string or an integer"))
 
     def break_off(self, why: object) -> None:
-        """End, as the client's messages cannot be told from each other any more."""
-        said = f"the messages of the editor cannot be read on ({why}); drive-trace ends"
-        log.error(said)
+        """End: the stream no longer shows where a message starts."""
+        text = f"the messages of the editor cannot be read on ({why}); drive-trace ends"
+        log.error(text)
         if self._initialized:
-            params = types.ShowMessageParams(types.MessageType.Error, said)
+            params = types.ShowMessageParams(types.MessageType.Error, text)
             self.notify(types.WINDOW_SHOW_MESSAGE, params)
         self.exit_code = 1
 
@@ -150,14 +134,15 @@ class TraceProtocol(LanguageServerProtocol):
             error = JsonRpcRequestCancelled("the request was cancelled")
         elif handler is None:
             error = JsonRpcMethodNotFound.of(printable(method))
-        elif (request := self._structured(message, method)) is None:
-            members = members_of(method)
-            expected = f": expected {members}" if members is not None else ""
-            error = JsonRpcInvalidParams(f"the params are not those of {method}{expected}")
         else:
-            self._initialized = True
-            self._serve(msg_id, handler, getattr(request, "params", None))
-            return
+            try:
+                params = self._params(message, method)
+            except JsonRpcInvalidParams as invalid:
+                error = invalid
+            else:
+                self._initialized = True
+                self._serve(msg_id, handler, params)
+                return
         self._refuse(msg_id, error)
 
     def _receive_notification(self, message: dict[str, Any], method: str) -> None:
@@ -168,42 +153,36 @@ class TraceProtocol(LanguageServerProtocol):
             self._cancel(message.get("params"))
         elif handler is None or self._shutdown or not self._initialized:
             log.debug("ignored notification %s", method)
-        elif (notification := self._structured(message, method)) is not None:
-            message.clear()  # nothing here is to hold the text of a trace that is being opened
+        else:
             try:
-                handler(getattr(notification, "params", None))
+                params = self._params(message, method)
+                message.clear()  # nothing here is to hold the text of a trace that is being opened
+                handler(params)
+            except JsonRpcInvalidParams:
+                return  # and logged already
             except Exception as error:  # noqa: BLE001 - whatever it is, the server goes on
-                _logged(error)
+                log_defect(error)
 
-    def _receive_response(self, message: dict[str, Any]) -> None:
-        if "id" not in message or ("result" not in message and "error" not in message):
-            self._refuse(None, JsonRpcInvalidRequest("a message must have a method"))
-            return
-        msg_id = message["id"]
-        response = self._responses.pop(msg_id, None) if isinstance(msg_id, str) else None
-        if response is not None and not response.done():
-            response.set_result(None if "error" in message else Reply(message["result"]))
-
-    def _structured(self, message: dict[str, Any], method: str) -> Any:
-        """The message as its type; None where its params are missing or of another shape."""
-        own = OWN_REQUESTS.get(method)
-        expected: Any = own or self.get_message_type(method)
-        message = {**message, "jsonrpc": "2.0"}
-        params = message.get("params")
-        if params is None:  # where params may be left out, null means no more than that
-            message.pop("params", None)
-        elif method == types.INITIALIZE:
-            message["params"] = without_what_is_unknown(params, self._converter)
+    def _params(self, message: dict[str, Any], method: str) -> Any:
+        """The params of a message as their type. Raises JsonRpcInvalidParams if they do not fit."""
+        own, params = OWN_REQUESTS.get(method), message.get("params")
         try:
             if own is not None:
-                return OwnRequest(self._converter.structure(message.get("params", {}), own))
-            return self._converter.structure(message, expected)
-        except Exception as error:  # noqa: BLE001 - converters raise whatever their hooks raise
+                return self._converter.structure({} if params is None else params, own)
+            if method == types.INITIALIZE:
+                params = without_unknown(params, self._converter)
+            message = {**message, "jsonrpc": "2.0", "params": params}
+            if params is None:  # which means the same as no params
+                del message["params"]
+            expected: Any = self.get_message_type(method)
+            return getattr(self._converter.structure(message, expected), "params", None)
+        except Exception as error:
             log.warning("params of %s do not fit: %s", method, error)
-            return None
+            text = f"the params are not those of {method}{expected_members(method)}"
+            raise JsonRpcInvalidParams(text) from error
 
     def _handler(self, method: str) -> Callable[[Any], object] | None:
-        """What serves a request; None also for what can only be a notification."""
+        """The handler of a request; None also for a method that is a notification."""
         own = method in OWN_REQUESTS
         is_request = own or types.METHOD_TO_TYPES.get(method, (None, None))[1] is not None
         return self._own_handlers.get(method) or (
@@ -215,23 +194,23 @@ class TraceProtocol(LanguageServerProtocol):
     def _serve(self, msg_id: MsgId, handler: Callable[[Any], object], params: object) -> None:
         try:
             result = handler(params)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
-            self._refuse(msg_id, _answerable(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client gets a response
+            self._refuse(msg_id, error)
             return
         if inspect.isawaitable(result):
             task = self._running[msg_id] = asyncio.ensure_future(result)
             task.add_done_callback(lambda done: self._served(msg_id, done))
         else:
-            self._answer(msg_id, result)
+            self._respond(msg_id, result)
 
     def _served(self, msg_id: MsgId, task: asyncio.Future[Any]) -> None:
         del self._running[msg_id]
         if task.cancelled():
             self._refuse(msg_id, JsonRpcRequestCancelled("the request was cancelled"))
         elif (error := task.exception()) is not None:
-            self._refuse(msg_id, _answerable(error))
+            self._refuse(msg_id, error)
         else:
-            self._answer(msg_id, task.result())
+            self._respond(msg_id, task.result())
 
     def _cancel(self, params: object) -> None:
         msg_id = params.get("id") if isinstance(params, dict) else None
@@ -241,7 +220,7 @@ class TraceProtocol(LanguageServerProtocol):
                 self._running[msg_id].cancel()
 
     def _initialize(self, params: types.InitializeParams) -> types.InitializeResult:
-        """Answer with the capabilities; the position encoding is the client's first choice."""
+        """Respond with the capabilities; the position encoding is the client's first choice."""
         self.client_capabilities = params.capabilities
         self.client = read_client(params)
         self.fm.features[types.INITIALIZE](params)
@@ -273,76 +252,6 @@ class TraceProtocol(LanguageServerProtocol):
         awaitable: Awaitable[Any] = command(*(params.arguments or ())[:1])
         return awaitable
 
-    # Requests to the client
-
-    async def request(self, method: str, params: object) -> Reply | None:
-        """The client's response; None if that is an error, or does not come in time."""
-        msg_id = str(uuid.uuid4())
-        response: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
-        self._responses[msg_id] = response
-        self._write_request(msg_id, method, params)
-        try:
-            # Not wait_for, which in Python 3.11 forgets a cancellation that a response overtakes.
-            async with asyncio.timeout(_PATIENCE):
-                return await response
-        except TimeoutError:
-            return None
-        finally:
-            if self._responses.pop(msg_id, None) is not None:  # wait no longer, and say so
-                params = {"id": msg_id}
-                self._write({"jsonrpc": "2.0", "method": types.CANCEL_REQUEST, "params": params})
-
-    def notify_by_request(self, method: str, params: object = None) -> None:
-        """Send a request whose response does not matter."""
-        self._write_request(str(uuid.uuid4()), method, params)
-
-    def _write_request(self, msg_id: str, method: str, params: object) -> None:
-        message = {"jsonrpc": "2.0", "id": msg_id, "method": method}
-        given = {} if params is None else {"params": self._converter.unstructure(params)}
-        self._write({**message, **given})
-
-    # Responses
-
-    def _answer(self, msg_id: MsgId, result: object) -> None:
-        try:
-            plain = self._converter.unstructure(result)
-            body = dumps({"jsonrpc": "2.0", "id": msg_id, "result": plain})
-        except Exception as error:  # noqa: BLE001 - a defect of ours; the client gets an answer
-            self._refuse(msg_id, _answerable(error))
-        else:
-            self._write_body(body)
-
-    def _refuse(self, msg_id: MsgId | None, error: JsonRpcException) -> None:
-        log.info("refused: %s", error.message)
-        answer = {"code": error.code, "message": error.message}
-        self._write({"jsonrpc": "2.0", "id": msg_id, "error": answer})
-
-    def _send_data(self, data: Any) -> None:
-        if data:
-            plain = data if isinstance(data, dict) else self._converter.unstructure(data)
-            self._write(plain)
-
-    def _write(self, message: object) -> None:
-        self._write_body(dumps(message))
-
-    def notify_json(self, method: str, *params: bytes) -> None:
-        """Send a notification whose params are JSON text already, in one or several pieces."""
-        self._write_body(b'{"jsonrpc":"2.0","method":%b,"params":' % dumps(method), *params, b"}")
-
-    def _write_body(self, *pieces: bytes) -> None:
-        """Send a message. A client that has gone is noticed by the reading side."""
-        if self.writer is None:
-            return
-        try:
-            # In pieces: the diagnostics of a long trace are not to be copied for a keystroke.
-            self.writer.write(header(sum(map(len, pieces))))
-            for piece in pieces:
-                self.writer.write(piece)
-            self.writer.flush()
-        except (OSError, ValueError):
-            if self.exit_code is None:
-                self.exit_code = 0 if self._shutdown else 1
-
 
 def _is_id(value: object) -> TypeGuard[MsgId]:
     return isinstance(value, str | int) and not isinstance(value, bool)
@@ -353,19 +262,3 @@ def _loads(body: bytes) -> Any:
         return orjson.loads(body)
     except ValueError:
         return json.loads(body)  # lone surrogates, very large integers
-
-
-def _answerable(error: BaseException) -> JsonRpcException:
-    """What the client is told of an error: a defect's details stay in the log."""
-    if isinstance(error, JsonRpcException):
-        return error
-    if isinstance(error, RecursionError):  # what the client sent along, to be sent back
-        return JsonRpcInvalidParams("the params are nested too deeply")
-    return JsonRpcInternalError(_logged(error))
-
-
-def _logged(error: BaseException) -> str:
-    """Log an error in full; gives what the client is told of it."""
-    short = uuid.uuid4().hex[:8]
-    log.error("internal error %s", short, exc_info=error)
-    return f"internal error {short}: see the server's log"

@@ -166,7 +166,7 @@ class Debouncer:
     and then while it lasts.
     """
 
-    def __init__(self, act: Callable[[str], None]) -> None:
+    def __init__(self, act: Callable[[str], object]) -> None:
         self._act = act
         self._waiting: dict[str, tuple[asyncio.TimerHandle, float]] = {}
 

@@ -159,10 +159,10 @@ class ClientSettings:
 
     async def _request(self, number: int, sent: object) -> None:
         params = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
-        reply = await self._protocol.request(types.WORKSPACE_CONFIGURATION, params)
+        response = await self._protocol.request(types.WORKSPACE_CONFIGURATION, params)
         if number != self._requests:
             return  # requested again meanwhile
-        match reply and reply.result:
+        match response and response.result:
             case [dict() as section, *_]:
                 # What is no longer in it is again as it was at the start.
                 self._take(read_settings(section, self._initial))

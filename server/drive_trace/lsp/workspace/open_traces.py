@@ -39,6 +39,8 @@ class OpenTrace:
         self._outline: SharedTask[Outline] | None = None
         self._counted: tuple[int, Mapping[str | None, int]] | None = None
         self._replace_all(text)
+        self.shown_score = self.score_revision
+        """The revision of the score that the client's lenses show."""
 
     @property
     def score_revision(self) -> tuple[int, int]:

@@ -32,8 +32,6 @@ class Publisher:
         self.has_views = False
         """Whether the client shows views of its own, which it has refreshed."""
         self._soon = Debouncer(self._refresh)
-        self._scored: dict[str, tuple[int, int]] = {}
-        """The revision of the score that the lenses of a trace show."""
         self._sent: Mapping[str, bytes] = {}
         """The diagnostics of configurations."""
 
@@ -41,8 +39,8 @@ class Publisher:
 
     def publish(self, trace: OpenTrace) -> None:
         """Push a trace's diagnostics, with its version."""
-        head = b'{"uri":%b,"version":%d,"diagnostics":' % (dumps(trace.uri), trace.version)
         if not self._protocol.client.pulls_diagnostics:
+            head = b'{"uri":%b,"version":%d,"diagnostics":' % (dumps(trace.uri), trace.version)
             self._push(head, trace.diagnostics(), b"}")
 
     def publish_configurations(self, diagnostics: Mapping[str, bytes]) -> None:
@@ -71,21 +69,12 @@ class Publisher:
     def refresh_views(self, uri: str | None) -> None:
         """Have views of the client's own show again what a trace says, or what those on disk do."""
         if self.has_views:
-            self._protocol.notify_json(CHANGED, dumps({"uri": uri}))
-
-    def opened(self, trace: OpenTrace) -> None:
-        """The client requests everything that it shows of a new trace."""
-        self._scored[trace.uri] = trace.score_revision
-
-    def closed(self, uri: str) -> None:
-        """The client shows nothing of a trace any more."""
-        self._scored.pop(uri, None)
+            self._protocol.notify(CHANGED, {"uri": uri})
 
     def changed(self, trace: OpenTrace) -> None:
-        """A trace was edited: its lenses may show another verdict."""
-        revision = trace.score_revision
-        if self._scored.get(trace.uri) != revision:
-            self._scored[trace.uri] = revision
+        """A trace was edited. Its lenses are refreshed if they may show another verdict now."""
+        if trace.shown_score != trace.score_revision:
+            trace.shown_score = trace.score_revision
             self._refresh(types.WORKSPACE_CODE_LENS_REFRESH)
 
     def settings_changed(self, before: Settings, now: Settings) -> None:

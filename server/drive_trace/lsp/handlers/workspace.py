@@ -1,4 +1,4 @@
-"""Diagnostics for clients that pull them, of open and of closed traces."""
+"""Requests about all traces of the workspace, open or closed: symbols, and pulled diagnostics."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from typing import Any
 
 from lsprotocol import types
 
-from drive_trace.features.raw_json import dumps
+from drive_trace.features.workspace_symbol import (
+    FoundSymbol,
+    SymbolName,
+    best_matches,
+    names_in,
+    resolve_symbol,
+    workspace_symbols,
+)
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import DiagnosticReport
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import in_thread
+from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.judging import Judging
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
@@ -22,12 +30,68 @@ from drive_trace.lsp.workspace.trace_folders import real_path
 
 log = logging.getLogger(__name__)
 
+_AT_ONCE = 50
+"""Closed traces that a thread reads symbols of in one go. A cancellation is noticed between two."""
 _BATCH_SECONDS = 0.1
 """A partial result waits so long for more before it is sent."""
 
 
+class Symbols:
+    """Handles ``workspace/symbol`` and ``workspaceSymbol/resolve``."""
+
+    def __init__(self, protocol: TraceProtocol, runs: WorkspaceRuns, following: Following) -> None:
+        self._protocol = protocol
+        self._runs = runs
+        self._following = following
+
+    async def find(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+        """The runs, slices and dispatches whose names match best."""
+        reals = await self._following.everything()
+        closed: list[FoundSymbol] = []
+        for start in range(0, len(reals), _AT_ONCE):
+            closed += await in_thread(self._in_closed, reals[start : start + _AT_ONCE])
+        found = [*self._in_open(params.query), *closed]
+        client = self._protocol.client
+        best = best_matches(found, params.query)
+        return workspace_symbols(best, client.encoding, resolves=client.resolves_symbols)
+
+    async def resolve(self, symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:
+        """A symbol with its place."""
+        uri = symbol.location.uri
+        names: Sequence[SymbolName] = ()
+        trace = self._runs.open.get(uri)
+        path = path_of(uri)
+        if trace is not None:
+            names = names_in(trace.analysis, symbol.name)
+        elif path is not None:
+            names = await in_thread(self._in_file, path)
+        return resolve_symbol(symbol, names, self._protocol.client.encoding)
+
+    def _in_open(self, query: str) -> list[FoundSymbol]:
+        return [
+            FoundSymbol(trace.uri, named)
+            for trace in self._runs.open_traces()
+            for named in names_in(trace.analysis, query)
+        ]
+
+    # In threads
+
+    def _in_closed(self, reals: Sequence[str]) -> list[FoundSymbol]:
+        closed = self._runs.closed
+        looks = not self._protocol.client.registers_watchers
+        return [
+            FoundSymbol(uri, named)
+            for real in reals
+            if (uri := closed.uri_of(real)) is not None
+            for named in closed.names(real, looks=looks)
+        ]
+
+    def _in_file(self, path: Path) -> Sequence[SymbolName]:
+        return self._runs.closed.names(real_path(path))
+
+
 class PulledDiagnostics:
-    """Responds to ``textDocument/diagnostic`` and ``workspace/diagnostic``."""
+    """Handles ``textDocument/diagnostic`` and ``workspace/diagnostic``."""
 
     def __init__(self, protocol: TraceProtocol, runs: WorkspaceRuns, judging: Judging) -> None:
         self._protocol = protocol
@@ -62,8 +126,7 @@ class PulledDiagnostics:
         return {"items": ready}
 
     def _progress(self, token: int | str, items: list[dict[str, Any]]) -> None:
-        params = {"token": token, "value": {"items": items}}
-        self._protocol.notify_json(types.PROGRESS, dumps(params))
+        self._protocol.notify(types.PROGRESS, {"token": token, "value": {"items": items}})
 
     async def _reports(
         self, previous_ids: Sequence[types.PreviousResultId]
@@ -80,18 +143,16 @@ class PulledDiagnostics:
             if real in map(self._real_path, self._traces):
                 continue
             closed = await self._of_closed(path, uri, previous.get(uri))
-            # It may have been opened meanwhile, and then what is on disk does not count.
+            # If it has been opened meanwhile, the file on disk does not count.
             if closed is not None and self._traces.get(uri) is None:
                 done.add(uri)
                 yield closed.as_workspace_report(None)
         for uri, items in self._judging.configuration_diagnostics().items():
             done.add(uri)
-            yield (
-                DiagnosticReport.of(uri, items).unless(previous.get(uri)).as_workspace_report(None)
-            )
+            yield _workspace_report(uri, items, previous.get(uri))
         for uri, value in previous.items():
             if uri not in done and self._traces.get(uri) is None:  # gone, or out of the workspace
-                yield DiagnosticReport.of(uri, b"[]").unless(value).as_workspace_report(None)
+                yield _workspace_report(uri, b"[]", value)
 
     def _real_path(self, trace: OpenTrace) -> str | None:
         path = path_of(trace.uri)
@@ -101,15 +162,13 @@ class PulledDiagnostics:
         trace = self._traces.get(uri)
         if trace is None:
             return None
-        # Who cannot be told to ask again gets no answer that may soon be wrong.
+        # A client that cannot be made to ask again gets no result that may soon be wrong.
         for_long = not self._protocol.client.refreshes_diagnostics
         await self._judging.settled(trace, for_long=for_long)
         trace = self._traces.get(uri)  # as it is now: typing goes on
-        return (
-            DiagnosticReport.of(uri, trace.diagnostics()).unless(previous)
-            if trace is not None
-            else None
-        )
+        if trace is None:
+            return None
+        return DiagnosticReport.of(uri, trace.diagnostics()).unless(previous)
 
     async def _of_closed(
         self, path: Path, uri: str, previous: str | None
@@ -121,3 +180,7 @@ class PulledDiagnostics:
             log.exception("%s cannot be looked at", path)  # which must not fail all the others
             return None
         return report if self._traces.get(uri) is None else await self._of_open(uri, previous)
+
+
+def _workspace_report(uri: str, items: bytes, previous: str | None) -> dict[str, Any]:
+    return DiagnosticReport.of(uri, items).unless(previous).as_workspace_report(None)

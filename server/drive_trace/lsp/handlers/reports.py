@@ -1,0 +1,214 @@
+"""``driveTrace/run``, ``report`` and ``timeline``: a run over all its files, or a folder's runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pygls.exceptions import JsonRpcInvalidParams
+
+from drive_trace import __version__
+from drive_trace.analysis import Analysis, events_of_run, read_log
+from drive_trace.features.raw_json import JsonText, dumps
+from drive_trace.features.runs import JoinedRun, graded_json, of_one_file
+from drive_trace.features.timeline import timeline_json
+from drive_trace.lsp.rpc.capabilities import path_of
+from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
+from drive_trace.lsp.rpc.tasks import Turns, in_slices_anew, in_thread
+from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
+from drive_trace.lsp.workspace.following import Following
+from drive_trace.lsp.workspace.publishing import Publisher
+from drive_trace.lsp.workspace.runs import WorkspaceRuns
+from drive_trace.report.event_log import TraceLog
+from drive_trace.scorecard.card import score_run
+from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
+from drive_trace.scorecard.copies import LiveEvents
+from drive_trace.scorecard.summary import RunSummary, TraceSummary
+from drive_trace.storage.followed_file import FollowedFile, Whole
+from drive_trace.tasks import Task, finish
+from drive_trace.trace.line import Line
+from drive_trace.trace.run_index import table_of_ids
+
+NO_RUN = "there is no such run in the trace"
+_FORMATS = ("html", "body")
+
+
+class _Text(NamedTuple):
+    """A trace's text as it was when it was requested."""
+
+    lines: Sequence[Line]
+    part: RunSummary | None
+    """Of the requested run; None if the trace does not have it."""
+    name: str
+    is_divided: bool
+    """Whether some record is several lines to the protocol."""
+
+    def line_of(self) -> Callable[[int], int]:
+        """Gives a record's line in the protocol, from 0, by its number from 1."""
+        if not self.is_divided:
+            return lambda number: number - 1
+        # In front of the record's last character, as a `\r` there ends the line with the record.
+        counts = (1 + line.text.count("\r", 0, -1) for line in self.lines)
+        starts = list(accumulate(counts, initial=0))
+        return lambda number: starts[number - 1]
+
+
+class Reports:
+    """Handles these requests. They take turns, as each may read all files of a folder."""
+
+    def __init__(self, runs: WorkspaceRuns, following: Following, publisher: Publisher) -> None:
+        self._runs = runs
+        self._following = following
+        self._publisher = publisher
+        self._turns: Turns[Any] = Turns()
+        self.handlers: Mapping[str, Callable[[Any], object]] = {
+            RUN: self._run,
+            REPORT: self._report,
+            TIMELINE: self._timeline,
+        }
+
+    async def _run(self, params: RunParams) -> dict[str, object]:
+        return graded_json((await self._joined(params.uri, params.run_id))[1])
+
+    async def _report(self, params: ReportParams) -> object:
+        self._publisher.has_views = True
+        if params.format not in _FORMATS:
+            raise JsonRpcInvalidParams(f"the format of a report is one of {', '.join(_FORMATS)}")
+        run_id = params.run_id
+        report = self._report_on_all if run_id is None else partial(self._report_on_run, run_id)
+        return await self._turns.take((REPORT, params), lambda: report(params))
+
+    async def _report_on_run(self, run_id: str, params: ReportParams) -> dict[str, object]:
+        text, joined = await self._joined(params.uri, run_id)
+        texts = [
+            text if uri == joined.own_uri else await self._text_of(uri, run_id)
+            for uri in joined.uris
+        ]
+        return await in_thread(lambda: _rendered(params, [_log(each) for each in texts], joined))
+
+    async def _report_on_all(self, params: ReportParams) -> dict[str, object]:
+        """The report on all traces of a folder, as its runs may stand in any of them."""
+        await self._following.known()
+        await self._text_of(params.uri, None)  # which may be of no folder
+        folder = self._runs.folder_of(params.uri)
+        logs = []
+        for uri in self._runs.uris_of(folder) if folder is not None else [params.uri]:
+            text = await self._text_if_there(uri, None)
+            if text is not None:
+                texts = [line.text for line in text.lines]
+                logs.append(await in_thread(read_log, texts, text.name))
+        unread, left_out = self._runs.unread(folder), self._runs.closed.folders.left_out_in(folder)
+        return await in_thread(_rendered, params, logs, None, unread, left_out)
+
+    async def _timeline(self, params: RunParams) -> object:
+        self._publisher.has_views = True
+        return await self._turns.take((TIMELINE, params), lambda: self._timeline_now(params))
+
+    async def _timeline_now(self, params: RunParams) -> JsonText:
+        return await in_thread(_timeline, *await self._joined(params.uri, params.run_id))
+
+    # The traces
+
+    async def _joined(self, uri: str, run_id: str) -> tuple[_Text, JoinedRun]:
+        """The text of a trace, and a run of it over all its files, once these are known."""
+        await self._following.known()
+        text = await self._text_of(uri, run_id)
+        part = text.part
+        if part is None:
+            raise JsonRpcInvalidParams(NO_RUN)
+        trace, path = self._runs.open.get(uri), path_of(uri)
+        if trace is not None:
+            uri = trace.uri
+        elif path is not None:
+            uri = path.as_uri()
+        join = partial(self._runs.joining, part.run_id, uri)
+        joined = await in_slices_anew(self._runs.open, join)
+        return text, joined or of_one_file(score_run([part]), uri)
+
+    async def _text_of(self, uri: str, run_id: str | None) -> _Text:
+        """A trace as it is open now, else as it is on disk."""
+        text = await self._text_if_there(uri, run_id)
+        if text is None:
+            raise JsonRpcInvalidParams("there is no such trace in the workspace that can be read")
+        return text
+
+    async def _text_if_there(self, uri: str, run_id: str | None) -> _Text | None:
+        path = path_of(uri)
+        name = self._runs.closed.folders.name_of(path) if path is not None else uri
+        trace = self._runs.open.get(uri)
+        if trace is not None:
+            return await in_slices_anew(trace, lambda: _text(trace.analysis, run_id, name))
+        if path is None:
+            return None
+        if self._following.is_trace(uri):
+            return await in_thread(self._closed_text, path, run_id, name)
+        if self._runs.open.has_seen(uri):
+            return await in_thread(_text_outside, path, run_id, name)
+        return None
+
+    def _closed_text(self, path: Path, run_id: str | None, name: str) -> _Text | None:
+        closed = self._runs.closed
+        if not closed.has(path):  # as where a link leads out of the workspace
+            return None
+        return closed.ask(path, lambda analysis: finish(_text(analysis, run_id, name)))
+
+
+def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
+    """A trace that is no part of the workspace, and is not kept for that reason."""
+    news = FollowedFile(path, MOST_BYTES).look(anew=True)
+    if not isinstance(news, Whole):
+        return None
+    return finish(_text(Analysis(news.records, path=str(path)), run_id, name))
+
+
+def _text(analysis: Analysis, run_id: str | None, name: str) -> Task[_Text]:
+    part = (yield from analysis.summing_up_run(run_id, name)) if run_id is not None else None
+    # A copy, as typing goes on while threads work with it.
+    return _Text(tuple(analysis.document.lines), part, name, analysis.document.is_divided)
+
+
+# In threads
+
+
+def _rendered(
+    params: ReportParams,
+    logs: Sequence[TraceLog],
+    joined: JoinedRun | None,
+    unread: Sequence[Unread] = (),
+    left_out: Omitted = NOTHING_OMITTED,
+) -> dict[str, object]:
+    """The page of a report: on one run if there is one, else on all runs of the logs."""
+    # Nothing else needs these, and they take a moment to load.
+    from drive_trace.report.contents import report_on  # noqa: PLC0415
+    from drive_trace.report.html import STYLE, report_body, report_html  # noqa: PLC0415
+
+    report = report_on(logs, unread, left_out)
+    title = report.card.headline
+    if joined is not None:
+        report = report._replace(card=report.card._replace(runs=(joined.run,)))
+        title = joined.title
+    if params.format == "html":
+        return {"title": title, "html": report_html(report, f"drive-trace {__version__}")}
+    return {"title": title, "body": report_body(report), "style": STYLE}
+
+
+def _log(text: _Text) -> TraceLog:
+    """The events of the requested run; none if they are gone by now."""
+    if text.part is None:
+        return TraceLog(TraceSummary(text.name, (), (), ()), (), ())
+    events = events_of_run(text.lines, text.part.run_id, text.name)
+    rejected = tuple(each.line for each in text.part.rejected)
+    # Numbers and ids are those of this copy, as the trace goes on changing.
+    numbers = {line: number for number, line in enumerate(text.lines, 1)}
+    ids = table_of_ids(each for each in text.lines if each.event and each.run == text.part.run_id)
+    part = text.part._replace(events=LiveEvents(lambda: ids, numbers.__getitem__))
+    return TraceLog(TraceSummary(text.name, (part,), (), ()), events, rejected)
+
+
+def _timeline(text: _Text, joined: JoinedRun) -> JsonText:
+    run_id = joined.run.run_id
+    lanes = timeline_json(run_id, events_of_run(text.lines, run_id), text.line_of())
+    return JsonText(dumps({**lanes, "title": joined.title}))
