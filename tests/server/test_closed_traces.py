@@ -146,7 +146,7 @@ async def test_other_traces_are_asked_as_they_are_in_the_editor_or_on_disk(tmp_p
         yield
         return uri, len(analysis.index.runs["run-1"])
 
-    said = await runs.ask_others("run-1", here.as_uri(), count_lines)
+    said = await runs.run_on_others("run-1", here.as_uri(), count_lines)
     assert said == [(edited.as_uri(), 3), (there.as_uri(), 2)]
 
 

@@ -1,4 +1,4 @@
-"""``textDocument/codeLens``: the verdict over each run, and what each correctness event decides."""
+"""``textDocument/codeLens``: the verdict of each run, and what each correctness event decides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from drive_trace.trace.line import FlaggedLine, Line, run_of
 from drive_trace.vocabulary import GRADE
 
 MOST = 500
-"""Lenses a file: editors lay each out, and more would be a wall."""
+"""The most lenses of a file. Editors lay out each of them."""
 SHOW_RUN = "driveTrace.showRun"
 _RUN = "run"
 _EVENT = "event"
@@ -30,7 +30,7 @@ def code_lenses(
     encoding: PositionEncoding,
     options: LensOptions = DEFAULTS,
 ) -> list[types.CodeLens]:
-    """Where lenses stand; what they say is worked out when they come into view."""
+    """The places of lenses. Their titles are made when they come into view."""
     index = analysis.index
     runs = index.runs_in_order()
     grades = runs if options.grades else ()
@@ -53,9 +53,7 @@ def resolve_lens(
     lens: types.CodeLens,
     joined: Joined = nothing_joined,
 ) -> types.CodeLens:
-    """Give a lens its title; it says so if the line has changed meanwhile. ``joined`` gives a
-    run over all its files, where more than this one are known.
-    """
+    """A lens with its title, or with a note that the line has changed meanwhile."""
     data = lens.data if isinstance(lens.data, dict) else {}
     run_id, uri = str(data.get("runId", "")), str(data.get("uri", ""))
     title = _title(analysis, data, run_id, joined) if analysis is not None else None

@@ -1,7 +1,7 @@
 """Findings as the protocol's diagnostics, made as JSON text.
 
-A file can have a thousand of them, and all are sent again after each keystroke. Each is made once
-as a template: what an edit changes later is only the numbers of lines.
+A file can have a thousand of them, and all are sent again after each keystroke. Each is made once,
+as a template: later edits only change the numbers of lines in it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class DiagnosticOptions(NamedTuple):
     uri: str
     encoding: PositionEncoding
     most: int
-    """The largest number of findings that is shown."""
+    """The most findings that are shown."""
     url_of: Callable[[str], str | None]
-    """Gives the address of a rule's page by the rule's code."""
+    """Gives the URL of a rule's page by the rule's code."""
     members: frozenset[str] = frozenset({"relatedInformation", "codeDescription", "tags"})
     """The optional members that the client reads."""
     rules: RuleSettings = DEFAULTS
-    """How the rules are run."""
+    """The settings of the rules."""
 
 
 class _Number(NamedTuple):

@@ -1,5 +1,5 @@
 """``textDocument/documentLink``: specs, plans and other files of the workspace, tickets and pull
-requests. What leads nowhere is no link; which files there are is for the caller to find out.
+requests. A path without a file is no link; the caller looks for the files.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from drive_trace.vocabulary import EVENTS, Entity, FieldType, Reference
 
 
 class Link(NamedTuple):
-    """A string that leads somewhere, if there is what it names."""
+    """A string that is a link, if the file that it names exists."""
 
     line: Line
     span: Span
     value: str
     target: str | None
-    """A web address; None for a file, which ``value`` is a path of."""
+    """A web address; None if ``value`` is the path of a file."""
     tooltip: str
 
 
 def find_links(
     analysis: Analysis, options: LinkOptions, folders: Sequence[str]
 ) -> Task[list[Link]]:
-    """The links of a trace, in order. Paths are links if they can be in one of the workspace's
-    folders, given as absolute paths.
+    """The links of a trace, in order. A path is a link if it can be in one of the workspace's
+    folders, which are absolute paths.
     """
     found: list[Link] = []
     for strings in in_batches(_strings(analysis)):
@@ -61,8 +61,8 @@ def document_links(
     *,
     with_tooltips: bool = False,
 ) -> Task[JsonText]:
-    """The answer: links to addresses, and to those files that are there, given by their paths in
-    the trace with their own addresses.
+    """The protocol's links to web addresses and to files. ``files`` are the existing ones: URIs by
+    the paths in the trace.
     """
     number = analysis.document.number
     answer = []
@@ -129,7 +129,7 @@ def _may_be_in(folder: str, path: str) -> bool:
 
 
 _WEB_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:/[!#-;=?-\[\]_a-z~]*)?")
-"""Nobody's name or password stands before the host: that is how addresses mislead."""
+"""Without a user's name or password before the host, which can mislead about the host."""
 _LINKING = {
     name: fields
     for name, event in EVENTS.items()

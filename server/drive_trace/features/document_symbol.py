@@ -32,7 +32,7 @@ FIRST_KINDS = frozenset(range(SymbolKind.File, SymbolKind.Array + 1))
 """The kinds that every client knows."""
 
 _STEP = 256
-"""Parts of an answer that are written in a step."""
+"""Parts of a result that are written in one step of the task."""
 _KINDS = {
     Entity.RUN: SymbolKind.Module.value,
     Entity.SLICE: SymbolKind.Namespace.value,
@@ -42,14 +42,14 @@ _KINDS = {
 
 
 class SymbolOptions(NamedTuple):
-    """What the client can show, and what is known beside the trace."""
+    """What the client can show, and what other files hold."""
 
     is_tree: bool = False
     kinds: frozenset[int] = FIRST_KINDS
     has_tags: bool = False
-    """Whether what no longer counts can be struck out."""
+    """Whether it can strike out events that no longer count."""
     joined: Joined = nothing_joined
-    """Of the runs that are called by their verdicts."""
+    """For the verdicts in the names of runs."""
 
 
 def document_symbols(
@@ -59,8 +59,8 @@ def document_symbols(
     encoding: PositionEncoding,
     options: SymbolOptions,
 ) -> Task[JsonText]:
-    """All symbols of an outline, in the order of the trace. A symbol's range holds all lines of
-    what is in it, and so those of others where dispatches or runs overlap.
+    """All symbols of an outline, in the order of the trace. A symbol's range goes from its first
+    line to its last, so that the ranges of concurrent dispatches or runs overlap.
     """
     writer = _Writer(analysis, uri, encoding, options)
     parts: list[str] = []
@@ -79,7 +79,7 @@ class _Writer:
         self._ranges = LineRanges(analysis, encoding)
         self._uri = _text(uri)
         self._known: dict[tuple[object, ...], str] = {}
-        """The members of lines, by their facts: most are like others."""
+        """The members of lines by their facts, as most lines are like others."""
         self._is_tree = options.is_tree
         event, rejected = SymbolKind.Event.value, SymbolKind.Null.value
         self._event = event if event in options.kinds else SymbolKind.Property.value

@@ -14,13 +14,13 @@ from drive_trace.vocabulary import Entity
 
 
 class FoldingOptions(NamedTuple):
-    """What the client can take."""
+    """What the client can show, and what other files hold."""
 
     most: int | None = None
     has_text: bool = False
-    """Whether it shows a text of ours in place of what is folded."""
+    """Whether it shows a text in place of the folded lines."""
     joined: Joined = nothing_joined
-    """Of the runs that are called by their verdicts."""
+    """For the verdicts in the names of runs."""
 
 
 class _Fold(NamedTuple):
@@ -30,7 +30,7 @@ class _Fold(NamedTuple):
 
 
 def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) -> Task[JsonText]:
-    """The folds of an outline in order, one a line and properly nested; of too many the largest."""
+    """The folds of an outline in order, nested, at most one a line. Of too many, the largest."""
     has_several = sum(isinstance(root, OutlineNode) for root in roots) > 1
     nodes = (node for node in containers(roots) if has_several or node.entity is not Entity.RUN)
     folds: list[_Fold] = []
@@ -57,8 +57,8 @@ def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) 
 
 
 def _nested(nodes: Iterable[OutlineNode]) -> Iterable[_Fold]:
-    """Folds of which none crosses another: where dispatches or runs overlap, the one that started
-    first is folded. Of two that start on one line the outer one is.
+    """Folds that do not cross each other. If dispatches or runs overlap, the first one is folded;
+    of two that start on one line, the outer one.
     """
     open_folds: list[_Fold] = []
     for fold in sorted(

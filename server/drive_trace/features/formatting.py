@@ -16,11 +16,11 @@ from drive_trace.trace.document import Point
 from drive_trace.trace.reading import laid_out
 
 _FEW = 2000
-"""Of so many lines an edit is no larger than what changes; of more, whole lines are put in."""
+"""Up to so many lines, edits are minimal. For more, they replace whole lines."""
 
 
 def format_document(analysis: Analysis, encoding: PositionEncoding) -> Task[JsonText]:
-    """The edits that lay out every line; a list of ``TextEdit``."""
+    """The edits that format every line, a list of ``TextEdit``."""
     lines = analysis.document.lines
     changes = yield from _changes(analysis, 0, len(lines))
     return (yield from as_edits(analysis.document, changes, encoding))
@@ -29,7 +29,7 @@ def format_document(analysis: Analysis, encoding: PositionEncoding) -> Task[Json
 def format_range(
     analysis: Analysis, where: types.Range, encoding: PositionEncoding
 ) -> Task[JsonText]:
-    """The edits that lay out the lines that a range touches; a list of ``TextEdit``."""
+    """The edits that format the lines that a range touches, a list of ``TextEdit``."""
     start, end = (point_at(analysis, each, encoding) for each in (where.start, where.end))
     # A selection of whole lines ends before the first character of the next one.
     is_before = end.offset == 0 and end.record > start.record

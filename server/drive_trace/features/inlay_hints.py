@@ -1,4 +1,4 @@
-"""``textDocument/inlayHint`` and ``inlayHint/resolve``: what numbers and ids say, behind them."""
+"""``textDocument/inlayHint`` and ``inlayHint/resolve``: the meaning of numbers and ids."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from drive_trace.trace.reading import values_of
 from drive_trace.vocabulary import FieldType
 
 MOST_LINES = 1000
-"""Editors ask for what a window shows; of a longer range the beginning is answered."""
+"""Editors request what a window shows. Of a longer range, the first lines get hints."""
 _DEFAULTS = HintOptions()
 _SHORT_NAME = 40
 _SHORT_NUMBER = 1000
 _SHORT_SIZE = 10_000
-"""Smaller numbers are read as they stand."""
+"""Smaller numbers need no hint."""
 _ORDER = re.compile(r"-?[0-9]{1,40}")
 
 
@@ -43,8 +43,8 @@ def inlay_hints(
     options: HintOptions = _DEFAULTS,
     explained_later_of: str | None = None,
 ) -> list[types.InlayHint]:
-    """The hints of the lines in a range. With the URI of a trace that is open, they can be
-    explained later.
+    """The hints of the lines in a range. With the URI of an open trace, their explanations can be
+    requested later.
     """
     document = analysis.document
     first = point_at(analysis, where.start, encoding).record
@@ -62,7 +62,7 @@ def inlay_hints(
 
 
 def resolve_hint(analysis: Analysis | None, hint: types.InlayHint) -> types.InlayHint:
-    """Explain a hint; one whose line has changed meanwhile stays as it is."""
+    """A hint with its explanation. If its line has changed meanwhile, the hint stays as it is."""
     data = hint.data if isinstance(hint.data, dict) else {}
     order, name = data.get("order"), data.get("field")
     if analysis is None or not isinstance(name, str) or not isinstance(order, str):
@@ -92,7 +92,7 @@ def _line_at(analysis: Analysis, order: int) -> Line | None:
 def _of_line(
     analysis: Analysis, line: Line, options: HintOptions
 ) -> Iterator[tuple[int, str, str]]:
-    """The hints of a line: the code point that each stands behind, its label and its field."""
+    """The hints of a line: the code point before each, its label and its field."""
     event = event_of(line)
     if event is None:
         return
@@ -135,7 +135,7 @@ def _label(
 def _times(
     analysis: Analysis, line: Line, field: FieldType, value: int, options: HintOptions
 ) -> Iterator[str]:
-    """A duration in hours and minutes, and what the clock says where that is far from it."""
+    """A duration in hours and minutes, and the one by the timestamps if that is far from it."""
     if options.durations and value >= _SHORT_NUMBER:
         yield duration(value)
     found = measured(analysis, line) if options.clock else None
@@ -144,6 +144,6 @@ def _times(
 
 
 def _to_compare(measured_ms: int, claimed_ms: int) -> str:
-    """A duration as short as it can be without looking like another one."""
+    """A duration in short form, unless that looks like the claimed one."""
     short = duration(measured_ms)
     return short if short != duration(claimed_ms) else exact(measured_ms)

@@ -13,12 +13,12 @@ _SEPARATOR = re.compile(r"\|(?: *:?-+:? *\|)+")
 
 
 def markup(text: str, kind: types.MarkupKind) -> types.MarkupContent:
-    """Markdown of ours as the client wants to have it."""
+    """Markdown of the server in the client's format."""
     return types.MarkupContent(kind, text if kind is types.MarkupKind.Markdown else plain(text))
 
 
 def plain(text: str) -> str:
-    """Markdown as :mod:`drive_trace.scorecard.render` and the hovers write it, read aloud."""
+    """The text of Markdown as :mod:`drive_trace.scorecard.render` and the hovers write it."""
     lines = [
         _row(line) if line.startswith("| ") else _inline(line)
         for line in text.split("\n")
@@ -32,14 +32,14 @@ def _row(line: str) -> str:
 
 
 def _inline(line: str) -> str:
-    """A line without its marks; what stands in code spans is left as it is."""
+    """A line without its marks. The text of code spans stays as it is."""
     parts: list[str] = []
     done = 0
     for match in _CODE.finditer(line):
         parts += [line[done : match.start()], match[3]]
         done = match.end()
     parts.append(line[done:])
-    # The stress may reach over a code span: ``**`pass`**``.
+    # Emphasis may reach over a code span: ``**`pass`**``.
     held = _LINK.sub(r"\1", "\0".join(parts[0::2]))
     outside = _STRESS.sub(r"\2", _STRESS.sub(r"\2", held)).split("\0")
     codes = [*parts[1::2], ""]

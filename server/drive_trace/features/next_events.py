@@ -1,4 +1,4 @@
-"""``driveTrace/nextEvents`` and ``driveTrace/composeEvent``: events to be appended to a run."""
+"""``driveTrace/nextEvents`` and ``driveTrace/composeEvent``: events to append to a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from drive_trace.vocabulary import EVENTS
 
 
 def next_events_json(analysis: Analysis, run_id: str | None, stamp: Stamp) -> dict[str, object]:
-    """Every event, those first that the run leads to as it stands."""
+    """Every event. Those that can come next in the run are first."""
     scope = _scope(analysis, run_id)
     label = printable(scope.run_id) if scope.run_id is not None else None
     return {"runId": scope.run_id, "label": label, "events": list(_choices(scope, stamp))}
@@ -40,8 +40,8 @@ def _choices(scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
 
 
 def can_append(analysis: Analysis, run_id: str) -> bool:
-    """Whether a trace names a run, or is where its events would go: a slip of an id is not to make
-    another run.
+    """Whether a trace names a run, or its next event would be of that run. A misspelt id is not to
+    start another run.
     """
     index = analysis.index
     return run_id in {*index.runs, *index.rejected, _scope(analysis, None).run_id}
@@ -55,8 +55,8 @@ def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, a
     stamp: Stamp,
     joined: Joined = nothing_joined,
 ) -> Composed | CannotMake | None:
-    """An event for the end of a trace, of its last run where none is named; None where there is no
-    such event, or no such kind of it. A feed's repeats what counts over all files of the run.
+    """An event for the end of a trace, of its last run if none is named; None if there is no such
+    event, or no such kind of it. An event of a feed repeats what counts over all files of the run.
     """
     scope = _scope(analysis, run_id)
     given = variants(EVENTS[event], scope) if event in EVENTS else []
@@ -71,15 +71,15 @@ def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, a
 
 
 def is_feed(event: str) -> bool:
-    """Whether an event by that name repeats what other files of its run may say."""
+    """Whether an event of that name repeats what other files of its run may hold."""
     return event in EVENTS and EVENTS[event].is_feed
 
 
 def composed_json(
     analysis: Analysis, made: Composed, encoding: PositionEncoding
 ) -> dict[str, object]:
-    """Where the event goes, and its text: as a snippet with places for what a person has to say,
-    null where there are none, and plain, with placeholders there.
+    """The place of the event, and its text: plain, with placeholders for what a person has to fill
+    in, and as a snippet, null if there is nothing to fill in.
     """
     start, end, text = at_the_end(analysis, _RECORD)
     before, _, after = text.partition(_RECORD)
@@ -94,7 +94,7 @@ def composed_json(
 
 
 _RECORD = "{}"
-"""Stands for the record where its place is looked for."""
+"""Stands for the record until its place is known."""
 
 
 def _scope(analysis: Analysis, run_id: str | None) -> Scope:

@@ -1,5 +1,5 @@
-"""What of the features a user can set, declared once: read from clients, written into the
-extension's settings and docs/settings.md.
+"""The settings of features, declared once: for reading them from clients, for the extension's
+settings and for docs/settings.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def setting(default: Any, prose: str, **schema: object) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class LensOptions:
-    """Which code lenses there are."""
+    """Which code lenses are shown."""
 
     runs: bool = setting(True, "A lens over each run's first line, with the run's verdict.")
     grades: bool = setting(
@@ -28,7 +28,7 @@ class LensOptions:
 
 @dataclass(frozen=True, slots=True)
 class HintOptions:
-    """Which inlay hints there are."""
+    """Which inlay hints are shown."""
 
     durations: bool = setting(True, "Hours and minutes behind milliseconds: `1680000` `28m`.")
     tokens: bool = setting(True, "Short numbers behind token counts: `1912408` `1.9M`.")

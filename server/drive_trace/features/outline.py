@@ -1,5 +1,5 @@
-"""The structure of a trace: runs, their slices, dispatches and rounds, and the lines in them; and
-what these are called in outlines, folds and lists.
+"""The structure of a trace: runs, their slices, dispatches and rounds, and the lines in them, with
+their labels in outlines and folds.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class OutlineNode:
         self.home = home
         """What its first line stands in."""
         self.opener: OutlineLeaf | None = None
-        """The line that starts it, valid or rejected; a run has none, its first line is like any
+        """The line that starts it, valid or rejected. A run has none, as its first line is like any
         other.
         """
         self.closer: Line | None = None
         """The last line that ends it; a rejected one if there is no valid one."""
         self.first = self.last = record
-        """The records from its first line to its last; lines of others can stand between."""
+        """The records of its first and last line. Lines of others can stand between."""
         self.children: list[OutlineNode | OutlineLeaf] = []
 
 
@@ -66,7 +66,7 @@ Outline = Sequence["OutlineNode | OutlineLeaf"]
 
 
 def outline(analysis: Analysis) -> Task[Outline]:
-    """The runs of a trace, and the lines that belong to none, each with what is in it."""
+    """The runs of a trace, and the lines that belong to none."""
     lines = analysis.document.lines
     roots: list[OutlineNode | OutlineLeaf] = []
     nodes: dict[tuple[int, int, str], OutlineNode] = {}
@@ -89,7 +89,7 @@ def outline(analysis: Analysis) -> Task[Outline]:
 
 
 def containers(roots: Sequence[OutlineNode | OutlineLeaf]) -> Iterator[OutlineNode]:
-    """Every run, slice, dispatch and round, each before what is in it."""
+    """Every run, slice, dispatch and round, each before its children."""
     for root in roots:
         if isinstance(root, OutlineNode):
             yield root
@@ -103,8 +103,8 @@ def _chain(
     before: Sequence[OutlineNode],
     record: int,
 ) -> list[OutlineNode]:
-    """The nodes of what a line stands in, outermost first; made where they are new. ``before``
-    are those of the line before, which are mostly the same.
+    """The nodes that a line is in, outermost first. New ones are made. ``before`` are those of the
+    line before, which are mostly the same.
     """
     chain: list[OutlineNode] = []
     for level, value in enumerate(home):
@@ -152,14 +152,14 @@ _NAMELESS = "(no name)"
 
 
 class Label(NamedTuple):
-    """What something is called: all that matters in the name, as some editors show nothing else."""
+    """How something is shown. The name holds all that matters: some editors show only that."""
 
     name: str
     detail: str = ""
 
 
 def label_of(analysis: Analysis, node: OutlineNode, joined: Joined) -> Label:
-    """What a run, slice, dispatch or round is called, and how it ended; a run by its verdict over
+    """The label of a run, slice, dispatch or round, with its outcome; for a run, the verdict over
     all its files.
     """
     if node.entity is Entity.RUN:
@@ -180,7 +180,7 @@ def _label_of_run(analysis: Analysis, node: OutlineNode, joined: Joined) -> Labe
         return Label(f"no valid event · {run_id}")
     run = joined(node.value) or of_one_file(score)
     gate = run.run.gate
-    # The name holds what qualifies a CORRECT; why a verdict is another one stands in the detail.
+    # The name holds what qualifies a CORRECT. The reason for another verdict is in the detail.
     is_correct = gate.verdict is Verdict.CORRECT
     verdict = run.headline if is_correct else run.headline.partition(" — ")[0]
     verdict += " so far" if run.waiting != 0 and not is_correct else ""
@@ -255,14 +255,14 @@ def _detail_of(node: OutlineNode) -> str:
 
 
 def facts_shown(line: Line) -> tuple[object, ...]:
-    """What of a valid line's facts its label is made of, with its event's name."""
+    """The name of a valid line's event, and the facts that its label is made of."""
     name = cast("EventType", line.event).name
     facts = line.facts
     return (name, *[facts[place] for place in _PLACES[name]])
 
 
 def label_of_line(line: Line) -> Label:
-    """What a line is called: its event, and what distinguishes it from others of its kind."""
+    """The label of a line: its event, and what distinguishes it from others of that type."""
     event = line.event
     if event is None:
         return _label_of_flagged(cast("FlaggedLine", line))

@@ -1,4 +1,4 @@
-"""JSON as it goes over the wire."""
+"""JSON text of results, parts of which may be JSON text already."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""``textDocument/definition``, ``references`` and ``documentHighlight``: where the trace starts and
-names what the cursor is on.
+"""``textDocument/definition``, ``references`` and ``documentHighlight``: where a trace starts, and
+where it names, the thing under the cursor.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ MOST_HIGHLIGHTS = 500
 
 
 def leading(analysis: Analysis, point: Point) -> tuple[NamedEntity, Span] | None:
-    """What a point leads to, and the token there. An event's type leads to what the event belongs
-    to: the start of its round, dispatch or slice, else of its run.
+    """The thing that a point refers to, and the token there. The type of an event refers to what
+    the event belongs to: its round, dispatch or slice, else its run.
     """
     line = analysis.document.lines[point.record]
     return named_at(line, point.offset) or _above(line, point.offset)
@@ -52,7 +52,7 @@ def definition(
     encoding: PositionEncoding,
     origin: types.Range | None,
 ) -> Task[Targets]:
-    """Where something starts, as links from ``origin``, or as locations where that is None."""
+    """Where something starts: links from ``origin``, or locations if that is None."""
     number = analysis.document.number
     found = yield from declarations(analysis.index, named)
     places = [(number(each.line), each) for each in found[:MOST_TARGETS]]
@@ -82,7 +82,9 @@ def begins_run(analysis: Analysis, point: Point) -> bool:
 
 
 def _above(line: Line, offset: int) -> tuple[NamedEntity, Span] | None:
-    """What the event whose type stands at an offset belongs to, itself apart."""
+    """What an event belongs to, if its type is at the offset. An event that starts something does
+    not belong to that.
+    """
     place = path_at(line.text, offset)
     if place != Place(Part.VALUE, ("event_type",)):
         return None
@@ -106,8 +108,8 @@ def references(
     *,
     with_declarations: bool,
 ) -> Task[JsonText]:
-    """Where a trace names something, in order, as the protocol's locations; ``with_declarations``
-    also where that starts.
+    """The locations where a trace names something, in order; ``with_declarations`` also those
+    where that starts.
     """
     number = analysis.document.number
     locations: list[dict[str, Any]] = []
@@ -124,7 +126,9 @@ def references(
 def document_highlights(
     analysis: Analysis, point: Point, encoding: PositionEncoding
 ) -> list[types.DocumentHighlight] | None:
-    """What starts, ends or changes it is a write, all else a read; None where nothing is named."""
+    """The highlights of a thing: a write starts, ends or changes it, any other is a read. None if
+    the point is on no name.
+    """
     line = analysis.document.lines[point.record]
     found = named_at(line, point.offset)
     if found is None:

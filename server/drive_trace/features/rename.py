@@ -1,4 +1,4 @@
-"""``textDocument/rename`` and ``textDocument/prepareRename``: another id for a run, a slice, a
+"""``textDocument/rename`` and ``textDocument/prepareRename``: a new id for a run, a slice, a
 dispatch or a round, wherever the trace names it.
 """
 
@@ -35,7 +35,7 @@ class CannotRename(NamedTuple):
 def prepare_rename(
     analysis: Analysis, point: Point, encoding: PositionEncoding
 ) -> types.PrepareRenamePlaceholder | None:
-    """The id at a point, without its quotes; None where nothing can be renamed."""
+    """The id at a point, without its quotes; None if nothing can be renamed there."""
     found = _named(analysis, point)
     if found is None:
         return None
@@ -47,8 +47,8 @@ def prepare_rename(
 def rename(
     analysis: Analysis, point: Point, new_name: str, encoding: PositionEncoding
 ) -> Task[JsonText | CannotRename]:
-    """The text edits that give what is named at a point another id. Refused where something of
-    the same kind has that id already: nobody could tell the two apart any more.
+    """The text edits that give the thing at a point another id. Refused if another thing of its
+    type has that id already: nobody could tell the two apart any more.
     """
     found = _named(analysis, point)
     if found is None:
@@ -57,7 +57,7 @@ def rename(
 
 
 def run_to_rename(analysis: Analysis, point: Point) -> NamedEntity | None:
-    """The run that a point names, which other files may name, too."""
+    """The run whose id is at a point. Other files may name it, too."""
     found = _named(analysis, point)
     return found[0] if found is not None and found[0].entity is Entity.RUN else None
 
@@ -69,7 +69,7 @@ def rename_named(
     encoding: PositionEncoding,
     annotation: str | None = None,
 ) -> Task[JsonText | CannotRename]:
-    """The same for what has a name, wherever it is pointed at."""
+    """See :func:`rename`, for a thing whatever point it was found at."""
     if not new_name.strip():
         return CannotRename(f"A {named.entity.value} needs an id of at least one character.")
     replacements: Iterable[TextChange] = ()

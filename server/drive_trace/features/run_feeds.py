@@ -1,5 +1,5 @@
-"""What counts of a run's feeds at a place of an open trace: over all files of the run in the folder
-of the workspace, this trace counting as the editor has it.
+"""What counts of a run's feeds at a place of an open trace, over all files of the run in the
+workspace folder. The open trace counts as the editor has it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from drive_trace.vocabulary import GRADE
 
 
 def feed_at(analysis: Analysis, scope: Scope, name: str, joined: Joined) -> JoinedFeed | CannotMake:
-    """What counts of a feed at a place; why that cannot be known, where other files of the run may
-    say what nobody has read.
+    """What counts of a feed at a place, or why that cannot be known: other files of the run may
+    hold events that nobody has read.
     """
     number = analysis.line_number
     counted, rejected = scope.feeds.get(name), scope.rejected_feed(name)
@@ -42,7 +42,7 @@ def feed_at(analysis: Analysis, scope: Scope, name: str, joined: Joined) -> Join
 
 
 def with_others(own: FeedState, name: str, run: JoinedRun | None) -> JoinedFeed | CannotMake:
-    """What all files of a run say of a feed, given what this one does."""
+    """What counts of a feed over all files of a run, given the state of this one."""
     if run is None:
         return of_one_file(own)
     if run.lack is not None:
@@ -56,8 +56,8 @@ def with_others(own: FeedState, name: str, run: JoinedRun | None) -> JoinedFeed 
 
 
 def carrying(analysis: Analysis, joined: Joined) -> Carrying:
-    """What events of feeds repeat that are composed for a trace."""
-    joined = cache(joined)  # asked for each field
+    """Gives the values that the next event of a feed repeats in a trace."""
+    joined = cache(joined)  # called for each field
 
     def carried(scope: Scope, name: str, now: str) -> Carried | None:
         feed = feed_at(analysis, scope, name, joined)

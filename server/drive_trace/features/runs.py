@@ -1,6 +1,6 @@
 """``driveTrace/runs``, ``run`` and ``runAt``: a run over all its files in one workspace folder.
 
-Every view leads with the verdict, adds that of the open file alone where it differs, and names the
+Every view starts with the verdict, adds that of the open file alone if it differs, and names the
 file that decides.
 """
 
@@ -26,38 +26,38 @@ from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.scope import scope_at
 
 _MOST = 8
-"""Files that are named; a hover is small."""
+"""The most files that a hover names."""
 _LEFT_ALONE = "%/:?#@!$&'*+,;=~-._"
-"""What of an address does not end a link."""
+"""The characters of a URL that do not end a Markdown link."""
 
 
 class JoinedRun(NamedTuple):
     """A run in all its files, seen from one of them."""
 
     run: RunScore
-    """Over all files; its parts are called as people know the traces."""
+    """Over all files. The paths of its parts are the names of the traces for people."""
     here: RunScore | None
-    """By the file that is looked at alone; None where that has no valid event of the run."""
+    """By the open file alone; None if that has no valid event of the run."""
     uris: Sequence[str]
-    """Where the parts stand, part by part."""
+    """The URIs of the parts, in the same order."""
     own_uri: str
     waiting: int | None = 0
-    """How many traces of the folder are not read yet; None where it has not been searched."""
+    """How many traces of the folder are still unread; None if it has not been searched."""
 
     @property
     def headline(self) -> str:
-        """The verdict in a few words, and that it is not the last one while files wait."""
+        """The verdict in a few words, with “so far” while traces are unread."""
         return self.run.headline if self.waiting == 0 else f"{self.run.headline} so far"
 
     @property
     def title(self) -> str:
-        """The verdict, what it stands on, then efficiency, and what was rejected."""
+        """The verdict and what it is based on, then efficiency and rejected lines."""
         verdict = " · ".join(filter(None, (self.headline, self._waiting, self.alone, self.decider)))
         return lens_title(self.run, verdict)
 
     @property
     def alone(self) -> str | None:
-        """The verdict by this file alone, where it differs."""
+        """The verdict by this file alone, if it differs."""
         if self.here is None or self.here.headline == self.run.headline:
             return None
         is_graded = self.here.gate.missing != (NO_SIGNAL,)
@@ -65,7 +65,7 @@ class JoinedRun(NamedTuple):
 
     @property
     def decider(self) -> str | None:
-        """Which other file decides."""
+        """The other file whose grade decides, if one does."""
         found = self._deciding
         if found is None or found[1] == self.own_uri or len(self.uris) == 1:
             return None
@@ -83,13 +83,13 @@ class JoinedRun(NamedTuple):
 
     @property
     def lack(self) -> str | None:
-        """What keeps the files' grades from being known: some are not read yet, or cannot be."""
+        """Why the grades of all files are not known: some are still unread, or cannot be read."""
         unread = (each for each in self.run.caveats if each.code is CaveatCode.UNREAD_INPUT)
         return self._waiting or next((each.sentence(printable) for each in unread), None)
 
     @property
     def markdown(self) -> str:
-        """The card of the run, and the files that hold it."""
+        """The card of the run, with its files."""
         lines = [card_markdown(self.run, self.headline)]
         if self._waiting:
             lines += ["", f"*{self._waiting}.*"]
@@ -106,7 +106,7 @@ class JoinedRun(NamedTuple):
 
     @property
     def _deciding(self) -> tuple[RunSummary, str] | None:
-        """The part whose grade counts, and its address."""
+        """The part whose grade counts, and its URI."""
         decides = self.run.correctness
         for part, uri in zip(self.run.parts, self.uris, strict=True):
             if decides is not None and part.correctness is decides:
@@ -138,7 +138,7 @@ class JoinedRun(NamedTuple):
 
 
 Joined: TypeAlias = Callable[[str], JoinedRun | None]
-"""Gives a run over all its files by its id; None where no other file is known."""
+"""Gives a run over all its files by its id; None if no other file is known."""
 
 
 def nothing_joined(_: str) -> None:
@@ -167,11 +167,11 @@ def _at(uri: str, line: int) -> str:
 
 
 class RunFile(NamedTuple):
-    """A trace that holds a part of a run."""
+    """A trace with a part of a run."""
 
     uri: str
     name: str
-    """How people know it."""
+    """The name that people see."""
     line: int
     """The run's first one, from 0."""
     events: int
@@ -182,7 +182,7 @@ class RunFile(NamedTuple):
 
 
 def run_json(joined: JoinedRun, folder: str | None, files: Sequence[RunFile]) -> dict[str, object]:
-    """A run over all its files; its folder is named where the workspace has several."""
+    """A run over all its files, with its folder if the workspace has several."""
     return {
         **_run_summary(joined),
         "folder": folder,
@@ -192,21 +192,21 @@ def run_json(joined: JoinedRun, folder: str | None, files: Sequence[RunFile]) ->
 
 
 def headlines_of(card: ScoreCard, *, is_final: bool) -> Iterator[str]:
-    """All verdicts in a few words, as `score` prints them, and what could not be read."""
+    """All verdicts in a few words, as `score` prints them, and the unreadable traces."""
     if card.runs:
         yield card.headline if is_final else f"{card.headline} so far"
     yield from not_read(card, printable)
 
 
 def run_near(analysis: Analysis, point: Point) -> str | None:
-    """The run at a point; on a line that names none, the run that an event there would be of."""
+    """The run at a point. On a line that names none, the run of an event that were added there."""
     lines = analysis.document.lines
     known = run_id_of(lines[point.record])
     return known or scope_at(analysis.index, lines, point.record).run_id
 
 
 def graded_json(joined: JoinedRun) -> dict[str, object]:
-    """A run with what counts of its grades."""
+    """A run with the grade that counts."""
     recorded = joined.run.correctness
     return {
         **_run_summary(joined),

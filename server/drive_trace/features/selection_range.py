@@ -1,5 +1,5 @@
-"""``textDocument/selectionRange``: from a string's inside over its pair and line to the round, the
-dispatch, the slice, the run and the whole trace.
+"""``textDocument/selectionRange``: from the inside of a string to its pair, its line, the round,
+the dispatch, the slice, the run and the whole trace.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from drive_trace.trace.structure import Home, home_of, lines_naming, slice_aroun
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _MOST_WITHIN = 32
-"""Selections within a line: an undeclared field may be nested a million deep."""
+"""The most selections within a line. An undeclared field may be nested a million deep."""
 
 
 class _Extent(NamedTuple):
@@ -33,7 +33,7 @@ class _Extent(NamedTuple):
 def selection_range(
     analysis: Analysis, point: Point, encoding: PositionEncoding
 ) -> types.SelectionRange:
-    """What a selection grows to, from the innermost on."""
+    """The ranges that a selection grows to, from the innermost on."""
     document = analysis.document
     line = document.lines[point.record]
     whole = resolve(line.text, Place(Part.WHOLE))
@@ -55,7 +55,7 @@ def selection_range(
 
 
 def _around(analysis: Analysis, record: int) -> list[tuple[Point, Point]]:
-    """Run, slice, dispatch and round that a line stands in, each with all that is within it."""
+    """The run, slice, dispatch and round of a line, each as wide as all its lines."""
     document = analysis.document
     line = document.lines[record]
     home = home_of(analysis.index, document.lines, record)
@@ -71,7 +71,7 @@ def _around(analysis: Analysis, record: int) -> list[tuple[Point, Point]]:
 
 
 def _extents(analysis: Analysis, home: Home, line: Line) -> Iterator[_Extent]:
-    """The lines of what a line stands in, innermost first."""
+    """The lines of the round, dispatch, slice and run of a line, innermost first."""
     index, run_id = analysis.index, home.run
     if run_id is None:
         return
@@ -92,8 +92,8 @@ def _extent(sets: Iterable[Sequence[Line]]) -> _Extent:
 
 
 def _within(text: str, offset: int) -> Iterator[Span]:
-    """The values and pairs of a record that hold a code point or end at it, outermost first; of a
-    string what is between its quotes, too.
+    """The values and pairs of a record around a code point, outermost first. A string is followed
+    by its inside.
     """
     node = syntax_of(text).root
     while node is not None:
@@ -107,7 +107,7 @@ def _within(text: str, offset: int) -> Iterator[Span]:
 
 
 def _step(node: Node, offset: int) -> tuple[Node | None, tuple[Span, ...]]:
-    """The value within another at a code point, and what is to be selected on the way there."""
+    """The inner value at a code point, and the selections on the way there."""
     for member in node.members:
         key, value = member.key_span, member.value
         pair = Span(key.start, value.span.end if value is not None else key.end)

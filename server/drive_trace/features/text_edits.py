@@ -1,4 +1,4 @@
-"""Changes of a trace's text as the protocol's text edits, no larger than what changes."""
+"""Changes of a trace's text, as minimal text edits of the protocol."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from drive_trace.trace.document import Document, Point
 
 
 class TextChange(NamedTuple):
-    """The text between two points becomes another."""
+    """Another text for the place between two points."""
 
     start: Point
     end: Point
@@ -22,7 +22,7 @@ class TextChange(NamedTuple):
 
 
 def of_record(record: int, before: str, after: str) -> TextChange:
-    """What makes one record another: from the first character that differs to the last."""
+    """The change from one record to another, from the first different character to the last."""
     start = _common_start(before, after)
     end = _common_start(before[start:][::-1], after[start:][::-1])
     return TextChange(
@@ -48,8 +48,8 @@ def as_edits(
     encoding: PositionEncoding,
     annotation: str | None = None,
 ) -> Task[JsonText]:
-    """A list of text edits. A large trace can need one for each line, so it is JSON text.
-    ``annotation`` names the change annotation of them.
+    """A list of text edits as JSON text, as a large trace can need one for each line.
+    ``annotation`` is the id of their change annotation.
     """
     parts = []
     more = b',"annotationId":%b' % dumps(annotation) if annotation is not None else b""

@@ -21,11 +21,11 @@ LineOf = Callable[[int], int]
 
 
 def timeline_json(run_id: str, events: Sequence[Event], line_of: LineOf) -> dict[str, object]:
-    """The lanes of one run, a dispatch each, with its rounds; and what else happened.
+    """The lanes of one run, one for each dispatch with its rounds, and all other events.
 
-    Moments are milliseconds since 1970, null where a timestamp is missing or is none; lengths are
-    milliseconds, ``claimed`` as the author has them and ``clock`` by the timestamps. The run is as
-    long as it was worked on: a grade of months later would leave nothing of it to be seen.
+    Moments are milliseconds since 1970, null if a timestamp is missing or invalid. Durations are
+    milliseconds, ``claimed`` by the author and by the ``clock``, which is the timestamps. The run
+    lasts as long as somebody worked on it: a grade months later would make everything else tiny.
     """
     log = EventLog([TraceLog(TraceSummary("", (), (), ()), tuple(events), ())])
     spans = timelines(log).get(run_id, ())

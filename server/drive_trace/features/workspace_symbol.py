@@ -1,6 +1,6 @@
 """``workspace/symbol`` and ``workspaceSymbol/resolve``: runs, slices and dispatches of all traces.
 
-Names are found without their places, which are worked out for the few that are shown.
+Names are found without their places. Only the few that are shown get one.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from drive_trace.trace.run_index import RunIndex
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 MOST = 200
-"""Symbols an answer: nobody reads more, they type on."""
+"""The most symbols of a result. People type on instead of reading more."""
 _RUN_FIELD = "project_run_id"
 _NAME_FIELDS = {Entity.DISPATCH: "dispatch_name"}
-"""What a person calls an entity, where that is not its id."""
+"""The field with the name for people, if that is not the id."""
 _KINDS = {
     Entity.RUN: types.SymbolKind.Namespace,
     Entity.SLICE: types.SymbolKind.Package,
@@ -33,7 +33,7 @@ _KINDS = {
 
 
 class SymbolName(NamedTuple):
-    """A run, a slice or a dispatch, and the line that it begins on."""
+    """A run, a slice or a dispatch, and the line where it begins."""
 
     name: str
     entity: Entity
@@ -60,7 +60,7 @@ class FoundSymbol(NamedTuple):
 
 
 def names_in(analysis: Analysis, query: str = "") -> list[SymbolName]:
-    """The names of a trace that match, run by run; each id once, where it is first started."""
+    """The names of a trace that match, run by run. Each id is there once, for its first start."""
     wanted, document = query.lower(), analysis.document
     found = []
     for run in analysis.index.runs_in_order():
@@ -72,7 +72,7 @@ def names_in(analysis: Analysis, query: str = "") -> list[SymbolName]:
 
 
 def best_matches(names: Iterable[FoundSymbol], query: str, most: int = MOST) -> list[FoundSymbol]:
-    """The names that hold the query's characters in its order, the best ones first."""
+    """The names with the query's characters in the same order, the best matches first."""
     wanted = query.lower()
     ranked = (
         (rank, len(found.named.name), place, found)
@@ -85,14 +85,14 @@ def best_matches(names: Iterable[FoundSymbol], query: str, most: int = MOST) -> 
 def workspace_symbols(
     found: Sequence[FoundSymbol], encoding: PositionEncoding, *, resolves: bool
 ) -> list[types.WorkspaceSymbol]:
-    """The names as symbols; their ranges are left for later if the client resolves them."""
+    """The names as symbols, without their ranges if the client resolves them."""
     return [_symbol(each, encoding, resolves=resolves) for each in found]
 
 
 def resolve_symbol(
     symbol: types.WorkspaceSymbol, names: Sequence[SymbolName], encoding: PositionEncoding
 ) -> types.WorkspaceSymbol:
-    """A symbol with the range that its name has now; the file's start where it is gone."""
+    """A symbol with the current range of its name, or the start of the file if it is gone."""
     data: Mapping[str, object] = symbol.data if isinstance(symbol.data, dict) else {}
     key = tuple(data.get(each) for each in ("entity", "id", "runId"))
     where = types.Range(types.Position(0, 0), types.Position(0, 0))
@@ -119,7 +119,7 @@ def _starts(run: RunIndex) -> Iterator[tuple[str, Entity, str, Line]]:
 
 
 def _rank(name: str, wanted: str) -> int | None:
-    """How well a name matches, 0 the best; None where it does not. ``wanted`` is lower case."""
+    """How well a name matches, 0 is best; None if it does not. ``wanted`` is lower case."""
     lowered = name.lower()
     if wanted in lowered:
         return 0 if lowered.startswith(wanted) else 1
@@ -133,7 +133,7 @@ def _range(named: SymbolName, encoding: PositionEncoding) -> types.Range:
         ends = (units_before(named.text, each, encoding) for each in span)
         start, end = (types.Position(named.line, each) for each in ends)
         return types.Range(start, end)
-    record = Document([named.text], read_lines)  # which is several lines to the protocol
+    record = Document([named.text], read_lines)  # which is several lines of the protocol
     start, end = (
         types.Position(named.line + at.line, at.character)
         for at in (record.position_of(Point(0, each), encoding) for each in span)

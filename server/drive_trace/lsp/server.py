@@ -1,4 +1,4 @@
-"""The language server: its life, and the documents that it is told of."""
+"""The language server: its life cycle, and the notifications about documents and settings."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class TraceServer(LanguageServer):
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
-        # pygls notes things on what it is given, which a bound method does not let it do.
+        # pygls sets attributes on handlers, which a bound method does not allow.
         self.feature(method, options)(partial(handler))
 
     # Documents
@@ -176,7 +176,7 @@ class TraceServer(LanguageServer):
         self._following.files_changed(params.changes)
         if not all(self._following.is_trace(each.uri) for each in params.changes):
             self._judging.look(self._traces)
-            self._publisher.refresh_diagnostics()  # closed traces have configurations, too
+            self._publisher.refresh_diagnostics()  # those of closed traces, too
 
     def _cancel_progress(self, params: types.WorkDoneProgressCancelParams) -> None:
         self._following.cancel(params.token)
@@ -211,8 +211,8 @@ class TraceServer(LanguageServer):
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Nothing that opening a trace makes is garbage, and looking for some takes a third of the
-    time; afterwards it is put aside, so that later collections do not walk it either.
+    """Opening a trace makes no garbage, and looking for some takes a third of the time. Freezing
+    keeps later collections from walking the trace, too.
     """
     gc.disable()
     try:

@@ -24,25 +24,25 @@ from drive_trace.lsp.server import TraceServer
 log = logging.getLogger(__name__)
 
 _SWITCH = 0.0005
-"""Seconds after which a thread that computes lets the one that answers go on."""
+"""Seconds after which a thread that computes yields to the one that responds."""
 _GRACE = 3.0
-"""Seconds to finish what is being done, once the client has gone."""
+"""Seconds to finish running work, once the client has gone."""
 
 
 def run_over_pipes(pipes: Pipes) -> NoReturn:
-    """Serve one client until it leaves, and exit: 0 when it said ``shutdown`` before, else 1."""
+    """Serve one client until it leaves, and exit: 0 after ``shutdown``, else 1."""
     own_log = _prepare()
     if not os.isatty(pipes.source.fileno()):
         # Ctrl-C in the terminal of an editor is meant for the editor.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     code = asyncio.run(_serve(pipes.source, pipes.out, watches_client=True))
     own_log.close()
-    # The reading thread may sit in a read that never returns; nothing is left to be flushed.
+    # The reading thread may be in a read that never returns; there is nothing left to flush.
     os._exit(code)
 
 
 def run_over_tcp(port: int) -> int:
-    """Serve one client on that port of 127.0.0.1: the exit code, 2 where the port is taken."""
+    """Serve one client on a port of 127.0.0.1. Gives the exit code, 2 if the port is taken."""
     _prepare()
     try:
         server = socket.create_server(("127.0.0.1", port))
@@ -54,7 +54,7 @@ def run_over_tcp(port: int) -> int:
         print(f"drive-trace: listening on 127.0.0.1:{server.getsockname()[1]}", file=sys.stderr)  # noqa: T201
         connection, _ = server.accept()
     code = 1
-    # A client that has gone already has closed what is closed here.
+    # A client that has gone may have closed the connection.
     with (
         suppress(ConnectionError),
         connection,
@@ -101,7 +101,7 @@ class _Connection:
         if self._protocol.exit_code is not None:
             self._finish()
         pid = self._protocol.client.process_id
-        # One that is not there counts in another namespace, as from inside a container.
+        # A process that does not exist here may be in another namespace, as outside a container.
         if self._watches_client and pid is not None and pid != was_known and is_running(pid):
             threading.Thread(target=self._watch, args=(pid,), name="watch", daemon=True).start()
 
@@ -137,14 +137,14 @@ class _Connection:
         self._end()
 
     def _end(self) -> None:
-        """End when what is being done is done."""
+        """End when running work is done."""
         self._end_soon()
         with suppress(RuntimeError):  # the loop has ended already
             self._loop.call_soon_threadsafe(self._finish)
 
     def _end_soon(self) -> None:
-        """End a while later at the latest: the loop may sit in a write that a client which has
-        hung up does not read.
+        """End after a while at the latest: the loop may be in a write that never ends, as the
+        client does not read any more.
         """
         deadline = threading.Timer(_GRACE, lambda: os._exit(self._exit_code()))
         deadline.daemon = True
@@ -152,7 +152,7 @@ class _Connection:
 
 
 _PERIOD = 3.0
-"""Seconds between two looks, where the system does not tell by itself."""
+"""Seconds between two checks, if the system does not signal the end of a process."""
 
 
 def wait_for_end(pid: int) -> None:

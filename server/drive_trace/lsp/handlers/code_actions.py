@@ -1,4 +1,4 @@
-"""Code actions: what is offered, and the edit of what somebody picks, made at that moment."""
+"""Code actions: the offers, and the edit of an action, made when somebody picks it."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ Made = dict[str, Any] | CannotMake
 
 
 async def made_when_picked(request: TraceRequest | None, data: Any) -> dict[str, Any]:
-    """The edit of an action, made at the moment that it is picked. Raises what the client is told
-    where there is none, or the trace has changed meanwhile.
+    """The edit of an action, made when somebody picks it. Raises a JsonRpcException with the reason
+    if there is none, or if the trace changes meanwhile.
     """
     if request is None:
         raise JsonRpcInvalidParams("the trace is not open")
@@ -87,8 +87,8 @@ async def _when_picked(request: TraceRequest, data: Mapping[str, Any]) -> Made:
 
 
 def edit_at_once(request: TraceRequest, data: Mapping[str, Any]) -> Made:
-    """The edit of an action without waiting, which for fix-all takes as long as opening the trace.
-    Raises KeyError, TypeError or ValueError for data that is none's.
+    """The edit of an action, made at once. Fix-all takes as long as opening the trace. Raises
+    KeyError, TypeError or ValueError for data of no action.
     """
     analysis, make = request.analysis, data["make"]
     made: Sequence[TextChange] | CannotMake
@@ -110,7 +110,7 @@ def edit_at_once(request: TraceRequest, data: Mapping[str, Any]) -> Made:
 
 
 def file_of(request: TraceRequest, path: str) -> Path | None:
-    """The file of the workspace that the trace means by a path."""
+    """The file of the workspace that a path in the trace names."""
     return file_named(path, request.folders, path_of(request.trace.uri))
 
 
@@ -126,7 +126,7 @@ _NO_FILE = CannotMake("There is no such file in the workspace, or it cannot be r
 
 
 def _fixing(request: TraceRequest) -> partial[Any]:
-    """Works on texts of its own, so that it can be done beside the loop."""
+    """Fix-all on a copy of the texts, so that a thread can do it."""
     trace = request.trace
     texts = [line.text for line in trace.analysis.document.lines]
     return partial(safe_fixes, texts, trace.options.rules, unquote(trace.uri))
@@ -138,7 +138,7 @@ def _as_edits(request: TraceRequest, made: Iterable[TextChange]) -> JsonText:
 
 def _edit(request: TraceRequest, edits: JsonText) -> dict[str, Any]:
     client = request.client
-    # A client that takes commands only gets what every other edit for it is, too.
+    # Clients that take commands only get all their edits as ``changes``.
     with_document_changes = client.reads_document_changes and client.reads_action_literals
     return workspace_edit(request.document, edits, with_document_changes=with_document_changes)
 
@@ -161,7 +161,7 @@ def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Join
         request.encoding,
         with_document_changes=client.reads_document_changes and client.reads_action_literals,
     )
-    # What the run tells comes before gaps that are to be fill_from_file in by hand.
+    # Values that the run shows come before gaps that a person has to fill in.
     known = known_offers(request.analysis, request.point(params.range.start), params.context.only)
     offers = _offers(request, params, joined)
     if client.reads_action_literals:
@@ -179,7 +179,7 @@ def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Join
 def _offers(request: TraceRequest, params: types.CodeActionParams, joined: Joined) -> list[Offer]:
     analysis, only = request.analysis, params.context.only
     findings = list(touched(analysis, params.range, request.encoding))
-    # Where one finding is all there is, fix-all is no more than its fix.
+    # With a single finding, fix-all would do no more than its fix.
     has_safe_fix = analysis.finding_count > 1 and any(
         fix.safe for each in findings for fix in analysis.fixes(each)
     )
@@ -197,7 +197,7 @@ def _actions(request: TraceRequest, offers: Iterable[Offer]) -> Iterator[object]
 
 
 def _action(request: TraceRequest, offer: Offer) -> types.CodeAction | dict[str, Any] | None:
-    """An offer in the form that the client reads; None where there is nothing to show."""
+    """An offer in the form that the client reads; None if there is nothing to show."""
     if offer.disabled is not None:
         if not request.client.reads_disabled_actions:
             return None

@@ -1,4 +1,4 @@
-"""Requests that help to write: completion, formatting and renaming."""
+"""Requests that change a trace: completion, formatting and renaming."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class _Listing:
         self._folders = request.folders
 
     def __call__(self, typed: str) -> list[Entry]:
-        """What lies in the folder that a half-written path names. Where none is written yet, also
-        what lies beside the trace.
+        """The entries of the folder that a half-written path names. Before anything is written,
+        also those beside the trace.
         """
         base = self._base()
         if base is None or self._trace is None:
@@ -73,8 +73,8 @@ class _Listing:
         return [Entry(*each) for each in found]
 
     def _base(self) -> Path | None:
-        """The workspace's folder that the trace is in; of a file that is opened without one, what
-        is above ``projects/``.
+        """The workspace's folder that the trace is in. Without a workspace, the folder above
+        ``projects/``.
         """
         trace = self._trace
         if trace is None:
@@ -139,7 +139,7 @@ async def _rename_run(
     reason = _why_not(request, run.value, new_name) or await in_thread(_not_writable, uris)
     if reason is not None:
         raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
-    found = await request.runs.ask_others(run.value, uri, work)
+    found = await request.runs.run_on_others(run.value, uri, work)
     found.insert(0, await in_slices(request.trace, work(request.analysis, uri)))
     if _as_they_are(request, run.value) != before:
         raise JsonRpcContentModified("a trace of the run has changed meanwhile")
@@ -165,14 +165,14 @@ async def _rename_run(
 
 
 def _as_they_are(request: TraceRequest, run_id: str) -> list[tuple[str, OpenTrace | None, int]]:
-    """The traces that hold a run: which are open, and after how many changes."""
+    """The traces that hold a run, each with its open trace and the number of its changes."""
     others = request.runs.others_with(run_id, request.trace.uri)
     found = [(request.trace.uri, request.trace), *((each.uri, each.trace) for each in others)]
     return [(uri, trace, 0 if trace is None else trace.edits) for uri, trace in found]
 
 
 def _why_not(request: TraceRequest, run_id: str, new_name: str) -> str | None:
-    """Why a run is not renamed, by what other files say."""
+    """Why a run cannot be renamed, by what other files hold."""
     uri = request.trace.uri
     taken = request.runs.others_with(new_name, uri) if new_name != run_id else ()
     if taken:
@@ -180,14 +180,14 @@ def _why_not(request: TraceRequest, run_id: str, new_name: str) -> str | None:
             f"{taken[0].part.path} names a run {shown(new_name)} already: "
             "renaming this run would make the two one."
         )
-    said = request.joined(run_id)
-    if said is not None and said.lack is not None:
-        return f"Which other files name the run is not known; {said.lack}."
+    joined = request.joined(run_id)
+    if joined is not None and joined.lack is not None:
+        return f"Which other files name the run is not known; {joined.lack}."
     return None
 
 
 def _not_writable(uris: Sequence[str]) -> str | None:
-    """Why a run is not renamed, by what may be done to its files: to be called from a thread."""
+    """Why a run cannot be renamed, by the permissions of its files. Call it from a thread."""
     for path in filter(None, map(path_of, uris)):
         if os.path.exists(path) and not os.access(path, os.W_OK):  # noqa: PTH110 - Path.exists raises
             return f"{path} cannot be written: nothing was renamed."

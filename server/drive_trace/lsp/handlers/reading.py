@@ -126,9 +126,9 @@ async def _where_else(
     work: Callable[[Analysis, str], Task[Targets]],
     own: Task[Targets],
 ) -> Sequence[object]:
-    """From where a run begins, its beginnings in other traces; that one if there are none."""
+    """The beginnings of a run in other traces; if there are none, the one in this trace."""
     await request.following.settled()
-    others = await request.runs.ask_others(run_id, request.trace.uri, work)
+    others = await request.runs.run_on_others(run_id, request.trace.uri, work)
     check_unchanged(request.trace, edits)
     found = [each for part in others for each in part]
     return found or await in_slices(request.trace, own)
@@ -154,7 +154,7 @@ async def _in_all_traces(
 ) -> JsonText:
     """The references to a run: those of this trace first."""
     await request.following.settled()
-    others = await request.runs.ask_others(run_id, request.trace.uri, work)
+    others = await request.runs.run_on_others(run_id, request.trace.uri, work)
     check_unchanged(request.trace, edits)
     own = await in_slices(request.trace, work(request.analysis, request.trace.uri))
     return joined([own, *others])

@@ -1,4 +1,4 @@
-"""What ``workspace/executeCommand`` runs."""
+"""The commands of ``workspace/executeCommand``."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ if TYPE_CHECKING:
 
 
 class ServerCommands:
-    """The commands, each a coroutine that takes the one argument that the client sends along."""
+    """The commands, each a coroutine that takes the client's one argument."""
 
     def __init__(self, protocol: TraceProtocol, responder: Responder) -> None:
         self._protocol = protocol
         self._responder = responder
 
     async def show_run(self, argument: Any = None) -> str:
-        """Show a run's page; gives its card, for clients that cannot show documents."""
+        """Show a run's page. The result is its card, for clients that cannot show documents."""
         uri, run_id = _strings(SHOW_RUN, argument, "uri", "runId")
         request = self._responder.request(uri)
-        said = request.joined(run_id) if request is not None else None
-        if request is None or said is None or run_id not in request.analysis.index.runs:
+        run = request.joined(run_id) if request is not None else None
+        if request is None or run is None or run_id not in request.analysis.index.runs:
             raise JsonRpcInvalidParams(f"{uri} is not open, or has no valid event of that run")
         client = self._protocol.client
-        card = markup(said.markdown, client.hover_format).value
+        card = markup(run.markdown, client.hover_format).value
         if not client.shows_documents:
-            self._tell(said.title)
+            self._show_message(run.title)
             return card
         try:
             lines = tuple(request.analysis.document.lines)  # as they are now; typing goes on
-            page = await in_thread(_write_page, uri, said, lines)
+            page = await in_thread(_write_page, uri, run, lines)
         except OSError as error:
-            self._tell(f"{said.title} (its page could not be written: {error.strerror})")
+            self._show_message(f"{run.title} (its page could not be written: {error.strerror})")
             return card
         if not await self._show_document(page.as_uri()):
-            self._tell(said.title)
+            self._show_message(run.title)
         return card
 
     async def apply_fix(self, argument: Any = None) -> bool:
-        """Have the client make the edits of a fix; whether it did."""
+        """Let the client apply the edits of a fix. The result is whether it did."""
         uri, title = _strings(APPLY_FIX, argument, "uri", "title")
         request = self._responder.request(uri)
         if request is None or argument.get("version") != request.trace.version:
-            self._tell("The trace has changed meanwhile: ask for its fixes again.")
+            self._show_message("The trace has changed meanwhile: ask for its fixes again.")
             return False
         try:
             edit = edit_of_fix(argument)
@@ -69,11 +69,11 @@ class ServerCommands:
         return await self._apply(edit, title)
 
     async def apply_action(self, argument: Any = None) -> bool:
-        """Have the client make the edit of an action; whether it did."""
+        """Let the client apply the edit of an action. The result is whether it did."""
         return await self._apply(await self._made(argument), "Drive Trace")
 
     async def record_grade(self, argument: Any = None) -> bool:
-        """Have the client append a run's grade with some components changed; whether it did."""
+        """Let the client append a run's grade with some changes. The result is whether it did."""
         _strings(RECORD_GRADE, argument, "uri", "runId")
         made = await self._made({**argument, "make": RECORD})
         return await self._apply(made, "Record a grade")
@@ -92,22 +92,22 @@ class ServerCommands:
         response = await self._protocol.request(types.WINDOW_SHOW_DOCUMENT, params)
         return response is not None and _says_yes(response.result, "success")
 
-    def _tell(self, message: str) -> None:
+    def _show_message(self, message: str) -> None:
         params = types.ShowMessageParams(types.MessageType.Info, message)
         self._protocol.notify(types.WINDOW_SHOW_MESSAGE, params)
 
 
-def _write_page(uri: str, said: JoinedRun, lines: Sequence[Line]) -> Path:
-    """Write the page of a run: its card over all files, and the report on the events of this one;
-    takes as long as these are many.
+def _write_page(uri: str, run: JoinedRun, lines: Sequence[Line]) -> Path:
+    """Write the page of a run: its card over all files, and the report on the events of this one.
+    The time grows with the number of events.
     """
     from drive_trace.report.markdown import (  # noqa: PLC0415 - nothing else needs it
         run_report_markdown,
     )
 
-    run = said.run
-    text = run_report_markdown(run, events_of_run(lines, run.run_id), said.headline)
-    return write_run_page(uri, run.run_id, text)
+    run_id = run.run.run_id
+    text = run_report_markdown(run.run, events_of_run(lines, run_id), run.headline)
+    return write_run_page(uri, run_id, text)
 
 
 def _says_yes(result: object, member: str) -> bool:

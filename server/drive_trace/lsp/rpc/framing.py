@@ -34,8 +34,8 @@ class Pipes(NamedTuple):
 
 
 def claim_pipes() -> Pipes | None:
-    """Take standard input and output for the protocol alone: what anybody prints from now on goes
-    to standard error. None where there is no standard input: a client that is gone already.
+    """Take standard input and output for the protocol alone: what is printed from now on goes to
+    standard error. None if there is no standard input, as the client is gone already.
     """
     if sys.stdin is None:
         return None
@@ -48,15 +48,14 @@ def claim_pipes() -> Pipes | None:
 
 
 class BrokenStreamError(Exception):
-    """The stream cannot be read on: where the next message starts is not known."""
+    """The stream no longer shows where the next message starts."""
 
 
 def read_messages(stream: BinaryIO) -> Iterator[bytes]:
     """The bodies of the messages in a stream, until it ends; the last may be cut short.
 
-    Header blocks without a usable ``Content-Length`` are passed over: what follows them is looked
-    through for the next one. Raises BrokenStreamError where that is not found soon, or found inside
-    of something else.
+    Skips header blocks without a usable ``Content-Length`` and searches for the next one. Raises
+    BrokenStreamError if that is not found soon, or inside of something else.
     """
     while (length := _read_headers(stream)) is not None:
         # Not held here while the next one is waited for: a message can be as large as a trace.
@@ -71,7 +70,7 @@ def header(length: int) -> bytes:
 def _read_headers(stream: BinaryIO) -> int | None:
     """The length of the next body; None at the end of the stream."""
     length: int | None = None
-    passed_over, is_told = 0, False
+    passed_over, has_warned = 0, False
     while line := stream.readline(_MAX_HEADER):
         if found := _LENGTH.fullmatch(line):
             length = int(found[1])
@@ -83,8 +82,8 @@ def _read_headers(stream: BinaryIO) -> int | None:
                 raise BrokenStreamError("a message is longer than its Content-Length")
             if passed_over > _MOST_PASSED_OVER:
                 raise BrokenStreamError(f"no Content-Length in {_MOST_PASSED_OVER} lines")
-            if not is_told and not _OTHER.match(line):
-                is_told = True
+            if not has_warned and not _OTHER.match(line):
+                has_warned = True
                 log.warning("expected a Content-Length; what stands in its place is passed over")
         elif length is not None:
             return length

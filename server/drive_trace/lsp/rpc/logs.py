@@ -1,7 +1,7 @@
-"""The server's log: on standard error, and in the client's own log where that is wanted.
+"""The server's log: on standard error, and in the client's log if its settings say so.
 
-Nothing that goes wrong with a log may reach whoever logs: standard error can be
-closed, full, or a pipe that nobody reads.
+No failure of a log may reach the code that logs: standard error can be closed, full,
+or a pipe that nobody reads.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _LEVELS = {
     "debug": logging.DEBUG,
 }
 LEVELS = tuple(_LEVELS)
-"""What the client's log can take, from nothing to everything."""
+"""The levels of the client's log, from nothing to everything."""
 
 _LONGEST = 4000
-"""Characters of one record; what a client sent may stand in it, however long."""
+"""The most characters of one record, which may quote what a client sent."""
 _MOST_WAITING = 1000
-"""Records that wait to be written; more are dropped."""
+"""The most records that wait to be written. More are dropped."""
 _PATIENCE = 1.0
-"""Seconds that standard error has to take what is left at the end."""
+"""Seconds that the last records have to be written at the end."""
 
 
 class _StderrLog(logging.Handler):
@@ -47,12 +47,12 @@ class _StderrLog(logging.Handler):
         self._writer.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Have a record written; never fails, and never waits."""
+        """Queue a record. Never fails, and never waits."""
         with suppress(Exception):
             self._waiting.put_nowait(_text_of(self, record))
 
     def close(self) -> None:
-        """Write what is left, if that can be done soon."""
+        """Write the remaining records, if that does not take long."""
         with suppress(queue.Full):
             self._waiting.put_nowait(None)
             self._writer.join(_PATIENCE)
@@ -66,8 +66,8 @@ class _StderrLog(logging.Handler):
 
 
 class ClientLog(logging.Handler):
-    """Sends the server's own records to the client; those of the libraries that do the sending
-    stay out, as each would make the next one.
+    """Sends the server's own records to the client. Records of the libraries that send stay out:
+    each would cause the next one.
     """
 
     def __init__(self, send: Callable[[types.LogMessageParams], None]) -> None:
@@ -83,7 +83,7 @@ class ClientLog(logging.Handler):
         OWN.setLevel(min(logging.WARNING, self.level))
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send a record; what goes wrong with that is not logged again."""
+        """Send a record. A failure is not logged again."""
         if threading.current_thread() is not threading.main_thread():
             with suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self.emit, record)
@@ -99,7 +99,7 @@ class ClientLog(logging.Handler):
 
 
 def log_to_stderr() -> logging.Handler:
-    """Warnings and errors, of all libraries, go to standard error; to be closed at the end."""
+    """Send warnings and errors of all libraries to standard error. Close the handler at the end."""
     handler = _StderrLog()
     logging.getLogger().addHandler(handler)
     return handler

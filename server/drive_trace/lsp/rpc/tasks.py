@@ -1,7 +1,7 @@
 """Work that does not hold up other messages: in slices of the loop, in threads, in turns, or later.
 
-Whoever waits can be cancelled. Work in a thread or a turn then goes on, as nothing can stop a
-read from a disk, and as others may wait for the same turn.
+A waiting request can be cancelled. Its work in a thread or a turn goes on: nothing can stop a read
+from a disk, and others may wait for the same turn.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Changing(Protocol):
 
 
 def begun(trace: Changing, made: object) -> object:
-    """What a feature makes of a trace. If that is a task: its result if it takes no longer than a
-    slice, else a coroutine that goes on.
+    """What a feature returned. If that is a task, its result if it takes no longer than a slice,
+    else a coroutine that goes on with it.
     """
     if not isinstance(made, Generator):
         return made
@@ -60,7 +60,7 @@ async def in_slices(trace: Changing, task: Task[Result]) -> Result:
 
 async def in_slices_anew(traces: Changing, make: Callable[[], Task[Result]]) -> Result:
     """The result of a task, begun anew if the traces change meanwhile, and the last time without
-    pauses. For views of what is so now, which have no use for an error.
+    pauses. For views of the current state, which have no use for an error.
     """
     for _ in range(_TIMES):
         with suppress(JsonRpcContentModified):
@@ -119,7 +119,7 @@ async def in_thread(work: Callable[..., Result], *given: Any) -> Result:
         result, error = None, None
         try:
             result = work(*given)
-        except Exception as raised:  # noqa: BLE001 - belongs to whoever waits
+        except Exception as raised:  # noqa: BLE001 - raised where the result is awaited
             error = raised
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(settle, result, error)
@@ -132,8 +132,8 @@ async def in_thread(work: Callable[..., Result], *given: Any) -> Result:
 
 
 class Turns(Generic[Result]):
-    """Does one thing at a time for each key. Requests that come meanwhile share the next turn: it
-    begins after them, so that its result is new enough.
+    """Does one thing at a time for each key. Requests that come meanwhile share the next turn,
+    which begins after them, so that its result is new enough.
     """
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ class Turns(Generic[Result]):
         turn = self._next.get(key)
         if turn is None:
             turn = self._next[key] = asyncio.ensure_future(self._in_turn(key, work))
-            # Its error is raised to whoever waits; it may be that nobody does any more.
+            # Its error is raised in those who wait; maybe nobody does any more.
             turn.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(turn)
 

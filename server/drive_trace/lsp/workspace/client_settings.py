@@ -1,4 +1,4 @@
-"""What a client can set: from ``initializationOptions``, ``workspace/configuration`` and
+"""The settings of a client, from ``initializationOptions``, ``workspace/configuration`` and
 ``didChangeConfiguration``.
 """
 
@@ -30,7 +30,7 @@ from drive_trace.storage.pages import rule_url
 log = logging.getLogger(__name__)
 
 SECTION = "driveTrace"
-"""What a client keeps all settings under."""
+"""The section of a client's settings that holds all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ class Settings:
         enum=list(LEVELS),
     )
     rules: RuleSettings = DEFAULTS
-    """What lies over the configurations: written as the ``[rules]`` table of a configuration is."""
+    """Take precedence over the configurations; written like their ``[rules]`` table."""
     rule_problems: tuple[str, ...] = ()
-    """What was left out of ``rules``, and why: sentences for the person who wrote them."""
+    """The mistakes in ``rules``, as sentences for the person who wrote them."""
 
 
 RULES_PROSE = (
@@ -82,7 +82,7 @@ DECLARED = tuple(settings_of(Settings))
 
 
 def read_settings(given: object, before: Settings) -> Settings:
-    """Settings as a client sent them; a value that does not fit leaves the old one in place."""
+    """Settings as a client sent them. A value that does not fit leaves the old one in place."""
     section = given.get(SECTION, given) if isinstance(given, dict) else None
     if not isinstance(section, dict):
         return before
@@ -136,7 +136,7 @@ class ClientSettings:
         self._changed = changed
         self._set(Settings())
         self._initial = self.now
-        """What the client said when it started the server."""
+        """The settings with which the client started the server."""
         self._requests = 0
         self._tasks: set[asyncio.Future[None]] = set()
 
@@ -146,8 +146,8 @@ class ClientSettings:
         self._set(self._initial)
 
     def request(self, sent: object = None) -> None:
-        """Get the settings as they are now. ``sent`` came with the notification that they have
-        changed, and counts if the client gives no others.
+        """Get the current settings. ``sent`` came with the notification of a change, and counts if
+        the client does not respond with settings.
         """
         if not self._protocol.client.gives_settings:
             self._take(read_settings(sent, self.now))
@@ -164,7 +164,7 @@ class ClientSettings:
             return  # requested again meanwhile
         match response and response.result:
             case [dict() as section, *_]:
-                # What is no longer in it is again as it was at the start.
+                # A setting that is no longer in it is as it was at the start again.
                 self._take(read_settings(section, self._initial))
             case _:
                 self._take(read_settings(sent, self.now))
@@ -178,6 +178,6 @@ class ClientSettings:
     def _set(self, settings: Settings) -> None:
         self.now = settings
         self.rule_url = partial(rule_url, template=settings.rule_url)
-        """Gives the address of a rule's page by its code. Equal only for equal settings."""
+        """Gives the URL of a rule's page by its code. Equal only for equal settings."""
         for problem in settings.rule_problems:
             log.warning("the client's settings: %s", problem)

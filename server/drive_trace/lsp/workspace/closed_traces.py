@@ -1,12 +1,12 @@
 """The workspace's traces that are on disk but not open, followed as others write to them.
 
-All of it may take long and is called from threads, several at once. Of every trace, a summary
-of its runs is kept. The trace itself is kept only if it has changed since it was first read, as
-such traces go on changing, and only within a budget.
+Several threads call this at once, as files may take long to read. A summary of its runs is kept
+of every trace. The analysis is kept only of traces that have changed since they were first read,
+as these go on changing, and only within a budget.
 
-There are two kinds of locks. Each trace has one, held by whoever looks at its file or works with
-its analysis. ``ClosedTraces`` has one for everything that is read without waiting, held for
-moments only. Whoever takes both takes the trace's first.
+There are two kinds of locks. Each trace has one, which a thread holds while it looks at the file
+or works with the analysis. ``ClosedTraces`` has one for everything that is read without waiting,
+held for moments only. A thread that takes both takes the trace's first.
 """
 
 from __future__ import annotations
@@ -52,23 +52,23 @@ MOST_BYTES = 64 << 20
 BUDGET = MOST_BYTES
 """The most bytes of text that are kept of all traces together."""
 _NO_RULES = RuleSettings(dict.fromkeys(RULES))
-"""For traces whose findings nobody asks for."""
+"""For traces whose findings nobody has requested."""
 
 
 class ClosedTrace(NamedTuple):
     """A trace as it was when it was last looked at."""
 
     real: str
-    """Its real path, which is its name here."""
+    """Its real path, by which it is known here."""
     path: Path
     content: Content | None = None
-    """Names the text that was read last; None if none was read."""
+    """Identifies the text that was read last; None if none was read."""
     problem: Problem | None = None
     """Why it cannot be read."""
     is_gone: bool = False
     """Whether that is because there is no such file any more."""
     parts: Mapping[str, RunSummary] = {}
-    """What it says of each run."""
+    """The part of each run in it, by the run's id."""
     unplaced: Sequence[Unplaced] = ()
     """See :func:`unplaced_grades`."""
     is_illegible: bool = False
@@ -76,7 +76,7 @@ class ClosedTrace(NamedTuple):
 
     @property
     def unread_because(self) -> str:
-        """Why runs may lack what it says; empty where they do not."""
+        """Why runs may lack a part that is in it; empty if they do not."""
         if self.problem is not None:
             return "" if self.is_gone else self.problem.reason
         return ILLEGIBLE if self.is_illegible else ""
@@ -88,14 +88,14 @@ class ClosedTrace(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What has changed since this was last asked."""
+    """What has changed since the last call."""
 
     runs: frozenset[str] = frozenset()
-    """The ids of the runs that some trace says something else of."""
+    """The ids of the runs of which some trace has another part now."""
     has_new_text: bool = False
-    """Whether a trace that had been read says something else."""
+    """Whether a trace that had been read has another text now."""
     may_touch_any_run: bool = False
-    """Whether other traces cannot be read than before, or other lines may grade any run."""
+    """Whether traces became readable or unreadable, or other lines may grade any run."""
 
 
 class _Entry:
@@ -110,12 +110,12 @@ class _Entry:
         self.rules = _NO_RULES
         """The rules of the analysis."""
         self.results: dict[str, tuple[object, Any]] = {}
-        """What was made of the text, by a name, each after what else it depends on."""
+        """What was made of the text, by a name, each with what else it depends on."""
         self.keeps = False
         """Whether the analysis is kept when nobody works with it."""
 
     def judge_by(self, rules: RuleSettings) -> None:
-        """Have the analysis judge by these rules."""
+        """Let the analysis use these rules."""
         if rules != self.rules:
             self.rules = rules
             if self.analysis is not None:
@@ -163,8 +163,8 @@ class ClosedTraces:
         return list(paths)
 
     def look(self, reals: Sequence[str], *, settle: bool = False, seconds: float = math.inf) -> int:
-        """Look at the files of some traces. No file is begun after that many seconds; gives how
-        many were looked at. ``settle``: none of them has changed for long.
+        """Look at the files of some traces, and give how many were looked at: no file is begun
+        after that many seconds. ``settle`` says that none of them has changed for long.
         """
         end = time.monotonic() + seconds
         for done, real in enumerate(reals):
@@ -203,19 +203,20 @@ class ClosedTraces:
             }
 
     def take_changes(self) -> Changes:
-        """What has changed since this was last asked."""
+        """What has changed since the last call."""
         with self._lock:
             changes, self._changes = self._changes, Changes()
         return changes
 
-    # What they say
+    # Results
 
     def report(
         self, path: Path, previous: str | None, options: DiagnosticOptions
     ) -> DiagnosticReport | None:
-        """What is wrong in one trace; None if it cannot be read, or is gone.
+        """The diagnostics of one trace; None if it cannot be read, or is gone.
 
-        ``previous`` names the client's last report: a file that is as it was then is not read.
+        ``previous`` is the id of the client's last report. A file that has not changed since is
+        not read again.
         """
 
         def make(analysis: Analysis) -> DiagnosticReport:
@@ -240,7 +241,7 @@ class ClosedTraces:
             return work(analysis) if analysis is not None else None
 
     def findings_by_run(self, real: str, rules: RuleSettings) -> Mapping[str | None, int]:
-        """See :meth:`Analysis.findings_by_run`; of a trace as it was when last looked at."""
+        """See :meth:`Analysis.findings_by_run`. The trace is as it was when last looked at."""
 
         def make(analysis: Analysis) -> Mapping[str | None, int]:
             return finish(analysis.findings_by_run())
@@ -253,8 +254,8 @@ class ClosedTraces:
             return self._result(entry, "counts", rules, make, looks=False) or {}
 
     def names(self, real: str, *, looks: bool = True) -> Sequence[SymbolName]:
-        """The runs, slices and dispatches of one trace; if it is not to be looked at, as it was
-        when that was last done.
+        """The runs, slices and dispatches of one trace. Unless it ``looks``, the trace is as it was
+        when last looked at.
         """
         entry = self._entries.get(real)
         if entry is None:
@@ -278,8 +279,8 @@ class ClosedTraces:
         *,
         looks: bool = True,
     ) -> Result | None:
-        """What is made of a trace, made again only for another text, or if it depends on something
-        else; None if the trace cannot be read.
+        """What is made of a trace; None if the trace cannot be read. It is made again only if the
+        text or what it ``depends`` on has changed.
         """
         if looks and name in entry.results:
             self._look(entry)
@@ -293,7 +294,7 @@ class ClosedTraces:
         return result
 
     def _look(self, entry: _Entry, *, settle: bool = False, opens: bool = False) -> None:
-        """Take in what has changed. ``opens``: the analysis is wanted, changed or not."""
+        """Read what has changed. ``opens``: the analysis is needed, changed or not."""
         news = entry.file.look(anew=opens and entry.analysis is None, settle=settle)
         if news is None:
             return
@@ -330,8 +331,8 @@ class ClosedTraces:
             self._put_away(entry)
 
     def _put_away(self, entry: _Entry) -> None:
-        """Keep the analysis of a trace that has changed, and drop others: of traces that do not
-        change, and of those that were not used for longest.
+        """Keep the analysis of a trace that has changed. Drop those of traces that do not change,
+        and those that were not used for longest.
         """
         dropped = []
         with self._lock:
@@ -347,14 +348,14 @@ class ClosedTraces:
                 excess -= oldest.file.size
                 dropped.append(oldest)
         for each in dropped:
-            # Whoever works with one now puts it away afterwards.
+            # A thread that works with one now puts it away afterwards.
             if each is entry or each.lock.acquire(blocking=False):
                 each.drop()
                 if each is not entry:
                     each.lock.release()
 
     def _lose(self, entry: _Entry, problem: Problem | None) -> None:
-        """Note that a trace cannot be read, or that it is none any more."""
+        """Note that a trace cannot be read, or that it is no trace any more."""
         seen = entry.seen
         if problem is not None and problem != seen.problem:
             log.warning("%s", problem.message)
@@ -366,7 +367,7 @@ class ClosedTraces:
         self._note(entry, ClosedTrace(seen.real, seen.path, seen.content, problem, is_gone))
 
     def _note(self, entry: _Entry, now: ClosedTrace) -> None:
-        """Publish what is known of a trace."""
+        """Make a new state of a trace visible, and note what it changes."""
         before = entry.seen
         entry.results.clear()
         ids = before.parts.keys() | now.parts.keys()
@@ -393,7 +394,7 @@ class ClosedTraces:
 
 
 def _as_seen(seen: ClosedTrace, content: Content, summary: TraceSummary) -> ClosedTrace:
-    # What others read while the analysis goes on must not change under their hands.
+    # Others read these while the analysis changes, so they are copies.
     parts = {run_id: as_it_is(part) for run_id, part in parts_by_run(summary).items()}
     return ClosedTrace(
         seen.real,

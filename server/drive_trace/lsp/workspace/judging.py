@@ -1,7 +1,7 @@
-"""Open traces are judged as the configurations and baselines on disk say.
+"""Judges open traces by the configurations and baselines on disk.
 
-These are looked at in threads: a network folder may be long in answering, or never do so.
-Findings are held back until then, so that none appears and vanishes again; but not for long.
+Threads read these, as a network folder may respond late, or never. Findings are held back until
+then, so that none appears and vanishes again, but not for long.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ log = logging.getLogger(__name__)
 
 CONFIGURATION_GLOBS = ("**/drive-trace.toml", "**/drive-trace-baseline.json")
 _PERIOD = 1.0
-"""Seconds after which a client that is typing has the disk looked at, where nobody tells of it."""
+"""Seconds between two looks while somebody types, if the client does not watch files."""
 
 
 class Configurations:
-    """Finds what holds for a trace, and remembers it for the trace's folder."""
+    """Finds the configuration of a trace, and remembers it for the trace's folder."""
 
     def __init__(self) -> None:
         self.start(os.curdir)
         self._found: dict[Path, Project] = {}
-        """What the last look at a folder has found."""
+        """What the last look at each folder found."""
         self._turns: Turns[None] = Turns()
-        self._told: set[Path] = set()
-        """The files that something has been wrong with."""
+        self._reported: set[Path] = set()
+        """The files that have or had problems."""
         self._look_again = 0.0
 
     def start(self, base: str) -> None:
@@ -54,8 +54,8 @@ class Configurations:
         self._projects = Projects(base)
 
     def rules_for(self, uri: str, over: RuleSettings) -> RuleSettings:
-        """How the rules are run over a trace, by the last look at its folder; ``over`` is what the
-        client sets itself.
+        """The settings of the rules for a trace, by the last look at its folder. ``over`` are the
+        client's own, which take precedence.
         """
         path = _absolute(uri)
         project = self._found.get(path.parent) if path is not None else None
@@ -63,7 +63,7 @@ class Configurations:
         return project.settings_for(str(path)).under(over) if project is not None else over
 
     async def look(self, uris: Iterable[str]) -> None:
-        """Look at what holds for traces now; it begins after this was called."""
+        """Look at the configurations of traces. The look begins after this call."""
         paths = map(_absolute, uris)
         folders = {path.parent for path in paths if path is not None}
         looks = (self._turns.take(each, partial(self._look_at, each)) for each in folders)
@@ -71,11 +71,11 @@ class Configurations:
 
     async def _look_at(self, folder: Path) -> None:
         try:
-            # Threads that read the same file at once are not in each other's way: each gets what
-            # it read, and what is remembered of it is compared with the file the next time.
+            # Threads may read the same file at once: each gets what it read, and what is
+            # remembered is compared with the file the next time.
             found = await in_thread(self._projects.of, str(folder / "trace.jsonl"))
         except Exception:
-            log.exception("what holds in %s cannot be looked at", folder)
+            log.exception("the configuration of %s cannot be read", folder)
         else:
             self._found[folder] = found
 
@@ -88,14 +88,14 @@ class Configurations:
         return True
 
     def diagnostics(self, encoding: PositionEncoding) -> dict[str, bytes]:
-        """What is wrong with configurations and baselines: by URI, lists as JSON text, empty once
-        mended.
+        """The diagnostics of configurations and baselines, by URI: lists as JSON text, empty once
+        the problems are solved.
         """
         found = dict.fromkeys(chain.from_iterable(each.problems for each in self._found.values()))
-        by_file: dict[Path, list[dict[str, Any]]] = {path: [] for path in self._told}
+        by_file: dict[Path, list[dict[str, Any]]] = {path: [] for path in self._reported}
         for problem in found:
             by_file.setdefault(problem.file, []).append(_diagnostic(problem, encoding))
-        self._told |= by_file.keys()
+        self._reported |= by_file.keys()
         return {path.as_uri(): dumps(items) for path, items in by_file.items()}
 
 
@@ -123,17 +123,17 @@ PATIENCE = 2.0
 
 
 class _Look:
-    """A look at the disk that is being taken for a trace."""
+    """A running look at the configuration of a trace."""
 
     task: asyncio.Future[None]
 
     def __init__(self, *, is_late: bool) -> None:
         self.is_late = is_late
-        """Whether nothing is held back for it any more."""
+        """Whether it takes so long that findings are no longer held back."""
 
 
 class Judging:
-    """Has open traces judged by what holds for them, and their findings published."""
+    """Judges open traces by their configurations, and publishes their findings."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class Judging:
         self._configurations.start(folder)
 
     def options(self, uri: str) -> DiagnosticOptions:
-        """How diagnostics of a trace are made, by the last look at the disk."""
+        """The options for the diagnostics of a trace, by the last look at the disk."""
         client, settings = self._protocol.client, self._settings.now
         return DiagnosticOptions(
             uri=uri,
@@ -173,7 +173,7 @@ class Judging:
         return self._configurations.diagnostics(self._protocol.client.encoding)
 
     def look(self, traces: Iterable[OpenTrace]) -> None:
-        """Look at what holds for traces now, and then judge them by it."""
+        """Look at the configurations of traces, and then judge by them."""
         for trace in traces:
             before = self._looks.get(trace.uri)
             look = _Look(is_late=before is not None and before.is_late)
@@ -181,12 +181,12 @@ class Judging:
             look.task = asyncio.ensure_future(self._take(look, trace.uri))
 
     def look_now_and_then(self) -> None:
-        """Look again where the last look was some time ago, for who is not told of files."""
+        """Look again if the last look was some time ago, for clients that do not watch files."""
         if self._configurations.is_due():
             self.look(each for each in self._traces if each.uri not in self._looks)
 
     def publish(self, trace: OpenTrace) -> None:
-        """Publish the findings of a trace, as soon as it is known what holds for it."""
+        """Publish the findings of a trace, as soon as its configuration is known."""
         self._unsent.add(trace.uri)
         self._send(trace.uri)
 
@@ -195,7 +195,7 @@ class Judging:
         self._unsent.discard(uri)
 
     def judge(self, traces: Iterable[OpenTrace]) -> None:
-        """Judge traces by what is known, and publish their findings if that is something new."""
+        """Judge traces by the last look, and publish their findings if that changes anything."""
         has_changed = False
         for trace in traces:
             if trace.use(self.options(trace.uri)):
@@ -208,19 +208,19 @@ class Judging:
             self._publisher.refresh_views(None)
 
     async def settled(self, trace: OpenTrace, *, for_long: bool) -> None:
-        """Wait until it is known what holds for a trace; if not ``for_long``, then no longer than
-        its findings are held back.
+        """Wait until the configuration of a trace is known; if not ``for_long``, no longer than its
+        findings are held back.
         """
         while (look := self._looks.get(trace.uri)) is not None and (for_long or not look.is_late):
             await asyncio.wait([look.task], timeout=None if for_long else PATIENCE)
 
     async def options_now(self, uri: str) -> DiagnosticOptions:
-        """How a trace that is not open is judged, after a look at the disk."""
+        """The options for a trace that is not open, after a look at the disk."""
         await self._configurations.look([uri])
         return self.options(uri)
 
     async def rules_now(self, uris: Sequence[str]) -> list[RuleSettings]:
-        """The same for the rules of several."""
+        """The settings of the rules for several traces, after a look at the disk."""
         await self._configurations.look(uris)
         return [self.options(uri).rules for uri in uris]
 
@@ -231,7 +231,7 @@ class Judging:
             look.is_late = True
             self._send(uri)
             await looking
-        if self._looks.get(uri) is look:  # else another has begun, which finds what is newer
+        if self._looks.get(uri) is look:  # else a newer look has begun
             del self._looks[uri]
             trace = self._traces.get(uri)
             self.judge([trace] if trace is not None else [])

@@ -21,20 +21,18 @@ _DRIVE = re.compile(r"(?i)\Afile:///[a-z](?=:)")
 
 
 class OpenTrace:
-    """A trace as the client shows it: the client's text is the truth, not the file's."""
+    """A trace as the client shows it. Its text counts, not the file's."""
 
     def __init__(self, uri: str, version: int, text: str, options: DiagnosticOptions) -> None:
         self.uri = uri
         self.version = version
         self.options = options
         self.near: Line | None = None
-        """Where the last edit was."""
+        """The line of the last edit."""
         self.tokens: TokenState | None = None
-        """What the last answer with semantic tokens was about."""
+        """The last semantic tokens that were sent, for deltas."""
         self.edits = 0
-        """Counts the changes that the client has told of: what is still being answered when it
-        moves on is out of date.
-        """
+        """Counts the changes by the client. A response begun before the last one is out of date."""
         self._replaced = 0
         self._outline: SharedTask[Outline] | None = None
         self._counted: tuple[int, Mapping[str | None, int]] | None = None
@@ -44,7 +42,7 @@ class OpenTrace:
 
     @property
     def score_revision(self) -> tuple[int, int]:
-        """Changes when a verdict, a figure or what was rejected may have changed."""
+        """Changes when a verdict, a metric or the rejected lines may have changed."""
         return self._replaced, self.analysis.score_revision
 
     def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
@@ -66,7 +64,7 @@ class OpenTrace:
         self.version = version
 
     def use(self, options: DiagnosticOptions) -> bool:
-        """Make diagnostics by these options from now on; whether they are others than before."""
+        """Make diagnostics by these options from now on. Gives whether they differ from before."""
         if options == self.options:
             return False
         if options.rules != self.options.rules:
@@ -76,7 +74,7 @@ class OpenTrace:
         return True
 
     def outline(self) -> Task[Outline]:
-        """The structure of this version, made once for all that show it."""
+        """The outline of this version, made once for all features that show it."""
         if self._outline is None:
             self._outline = SharedTask(outline(self.analysis))
         return self._outline.steps()
@@ -111,7 +109,7 @@ class Workspace:
 
     @property
     def edits(self) -> int:
-        """Counts the changes of any trace, and what is opened and closed."""
+        """Counts the changes of all traces, and how often one was opened or closed."""
         return self._moves + sum(trace.edits for trace in self._open.values())
 
     def __iter__(self) -> Iterator[OpenTrace]:
@@ -122,18 +120,18 @@ class Workspace:
         return self._open.get(_key(uri))
 
     def open(self, trace: OpenTrace) -> None:
-        """Take in a trace; one that was open under the URI already is replaced."""
+        """Add a trace. It replaces one that is open under the same URI."""
         self.close(trace.uri)
         self._open[_key(trace.uri)] = trace
         self._seen.add(_key(trace.uri))
         self._moves += 1
 
     def has_seen(self, uri: str) -> bool:
-        """Whether a trace is or was open under this URI: whoever could open it may ask for it."""
+        """Whether a trace is or was open under this URI. Then the client may read it again."""
         return _key(uri) in self._seen
 
     def close(self, uri: str) -> bool:
-        """Let go of a trace; whether it was open."""
+        """Remove a trace. Gives whether it was open."""
         trace = self._open.pop(_key(uri), None)
         if trace is not None:
             trace.edits += 1
@@ -142,7 +140,7 @@ class Workspace:
 
 
 def _key(uri: str) -> _Key:
-    """One for all spellings of a URI: ``file:///C:/a%20b`` is ``file:///c%3A/a b``."""
+    """One key for all spellings of a URI: ``file:///C:/a%20b`` is ``file:///c%3A/a b``."""
     stop = next((at for at, each in enumerate(uri) if each in "?#"), len(uri))
     path = unquote(uri[:stop], errors="surrogateescape")
     return _DRIVE.sub(lambda found: found[0].lower(), path), uri[stop:]

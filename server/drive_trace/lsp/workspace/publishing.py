@@ -1,5 +1,5 @@
-"""What the server sends by itself: diagnostics to clients that do not pull them, and word that
-something on show is out of date.
+"""What the server sends by itself: diagnostics to clients that do not pull them, and requests to
+refresh what is out of date.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Publisher:
         self._protocol = protocol
         self._runs = runs
         self.has_views = False
-        """Whether the client shows views of its own, which it has refreshed."""
+        """Whether the client shows views of its own."""
         self._soon = Debouncer(self._refresh)
         self._sent: Mapping[str, bytes] = {}
         """The diagnostics of configurations."""
@@ -44,7 +44,7 @@ class Publisher:
             self._push(head, trace.diagnostics(), b"}")
 
     def publish_configurations(self, diagnostics: Mapping[str, bytes]) -> None:
-        """Push what is wrong with configurations, if that has changed."""
+        """Push the diagnostics of configurations that have changed."""
         if self._protocol.client.pulls_diagnostics:
             return
         before, self._sent = self._sent, diagnostics
@@ -60,14 +60,14 @@ class Publisher:
     def _push(self, *params: bytes) -> None:
         self._protocol.notify_json(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, *params)
 
-    # What is out of date
+    # Refreshing
 
     def refresh_diagnostics(self) -> None:
-        """Have a client that pulls diagnostics do so again."""
+        """Let a client that pulls diagnostics pull them again."""
         self._refresh(types.WORKSPACE_DIAGNOSTIC_REFRESH)
 
     def refresh_views(self, uri: str | None) -> None:
-        """Have views of the client's own show again what a trace says, or what those on disk do."""
+        """Let the client's own views refresh what they show of a trace; None: of all traces."""
         if self.has_views:
             self._protocol.notify(CHANGED, {"uri": uri})
 
@@ -85,9 +85,9 @@ class Publisher:
             self._refresh(types.WORKSPACE_INLAY_HINT_REFRESH)
 
     def closed_traces_changed(self) -> None:
-        """Closed traces were looked at: what the editor shows of them may be out of date."""
+        """Closed traces were looked at. What the editor shows of them may be out of date."""
         runs, has_new_text, may_touch_any_run = self._runs.closed.take_changes()
-        may_touch_any_run |= self._runs.take_said_so_far()
+        may_touch_any_run |= self._runs.take_outdated()
         if runs or has_new_text or may_touch_any_run:
             self.refresh_views(None)
         if may_touch_any_run or any(
@@ -109,17 +109,17 @@ class Publisher:
         if can[method]:
             self._protocol.notify_by_request(method)
 
-    # What the client is to watch
+    # Registrations
 
     def watch(self, name: str, globs: Sequence[str]) -> None:
-        """Have the client report changes of files on disk, under a name of ours."""
+        """Let the client report changes of files on disk. The name identifies the registration."""
         watchers = [types.FileSystemWatcher(glob) for glob in globs]
         options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
         method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         self.register(types.Registration(name, method, options))
 
     def watch_more(self, before: Sequence[str], now: Sequence[str]) -> None:
-        """Have the client watch the files that a setting adds, instead of those it added before."""
+        """Let the client watch the files of a setting instead of those it had before."""
         if not self._protocol.client.registers_watchers:
             return
         if before:
@@ -131,6 +131,6 @@ class Publisher:
             self.watch(_MORE_FILES, [g if g.startswith(("/", "**/")) else f"**/{g}" for g in now])
 
     def register(self, registration: types.Registration) -> None:
-        """Have the client notify the server of something."""
+        """Register for notifications of the client."""
         params = types.RegistrationParams([registration])
         self._protocol.notify_by_request(types.CLIENT_REGISTER_CAPABILITY, params)

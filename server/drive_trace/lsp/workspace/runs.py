@@ -1,5 +1,5 @@
-"""Runs across the workspace's traces: in open ones as the editor has them, in the others as they
-are on disk. Answers from what is known, and never waits.
+"""Runs across the workspace's traces: open ones as the editor has them, the others as they are on
+disk. All of it comes from memory; nothing here waits for a file but :meth:`run_on_others`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class WorkspaceRun(NamedTuple):
 
 
 class WorkspaceRuns:
-    """Joins what open and closed traces say of a run, folder by folder: runs of one name in two
+    """Joins the parts of a run in open and closed traces, folder by folder: runs of one name in two
     folders of the workspace are two runs.
     """
 
@@ -55,18 +55,18 @@ class WorkspaceRuns:
         self.closed = closed
         self._reals: dict[str, str] = {}
         """The real paths of open traces, by URI."""
-        self._said_so_far = False
+        self._has_partial = False
 
     def note_open(self, uri: str, path: Path) -> None:
-        """Learn which file an open trace is, looking at the disk: to be called from a thread."""
+        """Note which file an open trace is. Call it from a thread, as it looks at the disk."""
         self._reals[uri] = real_path(path)
 
     def note_closed(self, uri: str) -> str | None:
-        """Forget an open trace; the real path that counts again."""
+        """Forget an open trace. Gives the real path of the file that counts again."""
         return self._reals.pop(uri, None)
 
     def open_reals(self) -> set[str]:
-        """The files that do not count, as they are open."""
+        """The real paths of open traces, whose files do not count."""
         return {real for trace in self.open if (real := self._real(trace)) is not None}
 
     def open_traces(self) -> list[OpenTrace]:
@@ -77,22 +77,22 @@ class WorkspaceRuns:
         """The other traces of the folder that hold a run, in the order of their paths."""
         return [each for each in finish(self._parts(run_id, uri)) if each.uri != uri]
 
-    async def ask_others(
+    async def run_on_others(
         self, run_id: str, uri: str, work: Callable[[Analysis, str], Task[Result]]
     ) -> list[Result]:
-        """What some work says of each other trace that holds a run, given with its address: as
-        where a run's id stands in all traces of the workspace.
+        """The results of some work on each other trace that holds a run. The work is given the
+        analysis and the URI of the trace.
         """
-        said: list[Result] = []
+        results: list[Result] = []
         for each in self.others_with(run_id, uri):
             path = path_of(each.uri)
             if each.trace is not None:
-                said.append(await in_slices(each.trace, work(each.trace.analysis, each.uri)))
+                results.append(await in_slices(each.trace, work(each.trace.analysis, each.uri)))
             elif path is not None:
-                ask = partial(self.closed.ask, path, partial(_asked, work, each.uri))
+                ask = partial(self.closed.ask, path, partial(_finished, work, each.uri))
                 found = await in_thread(ask)
-                said += [found] if found is not None else []
-        return said
+                results += [found] if found is not None else []
+        return results
 
     def all_runs(self) -> Task[list[WorkspaceRun]]:
         """Every run that is known, in the order of their first parts."""
@@ -123,7 +123,7 @@ class WorkspaceRuns:
         return finish(self.joining(run_id, uri))
 
     def joining(self, run_id: str, uri: str) -> Task[JoinedRun | None]:
-        """The same in steps."""
+        """See :meth:`joined`, as a task."""
         parts = yield from self._parts(run_id, uri)
         if not any(each.part.event_count for each in parts):
             return None
@@ -136,7 +136,7 @@ class WorkspaceRuns:
         return JoinedRun(run, here, [each.uri for each in parts], uri, self.waiting(folder))
 
     def unread(self, folder: Path | None) -> list[Unread]:
-        """The traces of a folder that cannot be read: each may say something of any of its runs."""
+        """The traces of a folder that cannot be read: each may hold a part of any of its runs."""
         closed = (
             Unread(self.closed.folders.name_of(each.path), each.unread_because)
             for each in self._closed_in(folder, lambda each: bool(each.unread_because))
@@ -159,25 +159,25 @@ class WorkspaceRuns:
         return [uri for _, uri in sorted(found)]
 
     def waiting(self, folder: Path | None) -> int | None:
-        """How many traces of a folder are not read yet; None if it has not been searched."""
+        """How many traces of a folder are still unread; None if it has not been searched."""
         if folder is None:
             return 0
         count = None
         if self.closed.is_searched:
             count = len(self._closed_in(folder, lambda each: each.is_unread))
-        self._said_so_far |= count != 0
+        self._has_partial |= count != 0
         return count
 
-    def take_said_so_far(self) -> bool:
-        """Whether verdicts were given as those of the traces that were known so far, and none has
-        to be any more.
+    def take_outdated(self) -> bool:
+        """Whether verdicts were shown before all traces had been read, and now all have been. True
+        only once.
         """
-        if not self._said_so_far or not self.closed.is_searched:
+        if not self._has_partial or not self.closed.is_searched:
             return False
         is_open = self.open_reals()
         if any(each.is_unread and each.real not in is_open for each in self.closed.seen()):
             return False
-        self._said_so_far = False
+        self._has_partial = False
         return True
 
     def folder_of(self, uri: str) -> Path | None:
@@ -222,7 +222,7 @@ class WorkspaceRuns:
         ]
 
     def _place(self, trace: OpenTrace) -> tuple[_Order, str]:
-        """Where a trace stands among others, and how it is called."""
+        """The place of a trace among others, and its name."""
         path = path_of(trace.uri)
         if path is None:
             return _order(Path(trace.uri)), trace.uri
@@ -233,7 +233,9 @@ class WorkspaceRuns:
         return self._reals.get(trace.uri, str(path)) if path is not None else None
 
 
-def _asked(work: Callable[[Analysis, str], Task[Result]], uri: str, analysis: Analysis) -> Result:
+def _finished(
+    work: Callable[[Analysis, str], Task[Result]], uri: str, analysis: Analysis
+) -> Result:
     return finish(work(analysis, uri))
 
 

@@ -1,4 +1,4 @@
-"""Which traces there are under the workspace's folders. Called from threads."""
+"""Finds the traces in the workspace's folders. Called from threads."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from drive_trace.storage.patterns import MoreFiles
 _SHARE = 20
 """Folders are searched again after this many times the time that it took."""
 _LONGEST = 5.0
-"""But after so many seconds at the most, or as many as it took: so late is a trace found that
-nobody tells of, where :meth:`TraceFolders.expire` does not ask for more.
+"""But after so many seconds at the most, or as many as it took. That is how late a new trace is
+found if nobody calls :meth:`TraceFolders.expire`.
 """
 
 
 class _Found(NamedTuple):
-    """The traces that a search has found, by one name for all spellings of their paths."""
+    """The result of a search: traces by their real paths."""
 
     paths: dict[str, Path]
     folders: tuple[Path, ...]
@@ -32,7 +32,7 @@ class _Found(NamedTuple):
     good_until: float
     """On the monotonic clock."""
     left_out: Mapping[Path, LeftOut]
-    """What a search of a folder does not read."""
+    """The paths that the search left out."""
 
 
 class TraceFolders:
@@ -41,24 +41,24 @@ class TraceFolders:
     def __init__(self, folders: Iterable[Path]) -> None:
         self.folders = tuple(folders)
         self.more = NO_MORE
-        """What else is a trace, beside what is called like one."""
+        """The files that are traces by the settings, whatever their names."""
         self._found = _Found({}, (), NO_MORE, 0.0, {})
         self._expired = 0
-        """How often it was told that files have come or gone."""
+        """How often :meth:`expire` was called."""
 
     def change(self, added: Iterable[Path], removed: Iterable[Path]) -> None:
-        """The user has taken folders out of the workspace, and then added some."""
+        """The user has removed folders from the workspace, and added others."""
         gone = set(removed)
         self.folders = (*(each for each in self.folders if each not in gone), *added)
 
     def expire(self) -> None:
-        """Files have come or gone: search again when next asked."""
+        """Files have come or gone: the next search is a new one."""
         self._expired += 1
         self._found = self._found._replace(good_until=0.0)
 
     def search(self) -> dict[str, Path]:
-        """The traces by their real paths, in the order of their paths; links to one file count
-        once. Folders that were searched of late are not searched again.
+        """The traces by their real paths, in the order of their paths. Links to one file count
+        once. A recent search is not repeated.
         """
         found, folders, more, start = self._found, self.folders, self.more, time.monotonic()
         expired = self._expired
@@ -74,7 +74,7 @@ class TraceFolders:
                 left_out[Path(each.path)] = each
             elif not isinstance(each, Problem):
                 paths.setdefault(real_path(Path(each)), Path(each))
-        if expired != self._expired:  # what came meanwhile may have been passed by already
+        if expired != self._expired:  # the search may have missed what came meanwhile
             return self.search()
         now = time.monotonic()
         took = now - start
@@ -83,7 +83,7 @@ class TraceFolders:
         return paths
 
     def spelled(self, uris: Iterable[str]) -> Sequence[tuple[str, Path, str]]:
-        """Every trace by its real path, its path, and its URI: as in ``uris`` where it stands
+        """The real path, path and URI of every trace. A URI is spelled as in ``uris`` if it is
         there in some spelling.
         """
         known = {real_path(path): uri for uri in uris if (path := path_of(uri)) is not None}
@@ -92,8 +92,8 @@ class TraceFolders:
         ]
 
     def holds(self, path: Path) -> bool:
-        """Whether a file of that path is, or would be, one of the traces, as far as is known: the
-        last search tells which of them are left out.
+        """Whether a file of that path is, or would be, one of the traces. The last search decides
+        which of them are left out.
         """
         if os.pardir in path.parts or path in self._found.left_out:
             return False
@@ -101,13 +101,13 @@ class TraceFolders:
         return any(is_trace(path) or self.more.hold(path, each) for each in inside)
 
     def left_out_in(self, folder: Path | None) -> Omitted:
-        """What of a folder the last search came upon and did not read."""
+        """The files of a folder that the last search left out."""
         found = self._found.left_out.items()
         return omitted([each for path, each in found if self.folder_of(path) == folder])
 
     def name_of(self, path: Path) -> str:
-        """How a trace is called in what is shown: its path from its folder on, and with several
-        folders that one's name before it.
+        """The name of a trace for people: its path in its folder. If there are several folders, the
+        folder's name comes first.
         """
         folder = self.folder_of(path)
         if folder is None:
