@@ -26,17 +26,17 @@ from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line
 
 APPLY_FIX = "driveTrace.applyFix"
-"""The command of a fix for clients to which an action is a command."""
+"""The command of a fix, for clients that read commands only."""
 FIX_ALL = "fixAll"
 FORMAT = "format"
 MOST_FIXED = 1000
 """The most lines that fix-all changes at once. It can be picked again for the rest."""
 _MOST_LINES = 200
-"""A selection of more lines is no question about a finding."""
+"""The most lines of a selection whose findings are fixed."""
 _MOST_FINDINGS = 100
-"""Nobody reads a longer menu, and one line can have a hundred thousand findings."""
+"""The most findings with fixes in a menu. One line can have a hundred thousand findings."""
 _MOST_EDITS = 20
-"""Of a fix; more are joined."""
+"""The most edits of a fix. More are joined."""
 
 
 def code_actions(
@@ -47,7 +47,7 @@ def code_actions(
     *,
     with_document_changes: bool,
 ) -> list[types.CodeAction]:
-    """Quick fixes, the most likely first; none is applied unless a person picks it."""
+    """Quick fixes, the most likely first."""
     if not asks_for(params.context.only, types.CodeActionKind.QuickFix.value):
         return []
     actions = []
@@ -67,7 +67,7 @@ def code_actions(
 
 
 def as_command(action: types.CodeAction, uri: str, version: int) -> types.Command:
-    """A fix for clients that take commands only: its edits come back as the argument."""
+    """A fix for clients that read commands only. They send its edits back as the argument."""
     assert action.edit is not None
     edits = (action.edit.changes or {}).get(uri, ())
     argument = {
@@ -87,8 +87,8 @@ def as_command(action: types.CodeAction, uri: str, version: int) -> types.Comman
 
 
 def edit_of_fix(argument: Mapping[str, Any]) -> types.WorkspaceEdit:
-    """The edit that :func:`as_command` wrote down. Raises KeyError, TypeError or ValueError for
-    anything else.
+    """The edit in an argument of :func:`as_command`. Raises KeyError, TypeError or ValueError for
+    other arguments.
     """
     edits = [
         types.TextEdit(
@@ -129,8 +129,8 @@ def _edits(analysis: Analysis, fix: Fix, encoding: PositionEncoding) -> list[typ
 
 
 def _few(edits: Sequence[Edit]) -> Sequence[Edit]:
-    """As few edits as cost little: each has the characters before it counted, and a long line can
-    have thousands. Those of one line are then made one, from the first to the last.
+    """The edits of a fix; if they are many, those of a line as one edit. The position of each edit
+    costs as much as its line is long, and a long line can have thousands.
     """
     if len(edits) <= _MOST_EDITS:
         return edits

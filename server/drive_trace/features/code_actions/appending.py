@@ -1,5 +1,5 @@
-"""``textDocument/codeAction`` and ``codeAction/resolve``: events that a person adds to a run with
-one pick, a grade or the end of what stands open. They go to the end of the document.
+"""``textDocument/codeAction`` and ``codeAction/resolve``: events to add at the end of the document,
+a grade or the end of an open round or dispatch.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from drive_trace.vocabulary import EVENTS, GRADE, LIFETIMES, Entity, OneOfShape
 RECORD = "record"
 CLOSE = "close"
 _CLOSED = (Entity.ROUND, Entity.DISPATCH)
-"""What is offered to be closed, in this order: a round ends before its dispatch."""
+"""What can be closed, in this order: a round ends before its dispatch."""
 
 
 def appending_offers(
@@ -49,9 +49,9 @@ def appending_offers(
     *,
     is_crowded: bool,
 ) -> list[Offer]:
-    """What can be added to the run of a line. Unless the request names the kind, grades are offered
-    where a run begins, ends or is graded, and ends on the lines of what stands open; nothing where
-    a finding is what somebody looks at, or several lines are.
+    """The events that can be added to the run of a line. Unless the request names the kind, grades
+    are offered where a run begins, ends or is graded, and ends on the lines of an open round or
+    dispatch. Nothing is offered beside a finding or for several lines, which is ``is_crowded``.
     """
     lines = analysis.document.lines
     line = lines[at.record]
@@ -71,9 +71,8 @@ def appending_offers(
 def appended(
     analysis: Analysis, data: Mapping[str, Any], stamp: Stamp, joined: Joined = nothing_joined
 ) -> str | CannotMake:
-    """The record that an offer adds, of the moment that the stamp is of. Raises KeyError, TypeError
-    or ValueError for data that is no offer's. A grade is merged with what counts over all files of
-    the run.
+    """The record of an offer, with the id and time of the stamp. A grade is merged with what counts
+    over all files of the run. Raises KeyError, TypeError or ValueError for data of no offer.
     """
     return (
         _grade(analysis, data, stamp, joined)
@@ -83,7 +82,7 @@ def appended(
 
 
 def at_the_end(analysis: Analysis, record: str) -> TextChange:
-    """A record as the document's last, with a newline before it where one is missing."""
+    """The change that adds a record at the end, with a newline before it if one is missing."""
     lines = analysis.document.lines
     number, last = len(lines) - 1, lines[-1].text
     before = lines[-2].text if number else ""
@@ -114,7 +113,7 @@ def _is_about_run(scope: Scope, line: Line, at: Point, is_end: bool) -> bool:
 
 
 def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]:
-    """Missing components first; none that would leave everything as it is."""
+    """The grades to record, missing components first, without those that change nothing."""
     assert scope.run is not None
     run_id = scope.run.run_id
     feed = feed_at(analysis, scope, GRADE, joined)
@@ -137,7 +136,7 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
 
 
 def _passed_over(feed: JoinedFeed) -> str | None:
-    """Why nothing is recorded on top of what counts."""
+    """Why no grade is offered: a rejected or unknown line may have been meant as one."""
     for path, phrase, _ in feed.doubts:
         is_own = any(each.path == path and each.state is feed.own for each in feed.files)
         where = "" if is_own else f"{printable(path)}: "
@@ -155,13 +154,13 @@ def _choices() -> dict[str, list[str]]:
 
 
 def _scored(analysis: Analysis, run_id: str, joined: Joined) -> RunScore | None:
-    """The run over all files that are known; None where it has no event."""
+    """The run over all known files; None if it has no event."""
     run = joined(run_id)
     return run.run if run is not None else analysis.score_run(run_id)
 
 
 def _consequence(values: Mapping[str, object]) -> str:
-    """What the run would be, once all components are recorded."""
+    """The verdict that the run would get; empty while a component is missing."""
     gate = judge(Recorded(values, "", "", 0))
     return "" if gate.missing else f" → {gate.verdict.value.upper()}"
 
@@ -172,7 +171,7 @@ def _grade_title(
     merged: Mapping[str, object],
     run: RunScore | None,
 ) -> str:
-    """The title of an offer; it names the components that it keeps of a stale grade."""
+    """The title of an offer. It names the components that it keeps of a stale grade."""
     changed = ", ".join(f"{name}: {value}" for name, value in changes.items())
     kept = [name for name, value in merged.items() if name not in changes and value is not None]
     stale = run.stale if run is not None and kept else None
@@ -208,7 +207,7 @@ def _grade(
 
 
 def _ends(scope: Scope, line: Line | None) -> Iterator[Offer]:
-    """The ends of what a line belongs to and stands open; at the document's end, of the latest."""
+    """The ends of the open round and dispatch of a line; without a line, of the last ones."""
     for entity in _CLOSED:
         closer = EVENTS[LIFETIMES[entity].closer]
         opened = next((each for each in scope.opened[entity] if _is_of(each, line)), None)
@@ -277,7 +276,7 @@ def _end(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | Can
     if refused is not None:
         return refused
     composed = compose(closer, scope, stamp, {**_ids(opened), **outcome})
-    # What only a person knows stays a gap, which is an error until it is filled.
+    # A value that only a person knows stays a gap, which is an error until it is filled.
     gaps = {slot.field.name: json.loads(placeholder(slot.field)) for slot in composed.blanks}
     record = composed.record(gaps)
     assert record is not None

@@ -1,7 +1,7 @@
-"""``textDocument/codeAction`` and ``codeAction/resolve``: fields that a line lacks, filled in.
+"""``textDocument/codeAction`` and ``codeAction/resolve``: fill in fields that a line lacks.
 
-From the run: ids, the time, how long something took. From a file: its length and hash; the caller
-reads the file. What only a person can know is left to the person.
+Ids, times and durations come from the run. The length and hash of a file come from the file, which
+the caller reads. Values that only a person can know are left to the person.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CHANGED = CannotMake("The line has changed meanwhile: ask again.")
 
 
 class Contents(NamedTuple):
-    """What is in a file."""
+    """The facts of a file's contents."""
 
     length: int
     """In bytes."""
@@ -50,7 +50,7 @@ class Contents(NamedTuple):
 
 
 def _filled(record: int, line: Line, values: Mapping[str, str]) -> list[TextChange]:
-    """The changes that give a line some fields, given as JSON text."""
+    """The changes that set some fields of a line. The values are JSON text."""
     there = {name: text for name, text in values.items() if pair_at(line.text, (name,))}
     edits = [replace_value(line, (name,), text) for name, text in there.items()]
     missing = [(name, text) for name, text in values.items() if name not in there]
@@ -73,7 +73,7 @@ def _line_of(analysis: Analysis, data: Mapping[str, Any]) -> tuple[int, Line | N
 
 
 def known_offers(analysis: Analysis, at: Point, only: object) -> list[Offer]:
-    """One offer where a line lacks something that is known."""
+    """One offer if the line lacks a value that the run shows."""
     if not asks_for(only, _FIX_KIND):
         return []
     names = list(_known(analysis, at.record, None))
@@ -85,7 +85,7 @@ def known_offers(analysis: Analysis, at: Point, only: object) -> list[Offer]:
 def fill_from_run(
     analysis: Analysis, data: Mapping[str, Any], stamp: Stamp
 ) -> list[TextChange] | CannotMake:
-    """What changes on the line of an offer. Raises KeyError or TypeError for other data."""
+    """The changes of an offer. Raises KeyError or TypeError for data of no offer."""
     record, line = _line_of(analysis, data)
     known = _known(analysis, record, stamp) if line is not None else {}
     if line is None or not known:
@@ -95,8 +95,8 @@ def fill_from_run(
 
 
 def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, str]:
-    """JSON text by field, of those that the line lacks or has null where that is no value. A menu
-    does not ask the clock: without a stamp it shows what would be known.
+    """The known values, as JSON text by field, of fields that the line lacks, or that are null and
+    must not be. A menu needs no stamp, as it shows the names of the fields only.
     """
     lines = analysis.document.lines
     line = lines[record]
@@ -129,7 +129,7 @@ def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, st
 
 
 def _event(line: Line) -> EventType | None:
-    """What a rejected line was meant to record, if it is JSON."""
+    """The event that a rejected line was meant to record, if the line is JSON."""
     if not isinstance(line, FlaggedLine) or any(each.problem for each in line.diagnostics):
         return None
     return EVENTS.get(line.event_name or "")
@@ -148,7 +148,7 @@ def _known_title(names: list[str]) -> str:
 def fill_offers(
     analysis: Analysis, at: Point, only: object, is_file: Callable[[str], bool]
 ) -> list[Offer]:
-    """One offer where the line names a file, and there is such a file."""
+    """One offer if the line names an existing file."""
     if not asks_for(only, FILL_KIND):
         return []
     facts, path = _file_facts(analysis.document.lines[at.record])
@@ -161,7 +161,7 @@ def fill_offers(
 def fill_from_file(
     analysis: Analysis, data: Mapping[str, Any], contents: Contents
 ) -> list[TextChange] | CannotMake:
-    """What changes on the line of an offer. Raises KeyError or TypeError for other data."""
+    """The changes of an offer. Raises KeyError or TypeError for data of no offer."""
     record, line = _line_of(analysis, data)
     facts, path = _file_facts(line) if line is not None else (None, None)
     if line is None or facts is None or path != data["path"]:

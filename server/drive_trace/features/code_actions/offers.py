@@ -1,6 +1,4 @@
-"""Code actions whose edits are made when one is picked: what they are called, and what is to be
-remembered of each until then.
-"""
+"""Code actions whose edits are made when somebody picks them: their titles, kinds and data."""
 
 from __future__ import annotations
 
@@ -31,9 +29,9 @@ class Offer(NamedTuple):
     title: str
     kind: str
     data: dict[str, Any]
-    """What the edit is made from: comes back from the client, which may have changed it."""
+    """What the edit is made from. It comes back from the client, so it is untrusted."""
     disabled: str | None = None
-    """Why it cannot be picked now."""
+    """Why it cannot be picked now, if it cannot."""
 
 
 class CannotMake(NamedTuple):
@@ -43,25 +41,25 @@ class CannotMake(NamedTuple):
 
 
 def other_by_now(data: Mapping[str, Any], title: str) -> CannotMake | None:
-    """Refuses an offer that does something else by now than it was called after."""
+    """A refusal if an offer would now do something else than its title says."""
     if data.get("title", title) == title:
         return None
     return CannotMake(f"This has changed meanwhile, and would now be “{title}”: ask again.")
 
 
 def asks_for(only: object, kind: str) -> bool:
-    """Whether a request for some kinds is one for this kind; none given are all."""
+    """Whether a request includes a kind. A request that names no kinds includes all."""
     kinds = only if isinstance(only, list | tuple) else None
     return kinds is None or any(_covers(str(getattr(each, "value", each)), kind) for each in kinds)
 
 
 def asks_for_all(only: object) -> bool:
-    """Whether a request is for whatever there is."""
+    """Whether a request includes all kinds."""
     return asks_for(only, "")
 
 
 def names(only: object, kind: str) -> bool:
-    """Whether a request names this kind, or for a group that it is in."""
+    """Whether a request names a kind, or a group that it is in."""
     return asks_for(only, kind) and not asks_for_all(only)
 
 

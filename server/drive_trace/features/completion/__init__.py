@@ -1,4 +1,4 @@
-"""``textDocument/completion``: what can be written at the cursor, knowing what the run is at."""
+"""``textDocument/completion``: what can be written at the cursor, by the state of the run."""
 
 from __future__ import annotations
 
@@ -55,31 +55,31 @@ class Entry(NamedTuple):
 
 
 Listing = Callable[[str], Sequence[Entry]]
-"""What lies in the folder that a half-written path is in."""
+"""Gives the entries of the folder of a half-written path."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """Everything that the candidates for one place are made of."""
+    """Everything that the candidates at one place depend on."""
 
     cursor: Cursor
     scope: Scope
     stamp: Stamp
     event: EventType | None
-    """What the record is or seems to be; None if unknown."""
+    """The event that the record is or seems to be; None if unknown."""
     is_last: bool
-    """Whether no newline stands behind the record yet."""
+    """Whether the record is the last one, without a newline after it."""
     listing: Listing
     carrying: Carrying
 
     @property
     def event_context(self) -> EventContext:
-        """What the values of fields follow from."""
+        """The context that the values of fields follow from."""
         event = self.event or next_events(self.scope)[0].event
         return context_of(event, self.scope, self.stamp, self.cursor.given, self.carrying)
 
     def carried(self, event: EventType) -> Carried | None:
-        """What the next event of a feed repeats; None for others, and where it cannot be known."""
+        """The values that the next event of a feed repeats; None for others, or if unknown."""
         return self.carrying(self.scope, event.name, self.stamp.ts) if event.is_feed else None
 
     @property
@@ -105,7 +105,7 @@ def completion(  # noqa: PLR0913 - the request, the client, and what only the mo
     listing: Listing,
     joined: Joined = nothing_joined,
 ) -> types.CompletionList:
-    """What can be written at a point, the likeliest first; nothing where nothing can be."""
+    """What can be written at a point, the likeliest first."""
     lines = analysis.document.lines
     cursor = cursor_at(lines[point.record].text, point.offset)
     if cursor is None:
@@ -151,8 +151,8 @@ def _events(request: _Request) -> Iterator[Candidate]:
 
 
 def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
-    """Each event with what it is given; of what can come next, the likeliest kind stands first and
-    the others below all that can.
+    """Each event with its given values. Events that can come next are first, each with its
+    likeliest kind. All others follow.
     """
     others: list[tuple[EventType, Mapping[str, object]]] = []
     for event, is_next in next_events(scope):
@@ -163,7 +163,7 @@ def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
 
 
 def _about_event(composed: Composed, request: _Request) -> str:
-    """What the event would belong to or repeat, else what it is."""
+    """The thing that the event would belong to, or what it would repeat, else its prose."""
     event, carried = composed.event, request.carried(composed.event)
     if carried is not None and carried.has_newer_rejected:
         return "a newer one is rejected, and not carried on"
@@ -217,7 +217,7 @@ def _key(request: _Request, field: FieldType, note: str, pieces: tuple[Piece, ..
 
 
 def _note_of(slot: Slot) -> str:
-    """What the field would say, or what it can say."""
+    """The value that the field would have, or the values that it can have."""
     if slot.certainty is Certainty.OPEN:
         is_text = isinstance(slot.field.shape, StringShape)
         return slot.field.prose.partition(".")[0] if is_text else slot.field.describe()
@@ -236,7 +236,7 @@ def _slot(field: FieldType, request: _Request) -> Slot:
 
 
 def _event_field() -> FieldType:
-    """The event's type as a choice, where any may be meant."""
+    """The event's type as a field with all types as choices."""
     field = ENVELOPE["event_type"]
     return FieldType(field.name, field.prose, OneOfShape(dict.fromkeys(EVENTS, "")))
 
@@ -271,7 +271,7 @@ def _values(request: _Request) -> Iterator[Candidate]:
         kind = _kind(field, choice)
         candidate = _value(request, choice, (json_text(choice.value),), kind, about)
         is_named = field.names in LIFETIMES and choice.value is not None
-        # An id is known by what it names: nobody types the id itself.
+        # People find an id by the name of its thing, and do not type the id.
         yield candidate._replace(word=f"{candidate.label} {choice.note}") if is_named else candidate
     if field.names is Entity.PATH:
         yield from _files(request, {choice.value for choice in choices})
@@ -280,7 +280,7 @@ def _values(request: _Request) -> Iterator[Candidate]:
 def _composite(
     request: _Request, field: FieldType, choices: tuple[Choice, ...]
 ) -> Iterator[Candidate]:
-    """An array or object as a whole, to be filled in."""
+    """An array or object as a whole, to fill in."""
     about = _about(request, request.cursor.path)
     values = [choice for choice in choices if choice.value is not None]
     is_null = not request.cursor.path[1:] and is_null_here(field, request.event_context)
@@ -298,7 +298,7 @@ def _composite(
 
 
 def _list_items(request: _Request, path: Path) -> Iterator[Candidate]:
-    """What an array can have that it does not have yet."""
+    """The items that an array can have and does not have yet."""
     fields = request.event.fields if request.event is not None and len(path) == 1 else {}
     field = fields.get(str(path[0])) if fields else None
     if field is None or not isinstance(field.shape, ListShape):
@@ -346,6 +346,6 @@ def _kind(field: FieldType, choice: Choice) -> types.CompletionItemKind:
 
 
 def _about(request: _Request, path: Path) -> dict[str, object]:
-    """What the documentation of a field is found by."""
+    """The data by which ``completionItem/resolve`` finds the documentation of a field."""
     name = request.event.name if request.event is not None else ""
     return {"event": name, "field": list(path)}

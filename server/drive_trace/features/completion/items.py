@@ -27,9 +27,9 @@ _OLD_KINDS = {
     _Kind.EnumMember: _Kind.Enum,
     _Kind.Folder: _Kind.File,
 }
-"""What stands for a kind that a client does not know."""
+"""The replacement of a kind that a client does not know."""
 _LONGEST = 200
-"""Characters of a label."""
+"""The most characters of a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +38,31 @@ class Abilities:
 
     snippets: bool = False
     replaces_rest: bool = False
-    """Whether what it replaces can be trusted to reach beyond the cursor: Neovim's does not, and
-    clients whose range does distinguish inserting from replacing.
+    """Whether its edits can replace text after the cursor. Neovim's cannot; clients that can
+    distinguish inserting from replacing.
     """
     label_details: bool = False
     kinds: frozenset[types.CompletionItemKind] = frozenset(list(_Kind)[:18])
     documentation: types.MarkupKind | None = None
-    """None where it reads bare text only."""
+    """The format of documentation; None for plain strings."""
 
 
 class Candidate(NamedTuple):
-    """Something that can be put at the cursor."""
+    """Something that can be written at the cursor."""
 
     label: str
     pieces: tuple[Piece, ...]
     kind: types.CompletionItemKind
     note: str = ""
-    """What it is, in plain words."""
+    """A description in plain words."""
     about: Mapping[str, object] | None = None
-    """What its documentation is made of, when somebody wants to see it."""
+    """The data that its documentation is made of later."""
     word: str | None = None
-    """What it is found by; None: its label."""
+    """The text by which it is found; None for its label."""
 
 
 class Target(NamedTuple):
-    """Where what is offered goes."""
+    """The place that a completion replaces."""
 
     analysis: Analysis
     record: int
@@ -72,7 +72,7 @@ class Target(NamedTuple):
 
     @property
     def typed(self) -> str:
-        """What stands there before the cursor."""
+        """The text of that place before the cursor."""
         line = self.analysis.document.lines[self.record]
         return line.text[self.cursor.span.start : self.offset]
 
@@ -80,13 +80,13 @@ class Target(NamedTuple):
 def items(
     candidates: Iterable[Candidate], target: Target, client: Abilities
 ) -> list[types.CompletionItem]:
-    """The candidates as items, in their order. A misspelt word finds the nearest one."""
+    """The candidates as items, in their order. The nearest one to a misspelt word comes first."""
     candidates = list(candidates)
     meant = _meant(candidates, target.cursor.word)
     if meant is not None:
         candidates.sort(key=lambda candidate: candidate is not meant)
-    # All of the token, also what stands behind the cursor: a text that is inserted before the rest
-    # of a string or number would break it.
+    # The whole token, also its part after the cursor: inserting before the rest of a string or
+    # number would break it.
     replaced = range_of(target.analysis, target.record, target.cursor.span, target.encoding)
     made = []
     for place, candidate in enumerate(candidates):
@@ -109,7 +109,7 @@ def items(
 
 
 def _meant(candidates: Iterable[Candidate], word: str) -> Candidate | None:
-    """The candidate that a misspelt word is nearest to."""
+    """The candidate that is nearest to a misspelt word."""
     by_label = {candidate.label: candidate for candidate in candidates}
     if not word or any(each.startswith(word) for each in by_label):
         return None
@@ -118,7 +118,7 @@ def _meant(candidates: Iterable[Candidate], word: str) -> Candidate | None:
 
 
 def _edit(text: str, replaced: types.Range, target: Target, client: Abilities) -> types.TextEdit:
-    """Puts a text in place of the token, or of its part before the cursor if it ends alike."""
+    """Replaces the token, or only its part before the cursor if the rest is the same."""
     line = target.analysis.document.lines[target.record].text
     rest = line[target.offset : target.cursor.span.end]
     if client.replaces_rest or not rest or not text.endswith(rest):

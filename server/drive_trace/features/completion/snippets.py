@@ -1,4 +1,4 @@
-"""The text of what completion offers, with places to fill in for editors that have snippets."""
+"""The text of completions, with places to fill in for editors that have snippets."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _SPECIAL_IN_CHOICE = re.compile(r"([\\,|])")
 
 
 _MOST_CHOICES = 6
-"""Of what was used before or stands open."""
+"""The most choices of a place in a snippet."""
 
 
 class Stop(NamedTuple):
     """A place that the editor moves the cursor to, to fill it in."""
 
     choices: tuple[str, ...]
-    """What can stand there; the first is there to begin with."""
+    """The texts that can stand there. The first is the default."""
     plain: str
-    """What stands there for editors without such places."""
+    """The text for editors without snippets."""
     quoted: bool = False
-    """Whether quotes stand around it, which are no part of the choices."""
+    """Whether it is in quotes, which are no part of the choices."""
 
 
 class _End:
-    """Where the cursor is in the end."""
+    """The final place of the cursor."""
 
 
 END = _End()
@@ -51,7 +51,7 @@ Piece = str | Stop | _End
 def render(pieces: Iterable[Piece], *, snippets: bool) -> tuple[str, bool]:
     """The text of some pieces, and whether it is a snippet.
 
-    What has white space in it is one, too, where it can be: Neovim inserts other texts up to that.
+    A text with white space is one, too, if that is possible: Neovim cuts other texts there.
     """
     pieces = list(pieces)
     plain = "".join(map(_plain, pieces))

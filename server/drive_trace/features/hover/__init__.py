@@ -1,4 +1,4 @@
-"""``textDocument/hover``: what a token means, and the scorecard of the run it belongs to."""
+"""``textDocument/hover``: the meaning of a token, and the scorecard of its run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def hover(
     kind: types.MarkupKind = types.MarkupKind.Markdown,
     options: HoverOptions = _ALONE,
 ) -> types.Hover | None:
-    """What stands at a point; None where there is nothing to say."""
+    """The hover at a point; None if there is nothing to show."""
     line = analysis.document.lines[point.record]
     at = _pointed(analysis, line, point.offset, options)
     if at is None:
@@ -72,7 +72,7 @@ def _pointed(analysis: Analysis, line: Line, offset: int, options: HoverOptions)
 
 
 def _about(at: Pointed) -> str | None:
-    """What there is to say of a value comes before what its field means."""
+    """The meaning of the value, then that of its field."""
     if at.place.path == ("event_type",) and at.place.part is Part.VALUE:
         return about_event(at.event) if at.event is not None else about_unknown_event(at)
     if at.field is None:
@@ -86,7 +86,7 @@ def _about_field(at: Pointed) -> str:
 
 
 def about_value(at: Pointed) -> str | None:
-    """What a value means, beside its field."""
+    """The meaning of a value; None if its field says it all."""
     if at.place.part is not Part.VALUE or at.field is None:
         return None
     shape = at.field.shape
@@ -96,7 +96,7 @@ def about_value(at: Pointed) -> str | None:
 
 
 def _findings(at: Pointed, span: Span) -> str:
-    """The rules that found something on the token; what they say is shown beside the hover."""
+    """The rules with findings on the token. Editors show the findings beside the hover."""
     codes = dict.fromkeys(
         finding.rule.code
         for finding in at.analysis.findings_of(at.line)
@@ -118,7 +118,7 @@ def _touches(one: Span, other: Span) -> bool:
 
 
 def card(at: Pointed) -> str | None:
-    """The run's scorecard over all its files: on every token of a feed event, and on any run id."""
+    """The run's scorecard over all its files, on all tokens of feed events and on any run id."""
     event = at.event
     if at.place.path != ("project_run_id",) and (event is None or not event.is_feed):
         return None
@@ -138,7 +138,7 @@ def card(at: Pointed) -> str | None:
 
 
 def _standing(at: Pointed, joined: JoinedRun | None) -> str:
-    """Of a feed's line that does not count: why."""
+    """Why a line of a feed does not count, if it does not."""
     line, event = at.line, at.line.event
     if line.is_rejected:
         return "\n\nThis line is rejected: it counts for nothing."

@@ -1,4 +1,4 @@
-"""What events, fields and their values mean, from the vocabulary."""
+"""The meaning of events, fields and their values, from the vocabulary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from drive_trace.vocabulary.slips import event_meant
 
 
 def field_at(event: EventType | None, place: Place) -> FieldType | None:
-    """What is declared of a place: of an item of a list, what its list is."""
+    """The declaration of a field at a place. For an item of a list, that of the list."""
     fields = event.fields if event is not None else ENVELOPE
     field = fields.get(str(place.path[0]))
     for step in place.path[1:]:
@@ -31,7 +31,7 @@ def field_at(event: EventType | None, place: Place) -> FieldType | None:
 
 
 def about_event(event: EventType) -> str:
-    """When an event is emitted, and its fields."""
+    """The prose of an event, and its fields."""
     lines = [f"**{event.name}** · {event.family}", "", event.prose, ""]
     lines += [
         f"- `{field.name}` — {field.prose} *{field.describe()}*"
@@ -42,7 +42,7 @@ def about_event(event: EventType) -> str:
 
 
 def about_unknown_event(at: Pointed) -> str | None:
-    """What becomes of an event outside the vocabulary."""
+    """How readers treat an event outside the vocabulary."""
     name = name_of(at.line)
     if name is None:
         return None
@@ -52,7 +52,7 @@ def about_unknown_event(at: Pointed) -> str | None:
 
 
 def about_undeclared(at: Pointed) -> str | None:
-    """What becomes of a key that its event does not have."""
+    """How readers treat a key that its event does not declare."""
     if at.event is None:
         return None
     name = next(step for step in reversed(at.place.path) if isinstance(step, str))
@@ -60,7 +60,7 @@ def about_undeclared(at: Pointed) -> str | None:
 
 
 def about_field(field: FieldType, value: object = None, *, is_null: bool = False) -> str:
-    """What a field means, and what can stand in it; ``value`` stands out among what is allowed."""
+    """The meaning of a field, and its allowed values, with ``value`` in bold."""
     unit = f" Counted in {field.unit}." if field.unit else ""
     text = f"**{field.name}** — {field.prose}{unit}\n\n"
     shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
@@ -79,7 +79,7 @@ def _bullet(name: str, meaning: str, stands_there: bool) -> str:
 
 
 def about_null(at: Pointed) -> str | None:
-    """What null means where it stands."""
+    """The meaning of a null that stands there."""
     field = at.field
     if field is None or field.null_means is None or not at.is_null:
         return None

@@ -1,4 +1,4 @@
-"""What somebody points at, what that refers to, and links to other places."""
+"""The token that a hover is about, the thing that it refers to, and links to lines."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _HAS_PLACE = re.compile(r"[a-zA-Z][\w.+-]*://[^\s\ud800-\udfff]+")
 
 
 class HoverOptions(NamedTuple):
-    """What a hover may know beside the trace."""
+    """What a hover knows beside the trace."""
 
     uri: str = ""
     """The trace's own: lines are links to it."""
     now: datetime | None = None
-    """The moment to which others are related."""
+    """The current time, to which other times are related."""
     zone: tzinfo | None = None
-    """Where the reader is; None is where this machine is."""
+    """The reader's time zone; None for that of this machine."""
     url_of: Callable[[str], str | None] = lambda _: None
     """Gives the address of a rule's page by the rule's code."""
     joined: JoinedRun | None = None
-    """The run of the line over all its files, where more than this one are known."""
+    """The run of the line over all its files, if others are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +44,21 @@ class Pointed:
     event: EventType | None
     """The event that the line records or was meant to record."""
     field: FieldType | None
-    """What is declared of it."""
+    """Its declaration."""
     value: object
-    """The scalar that stands there, if it is a value."""
+    """The scalar itself, if it is a value."""
     is_null: bool
     options: HoverOptions
 
     def link(self, line: Line) -> str:
-        """A line by its number, in Markdown: a link where there is something to link to."""
+        """The number of a line in Markdown, as a link if the trace has a URI."""
         if line is self.line:
             return "this line"
         number, document = self.analysis.line_number(line), self.analysis.document
         uri = self.options.uri
         if not _HAS_PLACE.fullmatch(uri):
             return f"line {number}"
-        # What would end a link, or a code span around it, is escaped; what is, already, stays.
+        # Escapes what would end the link or a code span around it, but not twice.
         target = quote(uri, safe="%/:@!$&'*+,;=?~")
         return f"[line {number}]({target}#L{document.protocol_line(number - 1) + 1})"
 
@@ -69,7 +69,7 @@ def run_at(analysis: Analysis, run_id: str | None) -> RunIndex | None:
 
 
 def text_at(line: Line, name: str) -> str | None:
-    """A field's string as far as a line can be read."""
+    """The string of a field, also on a line that is not valid."""
     node = node_at(syntax_of(line.text).root, (name,))
     return node.value if node is not None and isinstance(node.value, str) else None
 
@@ -80,7 +80,7 @@ class Referent(NamedTuple):
     of: Lifetime
     id: str
     run: RunIndex | None
-    """Its run; None where no event starts it."""
+    """Its run; None if no event starts it."""
     starts: LineSet
     ends: LineSet
 
@@ -89,7 +89,7 @@ class Referent(NamedTuple):
         return self.starts.before(line) or self.starts.first
 
     def name_for(self, line: Line) -> str | None:
-        """What people call it: a dispatch's name, ``round 2``."""
+        """Its name for people: a dispatch's name, ``round 2``."""
         start = self.start_for(line)
         if start is None:
             return None
@@ -99,8 +99,8 @@ class Referent(NamedTuple):
 
 
 def referent_of(analysis: Analysis, line: Line, field: FieldType, value: object) -> Referent | None:
-    """What a field's value names. An id counts within its run, but that of a dispatch which is
-    resumed, and those of lines whose run cannot be read.
+    """The thing that a field's value names. It is searched in the run of the line, but in all runs
+    for a resumed dispatch, and for a line whose run cannot be read.
     """
     of = LIFETIMES.get(field.names) if field.names is not None else None
     if of is None or not isinstance(value, str):
@@ -117,6 +117,6 @@ def referent_of(analysis: Analysis, line: Line, field: FieldType, value: object)
 
 
 def introduces(event: EventType, field: FieldType) -> bool:
-    """Whether an event starts what the field names."""
+    """Whether an event starts the thing that the field names."""
     of = LIFETIMES.get(field.names) if field.names is not None else None
     return of is not None and event.name == of.opener and field.name == of.field

@@ -1,4 +1,4 @@
-"""What numbers and timestamps mean: in full, in words, and beside the clock."""
+"""The meaning of numbers and timestamps: in full, in words, and compared with the clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from drive_trace.trace.times import milliseconds_between, moment
 from drive_trace.vocabulary import LIFETIMES, Entity
 
 _HUGE = 10**15
-"""From here on a number is some mistake, and its digits help nobody."""
+"""A number from here on is a mistake, and its digits help nobody."""
 
 
 def exact(milliseconds: int) -> str:
@@ -59,11 +59,11 @@ def in_full(count: int) -> str:
 
 
 _LONG = 1000
-"""Numbers that are shorter are read as they stand."""
+"""Smaller numbers are easy to read."""
 
 
 def about_quantity(at: Pointed) -> str | None:
-    """A number with a unit; None where there is nothing to add to it."""
+    """A number with a unit; None if there is nothing to add to it."""
     field, value = at.field, at.value
     if field is None or not field.unit or not isinstance(value, int) or isinstance(value, bool):
         return None
@@ -93,13 +93,13 @@ def _clock(at: Pointed, value: int) -> str | None:
 
 
 def measured(analysis: Analysis, line: Line) -> Duration | None:
-    """The duration that the end of a dispatch or round claims, and what the timestamps say."""
+    """The claimed duration of a dispatch or round, and the one by the timestamps."""
     return duration_of(analysis.index, line)
 
 
 def is_off(analysis: Analysis, found: Duration) -> bool:
-    """Whether a claim is far from what the timestamps say, as the rules that compare them see it;
-    these may be off.
+    """Whether a claimed duration is far from the one by the timestamps, by the options of the rules
+    that compare them, even if these rules are off.
     """
     exceeds = found.excess_ms > 0
     module = wall_clock_exceeds_timestamps if exceeds else wall_clock_below_timestamps
@@ -125,7 +125,7 @@ _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 
 def about_moment(at: Pointed) -> str | None:
-    """A timestamp in words; None where it is none."""
+    """A timestamp in words; None if it is invalid."""
     if not isinstance(at.value, str):
         return None
     when = moment(at.value)
@@ -133,7 +133,7 @@ def about_moment(at: Pointed) -> str | None:
         return None
     try:
         text = f"**{_in_words(when.astimezone(UTC))} UTC**{_local(at, when)}"
-    except (OverflowError, ValueError, OSError):  # on the verge of what a calendar holds
+    except (OverflowError, ValueError, OSError):  # at the limits of the calendar
         return None
     now = at.options.now
     lines = [text + (f" · {_related(when, now)}" if now is not None else "")]
@@ -146,7 +146,7 @@ def about_moment(at: Pointed) -> str | None:
 
 
 def _landmarks(at: Pointed) -> Iterator[tuple[str, Line]]:
-    """What happened before the event: the starts of its run and dispatch, and the last thing."""
+    """Earlier events: the starts of its run and its dispatch, and the event before."""
     run = run_at(at.analysis, run_of(at.line))
     if run is None:
         return

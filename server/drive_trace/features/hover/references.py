@@ -1,4 +1,4 @@
-"""What ids, paths and hashes refer to."""
+"""The things that ids, paths and hashes refer to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from drive_trace.vocabulary import (
 )
 
 _NAME = "dispatch_name"
-"""The field by which people know a dispatch: it leads where its id does."""
+"""The field with a dispatch's name, which refers to the same as its id."""
 
 
 _ROUND = LIFETIMES[Entity.ROUND]
@@ -28,7 +28,7 @@ _DISPATCH = LIFETIMES[Entity.DISPATCH]
 
 
 def about_reference(at: Pointed) -> str | None:
-    """What the value refers to; None where it is no reference."""
+    """The thing that a value refers to; None if it is no reference."""
     field, value = at.field, at.value
     if field is None or not isinstance(value, str):
         return None
@@ -68,7 +68,7 @@ def _about_referent(at: Pointed, found: Referent) -> str:
 
 
 def _open(at: Pointed, found: Referent) -> str:
-    """Of what nothing ends: where the end may stand all the same."""
+    """That nothing ends it, with rejected lines that may be its end."""
     assert found.run is not None
     rejected = at.analysis.index.unread_naming(found.run.run_id, found.of.field, found.id)
     named_on = [at.link(line) for line in rejected[-3:]]
@@ -91,7 +91,7 @@ def _title(at: Pointed, found: Referent, start: Line) -> str:
 
 
 def _dispatch_name(at: Pointed, line: Line) -> str | None:
-    """What the dispatch of a line is called."""
+    """The name of the dispatch of a line."""
     assert line.event is not None
     field = line.event.fields[_DISPATCH.field]
     found = referent_of(at.analysis, line, field, line.fact(field.name))
@@ -168,7 +168,7 @@ def _naming(at: Pointed, value: str) -> Iterator[Line]:
 
 
 def _deed(line: Line) -> str:
-    """What an event did to a file."""
+    """The change of a file by an event."""
     assert line.event is not None
     text = f"`{line.event.name}`"
     for name, sign in (("byte_length", ""), ("bytes_delta", "+")):
