@@ -15,7 +15,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.linter.rule import Edit, Level
 from drive_trace.scorecard.summary import recorded_in
 from drive_trace.scorecard.verdict import Verdict, judge
-from drive_trace.text.spans import BrokenText
+from drive_trace.text.spans import BrokenText, Span, replace_spans
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, run_of
 from drive_trace.vocabulary import GRADE
@@ -32,8 +32,7 @@ class _RecordEdit(NamedTuple):
     """An edit of a record by its number, which stays when its line is read again."""
 
     record: int
-    start: int
-    end: int
+    span: Span
     text: str
 
 
@@ -111,7 +110,7 @@ def _changes(analysis: Analysis, record: int, *, suggestions: bool) -> Iterator[
         if fix is not None:
             if any(_loses_bytes(analysis, edit) for edit in fix.edits):
                 continue
-            edits = (_RecordEdit(number(line), *span, text) for line, span, text in fix.edits)
+            edits = (_RecordEdit(number(line), span, text) for line, span, text in fix.edits)
             code = finding.rule.code
             key = (code, finding.place, fix.title)
             yield _Candidate(code, key, fix.safe, tuple(sorted(edits)))
@@ -135,11 +134,11 @@ def _apart(changes: Iterable[_Candidate], record: int) -> Sequence[_Candidate]:
     is made alone.
     """
     batch: list[_Candidate] = []
-    taken: list[tuple[int, int]] = []
+    taken: list[Span] = []
     for change in changes:
         if any(edit.record != record for edit in change.edits):
             return batch or [change]
-        spans = [(edit.start, edit.end) for edit in change.edits]
+        spans = [edit.span for edit in change.edits]
         if not any(_touches(span, taken) for span in spans):
             batch.append(change)
             for span in spans:
@@ -147,11 +146,12 @@ def _apart(changes: Iterable[_Candidate], record: int) -> Sequence[_Candidate]:
     return batch
 
 
-def _touches(span: tuple[int, int], taken: Sequence[tuple[int, int]]) -> bool:
+def _touches(span: Span, taken: Sequence[Span]) -> bool:
     """Whether a span overlaps or adjoins one of some that are sorted and apart."""
     place = bisect_left(taken, span)
     return any(
-        start <= span[1] and span[0] <= end for start, end in taken[max(0, place - 1) : place + 1]
+        start <= span.end and span.start <= end
+        for start, end in taken[max(0, place - 1) : place + 1]
     )
 
 
@@ -254,13 +254,8 @@ def _make(analysis: Analysis, record: int, edits: Sequence[_RecordEdit]) -> _App
     """Make the edits of one record; one that ends behind the line's end takes its newline too."""
     lines = analysis.document.lines
     before = lines[record].text
-    takes_newline = edits[-1].end > len(before) and record + 1 < len(lines)
-    parts: list[str] = []
-    at = 0
-    for edit in edits:
-        parts += (before[at : edit.start], edit.text)
-        at = edit.end
-    text = "".join([*parts, before[at:]])
+    takes_newline = edits[-1].span.end > len(before) and record + 1 < len(lines)
+    text = replace_spans(before, ((edit.span, edit.text) for edit in edits))
     start = Point(record, 0)
     if takes_newline:
         analysis.edit(start, Point(record + 1, 0), text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drive_trace.json_text.nodes import ProblemKind, Syntax, SyntaxProblem
 from drive_trace.json_text.reader import read
+from drive_trace.text.spans import replace_spans
 
 _MOST_PROBLEMS = 3
 _LOST = {
@@ -69,9 +70,4 @@ def _is_safe(problem: SyntaxProblem) -> bool:
 def _apply(text: str, problems: list[SyntaxProblem]) -> str:
     """The text after the first repair of each problem."""
     edits = [edit for each in problems for repair in each.repairs[:1] for edit in repair.edits]
-    parts: list[str] = []
-    at = 0
-    for span, replacement in sorted(edits):
-        parts += (text[at : span.start], replacement)
-        at = max(at, span.end)
-    return "".join([*parts, text[at:]])
+    return replace_spans(text, sorted(edits))

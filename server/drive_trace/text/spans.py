@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -31,6 +31,16 @@ class Span(NamedTuple):
 
     start: int
     end: int
+
+
+def replace_spans(text: str, edits: Iterable[tuple[Span, str]]) -> str:
+    """The text with other text in place of some spans, which are in order and apart."""
+    parts: list[str] = []
+    at = 0
+    for span, replacement in edits:
+        parts += (text[at : span.start], replacement)
+        at = max(at, span.end)
+    return "".join([*parts, text[at:]])
 
 
 class PositionEncoding(StrEnum):

@@ -93,13 +93,8 @@ def _typed(event: EventType, *, forms: bool) -> type[msgspec.Struct]:
     return _struct(event.name, payload, forms, tag_field="event_type")
 
 
-def type_of(field: FieldType, *, forms: bool = False) -> Any:
-    """The type of a field's values; with ``forms``, of those that are written as they should be."""
-    type_ = _type_of(field.shape, forms)
-    return type_ | None if field.nullable else type_
-
-
 def _type_of(shape: Shape, forms: bool) -> Any:
+    """The type of a shape's values; with ``forms``, of those that are written as they should be."""
     match shape:
         case StringShape(Form() as form) if forms:
             return Annotated[str, msgspec.Meta(pattern=rf"\A(?:{form.expression})\Z")]
@@ -124,7 +119,8 @@ def _struct(
     typed: list[Any] = []
     for each in fields.values():
         # Forms of the envelope are looked at many at a time, see all_written.
-        type_ = type_of(each, forms=forms and each.name not in ENVELOPE)
+        type_ = _type_of(each.shape, forms and each.name not in ENVELOPE)
+        type_ = type_ | None if each.nullable else type_
         absent = (msgspec.UNSET,) if not each.is_required else ()
         typed.append((each.name, type_ | msgspec.UnsetType if absent else type_, *absent))
     return msgspec.defstruct(

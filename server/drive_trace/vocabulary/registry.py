@@ -19,6 +19,7 @@ from typing import (
 
 from typing_extensions import get_type_hints, is_typeddict
 
+from drive_trace.text.wording import listed
 from drive_trace.vocabulary.envelope import ENVELOPE_EXAMPLE, Envelope
 from drive_trace.vocabulary.types import Entity, Family, Form, Reference
 
@@ -65,7 +66,7 @@ class OneOfShape:
 
     def describe(self) -> str:
         """The shape in words, for messages and hovers."""
-        return one_of(list(self.meanings))
+        return listed((f'"{each}"' for each in self.meanings), "or")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,7 @@ class ObjectShape:
         """The shape in words, for messages and hovers."""
         kinds = {known.describe() for known in self.fields.values()}
         if len(kinds) == 1:
-            *names, last = self.fields
-            return f"an object with {', '.join(names)} and {last}, each {kinds.pop()}"
+            return f"an object with {listed(self.fields)}, each {kinds.pop()}"
         inner = ", ".join(f"{name}: {known.describe()}" for name, known in self.fields.items())
         return f"an object {{{inner}}}"
 
@@ -305,12 +305,6 @@ def _read(hint: Any) -> tuple[Shape, dict[str, Any]]:
 
 ENVELOPE: Mapping[str, FieldType] = fields_of(Envelope)
 """The fields that every event carries."""
-
-
-def one_of(choices: list[str]) -> str:
-    """``"a"``, ``"a" or "b"``, ``"a", "b" or "c"``."""
-    quoted = [f'"{choice}"' for choice in choices]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
 
 
 class Lifetime(NamedTuple):
