@@ -13,9 +13,11 @@ import pytest
 from typing_extensions import TypedDict
 
 import drive_trace
+from drive_trace.vocabulary import EVENTS, TraceEvent, registry
+from drive_trace.vocabulary.envelope import Envelope
 from drive_trace.vocabulary.planning import SpecAuthored
-from drive_trace.vocabulary.registry import declared_events, event, fields_of
-from drive_trace.vocabulary.types import Family, Prose
+from drive_trace.vocabulary.registry import declared_events, event, fields_of, lifetime_of
+from drive_trace.vocabulary.types import Entity, Family, Null, Prose
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(drive_trace.__file__).parent
@@ -71,6 +73,10 @@ class Nullable(TypedDict):
     note: Annotated[str | None, Prose("What was said.")]
 
 
+class NeverNull(TypedDict):
+    note: Annotated[str, Prose("What was said."), Null("nothing was said")]
+
+
 class Unsupported(TypedDict):
     note: Annotated[bytes, Prose("What was said.")]
 
@@ -80,7 +86,8 @@ class Unsupported(TypedDict):
     [
         (Unexplained, "Unexplained.note has no prose: add Prose"),
         (Nullable, "Nullable.note may be null: add Null"),
-        (Unsupported, "the vocabulary has no shape for <class 'bytes'>"),
+        (Unsupported, "Unsupported.note: the vocabulary has no shape for <class 'bytes'>"),
+        (NeverNull, "NeverNull.note says what null means, and cannot be null: add | None"),
     ],
 )
 def test_a_field_that_says_too_little(cls: Any, said: str) -> None:
@@ -89,11 +96,63 @@ def test_a_field_that_says_too_little(cls: Any, said: str) -> None:
 
 
 def test_an_event_without_prose() -> None:
-    class Silent(TypedDict):
-        event_type: Literal["silent"]
+    class Silent(Envelope):
+        event_type: Literal["silent"]  # type: ignore[misc]
 
     with pytest.raises(TypeError, match="Silent has no docstring"):
         event(Family.PLANNING, example={})(Silent)
+
+
+def test_an_event_without_a_name() -> None:
+    class Nameless(Envelope):
+        """It has the envelope's own type."""
+
+    with pytest.raises(TypeError, match="Nameless must be an Envelope, with event_type: Literal"):
+        event(Family.PLANNING, example={})(Nameless)
+
+
+def test_an_event_without_the_envelope() -> None:
+    class Bare(TypedDict):
+        """It has no fields but its own."""
+
+        event_type: Annotated[Literal["bare"], Prose("Its name.")]
+
+    with pytest.raises(TypeError, match="Bare must be an Envelope, with event_type: Literal"):
+        event(Family.PLANNING, example={})(Bare)
+
+
+def test_an_example_that_lacks_a_field() -> None:
+    with pytest.raises(TypeError, match="SpecAuthored shows no `spec_path`: add it to the example"):
+        event(Family.PLANNING, example={})(SpecAuthored)
+
+
+def test_an_event_of_a_union_that_is_not_declared() -> None:
+    with pytest.raises(TypeError, match=r"Nullable is in its family's union, but has no @event"):
+        declared_events(TraceEvent | Nullable)
+
+
+@pytest.mark.parametrize(
+    ("name", "leads_to", "said"),
+    [
+        ("slice-started", (), "Another has the event_type of SliceStarted"),
+        ("another", ("slice-strated",), "Another leads to `slice-strated`, which is no event"),
+    ],
+)
+def test_a_name_that_is_taken_or_that_no_event_has(
+    monkeypatch: pytest.MonkeyPatch, name: str, leads_to: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setattr(registry, "_declared", dict(registry._declared))
+    fields = {"event_type": Literal[name]}  # type: ignore[valid-type]
+    another = TypedDict("Another", {**Envelope.__annotations__, **fields})  # type: ignore[misc]
+    another.__doc__ = "It is like another one."
+    event(Family.PLANNING, example={}, leads_to=leads_to)(another)
+    with pytest.raises(TypeError, match=said):
+        declared_events(TraceEvent | another)
+
+
+def test_an_entity_that_no_event_closes() -> None:
+    with pytest.raises(TypeError, match="one event closes a run; found none"):
+        lifetime_of(Entity.RUN, {"project-started": EVENTS["project-started"]})
 
 
 @pytest.mark.parametrize("said", [{"keeps": ("spce_kind",)}, {"example": {"spce_kind": "slice"}}])

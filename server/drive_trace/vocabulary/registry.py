@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
@@ -208,11 +208,17 @@ def event(  # noqa: PLR0913 - keywords, each a fact
     def declare(cls: _T) -> _T:
         if not cls.__doc__:
             raise TypeError(f"{cls.__name__} has no docstring: say there what the event records")
-        (name,) = get_args(cls.__annotations__["event_type"])
         fields = fields_of(cls, ENVELOPE)
+        hint = cls.__annotations__.get("event_type")
+        if not ENVELOPE.keys() <= fields.keys() or get_origin(hint) is not Literal:
+            raise TypeError(f'{cls.__name__} must be an Envelope, with event_type: Literal["…"]')
+        (name,) = get_args(hint)
         for each in (*keeps, *example):
             if each not in fields:
                 raise TypeError(f"{cls.__name__} keeps or shows `{each}`, which is no field of it")
+        for each, known in fields.items():
+            if known.is_required and each not in ENVELOPE and each not in example:
+                raise TypeError(f"{cls.__name__} shows no `{each}`: add it to the example")
         named = (each for each in fields if fields[each].names)
         recorded = (each for each in fields if is_feed and each not in ENVELOPE)
         _declared[cls] = EventType(
@@ -237,13 +243,24 @@ def event(  # noqa: PLR0913 - keywords, each a fact
 
 def declared_events(union: object) -> dict[str, EventType]:
     """The events of a union of declared classes by name, in its order. Raises TypeError for a
-    declared class that is not in it.
+    class that is only declared or only in it, for a name that is taken, and for one of no event.
     """
     classes = get_args(union)
     for cls in _declared:
         if cls not in classes:
             raise TypeError(f"{cls.__name__} is declared, but not in its family's union")
-    return {_declared[cls].name: _declared[cls] for cls in classes}
+    events: dict[str, EventType] = {}
+    for cls in classes:
+        if cls not in _declared:
+            raise TypeError(f"{cls.__name__} is in its family's union, but has no @event(...)")
+        known = events.setdefault(_declared[cls].name, _declared[cls])
+        if known.declared is not cls:
+            raise TypeError(f"{cls.__name__} has the event_type of {known.declared.__name__}")
+    for each in events.values():
+        for name in each.leads_to:
+            if name not in events:
+                raise TypeError(f"{each.declared.__name__} leads to `{name}`, which is no event")
+    return events
 
 
 def fields_of(
@@ -260,13 +277,18 @@ def fields_of(
 
 
 def _field(hint: object, name: str, owner: str, outer: FieldType | None) -> FieldType:
-    shape, facts = _read(hint)
+    try:
+        shape, facts = _read(hint)
+    except TypeError as problem:
+        raise TypeError(f"{owner}.{name}: {problem}") from None
     if outer is not None:
         facts.setdefault("prose", outer.prose)
     if not facts.get("prose"):
         raise TypeError(f"{owner}.{name} has no prose: add Prose(...) with what the field means")
     if facts.get("nullable") and not facts.get("null_means"):
         raise TypeError(f"{owner}.{name} may be null: add Null(...) with what that means")
+    if facts.get("null_means") and not facts.get("nullable"):
+        raise TypeError(f"{owner}.{name} says what null means, and cannot be null: add | None")
     return FieldType(name, shape=shape, **facts)
 
 
@@ -323,8 +345,15 @@ class Lifetime(NamedTuple):
 
 def lifetime_of(entity: Entity, events: Mapping[str, EventType]) -> Lifetime:
     """The lifetime of one kind of entity, from the declarations of the events."""
-    (opener,) = (event for event in events.values() if event.opens is entity)
-    (closer,) = (event for event in events.values() if event.closes is entity)
+    opener = _only(entity, "opens", [each for each in events.values() if each.opens is entity])
+    closer = _only(entity, "closes", [each for each in events.values() if each.closes is entity])
     field = next(name for name, known in opener.fields.items() if known.names is entity)
     members = tuple(event.name for event in events.values() if field in event.fields)
     return Lifetime(entity, field, opener.name, closer.name, members)
+
+
+def _only(entity: Entity, what: str, found: Sequence[EventType]) -> EventType:
+    if len(found) != 1:
+        names = ", ".join(each.declared.__name__ for each in found) or "none"
+        raise TypeError(f"one event {what} a {entity.value}; found {names}")
+    return found[0]
