@@ -87,7 +87,7 @@ def _run() -> int | str | None:
     except OutputError as error:
         give_up_output()
         cause = error.__cause__
-        code = 0  # whoever read our output has enough
+        code = 0  # the reader of our output has enough
         if not isinstance(cause, BrokenPipeError):
             code = EXIT_UNUSABLE
             why = getattr(cause, "strerror", None) or cause

@@ -1,4 +1,4 @@
-"""``drive-trace check``: what is wrong with traces."""
+"""``drive-trace check``: report, fix and baseline findings."""
 
 from __future__ import annotations
 
@@ -131,6 +131,6 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     sys.exit(1 if is_bad and not write_baseline else 0)
 
 
-def _refuse(condition: bool, words: str) -> None:
+def _refuse(condition: bool, message: str) -> None:
     if condition:
-        raise click.UsageError(words)
+        raise click.UsageError(message)

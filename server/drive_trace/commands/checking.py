@@ -32,7 +32,7 @@ from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.copies import LiveEvents, Overlaps, Twin
 from drive_trace.storage.baseline import Known
-from drive_trace.storage.files import STDIN, Problem, TraceFile
+from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.projects import Project, Projects, shown_path, write_known
 from drive_trace.storage.replace import replace_content
 from drive_trace.text.escaping import cells, printable
@@ -92,7 +92,7 @@ class Checking:
             for path, count in self._hidden.items()
         ]
 
-    def _analysed(self, trace: TraceFile, settings: RuleSettings) -> Analysis:
+    def _analysed(self, trace: TraceRecords, settings: RuleSettings) -> Analysis:
         analyse = partial(Analysis, trace.records, settings, path=trace.path)
         analysis = analyse()
         if self._repairs is None:
@@ -177,7 +177,7 @@ class Repairs:
         self._left = 0
         self._withheld = 0
 
-    def fix(self, trace: TraceFile, analysis: Analysis) -> Problem | None:
+    def fix(self, trace: TraceRecords, analysis: Analysis) -> Problem | None:
         """Fix a trace in its file, or return why the file stays as it was; ``analysis`` is fixed
         either way. The fixed text of standard input goes to standard output, and so does a diff.
         """

@@ -45,7 +45,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 _HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,199}")
 """What stays one word, and itself, in every shell."""
 _MOST = 64 << 20
-"""In bytes; whoever presses a key waits for no more to be read."""
+"""In bytes: a person who presses a key waits for no more to be read."""
 
 
 def complete_files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -9,7 +9,7 @@ import click
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.terminal import ProgressLine, notify
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.files import Problem, TraceFile, read_trace
+from drive_trace.storage.files import Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import LeftOut, find_traces, omitted
 
 paths_argument = click.argument(
@@ -34,7 +34,7 @@ class Reading:
         self._paths = paths or (".",)
         self._no_ignore = no_ignore
 
-    def __iter__(self) -> Iterator[TraceFile]:
+    def __iter__(self) -> Iterator[TraceRecords]:
         progress = ProgressLine("reading traces")
         for found in progress.over(find_traces(self._paths, everywhere=self._no_ignore)):
             if isinstance(found, LeftOut):

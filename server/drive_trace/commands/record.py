@@ -66,7 +66,7 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
     changes = {name: value for name, value in given.items() if value is not None}
     if not changes:
         raise click.UsageError("name what to record: --mechanical, --qa or --intent")
-    request = writing.Request(
+    request = writing.RecordRequest(
         trace_file, project_run_id, GRADE, changes, new_run, only_this_file, paths
     )
     recorded = writing.record(request)

@@ -29,7 +29,7 @@ _STYLES: dict[str, dict[str, Any]] = {
 }
 _WIDEST = 100
 _PATIENCE = 0.5
-"""Seconds that something may take before there is word of it."""
+"""Seconds before the first progress line."""
 _PAUSE = 0.1
 
 
@@ -54,12 +54,12 @@ def paint(text: str, role: str) -> str:
 
 
 class ProgressLine:
-    """Tells on standard error how far something is that takes long; on a terminal only."""
+    """Shows the progress of something slow on standard error, if that is a terminal."""
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._shown = 0
-        """How many columns the present line takes."""
+        """The columns that the current line takes."""
 
     def over(self, items: Iterable[T]) -> Iterator[T]:
         """The items, one after another."""
@@ -76,7 +76,7 @@ class ProgressLine:
         self.clear()
 
     def clear(self) -> None:
-        """Take away the line, so that something else can be written."""
+        """Remove the line, so that something else can be written."""
         if self._shown:
             click.echo(f"\r{' ' * self._shown}\r", nl=False, err=True)
             self._shown = 0
@@ -92,14 +92,14 @@ if TYPE_CHECKING:
 
 
 class OutputError(Exception):
-    """The output cannot be written; its cause says why.
+    """The output cannot be written. The cause is the reason.
 
     No OSError: click would make exit code 1 of a broken pipe.
     """
 
 
 class _Output(io.BufferedWriter):
-    """Below the text layer, so that whoever writes to the stream, and however, comes by."""
+    """Below the text layer, so that every write to the stream comes by."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         """Write, or raise OutputError."""
@@ -119,12 +119,12 @@ def open_streams() -> None:
 
 
 def give_up_output() -> None:
-    """Let go of standard output, of which Python would complain once more at exit."""
+    """Detach standard output, as Python would report its error once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _opened(stream: TextIO | None) -> TextIO:
-    if not isinstance(stream, io.TextIOWrapper):  # closed by whoever started us
+    if not isinstance(stream, io.TextIOWrapper):  # our parent closed it
         return Path(os.devnull).open("w", encoding="utf-8")
     raw: Any = getattr(stream.buffer, "raw", stream.buffer)  # python -u leaves out the buffer
     return io.TextIOWrapper(

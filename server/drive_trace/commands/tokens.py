@@ -93,7 +93,7 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
             notify(note)
     if not changes:
         raise click.UsageError("name what to record: at least one figure, or --usage with one")
-    request = writing.Request(
+    request = writing.RecordRequest(
         trace_file, project_run_id, COST, changes, new_run, only_this_file, paths
     )
     writing.show_recorded(request, writing.record(request), "tokens recorded")

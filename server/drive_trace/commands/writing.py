@@ -1,5 +1,5 @@
-"""What commands that write to a trace share: their options, the files of the run, and what they
-print of the outcome.
+"""What commands that append to a trace share: their options, the files of the run, and their
+output.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected
 from drive_trace.storage.files import STDIN, Problem, read_bytes
 from drive_trace.storage.finding import LeftOut
 from drive_trace.storage.recording import Merged, record_feed
-from drive_trace.storage.run_files import around, files_beside, may_be_missed
+from drive_trace.storage.run_files import files_beside, may_be_missed, search_folder
 from drive_trace.text.escaping import printable
 
 Outcome = TypeVar("Outcome")
@@ -28,14 +28,14 @@ EXIT_UNUSABLE = 2
 
 
 def not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Refuse what a shell variable that is not set leaves behind, and what is no text."""
+    """Refuse an empty value, as an unset shell variable leaves behind."""
     if value is not None and not value.strip():
         raise click.BadParameter("is empty")
     return value
 
 
 def is_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse also what has no place in a trace, which is UTF-8."""
+    """Refuse an empty value, and one that is not UTF-8 and so has no place in a trace."""
     try:
         (value or "").encode()
     except UnicodeEncodeError as error:
@@ -44,7 +44,7 @@ def is_text(ctx: click.Context, param: click.Parameter, value: str | None) -> st
 
 
 def _is_file(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    """Refuse the name that elsewhere means a stream: nothing is appended to one."""
+    """Refuse ``-``, which means a stream elsewhere: nothing can be appended to one."""
     if value == STDIN:
         raise click.BadParameter(
             "- is no file to append to; emit --dry-run prints the line (a file called - is ./-)"
@@ -82,8 +82,8 @@ only_this_file_option = click.option(
 
 
 def read_text(source: str, most: int) -> str:
-    """A file, or standard input for ``-``; ends the command where it cannot be read, or has more
-    than ``most`` bytes.
+    """The text of a file, or of standard input for ``-``. Ends the command if it cannot be read, or
+    has more than ``most`` bytes.
     """
     data = done(read_bytes(source, most), source)
     try:
@@ -96,7 +96,7 @@ def read_text(source: str, most: int) -> str:
 
 
 def done(outcome: Outcome | Refused | Problem, path: str) -> Outcome:
-    """What came of it; ends the command where it was nothing, and says why."""
+    """The outcome, if there is one. Otherwise reports why not, and ends the command."""
     if isinstance(outcome, Problem):
         notify(outcome.message)
         sys.exit(EXIT_UNUSABLE)
@@ -115,13 +115,13 @@ class Beside(NamedTuple):
 
     paths: Sequence[str]
     notes: Sequence[str]
-    """What may have been missed, a sentence each."""
+    """What the search may have missed, a sentence each."""
 
 
 NOTHING_BESIDE = Beside((), ())
 
 
-class Request(NamedTuple):
+class RecordRequest(NamedTuple):
     """What is to be recorded, and where."""
 
     trace_file: str
@@ -132,14 +132,14 @@ class Request(NamedTuple):
     """The components that are given, by name."""
     new_run: bool
     only_this_file: bool
-    """Whether other files of the run are left out."""
+    """Whether other files of the run are not read."""
     paths: Sequence[str]
-    """Where the run may have been recorded, beside the files of the repository."""
+    """Where to look for the run, beside the repository."""
 
 
-def record(request: Request) -> Merged:
-    """Append to the feed what counts of it over all files of the run; ends the command where it
-    cannot.
+def record(request: RecordRequest) -> Merged:
+    """Append what counts of the feed over all files of the run, with its changes. Ends the command
+    if that cannot be done.
     """
     if request.only_this_file and request.paths:
         raise click.UsageError("--only-this-file does not go with further paths")
@@ -166,10 +166,10 @@ def record(request: Request) -> Merged:
 
 
 def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Beside:
-    """The files that may hold a run, too; ends the command where one cannot be searched for."""
+    """The other files that may hold a run. Ends the command if one cannot be searched for."""
     beside: list[str] = []
     missed: list[LeftOut] = []
-    folder, lack = around(trace_file)
+    folder, lack = search_folder(trace_file)
     for found in files_beside(folder, paths):
         if isinstance(found, Problem):
             _end_unread(found, trace_file)
@@ -186,8 +186,8 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Bes
 
 
 def done_with(beside: Beside, outcome: Outcome | Refused | Problem, trace_file: str) -> Outcome:
-    """What came of it, and what may have been missed; ends the command where it was nothing, as
-    when a file beside the trace cannot be read, and says why.
+    """The outcome, if there is one, after notes on what the search may have missed. Otherwise
+    reports why not, as when a file beside the trace cannot be read, and ends the command.
     """
     if isinstance(outcome, Problem) and outcome.path in beside.paths:
         _end_unread(outcome, trace_file)
@@ -203,11 +203,11 @@ def _end_unread(problem: Problem, trace_file: str) -> NoReturn:
     sys.exit(EXIT_UNUSABLE)
 
 
-def show_recorded(request: Request, recorded: Merged, title: str) -> None:
+def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
     """Print what counts now of the feed, and where each component comes from.
 
-    It is recorded by now: an output that cannot be written must not look like a refusal, after
-    which somebody would record it again.
+    The event is recorded by now. If the output cannot be written, that must not look like a
+    refusal, or somebody would record the event again.
     """
     try:
         _echo_recorded(request, recorded, title)
@@ -217,7 +217,7 @@ def show_recorded(request: Request, recorded: Merged, title: str) -> None:
         notify(f"recorded on line {recorded.line}, but the output cannot be written")
 
 
-def _echo_recorded(request: Request, recorded: Merged, title: str) -> None:
+def _echo_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
     before, where = _counted_before(request, recorded)
     names = list(recorded.values)
     given = [
@@ -243,10 +243,8 @@ def _echo_recorded(request: Request, recorded: Merged, title: str) -> None:
         click.echo(f"  {dropped}")
 
 
-def notify_outdated(request: Request, recorded: Merged) -> None:
-    """Say that components were kept of a grade that the run went on after: as one that is recorded
-    now, it is not stale any more.
-    """
+def notify_outdated(request: RecordRequest, recorded: Merged) -> None:
+    """Warn if kept components come from a stale grade: in the new event they look fresh."""
     kept = _kept(request, recorded)
     run = recorded.score_before if kept else None
     if run is not None and run.stale is not None:
@@ -257,8 +255,8 @@ def notify_outdated(request: Request, recorded: Merged) -> None:
         )
 
 
-def _counted_before(request: Request, recorded: Merged) -> tuple[Mapping[str, object], str]:
-    """What counted until then, and where that stands."""
+def _counted_before(request: RecordRequest, recorded: Merged) -> tuple[Mapping[str, object], str]:
+    """The values that counted before, and their line."""
     decider = recorded.before.deciding
     if decider is None or decider.state.counted is None:
         return {}, ""
@@ -267,8 +265,8 @@ def _counted_before(request: Request, recorded: Merged) -> tuple[Mapping[str, ob
     return values, f"line {line}" + ("" if is_own else f" of {printable(decider.path, 4096)}")
 
 
-def _kept(request: Request, recorded: Merged) -> list[str]:
-    """The components that are repeated."""
+def _kept(request: RecordRequest, recorded: Merged) -> list[str]:
+    """The components that the new event repeats."""
     return [
         _named(name, value)
         for name, value in recorded.values.items()
@@ -277,7 +275,7 @@ def _kept(request: Request, recorded: Merged) -> list[str]:
 
 
 def _dropped(state: FeedState, rejected: Sequence[Rejected]) -> Iterator[str]:
-    """What may have been meant for the feed, and does not count."""
+    """Lines that may have been meant for the feed, and do not count."""
     phrases = rejected_phrase(rejected), lookalike_phrase(state.lookalikes)
     return (phrase for phrase in phrases if phrase)
 

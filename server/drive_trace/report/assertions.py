@@ -16,7 +16,7 @@ from drive_trace.report.event_log import Event, EventLog
 
 
 class CheckResult(StrEnum):
-    """What the traces say of an assertion."""
+    """The result of checking an assertion."""
 
     PASS = "pass"  # noqa: S105 - no password
     FAIL = "fail"

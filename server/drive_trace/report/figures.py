@@ -31,7 +31,7 @@ class FigureTable(NamedTuple):
 
 
 class View(NamedTuple):
-    """A metric in words."""
+    """A metric as figures and tables."""
 
     figures: Sequence[tuple[str, str]]
     """Label and value."""
@@ -151,7 +151,7 @@ def dispatch_name(dispatch: DispatchSpan) -> str:
 
 
 def short_time(value: int | None) -> str:
-    """``28m``; a time that has no value says so."""
+    """``28m``, or ``n/a`` for a time without a value."""
     if value is None:
         return "n/a"
     return duration(value) if abs(value) <= _LONGEST else f"{float(value):.3g} ms"
@@ -174,7 +174,7 @@ def chosen(dispatches: Sequence[DispatchSpan], most: int) -> list[DispatchSpan]:
 
 
 def cut_dispatches(every: Sequence[DispatchSpan], shown: Sequence[DispatchSpan]) -> str | None:
-    """Says which dispatches were left out; None where none were."""
+    """A sentence on the dispatches that are not shown; None if all are."""
     if len(shown) == len(every):
         return None
     return (

@@ -41,7 +41,7 @@ _MARKS = {
 
 
 def report_markdown(report: FullReport) -> str:
-    """The whole report; long tables are cut, and say so."""
+    """The whole report. Long tables are cut, with a note."""
     lines = ["# Drive Trace report", "", *_verdicts(report), ""]
     lines += [markdown(report.card, level=2, most=MOST_RUNS), ""]
     lines += _left_out(len(report.card.runs) - MOST_RUNS, "runs")

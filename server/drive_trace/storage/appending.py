@@ -1,12 +1,11 @@
 """Appending to traces: whole lines or nothing, with several writers at once.
 
-A trace is locked, and only then looked at and written to. What is appended goes out in one write
-at the end of the file, wherever that is by then (``O_APPEND``), and is on the disk when this says
-that it is. A write that fails half-way is taken back.
+A writer locks a trace before it reads and appends. The event goes out in one write at the end of
+the file, wherever that is by then (``O_APPEND``), and is synced to the disk. A write that fails
+half-way is undone.
 
-The lock is on the file itself, so that nothing is left beside it, and it belongs to the open file:
-the system lets go of it when the process ends, however it ends. Only those who ask for it heed it,
-so readers are never held up.
+The lock is on the file itself, so that no lock file is left behind. It belongs to the open file, so
+the system releases it when the process ends, however it ends. It is advisory: readers never wait.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from drive_trace.storage.files import HEAD, Problem, refuse_large, why, why_not_
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
 _READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _ATTEMPTS = 1000
-"""So often may a file be replaced while we wait for its lock."""
+"""How often a file may be replaced while we wait for its lock."""
 
 
 class AppendError(Exception):
-    """Nothing was appended; the message says why in one sentence."""
+    """Nothing was appended. The message is one sentence on why."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.problem = Problem(path, reason)
@@ -36,9 +35,7 @@ class AppendError(Exception):
 
 
 class OpenLine(NamedTuple):
-    """A last line that no newline ends: of a hand that forgot it, or of a writer that was stopped
-    half-way.
-    """
+    """A last line without a newline: a person forgot it, or a writer was stopped half-way."""
 
     number: int
     """From 1."""
@@ -46,7 +43,7 @@ class OpenLine(NamedTuple):
 
 
 class LockedTrace:
-    """A trace that no other writer who asks for the lock can change meanwhile."""
+    """A trace whose lock this process has."""
 
     def __init__(self, path: str, handle: int) -> None:
         self.path = path
@@ -66,7 +63,7 @@ class LockedTrace:
 
     @property
     def open_line(self) -> OpenLine | None:
-        """The last line, if no newline ends it: the next event is put on a line of its own."""
+        """The last line, if it has no newline. The next event then begins with one."""
         if self._is_ended(os.fstat(self._handle).st_size):
             return None
         data = self.read()
@@ -81,12 +78,12 @@ class LockedTrace:
         data = (b"" if self._is_ended(size) else b"\n") + record.encode() + b"\n"
         try:
             rest = memoryview(data)
-            while rest:  # a disk that has room for a part only takes that, and then fails
+            while rest:  # an almost full disk takes a part, and fails then
                 rest = rest[os.write(self._handle, rest) :]
             os.fsync(self._handle)
         except OSError as error:
             raise AppendError(self.path, self._failed(error, size, data)) from error
-        except BaseException:  # somebody pressed Ctrl-C, and will be told that this failed
+        except BaseException:  # as Ctrl-C, after which a message says that this failed
             self._take_back(size, data)
             raise
 
@@ -97,7 +94,7 @@ class LockedTrace:
         return f"{phrase}; the event stands in it in part, as a line that readers reject"
 
     def _take_back(self, size: int, data: bytes) -> bool:
-        """Cut off what was written of ``data``, and nothing that others have appended since."""
+        """Remove what was written of ``data``, but nothing that others have appended since."""
         try:
             if data.startswith(self._bytes(size, len(data) + 1)):
                 os.ftruncate(self._handle, size)
@@ -109,7 +106,7 @@ class LockedTrace:
         return size == 0 or self._bytes(size - 1, 1) == b"\n"
 
     def _bytes(self, start: int, count: int) -> bytes:
-        os.lseek(self._handle, start, os.SEEK_SET)  # where we write does not depend on it
+        os.lseek(self._handle, start, os.SEEK_SET)  # O_APPEND: writes do not depend on it
         return os.read(self._handle, count)
 
 
@@ -119,9 +116,9 @@ def locked_trace(
 ) -> Iterator[LockedTrace]:
     """A trace to append to, locked until the end of the block. Raises AppendError.
 
-    ``waiting`` is called with a sentence where the lock is waited for long. With ``create`` the
-    trace is made where it is not there, and the folders above it; an empty file that
-    was made for nothing is removed again. A link is followed.
+    ``waiting`` is called with a sentence if the lock takes long. With ``create`` a missing trace is
+    created, with the folders above it. If nothing is appended, the empty file is removed again. A
+    link is followed.
     """
     handle, is_new = _open_locked(path, create, waiting)
     try:
@@ -134,7 +131,7 @@ def locked_trace(
         raise _why_not(path, error) from error
     finally:
         with suppress(OSError):
-            # Still locked: whoever waits for it sees that it is gone, and makes another.
+            # Still locked: who waits for it sees then that it is gone, and creates another.
             if is_new and os.fstat(handle).st_size == 0:
                 Path(path).unlink()
         os.close(handle)
@@ -148,12 +145,12 @@ def locked_with(
     create: bool = True,
     waiting: Callable[[str], None] | None = None,
 ) -> Iterator[LockedTrace]:
-    """The same, while the other files that hold its run are locked, too: who adds to one of these
-    waits, or is waited for. All locks are taken in one order, so that no two writers wait for each
-    other. A file that cannot be locked is left to whoever reads it, and says why it cannot be.
+    """The same, with the other files of its run locked, too, so that nobody appends to them
+    meanwhile. All locks are taken in one order, so that no two writers wait for each other. A file
+    that cannot be locked is passed over here; reading it reports why.
     """
     there = _each_once(path, others)
-    before = [each for each in there if _turn(each) < _turn(path)]
+    before = [each for each in there if _lock_order(each) < _lock_order(path)]
     with ExitStack() as held:
         for each in before:
             held.enter_context(_locked_other(each, waiting))
@@ -164,20 +161,20 @@ def locked_with(
 
 
 def _each_once(path: str, others: Iterable[str]) -> list[str]:
-    """The real paths of other files, in the order of their turns, each file under one of its names:
-    nobody can wait for a lock that is held by himself.
+    """The real paths of other files in the order of locking, each file once: a process that took
+    a lock twice would wait for itself.
     """
     found: dict[tuple[int, int], str] = {}
     for each in (path, *sorted(map(os.path.realpath, others))):
         with suppress(OSError, ValueError):
             status = Path(each).stat()
             found.setdefault((status.st_dev, status.st_ino), each)
-    return sorted((each for each in found.values() if each != path), key=_turn)
+    return sorted((each for each in found.values() if each != path), key=_lock_order)
 
 
-def _turn(path: str) -> tuple[bool, int, int, str]:
-    """What the order of locks goes by: the real path, which a file has before it is there, and
-    keeps when it is replaced; behind those, files that have several, by what they are.
+def _lock_order(path: str) -> tuple[bool, int, int, str]:
+    """The key of the order of locking: the real path, which a file has before it exists, and keeps
+    when it is replaced. Files with several paths come last, by device and inode.
     """
     with suppress(OSError, ValueError):
         status = Path(path).stat()
@@ -262,9 +259,9 @@ def _why_not(path: str, error: OSError | ValueError) -> AppendError:
 
 
 PATIENCE = 2.0
-"""Seconds to wait for a lock without a word."""
+"""Seconds to wait for a lock before a message."""
 LOCKS = Path("/proc/locks")
-"""Where Linux tells which process has which lock."""
+"""Linux lists here which process has which lock."""
 
 if sys.platform == "win32":
     import msvcrt
@@ -277,7 +274,7 @@ if sys.platform == "win32":
         try:
             os.lseek(handle, _FAR_AWAY, os.SEEK_SET)
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError:  # the same for each reason; waiting tells them apart
+        except OSError:  # the same for each reason; waiting shows which it is
             return False
         return True
 
@@ -309,18 +306,18 @@ else:
 
 
 def lock(handle: int, notify: Callable[[str], None] | None = None) -> None:
-    """Wait until nobody else has the lock, and take it. Raises OSError where there are none.
+    """Wait for the lock, and take it. Raises OSError where the system has no locks.
 
-    Where that takes longer than :data:`PATIENCE`, ``tell`` is called once, from another thread,
-    with the name of whoever has it.
+    If that takes longer than :data:`PATIENCE`, ``notify`` is called once, from another thread, with
+    the name of the process that has the lock.
     """
     if not _try_lock(handle):
-        with _told_late(handle, notify):
+        with _notify_late(handle, notify):
             _wait_for_lock(handle)
 
 
 @contextmanager
-def _told_late(handle: int, notify: Callable[[str], None] | None) -> Iterator[None]:
+def _notify_late(handle: int, notify: Callable[[str], None] | None) -> Iterator[None]:
     if notify is None:
         yield
         return
@@ -336,14 +333,14 @@ def _told_late(handle: int, notify: Callable[[str], None] | None) -> Iterator[No
 
 
 def _holder(handle: int) -> str:
-    """Who has the lock, as far as Linux tells: no other system does, and none what happens in
-    another container or on another machine.
+    """The process that has the lock, as far as Linux knows. Other systems do not say, and none
+    sees into another container or machine.
     """
     status = os.fstat(handle)
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
     try:
         for line in LOCKS.read_text("ascii").splitlines():
-            # "5: FLOCK  ADVISORY  WRITE 4711 08:02:131 0 EOF"; who waits has "->", too.
+            # "5: FLOCK  ADVISORY  WRITE 4711 08:02:131 0 EOF"; a waiting process has "->", too.
             _, kind, *_, pid, file, _, _ = line.split()
             if (kind, file) == ("FLOCK", f"{device}:{status.st_ino}"):
                 name = Path(f"/proc/{int(pid)}/comm").read_text("utf-8", "replace")

@@ -17,14 +17,14 @@ from drive_trace.text.spans import decode
 
 STDIN = "-"
 HEAD = 64
-"""So many bytes tell of a file how its text is encoded."""
+"""The first bytes of a file, which show how its text is encoded."""
 _MARKS = {
     b"\xff\xfe\0\0": "is UTF-32",  # begins with the mark of UTF-16
     b"\0\0\xfe\xff": "is UTF-32",
     b"\xff\xfe": "is UTF-16",
     b"\xfe\xff": "is UTF-16",
 }
-"""What the byte order marks say, the longer ones first."""
+"""What byte order marks mean, the longer ones first."""
 
 _PIECE = 1 << 24
 """Bytes that are read at once."""
@@ -45,11 +45,11 @@ class Problem(NamedTuple):
 
     @property
     def message(self) -> str:
-        """One sentence for the person who asked for it."""
+        """The path and the reason in one sentence."""
         return f"{self.path}: {self.reason}" if self.path else self.reason
 
 
-class TraceFile(NamedTuple):
+class TraceRecords(NamedTuple):
     """A trace that was read."""
 
     path: str
@@ -58,7 +58,7 @@ class TraceFile(NamedTuple):
     """Its text, split at each ``\\n``; the last is empty after a final newline."""
 
 
-def read_trace(path: str) -> TraceFile | Problem:
+def read_trace(path: str) -> TraceRecords | Problem:
     """Read one trace whole."""
     if path == STDIN and sys.stdin is None:
         return Problem(STDIN, "standard input is closed")
@@ -66,13 +66,13 @@ def read_trace(path: str) -> TraceFile | Problem:
     if isinstance(data, Problem):
         return data
     reason = why_not_utf8(data)
-    return Problem(path, reason) if reason is not None else TraceFile(path, records_of(data))
+    return Problem(path, reason) if reason is not None else TraceRecords(path, records_of(data))
 
 
 def read_bytes(path: str, most: int = LARGEST) -> bytes | Problem:
-    """Read a file whole, of at most ``most`` bytes; ``-`` is standard input. Never waits for
-    anybody to write to a pipe, but for what this process was started with, as ``<(git show …)`` in
-    a shell.
+    """Read a whole file of at most ``most`` bytes; ``-`` is standard input. Never waits for
+    somebody to write to a pipe, unless a shell opened the pipe for this process, as for
+    ``<(git show …)``.
     """
     try:
         if path == STDIN:
@@ -99,8 +99,8 @@ def records_of(data: bytes) -> list[str]:
 
 
 def why_not_utf8(data: bytes) -> str | None:
-    """Why a file is not read that begins with these bytes, of which no reader makes anything:
-    they are UTF-16 or UTF-32. None where it is read.
+    """Why no reader can use a file that begins with these bytes: it is UTF-16 or UTF-32. None for
+    others.
     """
     phrase = next((each for mark, each in _MARKS.items() if data.startswith(mark)), None)
     if phrase is None and _has_half_nul(data[:HEAD]):
@@ -109,7 +109,7 @@ def why_not_utf8(data: bytes) -> str | None:
 
 
 def _has_half_nul(head: bytes) -> bool:
-    """Whether every second byte is NUL, and no other: so UTF-16 without a mark has ASCII."""
+    """Whether every second byte is NUL, and no other: ASCII in UTF-16 without a mark."""
     halves = head[::2], head[1::2]
     return len(head) > 3 and any(
         all(ascii_half) and not any(nul_half) for ascii_half, nul_half in (halves, halves[::-1])
@@ -132,7 +132,7 @@ def why_not_read(error: OSError | ValueError) -> str:
 
 
 def why(error: OSError | ValueError) -> str:
-    """What the system says of an error."""
+    """The system's message for an error."""
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 

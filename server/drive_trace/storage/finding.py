@@ -1,4 +1,4 @@
-"""Finding traces on disk: what the paths mean that somebody names, and what is left out."""
+"""Finds the traces that paths name, and says what it leaves out."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from drive_trace.storage.repositories import Repositories
 from drive_trace.text.wording import plural
 
 TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
-"""What a search of a folder finds."""
+"""The files that a search of a folder takes for traces."""
 NO_MORE = MoreFiles()
 _HISTORIES = {".git", ".hg", ".svn"}
-"""Folders in which version control keeps its own files."""
+"""The folders of version control systems."""
 _LIBRARIES = "node_modules"
 _ENVIRONMENT = "pyvenv.cfg"
-"""Stands in a Python environment."""
+"""A Python environment has this file."""
 _INSTALLED = frozenset({"lib", "lib64", "Lib", "bin", "Scripts", "include", "Include", "share"})
-"""The folders of an environment that are not looked into; whatever lies beside them is."""
+"""The folders of an environment that are not searched; others in it are."""
 
 
 class Reason(StrEnum):
@@ -37,14 +37,14 @@ class Reason(StrEnum):
 
 
 class LeftOut(NamedTuple):
-    """What a search came upon, and does not read: a trace, a link to a folder, or patterns."""
+    """What a search found and does not read: a trace, a link to a folder, or patterns."""
 
     path: str
     reason: Reason
 
 
 class NoTraces(Problem):
-    """A folder was searched, and holds no trace."""
+    """A folder was searched and holds no trace."""
 
 
 Found = str | Problem | LeftOut
@@ -53,15 +53,15 @@ Found = str | Problem | LeftOut
 def find_traces(
     paths: Sequence[str], more: MoreFiles = NO_MORE, *, everywhere: bool = False
 ) -> Iterator[Found]:
-    """The traces that the paths mean, each once, in the order given; behind them those left out.
+    """The traces that paths name, each once, in the order given; at the end those left out.
 
-    A file is itself, whatever its name. A folder is searched for ``trace.jsonl``
-    and ``wip/drive-trace/*.jsonl``, and for ``more``, in the order of their paths; a folder of
-    such a name is found, too, as nobody would see otherwise that no trace is there. Traces in
-    hidden folders, and those that git ignores, are left out, but for what git tracks and what
-    lies in ``wip/drive-trace``; libraries and Python environments are not looked into.
-    ``everywhere``: nothing is left out but links to folders. Those are not followed, and told of
-    unless they lead into what is searched.
+    A file is a trace, whatever its name. A folder is searched for ``trace.jsonl``,
+    ``wip/drive-trace/*.jsonl`` and ``more``, in the order of their paths. A folder with such a name
+    is found, too, so that a user sees that no trace is there. Traces in hidden folders, and those
+    that git ignores, are left out, unless git tracks them or they are in ``wip/drive-trace``.
+    Libraries and Python environments are not searched. With ``everywhere``, nothing is left out but
+    links to folders. Those are never followed, and are reported unless they lead into a folder that
+    is searched.
     """
     seen: set[str] = set()
     searched = [Path(_identity(each)) for each in paths if each != STDIN]
@@ -83,8 +83,8 @@ def find_traces(
 
 
 def omitted(left_out: Sequence[LeftOut]) -> Omitted:
-    """``2 traces left out: 1 in a hidden folder, 1 ignored by git (--no-ignore reads them)``, and
-    what else was.
+    """What a search left out, in words: ``2 traces left out: 1 in a hidden folder, 1 ignored by git
+    (--no-ignore reads them)``.
     """
     counts = Counter(each.reason for each in left_out)
     traces = [f"{counts[each]} {each}" for each in (Reason.HIDDEN, Reason.IGNORED) if counts[each]]
@@ -114,12 +114,12 @@ def _in_wip(path: Path) -> bool:
 
 
 def _leads_to_wip(link: Path) -> bool:
-    """Whether it is by the link's own path that a search would find traces behind it."""
+    """Whether a search would find traces behind a link by the link's own path."""
     return link.name == "wip" or link.parts[-2:] == ("wip", "drive-trace")
 
 
 def _identity(path: str) -> str:
-    """One name for all spellings of a path, as far as it can be followed."""
+    """One spelling for all paths to a file, as far as links can be followed."""
     try:
         return path if path == STDIN else os.path.realpath(path)
     except (OSError, ValueError):  # as in a current folder that is gone
@@ -180,7 +180,7 @@ class _Search:
                 if name.endswith(".jsonl") or self._more.may_name(name):
                     yield from self._judge(Path(folder, name))
             for name in sorted(folders):
-                if is_trace(Path(folder, name)):  # to be told of: whoever reads it cannot
+                if is_trace(Path(folder, name)):  # reading it reports that it is a folder
                     yield from self._judge(Path(folder, name))
             folders[:] = sorted(each for each in folders if each not in _HISTORIES)
             for name in folders:
@@ -192,7 +192,7 @@ class _Search:
         yield from (LeftOut(str(each), Reason.PATTERNS) for each in self._repositories.unread)
 
     def _links(self, folder: Path) -> Iterator[LeftOut]:
-        """A link to a folder, which is not followed; none to what would be left out anyway."""
+        """A link to a folder, unless the folder would be left out anyway."""
         if not os.path.islink(folder) or is_trace(folder):  # noqa: PTH114 - raises for some names
             return
         if self._everywhere or (folder.name != _LIBRARIES and self._reason(folder / "-") is None):
@@ -202,7 +202,7 @@ class _Search:
         return os.path.relpath(path, self._root) if self._root == "." else str(path)
 
     def _tracked_below(self, folder: Path) -> Iterator[str | LeftOut]:
-        """Of the folders that are not looked into: what git tracks there, as it is always read."""
+        """The traces that git tracks in a folder that is not searched: those are always read."""
         for path in self._repositories.tracked_below(_absolute(folder)):
             # Not Path.exists, which raises for names that the system refuses.
             if os.path.exists(path):  # noqa: PTH110
@@ -215,7 +215,7 @@ class _Search:
             yield shown if reason is None else LeftOut(shown, reason)
 
     def _reason(self, path: Path) -> Reason | None:
-        """Why a trace is left out; None where it is not."""
+        """Why a trace is left out; None if it is not."""
         inner, absolute = path.relative_to(self._root), _absolute(path)
         reason = None
         if any(each.startswith(".") for each in inner.parts[:-1]):

@@ -1,10 +1,9 @@
-"""Following a file that others write to: what is new of it since it was last looked at.
+"""Follows a file that others write to: reads what is new since the last look.
 
-A trace grows by whole lines at its end, so that a look reads only what was appended, if
-the file is the same and still ends, up to there, as it did. What this cannot notice (an
-edit in place of just as many bytes, and more behind it) is noticed once the file has
-been left alone for a while and is compared as a whole. What stands behind the last
-newline and is no whole object yet waits until then, too: somebody is writing it.
+A trace grows by whole lines at its end. So a look reads only what was appended, if the file is the
+same and its last bytes before that are unchanged. An edit further up that keeps the length would go
+unnoticed, so the file is compared as a whole once nobody has written to it for a while. Text after
+the last newline that is no whole object yet waits until then, too: somebody is writing it.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from drive_trace.storage.files import Problem, open_regular, records_of, why_not
 from drive_trace.text.spans import BrokenText
 
 QUIET = 5.0
-"""Seconds without a change after which nobody is writing any more."""
+"""Seconds without a change after which nobody seems to be writing."""
 _TAIL = 512
-"""So many bytes before the old end have to be what they were."""
+"""The bytes before the old end that have to be unchanged."""
 _CHUNK = 1 << 20
 
 
@@ -39,15 +38,15 @@ class More(NamedTuple):
     """The file goes on."""
 
     text: str
-    """What comes behind everything given so far."""
+    """The text after all that was returned so far."""
 
 
 Content = tuple[bytes, int]
-"""The digest of all bytes that were read, and how many of them wait."""
+"""The digest of all bytes that were read, and the number of those that wait."""
 
 
-class _Stamp(NamedTuple):
-    """What tells that a file may have changed."""
+class _FileState(NamedTuple):
+    """If this is different, the file may have changed."""
 
     device: int
     file: int
@@ -57,40 +56,40 @@ class _Stamp(NamedTuple):
 
 
 class FollowedFile:
-    """One file, looked at again and again, by one thread at a time."""
+    """One file that one thread at a time looks at again and again."""
 
     def __init__(self, path: Path, most: int) -> None:
         self.path = path
         self._most = most
         """A larger file, in bytes, is not read."""
-        self._stamp: _Stamp | None = None
+        self._state: _FileState | None = None
         self._tail = b""
         self._waiting = b""
         self._is_kept = False
         self._is_settled = False
         self._digest = hashlib.blake2b()
         self.size = 0
-        """How many bytes have been read, those that wait as well."""
+        """The number of bytes read so far, with those that wait."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether everything that was read has been judged, and was compared as a whole."""
+        """Whether nothing waits, and the file was compared as a whole."""
         return self._is_settled
 
     @property
     def content(self) -> Content:
-        """Names what was given: equal for equal texts."""
+        """Identifies what was returned so far: equal for equal texts."""
         return self._digest.digest(), len(self._waiting)
 
     def forget(self) -> None:
-        """What was given is not kept: the next change is given as the whole file."""
+        """The caller dropped the text, so the next change returns the whole file."""
         self._is_kept = False
 
     def look(self, *, anew: bool = False, settle: bool = False) -> Whole | More | Problem | None:
-        """What is new; None where nothing is.
+        """What is new; None if nothing is.
 
-        ``anew`` asks for the whole file, changed or not. ``settle`` says that the caller has
-        seen no change for :data:`QUIET` seconds.
+        With ``anew``, the whole file, changed or not. With ``settle``, the caller has seen no
+        change for :data:`QUIET` seconds.
         """
         try:
             return self._look(anew=anew, settle=settle)
@@ -98,8 +97,8 @@ class FollowedFile:
             return self._lost(Problem(str(self.path), why_not_read(error)))
 
     def _look(self, *, anew: bool, settle: bool) -> Whole | More | Problem | None:
-        stamp, age = _stamp_of(self.path.stat())
-        is_same = stamp == self._stamp
+        state, age = _state_of(self.path.stat())
+        is_same = state == self._state
         is_quiet = (settle and is_same) or abs(age) >= QUIET
         if is_same and not anew and (self._is_settled or not is_quiet):
             return None
@@ -108,17 +107,17 @@ class FollowedFile:
             if status.st_size > self._most:
                 reason = f"has {status.st_size} bytes and is left out"
                 return self._lost(Problem(str(self.path), reason))
-            before, (self._stamp, _) = self._stamp, _stamp_of(status)
-            if anew or before is None or not self._is_continued(file, before, self._stamp):
+            before, (self._state, _) = self._state, _state_of(status)
+            if anew or before is None or not self._is_continued(file, before, self._state):
                 return self._read_whole(file, is_quiet=is_quiet)
-            if self._stamp.size > self.size:
+            if self._state.size > self.size:
                 return self._read_more(file)
             if is_quiet and self._waiting and not self._is_kept:
                 return self._read_whole(file, is_quiet=True)
             self._is_settled = is_quiet
             return self._give(file, self._waiting, is_quiet=True) if is_quiet else None
 
-    def _is_continued(self, file: FileIO, before: _Stamp, now: _Stamp) -> bool:
+    def _is_continued(self, file: FileIO, before: _FileState, now: _FileState) -> bool:
         """Whether the file begins with what was read of it."""
         if (now.device, now.file) != (before.device, before.file) or now.size < self.size:
             return False
@@ -164,16 +163,16 @@ class FollowedFile:
         return More(text) if text else None
 
     def _lost(self, problem: Problem) -> Problem:
-        self._stamp, self._is_kept, self._is_settled = None, False, True
+        self._state, self._is_kept, self._is_settled = None, False, True
         return problem
 
 
-def _stamp_of(status: os.stat_result) -> tuple[_Stamp, float]:
-    """A file's stamp, and how many seconds ago it was written."""
-    stamp = _Stamp(
+def _state_of(status: os.stat_result) -> tuple[_FileState, float]:
+    """A file's state, and its age in seconds."""
+    state = _FileState(
         status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
     )
-    return stamp, time.time() - status.st_mtime
+    return state, time.time() - status.st_mtime
 
 
 def _digest_of(file: FileIO) -> bytes:
@@ -186,14 +185,14 @@ def _digest_of(file: FileIO) -> bytes:
 
 
 def _split(data: bytes, *, is_quiet: bool) -> tuple[bytes, bytes]:
-    """What can be judged, and the piece of a line that waits behind it."""
+    """The text that can be read now, and the piece of a line after it that waits."""
     end = data.rfind(b"\n") + 1
     rest = data[end:]
     return (data, b"") if is_quiet or _is_object(rest) else (data[:end], rest)
 
 
 def _is_object(data: bytes) -> bool:
-    """Whether a piece is a whole JSON object, which no beginning of another one is."""
+    """Whether a piece is a whole JSON object. No prefix of an object is one."""
     if not data.rstrip().endswith(b"}"):
         return False
     try:

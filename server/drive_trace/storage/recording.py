@@ -1,8 +1,8 @@
-"""Writing events into traces: for commands and for the language server.
+"""Appends events to traces, for commands and for the language server.
 
-What is written depends on what the files of a run hold, so they are read and one is appended to
-while all of them are locked: between two writers of one run's grade none is lost. But for two that
-both begin the run, each in a file of its own: then there is no file yet that both could lock.
+What is appended depends on all files of a run, so they stay locked while they are read and one is
+appended to. So no grade is lost between two writers. The one exception are two writers that begin
+a run in two files at once: no file that both could lock exists yet.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Appended(NamedTuple):
     record: str
     """Without its newline."""
     notes: tuple[str, ...]
-    """What the person or program that wanted it should know, a sentence each."""
+    """What the caller should know about it, a sentence each."""
 
 
 class Merged(NamedTuple):
@@ -49,13 +49,13 @@ class Merged(NamedTuple):
 
     written: Appended
     before: JoinedFeed
-    """What the files of the run said of the feed until then."""
+    """The feed in the files of the run, before the event."""
     values: Mapping[str, object]
-    """What was recorded."""
+    """The components of the event."""
     line: int
     """The number of its line, from 1."""
     score_before: RunScore | None
-    """The run's score until then; None if no file knew the run."""
+    """The run's score before the event; None if no file knew the run."""
     score: RunScore | None
     """The run's score now. Both are None for tokens, which change no verdict."""
 
@@ -73,9 +73,9 @@ def append_event(
     *,
     waiting: Callable[[str], None] | None = None,
 ) -> Appended | Refused | Problem:
-    """Append an event to a trace, which is made where it is not there. Never raises.
+    """Append an event to a trace, which is created if need be. Never raises.
 
-    A grade that would take back what another one has recorded is refused; for ``beside`` and
+    A grade that would erase what another one has recorded is refused. For ``beside`` and
     ``waiting`` see :func:`record_feed`.
     """
     files = RunFiles(path, beside, draft.event, draft.run_id)
@@ -92,7 +92,7 @@ def append_event(
 def preview_event(
     path: str, draft: Draft, beside: Sequence[str] = ()
 ) -> Appended | Refused | Problem:
-    """What :func:`append_event` would append, or why it would not. Never raises."""
+    """The event that :func:`append_event` would append, or why it would not. Never raises."""
     data = b""
     if os.path.lexists(path):
         read = read_bytes(path)
@@ -117,7 +117,7 @@ def preview_event(
 def _about_trace(
     draft: Draft, path: str, data: bytes, files: RunFiles
 ) -> tuple[str, ...] | Refused:
-    """What a writer of one whole event should know of what the trace holds; why not to write it."""
+    """Notes for the writer of one whole event, or why the event is refused."""
     slip = run_meant(draft.run_id, data)
     notes = (
         ()
@@ -131,7 +131,7 @@ def _about_trace(
 
 
 def _passed_over(state: FeedState) -> Iterator[str]:
-    """What stands below the event that counted so far, and will not count either."""
+    """Lines below the event that counts so far, which do not count either."""
     rejected = rejected_phrase(state.rejected_since)
     if rejected:
         yield f"{rejected}: what is appended now counts in its place"
@@ -150,12 +150,12 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     beside: Sequence[str] = (),
     waiting: Callable[[str], None] | None = None,
 ) -> Merged | Refused | Problem:
-    """Append what counts of a run's feed with some components changed, named as in the vocabulary.
-    Never raises. ``beside`` are files that may hold the run, too, in the order in which they are
-    joined; a Problem where one of them cannot be read.
+    """Append what counts of a run's feed, with some components changed, which have the names of
+    the vocabulary. Never raises.
 
-    ``new_run`` allows a run, and a trace, that is not there yet. ``waiting`` is called with a
-    sentence where somebody else has locked the trace for long.
+    ``beside`` are other files that may hold the run, in the order in which they are joined. If one
+    cannot be read, that is the Problem. ``new_run`` allows a run, and a trace, that does not exist
+    yet. ``waiting`` is called with a sentence if another process keeps the trace locked for long.
     """
     feed = EVENTS[feed_name]
     files = RunFiles(path, beside, feed, run_id)
@@ -191,8 +191,8 @@ def _locked(
 
 
 def _stamp_after(joined: JoinedFeed) -> Stamp:
-    """A stamp of another moment than the event that counts has: between files of a run, the later
-    one counts.
+    """A stamp with another ``ts`` than the event that counts: of the files of a run, the one with
+    the later ``ts`` counts.
     """
     decider, stamp = joined.deciding, new_stamp()
     counted = decider.state.counted if decider is not None else None

@@ -26,8 +26,8 @@ from drive_trace.storage.files import (
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Make a file, or put it in the place of the one that is there. Raises OSError, and then
-    leaves what was there.
+    """Write a file as a whole, in place of one that exists. Raises OSError, and then leaves the old
+    one.
     """
     with file_beside(path, data) as temporary:
         try:
@@ -39,7 +39,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def inside(path: Path, folder: Path) -> Path:
-    """Where a file really is, whose links lead nowhere but into ``folder``. Raises OSError."""
+    """The real path of a file. Raises OSError if links lead out of ``folder``."""
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(os.path.realpath(folder)):
         raise OSError(errno.EPERM, f"it is a link that leads out of its folder, to {real}")
@@ -47,10 +47,10 @@ def inside(path: Path, folder: Path) -> Path:
 
 
 def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
-    """Put ``after`` in the place of a file that holds ``before``, or say why that cannot be.
+    """Replace the content ``before`` of a file by ``after``, or return why not.
 
-    A link stays a link: the file that it leads to is replaced, by one with its permissions and,
-    where possible, its owner.
+    A link stays a link, and the file that it leads to is replaced. The new file has the permissions
+    and, where possible, the owner of the old one.
     """
     real = Path(os.path.realpath(path))
     try:
@@ -59,10 +59,10 @@ def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
             return Problem(path, "is not fixed: it is no regular file")
         if not os.access(real, os.W_OK):
             return Problem(path, "is not fixed: permission denied")
-        # Who appends by the rules waits meanwhile, and then appends to the new file.
+        # A writer that takes the lock waits meanwhile, and then appends to the new file.
         with _kept_by_us(real), file_beside(real, after) as temporary:
             _liken(temporary, status)
-            # As late as can be: what others append from here on would be lost.
+            # As late as possible: what others append from here on would be lost.
             if real.read_bytes() != before or version_of(real.stat()) != version_of(status):
                 return Problem(path, "is not fixed: it changed in the meantime; try again")
             temporary.replace(real)
@@ -112,7 +112,7 @@ def _umask() -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """See to it that a replaced name survives a crash of the system, where it can be seen to."""
+    """Make a replaced name survive a crash of the system, where the system can."""
     with suppress(OSError):  # as on Windows, where a folder cannot be opened
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -125,10 +125,10 @@ _DEVICES = ("/dev/stdout", "/dev/stderr", "/dev/null")
 
 
 def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | None:
-    """Write a report made of ``traces``, or say why it is not written.
+    """Write a report on ``traces``, or return why not.
 
-    A link stays a link, and what it leads to is written, if that is in the link's folder. What a
-    shell has opened, as ``/dev/stdout``, is written to; nothing else that is no regular file is.
+    A link stays a link, and its target is written, if that is in the link's folder. Streams that a
+    shell has opened, as ``/dev/stdout``, are written to, but no other pipes and devices.
     """
     try:
         if is_open_already(path, *_DEVICES):
@@ -160,7 +160,7 @@ def _is_trace(path: str, real: Path, traces: Sequence[str]) -> bool:
 
 
 def _holds_events(path: Path) -> bool:
-    """Whether a file that is there begins like a trace, whatever it is called."""
+    """Whether an existing file begins like a trace, whatever its name."""
     if not path.is_file():
         return False
     with io.BufferedReader(open_regular(path)) as file:

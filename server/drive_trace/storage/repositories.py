@@ -1,4 +1,4 @@
-"""What git would leave out of a folder that is searched, without asking git."""
+"""What git ignores and tracks in a folder that is searched, found without running git."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ _MOST_OF_PATTERNS = 1 << 16
 
 
 class Repositories:
-    """The repositories in and around a folder that is searched. They are looked at when they are
-    asked about.
-    """
+    """The repositories in and around a folder that is searched. Each is read when it is needed."""
 
     def __init__(self, base: Path) -> None:
-        """``base`` is absolute. Whoever names it wants what is in it, so it is ignored by none."""
+        """``base`` is absolute. A person named it to search it, so no repository ignores it."""
         self._base = base
         self._around: dict[Path, tuple[_Repository, ...]] = {}
         self.unread: list[Path] = []
-        """The files of patterns that have more than anybody writes, and leave nothing out."""
+        """The ``.gitignore`` files that are too large to be applied."""
 
     def ignore(self, path: Path) -> bool:
         """Whether git ignores a file that it may or may not track."""
         return any(repository.ignores(each) for repository, each in self._pairs(path))
 
     def track(self, path: Path) -> bool:
-        """Whether git tracks a file; a repository's own files are tracked only if it is.
+        """Whether git tracks a file. In a repository within another, both have to.
 
-        Where an index cannot be read they are: one trace too many is better than one too few.
+        If an index cannot be read, its files count as tracked: one trace too many is better than
+        one too few.
         """
         pairs = list(self._pairs(path))
         return bool(pairs) and all(repository.tracks(each) for repository, each in pairs)
@@ -49,15 +48,15 @@ class Repositories:
         return repositories[0].tracked_below(folder) if repositories else []
 
     def _pairs(self, path: Path) -> list[tuple[_Repository, Path]]:
-        """Each repository that has a say in a path, and what of it: the outer ones know no more
-        than the folder of the inner one.
+        """The repositories around a path, each with the path that it decides on: an outer one sees
+        the inner one as a folder.
         """
         repositories = self._of(path.parent)
         return list(zip(repositories, (path, *(each.root for each in repositories)), strict=False))
 
     def _of(self, folder: Path) -> tuple[_Repository, ...]:
-        """The repositories around a folder, the innermost first; of those that hold all of the
-        base only that one.
+        """The repositories around a folder, the innermost first. Of those around all of the base,
+        only the innermost counts.
         """
         found = self._around.get(folder)
         if found is None:
@@ -79,14 +78,14 @@ class _Repository:
         self.root = root
         self._unread = unread
         self._git_folder = git_folder
-        self._unasked = len(base.relative_to(root).parts) if base.is_relative_to(root) else 0
-        """So many steps of a path from the root on lead to the base."""
+        self._steps_to_base = len(base.relative_to(root).parts) if base.is_relative_to(root) else 0
+        """The number of steps from the root to the base."""
         self._ignored_folders: dict[str, bool] = {}
         self._patterns: dict[str, Patterns] = {}
 
     def ignores(self, path: Path) -> bool:
         steps = self._steps(path)
-        for count in range(self._unasked + 1, len(steps)):
+        for count in range(self._steps_to_base + 1, len(steps)):
             folder = "/".join(steps[:count]) + "/"
             if folder not in self._ignored_folders:
                 self._ignored_folders[folder] = self._decide(steps[:count], "/")
@@ -94,7 +93,7 @@ class _Repository:
                 return True
         # Not Path.is_dir, which raises for names that the system refuses.
         end = "/" if os.path.isdir(path) else ""  # noqa: PTH112
-        return len(steps) > self._unasked and self._decide(steps, end)
+        return len(steps) > self._steps_to_base and self._decide(steps, end)
 
     def tracks(self, path: Path) -> bool:
         return self._tracked is None or self._tracked.holds("/".join(self._steps(path)))
@@ -111,7 +110,7 @@ class _Repository:
 
     @cached_property
     def _common_folder(self) -> Path:
-        """That of the main one, where this is a further working tree of a repository."""
+        """The git folder of the main working tree, if this is a further one."""
         try:
             there = read_regular(self._git_folder / "commondir").decode().rstrip("\n")
         except (OSError, ValueError):
@@ -123,7 +122,7 @@ class _Repository:
         return tracked_files(self._git_folder, self._common_folder)
 
     def _decide(self, steps: list[str], end: str) -> bool:
-        """By the nearest file whose patterns mean the path."""
+        """Whether a path is ignored: the nearest file with a pattern that matches decides."""
         for above in range(len(steps) - 1, -1, -1):
             patterns = self._patterns_in("".join(f"{each}/" for each in steps[:above]))
             decided = patterns.decide("/".join(steps[above:]) + end)
@@ -147,7 +146,7 @@ class _Repository:
         return [as_bytes(each) for each in path.relative_to(self.root).parts]
 
     def _read(self, path: Path) -> Patterns:
-        """The patterns of a file; none where it cannot be read, or has more than anybody writes."""
+        """The patterns of a file; none if it cannot be read, or has more than anybody writes."""
         try:
             return Patterns.of_file(read_regular(path, _MOST_OF_PATTERNS))
         except (OSError, ValueError) as error:
@@ -157,7 +156,7 @@ class _Repository:
 
 
 def git_folder_of(root: Path) -> Path | None:
-    """Where git keeps what it knows of a repository; None where the folder is no root of one."""
+    """The git folder of a repository with this root; None if the folder is no root."""
     found = root / ".git"
     try:
         if found.is_file():
@@ -173,7 +172,7 @@ def git_folder_of(root: Path) -> Path | None:
 _MOST, _MOST_SHARED = 256 << 20, 64
 """The most bytes of all files of an index, and the most files that a split one has beside it."""
 _LONGEST, _MOST_TOGETHER = 4096, 64 << 20
-"""The most bytes of a name, and of all names: in version 4 a few bytes stand for a long name."""
+"""The most bytes of a name, and of all names: version 4 packs a long name into a few bytes."""
 _SHA256 = re.compile(rb"(?im)^\s*objectformat\s*=\s*sha256\s*$")
 _HEADER, _STATUS, _FLAGS = 12, 40, 2
 """Bytes before the first entry, before an entry's hash, and of its flags."""
@@ -182,11 +181,11 @@ _EXTENDED = 0x4000
 
 
 class Tracked(NamedTuple):
-    """What a repository tracks; paths with ``/``, each byte a character."""
+    """The files that a repository tracks: paths with ``/``, each byte a character."""
 
     names: frozenset[str]
     folders: tuple[str, ...] = ()
-    """Folders that stand in the index as one, with a ``/`` at the end."""
+    """Folders that the index has as one entry, with a ``/`` at the end."""
 
     def holds(self, path: str) -> bool:
         """Whether a file, or the root of a repository in this one, is tracked."""
@@ -194,7 +193,7 @@ class Tracked(NamedTuple):
 
 
 def tracked_files(git_folder: Path, common_folder: Path) -> Tracked | None:
-    """What the index in a git folder names; None where it cannot be told."""
+    """The files that the index in a git folder names; None if it cannot be read."""
     try:
         index = git_folder / "index"
         if not index.exists():
@@ -225,7 +224,7 @@ def _names_of(files: list[Path], hash_size: int) -> Iterator[str]:
 
 
 def _names_in(data: bytes, hash_size: int) -> Iterator[str]:
-    """The names in an index of version 2, 3 or 4. Raises ValueError or IndexError for no such."""
+    """The names in an index of version 2, 3 or 4. Raises ValueError or IndexError for others."""
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
         raise ValueError("is no index")
@@ -250,7 +249,7 @@ def _names_in(data: bytes, hash_size: int) -> Iterator[str]:
 
 
 def _dropped(data: bytes, at: int) -> tuple[int, int]:
-    """How many bytes of the name before do not stand in this one, and where the rest begins."""
+    """How many bytes this name drops from the end of the last one, and where the rest begins."""
     value = data[at] & 127
     while data[at] & 128:
         at += 1

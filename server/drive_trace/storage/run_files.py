@@ -1,4 +1,4 @@
-"""Which files hold a run, beside the trace that somebody names, and what they say of it."""
+"""The files of a run beside the trace that a command names, and the run's feeds in them."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from drive_trace.vocabulary import EventType
 from drive_trace.vocabulary.slips import nearest
 
 
-class Around(NamedTuple):
-    """Where the other files of a run are looked for."""
+class SearchFolder(NamedTuple):
+    """Where to search for the other files of a run."""
 
     folder: Path | None
-    """None where it is nowhere."""
+    """None if nowhere."""
     lack: str | None
-    """Why others may be missed, in one sentence without a full stop."""
+    """Why the search may miss some, in one sentence without a full stop."""
 
 
 def files_beside(folder: Path | None, paths: Sequence[str] = ()) -> Iterator[Found]:
-    """The traces of a folder, and those that further paths mean, in the order in which ``score``
-    joins them; what cannot be searched, and what is left out.
+    """The traces of a folder and of further paths, in the order in which ``score`` joins them, with
+    what cannot be searched and what is left out.
     """
     searched = [shown_path(folder)] if folder is not None else []
     for found in find_traces([*searched, *paths]):
@@ -42,16 +42,16 @@ def files_beside(folder: Path | None, paths: Sequence[str] = ()) -> Iterator[Fou
 
 
 def may_be_missed(left_out: LeftOut, run_id: str) -> bool:
-    """Whether something that was left out may hold a run."""
+    """Whether something that a search left out may hold a run."""
     if left_out.reason in {Reason.LINKED, Reason.PATTERNS}:
         return left_out.reason is Reason.LINKED
     trace = read_trace(left_out.path)
     return isinstance(trace, Problem) or mentions(ScoredTrace(trace.records).index, run_id)
 
 
-def around(trace: str) -> Around:
-    """The repository that a trace stands in, or else the folder whose configuration holds for it.
-    A folder that has the home folder in it is not searched, as that could be all of a disk.
+def search_folder(trace: str) -> SearchFolder:
+    """The repository of a trace, or else the folder with its configuration. A folder that has the
+    home folder in it is not searched, as that could be a whole disk.
     """
     above = Path(os.path.realpath(trace)).parents
     repositories = (each for each in above if git_folder_of(each) is not None)
@@ -60,17 +60,17 @@ def around(trace: str) -> Around:
     too_large = None
     for each in chain(repositories, configured):
         if not home.is_relative_to(each):
-            return Around(each, None)
+            return SearchFolder(each, None)
         too_large = too_large or each
     if too_large is None:
-        return Around(
+        return SearchFolder(
             None,
             "only this file was looked at, as it stands in no repository and no drive-trace.toml "
             "is above it; record and tokens take the run's other files as PATH",
         )
     folder = above[0] if not home.is_relative_to(above[0]) else None
     where = "only this file was" if folder is None else "only its folder was"
-    return Around(folder, f"{where} looked at, as {too_large} has the home folder in it")
+    return SearchFolder(folder, f"{where} looked at, as {too_large} has the home folder in it")
 
 
 class _FileBeside(NamedTuple):
@@ -78,14 +78,14 @@ class _FileBeside(NamedTuple):
     """Changes when the file is written."""
     names_run: bool
     trace: ScoredTrace | None
-    """None where nothing in it concerns the run; what may be of any run does."""
+    """None if nothing in it concerns the run. What may belong to any run does."""
 
 
 class RunFiles:
-    """The files of a run while one of them, at ``path``, is written to; ``beside`` are the others
-    that may hold it, in the order in which they are joined.
+    """The files of a run while one of them, at ``path``, is appended to. ``beside`` are the others
+    that may hold the run, in the order in which they are joined.
 
-    Each is read once, and again only if it has changed, as while we waited for its lock.
+    Each is read once, and again only if it has changed, as it may while we wait for its lock.
     """
 
     def __init__(self, path: str, beside: Iterable[str], feed: EventType, run_id: str) -> None:
@@ -97,7 +97,7 @@ class RunFiles:
         self._known: dict[str, _FileBeside] = {}
 
     def look(self) -> list[str]:
-        """Read the files, and name those that have the run. Raises AppendError."""
+        """Read the files, and return the paths of those that have the run. Raises AppendError."""
         for each in self._paths:
             if each != self._path:
                 version, known = _version(each), self._known.get(each)
@@ -106,12 +106,12 @@ class RunFiles:
         return [each for each, known in self._known.items() if known.names_run]
 
     def traces(self, own: ScoredTrace) -> list[ScoredTrace]:
-        """Those that concern the run, and the trace itself, as ``own`` has it."""
+        """The files that concern the run, and the trace itself, which is ``own``."""
         found = [own if each == self._path else self._known[each].trace for each in self._paths]
         return [each for each in found if each is not None]
 
     def joined(self, own: ScoredTrace) -> JoinedFeed:
-        """What those that have the run say of its feed, and the trace itself."""
+        """The feed in the files that have the run, and in the trace itself."""
         files = [
             FileFeed(each.path, each.feed_state(self._feed, self._run_id))
             for each in self.traces(own)
@@ -139,29 +139,29 @@ def _version(path: str) -> tuple[int, ...]:
 
 
 _MOST = 1000
-"""So many runs are compared for how near they are: the last ones, as that takes time."""
+"""The most runs that an id is compared with, the last ones: comparing takes time."""
 _PLAIN_RUN = re.compile(rb'"project_run_id"\s*:\s*"([^"\\\n]*)"')
 _SEPARATORS = re.compile(r"[\s_-]+")
 _DIGITS = re.compile(r"\d+")
 
 
 def runs_named(data: bytes) -> list[str]:
-    """The run ids that stand in a trace without escapes: for suggestions, which need not be all."""
+    """The run ids that a trace has without escapes: for suggestions, which need not be complete."""
     found = dict.fromkeys(_PLAIN_RUN.findall(data))
     return [name.decode("utf-8", "replace") for name in found]
 
 
 def nearest_run(run_id: str, data: bytes) -> str | None:
-    """The run of a trace that an id is most likely a slip of, if any is near enough."""
+    """The run of a trace that an id most likely misspells, if any is near enough."""
     return _nearest(run_id, [name for name in runs_named(data) if name != run_id])
 
 
 def run_meant(run_id: str, data: bytes) -> str | None:
-    """The same where a new run may have been meant as well: a trace may hold several, and their
-    names differ in numbers. None where the trace has the run.
+    """The same if a new run may have been meant as well: the runs of a trace often differ in their
+    numbers only. None if the trace has the run.
     """
     if b'"project_run_id":"%b"' % run_id.encode("utf-8", "replace") in data:
-        return None  # as good as always, and fast
+        return None  # the common case, and faster than to look for all ids
     numbers = _DIGITS.findall(run_id)
     names = runs_named(data)
     if run_id in names:

@@ -71,7 +71,7 @@ def _changes(
 def _trimmed(
     changes: Iterable[_ChangedLines], old: Sequence[str], new: Sequence[str]
 ) -> Iterator[_ChangedLines]:
-    """Without the lines that were read again, but say the same as before."""
+    """Without lines that were read again and are the same as before."""
     for change in changes:
         before = old[change.start : change.stop]
         after = new[change.new_start : change.new_stop]

@@ -19,7 +19,7 @@ from drive_trace.text.spans import Span
 
 
 class Location(NamedTuple):
-    """A place in a file: lines and columns count from 1, the end is exclusive."""
+    """A place in a file. Lines and columns count from 1, and the end is exclusive."""
 
     path: str
     line: int
@@ -29,7 +29,7 @@ class Location(NamedTuple):
 
     @classmethod
     def of(cls, path: str, record: int, text: str, span: Span) -> Location:
-        """That of a span of a record; one that ends behind the text takes the line's end too."""
+        """The place of a span in a record. A span beyond the text includes the line's end."""
         if span.end > len(text):
             return cls(path, record + 1, span.start + 1, record + 2, 1)
         return cls(path, record + 1, span.start + 1, record + 1, span.end + 1)
@@ -65,13 +65,13 @@ class Reported(NamedTuple):
     location: Location
     message: str
     text: str | None
-    """The line that it stands on; None where nothing could be read."""
+    """The text of its line; None if nothing could be read."""
     related: Callable[[], Sequence[RelatedPlace]]
     fixes: Callable[[], Sequence[ReportedFix]]
 
 
 class Totals(NamedTuple):
-    """What is said after the findings."""
+    """What a format shows after the findings."""
 
     files: int
     notes: Sequence[str] = ()
@@ -80,7 +80,7 @@ class Totals(NamedTuple):
     """What could not be read; each is a finding, too."""
 
 
-class Writer(Protocol):
+class FindingWriter(Protocol):
     """Writes one finding after another."""
 
     shows_totals: bool

@@ -61,7 +61,7 @@ class SarifWriter:
         self._separator = ",\n"
 
     def finish(self, totals: Totals) -> None:
-        """Close the log: what was not read is said of the run as well (§3.20.21)."""
+        """Close the log. Inputs that were not read are notifications of the run, too (§3.20.21)."""
         self._out.write("]" if self._separator == "\n" else "\n]")
         if totals.unread:
             notifications = [self._notification(unreadable(each)) for each in totals.unread]

@@ -37,7 +37,7 @@ _PARTS = {
 
 
 def report_html(report: FullReport, generator: str) -> str:
-    """The report as one file; ``generator`` says what made it. Long tables are cut, and say so."""
+    """The report as one file; its footer names ``generator``. Long tables are cut, with a note."""
     made_by = f"Made by {generator}. This file loads nothing and runs nothing."
     return document(
         STYLE,

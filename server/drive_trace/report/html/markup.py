@@ -1,7 +1,7 @@
-"""HTML that cannot be forgotten to be escaped.
+"""HTML in which nobody can forget to escape text.
 
-Whatever is put into an element and is no :class:`Html` is text, and is escaped. An
-``Html`` is made here alone: of an element, or of several.
+Content of an element that is no :class:`Html` is text, and is escaped. Only this module makes
+``Html``: of one element, or of several.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def scrolling(label: str, content: Html) -> Html:
 
 
 def left_out(count: int, what: str) -> Html | None:
-    """Says what was cut; None where nothing was."""
+    """A sentence on what is not shown; None if all is."""
     if count <= 0:
         return None
     return tag("p", f"… and {count:,} more {what}: the JSON report has them all.", class_="soft")
