@@ -240,8 +240,8 @@ def _explained(name: str, run_id: str, agent_id: str | None, payload: str) -> Dr
 def _objections_to_payload(envelope: Mapping[str, object], payload: str) -> Iterator[str]:
     """What is wrong with the event that an envelope and the text of a payload would make.
 
-    Made of the text, as values have no duplicate keys any more. The envelope stands last, so that
-    it counts where the payload has its keys.
+    It takes the text, as parsed values have no duplicate keys any more. The envelope comes last, so
+    that it counts if the payload has its keys.
     """
     inner = payload.strip()[1:-1].strip()
     analysis = Analysis([f"{{{inner}{',' if inner else ''}{_dumps(envelope)[1:]}"])

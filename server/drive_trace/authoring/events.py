@@ -93,7 +93,7 @@ def context_of(
     carrying: Carrying = carried_here,
 ) -> EventContext:
     """What the fields of an event follow from: what is given, and the dispatch, round or slice
-    that stands open and is most likely meant.
+    that is open and most likely meant.
     """
     known_values = {name: value for name, value in given.items() if value is not None}
     is_ambiguous = False
@@ -149,7 +149,7 @@ class Next(NamedTuple):
 
     event: EventType
     is_next: bool
-    """Whether the run as it stands leads to it; any event may be written anywhere."""
+    """Whether the run so far leads to it; any event may be written anywhere."""
 
 
 def next_events(scope: Scope) -> list[Next]:
@@ -163,7 +163,7 @@ def next_events(scope: Scope) -> list[Next]:
 
 
 def _lacks_what_it_is_about(event: EventType, scope: Scope) -> bool:
-    """Whether an event belongs to a dispatch, round or slice, and none stands open."""
+    """Whether an event belongs to a dispatch, round or slice, and none is open."""
     return any(
         event.name in of.members and event.name != of.opener and not scope.opened[entity]
         for entity, of in LIFETIMES.items()

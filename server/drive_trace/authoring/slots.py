@@ -101,7 +101,7 @@ def open_slot(field: FieldType, choices: Iterable[Choice] = ()) -> Slot:
 
 
 def distinct(choices: Iterable[Choice]) -> tuple[Choice, ...]:
-    """The choices without those whose value stands before."""
+    """The choices, each value once."""
     found: dict[tuple[type, object], Choice] = {}
     for choice in choices:
         found.setdefault((type(choice.value), choice.value), choice)

@@ -67,7 +67,7 @@ def choices_of(field: FieldType, context: EventContext) -> tuple[Choice, ...]:
     """
     of = LIFETIMES.get(field.names) if field.names is not None else None
     refers = of is not None and context.event.opens is not of.entity
-    known_ids = _ended(of, context) if of is not None and refers else ()
+    known_ids = _recent(of, context) if of is not None and refers else ()
     return distinct((*slot_of(field, context).choices, *known_ids, *_allowed_here(field, context)))
 
 
@@ -135,7 +135,7 @@ def _of_entity(field: FieldType, of: Lifetime, context: EventContext) -> Slot:
     ]
     meant = context.given.get(of.field)
     if not choices:
-        return open_slot(field, _ended(of, context))
+        return open_slot(field, _recent(of, context))
     choices.sort(key=lambda choice: choice.value != meant)
     slot = likely(field, choices)
     return slot if len(slot.choices) > 1 else known(field, *slot.choices[0])
@@ -145,8 +145,8 @@ def _is_within(round_start: Line, dispatch_id: object) -> bool:
     return dispatch_id is None or round_start.fact(_DISPATCH.field) == dispatch_id
 
 
-def _ended(of: Lifetime, context: EventContext) -> Iterator[Choice]:
-    """What is over, where nothing stands open."""
+def _recent(of: Lifetime, context: EventContext) -> Iterator[Choice]:
+    """What has ended or is open, the latest first."""
     dispatch_id = context.stated.get(_DISPATCH.field)
     for start in context.scope.latest(of.opener, _RECENT):
         if of is not _ROUND or _is_within(start, dispatch_id):
@@ -158,7 +158,7 @@ def _resumed(field: FieldType, of: Lifetime, context: EventContext) -> Slot:
     """An earlier dispatch that the event goes on with: likely none, but for one that failed last
     and that no other has resumed.
     """
-    choices = list(_ended(of, context))
+    choices = list(_recent(of, context))
     last = next(iter(context.scope.latest(of.closer, 1)), None)
     if last is not None and last.fact("result") != "completed":
         name = last.fact(of.field)

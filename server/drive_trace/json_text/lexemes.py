@@ -25,7 +25,7 @@ _VALUE = re.compile(rf"[ \t]*:[ \t]*({STRING})")
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _WHITESPACE = " \t\n\r"
 _USUAL = {": ": ":", ", ": ",", ":": ":", ",": ","}
-"""What mostly stands between two strings, and what it is without white space."""
+"""The usual text between two strings, and the same without white space."""
 
 
 def split_strings(text: str) -> list[str]:
@@ -50,7 +50,7 @@ def is_closed(string: str) -> bool:
 
 def strings_named(text: str, field: str) -> Iterator[tuple[str, Span]]:
     """The value and the span (quotes included) of every string behind a key of this name, wherever
-    in a record it stands.
+    the key is in a record.
     """
     key = f'"{field}"'
     at = text.find(key)

@@ -34,7 +34,7 @@ _OBJECT = rf"\{{{_WS}(?>(?:{_NAME}(?:{_SCALAR}){_WS}(?:,{_WS}(?!\}})|(?=\}}))){{
 _NEAR = rf"{_SCALAR}|{_ARRAY}|{_OBJECT}"
 
 SCALAR_WORD = re.compile(rf"{_NUMBER}|true|false|null")
-# Where digits follow the comma, it does not end the pair: it stands inside of `1,900`.
+# A comma before digits does not end the pair: it is a part of `1,900`.
 _SOME_PAIRS = rf"(?>(?:{_NAME}(?:{_NEAR}){_WS},{_WS}(?![0-9])){{0,999}})"
 _PAIRS = re.compile(_SOME_PAIRS)
 _RUN = re.compile(rf"{_WS}({_SOME_PAIRS})(?:{_NAME}({_NEAR})(?={_WS}(?:\}}|\Z)))?")
@@ -85,7 +85,7 @@ class PairRun:
         quoted = f'"{key}"'
         members = []
         while (candidate := text.find(quoted, at, end)) >= 0:
-            # Whole pairs lead up to it if it is a key; else it stands inside of one.
+            # Whole pairs lead up to it if it is a key; else it is inside of one.
             before = _PAIRS.match(text, at, candidate)
             pair = _PAIR.match(text, before.end() if before else at, end)
             if pair is None:
@@ -192,10 +192,10 @@ def number(word: str) -> int | float:
 
 
 def unescape(body: str) -> str:
-    """The text that a string's body (without its quotes) stands for.
+    """The text of a string, given its body without quotes.
 
     Two escaped surrogates that make a pair become one character. An escape that
-    JSON does not know stands for itself.
+    JSON does not know stays as it is.
     """
     if "\\" not in body:
         return body

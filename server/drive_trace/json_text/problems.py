@@ -160,7 +160,7 @@ class Report:
         self.add(ProblemKind.LEFT_OUT, dots, message)
 
     def text_after(self, rest: Span) -> None:
-        """Something that is no part of the object stands behind it."""
+        """Something that is no part of the object follows it."""
         found = self._quoted(rest)
         message = f"{found} after the end of the object: a record is one object and nothing else"
         self.add(ProblemKind.TEXT_AFTER, rest, message, "Remove what follows", (rest, ""))

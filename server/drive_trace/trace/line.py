@@ -80,12 +80,12 @@ class Diagnostic(NamedTuple):
     field: FieldType | None = None
     """What the vocabulary expects at ``path``."""
     found: object = None
-    """The value that stands at ``path``."""
+    """The value at ``path``."""
     occurrence: int = -1
     """Which of several equal keys is meant; the last is the one that counts."""
     problem: SyntaxProblem | None = None
     broken: tuple[Span, bytes] | None = None
-    """Bytes that are not UTF-8, and what of the text stands for them."""
+    """Bytes that are not UTF-8, and the span of the text in their place."""
 
 
 class Line:

@@ -219,7 +219,7 @@ def _may_repeat_keys(length: int, data: Json) -> bool:
 
 
 def _duplicates(root: Node | None) -> Iterable[Diagnostic]:
-    """Every key that stands again later in its object, top level and declared objects."""
+    """Every key that its object repeats later, at the top level and one level below."""
     if root is None or root.kind is not NodeKind.OBJECT:
         return
     for path, node in (

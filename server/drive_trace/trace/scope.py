@@ -34,7 +34,7 @@ _FEEDS = tuple(each.name for each in EVENTS.values() if each.is_feed)
 
 
 class Opened(NamedTuple):
-    """A dispatch, round or slice that stands open."""
+    """A dispatch, round or slice that is open."""
 
     of: Lifetime
     id: str

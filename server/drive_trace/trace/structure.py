@@ -1,4 +1,4 @@
-"""The slice, dispatch and round that a line stands in.
+"""The slice, dispatch and round that a line is in.
 
 A line that names a dispatch or round is in it. A line that names none (a plan amended half-way, a
 health check) is in what was started last above it and goes on below it. So is a dispatch, as none
@@ -53,7 +53,7 @@ _Names = tuple[str | None, str | None, str | None]
 
 
 class Home(NamedTuple):
-    """What a line stands in; None where it stands in none, or none can be read."""
+    """What a line is in; None where it is in none, or none can be read."""
 
     run: str | None
     slice: str | None = None
@@ -62,7 +62,7 @@ class Home(NamedTuple):
 
 
 class _Nesting(NamedTuple):
-    """How an event says what it stands in."""
+    """How an event says what it is in."""
 
     positions: tuple[int | None, ...]
     """Where among the event's facts the ids of its slice, dispatch and round are."""
@@ -83,7 +83,7 @@ _UNKNOWN = _Nesting((None, None, None), None, is_about_run=False)
 
 
 def _nesting_of(line: Line) -> _Nesting:
-    """How the event that a line records, or was meant to record, says what it stands in."""
+    """How the event that a line records, or was meant to record, says what it is in."""
     return _NESTING.get(name_of(line), _UNKNOWN)
 
 
@@ -194,7 +194,7 @@ class _Above:
             self._odd.append(start)
 
     def home(self, line: Line) -> Home:
-        """What a line stands in."""
+        """What a line is in."""
         slug, dispatch, round_id = _names(self._index, self._run_id, line)
         if _nesting_of(line).is_about_run:
             return Home(self._run_id)
@@ -236,7 +236,7 @@ class _Above:
 
 
 def homes(index: Index, lines: Iterable[Line]) -> Iterator[Home]:
-    """What each line of a trace stands in; blank ones in nothing."""
+    """What each line of a trace is in; blank lines are in nothing."""
     walks: dict[str, _Above] = {}
     run_id, distance, home = None, 0, Home(None)
     for line in lines:
@@ -276,7 +276,7 @@ def _is_at_home(line: Line, home: Home) -> bool:
 
 
 def home_of(index: Index, lines: Sequence[Line], number: int) -> Home:
-    """What the line with this number, from 0, stands in."""
+    """What the line with this number, from 0, is in."""
     line = lines[number]
     near = lines[max(0, number - REACH) : number + 1]
     known = (run_id_of(each) for each in reversed(near))

@@ -59,14 +59,14 @@ _NEGATIONS = (
 _NEAR = 0.7
 _LONGEST = 80
 _LONG, _VERY_LONG = 6, 9
-"""In a word of so many letters one may be wrong, or two."""
+"""The lengths of words in which one letter may be wrong, or two."""
 _SEPARATORS = re.compile(r"[\s_.-]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORDS = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 def value_meant(field: FieldType, found: object) -> str | None:
-    """The word of a field that was most likely meant; ``null`` stands for null."""
+    """The word of a field that was most likely meant; ``null`` means null."""
     shape = field.shape.item if isinstance(field.shape, ListShape) else field.shape
     if not isinstance(found, str) or not isinstance(shape, OneOfShape):
         return None

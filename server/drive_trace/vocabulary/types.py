@@ -1,6 +1,6 @@
 """The building blocks that the events are declared with.
 
-Every fact about a field stands in its annotation: its type and limits, whether
+The annotation of a field has every fact about it: its type and limits, whether
 it may be null, its prose, its unit, its allowed values with their meanings, and
 which entity it names. Validation, hover, quick fixes, JSON Schema and docs all
 read it from there.

@@ -99,7 +99,7 @@ def changed_tokens(
     counts = before.counts[:first] + run.counts + before.counts[old_stop:]
     deleted = sum(before.counts[first:old_stop])
     texts = list(run.texts)
-    # A token says how far below the one before it stands: the next one may have to say it anew.
+    # A token has its distance in lines to the one before: that of the next one may have changed.
     behind = next((at for at in range(stop, len(counts)) if counts[at]), None)
     if behind is not None:
         old_behind = behind - stop + old_stop

@@ -27,16 +27,16 @@ class Painted(NamedTuple):
     """The tokens of a record."""
 
     text: str
-    """The numbers, as if the token before the first stood on the line above; "" for none."""
+    """The numbers, as if the token before the first were on the line above; "" for none."""
     tokens: int
     """How many tokens."""
     first: int = 0
-    """On which of the record's lines, from 0, the first token stands."""
+    """The record's line, from 0, with the first token."""
     last: int = 0
-    """On which the last one stands."""
+    """The record's line with the last token."""
 
     def below(self, lines: int) -> str:
-        """The numbers where the token before the first stands so many lines above it."""
+        """The numbers if the token before the first is so many lines above it."""
         return self.text if lines == 1 else f"{lines}{self.text[1:]}"
 
 
@@ -50,7 +50,7 @@ class Painter:
         self._encoding = encoding
         self._palette = palette
         self._keys: dict[str, Callable[[Sequence[str]], tuple[str, ...]]] = {}
-        """Which of the strings are keys, by what stands between strings."""
+        """Which of the strings are keys, by the text between the strings."""
         self._painted: dict[tuple[object, ...], Painted] = {}
 
     def paint(self, line: Line) -> Painted:
