@@ -87,7 +87,7 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
         if dry_run
         else append_event(trace_file, draft, beside.paths, waiting=notify)
     )
-    written = writing.done_with(beside, outcome, trace_file)
+    written = done(outcome, trace_file, beside)
     for note in written.notes:
         notify(f"{trace_file}: {note}")
     if dry_run:

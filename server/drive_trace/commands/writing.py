@@ -81,6 +81,17 @@ only_this_file_option = click.option(
 )
 
 
+class Beside(NamedTuple):
+    """The files that may hold a run, beside the one that is written to."""
+
+    paths: Sequence[str]
+    notes: Sequence[str]
+    """What the search may have missed, a sentence each."""
+
+
+NOTHING_BESIDE = Beside((), ())
+
+
 def read_text(source: str, most: int) -> str:
     """The text of a file, or of standard input for ``-``. Ends the command if it cannot be read, or
     has more than ``most`` bytes.
@@ -95,9 +106,15 @@ def read_text(source: str, most: int) -> str:
         sys.exit(EXIT_UNUSABLE)
 
 
-def done(outcome: Outcome | Refused | Problem, path: str) -> Outcome:
-    """The outcome, if there is one. Otherwise reports why not, and ends the command."""
+def done(
+    outcome: Outcome | Refused | Problem, trace_file: str, beside: Beside = NOTHING_BESIDE
+) -> Outcome:
+    """The outcome, if there is one, after notes on what the search may have missed.
+    Otherwise reports why not, and ends the command.
+    """
     if isinstance(outcome, Problem):
+        if outcome.path in beside.paths:
+            _end_unread(outcome, trace_file)
         notify(outcome.message)
         sys.exit(EXIT_UNUSABLE)
     if isinstance(outcome, Refused):
@@ -105,20 +122,11 @@ def done(outcome: Outcome | Refused | Problem, path: str) -> Outcome:
             notify(reason)
         if outcome.for_unknown_run:
             notify("--new-run takes it all the same")
-        notify(f"nothing was written to {path}")
+        notify(f"nothing was written to {trace_file}")
         sys.exit(EXIT_REFUSED)
+    for note in beside.notes:
+        notify(note)
     return outcome
-
-
-class Beside(NamedTuple):
-    """The files that may hold a run, beside the one that is written to."""
-
-    paths: Sequence[str]
-    notes: Sequence[str]
-    """What the search may have missed, a sentence each."""
-
-
-NOTHING_BESIDE = Beside((), ())
 
 
 class RecordRequest(NamedTuple):
@@ -155,7 +163,7 @@ def record(request: RecordRequest) -> Merged:
         beside=beside.paths,
         waiting=notify,
     )
-    merged = done_with(beside, recorded, request.trace_file)
+    merged = done(recorded, request.trace_file, beside)
     for note in merged.written.notes:
         notify(f"{request.trace_file}: {note}")
     for path, other in merged.before.files:
@@ -183,18 +191,6 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Bes
         path, reason = missed[0]
         notes.append(f"{path} ({reason}){more}: not looked at, and may hold the run, too")
     return Beside(beside, notes)
-
-
-def done_with(beside: Beside, outcome: Outcome | Refused | Problem, trace_file: str) -> Outcome:
-    """The outcome, if there is one, after notes on what the search may have missed. Otherwise
-    reports why not, as when a file beside the trace cannot be read, and ends the command.
-    """
-    if isinstance(outcome, Problem) and outcome.path in beside.paths:
-        _end_unread(outcome, trace_file)
-    came = done(outcome, trace_file)
-    for note in beside.notes:
-        notify(note)
-    return came
 
 
 def _end_unread(problem: Problem, trace_file: str) -> NoReturn:

@@ -16,7 +16,6 @@ from drive_trace.report.html.charts import Bar, bar_chart, timeline_chart
 from drive_trace.report.html.markup import (
     Content,
     Html,
-    join,
     left_out,
     section,
     table,
@@ -87,15 +86,13 @@ def scorecard(report: FullReport) -> Html:
 
 
 def _row(run: RunScore) -> list[Content]:
-    word = run.headline.partition(" — ")[0]
-    chip = tag("span", word, class_=f"chip {run.standing}")
     files = [tag("div", untrusted(part.path)) for part in run.parts[:5] if part.path]
     if len(run.parts) > 5:
         files.append(tag("div", f"and {len(run.parts) - 5} more"))
     notes = [tag("div", cause(run.gate))]
     notes += [tag("div", f"⚠ {each}") for each in caveats(run, plain)]
     shown = "hidden" if run.efficiency is None else brief(run.efficiency) or "no signal"
-    return [untrusted(run.run_id), chip, notes, shown, files]
+    return [untrusted(run.run_id), _chip(run), notes, shown, files]
 
 
 def _card(run: RunScore, number: int) -> Html:
@@ -107,7 +104,7 @@ def _card(run: RunScore, number: int) -> Html:
         for name in CORRECTNESS_FIELDS
     ]
     title = tag("h3", untrusted(run.run_id), " ", id=f"run-{number}")
-    parts: list[Content] = [title, tag("p", _chip(run))]
+    parts: list[Content] = [title, tag("p", _chip(run), tag("span", f" — {cause(run.gate)}"))]
     parts += [tag("p", f"⚠ {each}.", class_="warn") for each in caveats(run, plain)]
     caption = "Tier 1, correctness"
     headers = ("component", "result", "source")
@@ -118,10 +115,7 @@ def _card(run: RunScore, number: int) -> Html:
 
 
 def _chip(run: RunScore) -> Html:
-    word = run.headline.partition(" — ")[0]
-    return join(
-        [tag("span", word, class_=f"chip {run.standing}"), tag("span", f" — {cause(run.gate)}")]
-    )
+    return tag("span", run.headline.partition(" — ")[0], class_=f"chip {run.standing}")
 
 
 def _decided_by(run: RunScore) -> Iterator[Content]:
