@@ -205,9 +205,9 @@ def joined(here: str, there: str) -> list[str]:
     parts = [Analysis(text).part_of(_RUN, name) for name, text in texts.items()]
     run = score_run([part for part in parts if part is not None])
     own = Analysis(read(here).text).score_run(_RUN)
-    joined = JoinedRun(run, own, tuple(texts), "trace.jsonl")
-    card = [f"> {line}".rstrip() for line in _LINK.sub(r"\1", joined.markdown).split("\n")]
-    return [*code(joined.title), "", "and the hover of its id:", "", *card]
+    view = JoinedRun(run, own, tuple(texts), "trace.jsonl")
+    card = [f"> {line}".rstrip() for line in _LINK.sub(r"\1", view.markdown).split("\n")]
+    return [*code(view.title), "", "and the hover of its id:", "", *card]
 
 
 def renamed(fixture: str, name: str) -> list[str]:

@@ -145,7 +145,7 @@ def feed_state(index: Index, number: Number, feed: EventType, run_id: str) -> Fe
     rejected = [
         rejected_line(line, number(line))
         for line in dropped_lines
-        if _is_rejected(line, feed, run_id) or _may_hide(line, feed, run_id)
+        if _may_be_of_feed(line, feed, run_id)
     ]
     unknown = cast("Sequence[FlaggedLine]", index.unknown)
     alike = [
@@ -168,13 +168,10 @@ def mentions(index: Index, run_id: str) -> bool:
     return run_id in index.runs or any(run_id in line.text for line in uncounted)
 
 
-def _is_rejected(line: FlaggedLine, feed: EventType, run_id: str) -> bool:
-    """Whether a rejected line is one of the run's feed, or may be."""
-    return line.event_name == feed.name and line.run_id in {run_id, None}
-
-
-def _may_hide(line: FlaggedLine, feed: EventType, run_id: str) -> bool:
-    """Whether a rejected line holds something of the feed that may be the run's."""
+def _may_be_of_feed(line: FlaggedLine, feed: EventType, run_id: str) -> bool:
+    """Whether a rejected line is of the run's feed, or may hold something of it."""
+    if line.event_name == feed.name and line.run_id in {run_id, None}:
+        return True
     signs = (feed.name, *(f'"{name}"' for name in feed.fields if name not in ENVELOPE))
     may_be_of_run = line.run_id == run_id or run_id in line.text
     may_be_of_run = may_be_of_run or '"project_run_id"' not in line.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number
@@ -18,6 +19,9 @@ from drive_trace.vocabulary import COST, ENVELOPE, GRADE
 MOST_UNPLACED = 10
 """A file's summary names at most so many lines whose run cannot be read, as every run names them.
 """
+
+
+_NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
 class Recorded(NamedTuple):
@@ -79,21 +83,21 @@ class RunSummary(NamedTuple):
     path: str
     first_line: int
     """From 1."""
-    event_count: int
-    correctness: Recorded | None
-    tokens: Recorded | None
-    started: str | None
+    event_count: int = 0
+    correctness: Recorded | None = None
+    tokens: Recorded | None = None
+    started: str | None = None
     """``ts`` of the first project-started."""
-    closed: str | None
+    closed: str | None = None
     """``ts`` of the first project-closed."""
-    dispatch_ms: int | None
+    dispatch_ms: int | None = None
     """Sum over the dispatches' ends; None where none ended."""
-    starts: Mapping[str, int]
+    starts: Mapping[str, int] = _NO_COUNTS
     """How often each dispatch was started; no zeros."""
-    ends: Mapping[str, int]
+    ends: Mapping[str, int] = _NO_COUNTS
     """How often each dispatch was ended; no zeros."""
-    rounds_per_dispatch: Mapping[str, int]
-    rejected: tuple[Rejected, ...]
+    rounds_per_dispatch: Mapping[str, int] = _NO_COUNTS
+    rejected: tuple[Rejected, ...] = ()
     worked: Worked = Worked()
     events: Events = NO_EVENTS
     """By their ids, for what stands in other files, too."""
@@ -113,22 +117,8 @@ def without_events(
     path: str, run_id: str, rejected: Sequence[Rejected], unknown: Sequence[UnknownEvent]
 ) -> RunSummary:
     """The part in a trace of a run that has rejected or unknown lines there and nothing else."""
-    return RunSummary(
-        run_id=run_id,
-        path=path,
-        first_line=min([*(each.line for each in rejected), *(each.line for each in unknown)]),
-        event_count=0,
-        correctness=None,
-        tokens=None,
-        started=None,
-        closed=None,
-        dispatch_ms=None,
-        starts={},
-        ends={},
-        rounds_per_dispatch={},
-        rejected=tuple(rejected),
-        unknown=tuple(unknown),
-    )
+    first = min([*(each.line for each in rejected), *(each.line for each in unknown)])
+    return RunSummary(run_id, path, first, rejected=tuple(rejected), unknown=tuple(unknown))
 
 
 def as_it_is(part: RunSummary) -> RunSummary:

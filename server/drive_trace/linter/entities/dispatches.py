@@ -226,15 +226,14 @@ def _review(_: WholeTrace, line: Line) -> Iterable[Review]:
     return (Review(line),) if line.facts[_FILED] else ()
 
 
-def _all_reviews(trace: WholeTrace) -> Iterator[tuple[Line, Review]]:
+def _review_keys(mention: Mention) -> Iterable[Line]:
+    return (mention.line,) if mention.is_a(_ROUND.closer) else ()
+
+
+def _all_reviews(trace: WholeTrace) -> Iterator[Line]:
     for run in trace.index.runs.values():
         lines = run.by_event.get(_ROUND.closer, ())
-        for line in compress(lines, map(itemgetter(_FILED), map(facts_of, lines))):
-            yield line, Review(line)
-
-
-def _own(name: str) -> Any:
-    return lambda mention: (mention.line,) if mention.is_a(name) else ()
+        yield from compress(lines, map(itemgetter(_FILED), map(facts_of, lines)))
 
 
 # The numbers of rounds
@@ -350,7 +349,7 @@ KINDS: Mapping[type[tuple[Any, ...]], EntityKind] = {
         (_DISPATCH.field, _RESUMES), _resumption_keys, _resumptions, _all_resumptions
     ),
     Duration: kind_of(_IDS, _duration_keys, _duration, _all_durations),
-    Review: EntityKind((_ROUND.field,), _own(_ROUND.closer), _review, _all_reviews),
+    Review: kind_of((_ROUND.field,), _review_keys, _review, _all_reviews),
     Misnumbered: kind_of(_IDS, _number_keys, _misnumbered, _all_misnumbered),
     Brief: kind_of((_DISPATCH.field,), _brief_keys, _briefs, _all_briefs),
 }
