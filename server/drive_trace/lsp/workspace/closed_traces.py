@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
@@ -32,7 +32,6 @@ from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.summary import (
     RunSummary,
-    TraceSummary,
     Unplaced,
     as_it_is,
     parts_by_run,
@@ -48,9 +47,9 @@ Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 MOST_BYTES = 64 << 20
-"""Larger files are left to the command line. Editors do not open them either."""
-BUDGET = MOST_BYTES
-"""The most bytes of text that are kept of all traces together."""
+"""Larger files are left to the command line, as editors do not open them either. It is also the
+most bytes of text that are kept of all traces together.
+"""
 _NO_RULES = RuleSettings(dict.fromkeys(RULES))
 """For traces whose findings nobody has requested."""
 
@@ -130,7 +129,7 @@ class _Entry:
 class ClosedTraces:
     """Traces under the workspace's folders. Safe to use from several threads at once."""
 
-    def __init__(self, folders: Iterable[Path], budget: int = BUDGET) -> None:
+    def __init__(self, folders: Iterable[Path], budget: int = MOST_BYTES) -> None:
         self.folders = TraceFolders(folders)
         self.is_searched = False
         """Whether the folders have been searched for traces."""
@@ -218,18 +217,20 @@ class ClosedTraces:
         ``previous`` is the id of the client's last report. A file that has not changed since is
         not read again.
         """
-
-        def make(analysis: Analysis) -> DiagnosticReport:
-            return DiagnosticReport.of(options.uri, DiagnosticMaker(analysis, options).as_json())
-
         entry = self._entry(path)
         with entry.lock:
             entry.judge_by(options.rules)
-            report = self._result(entry, "report", (options, previous), make)
-            if report is not None:  # kept by its name only: the client has the items
-                kept = report.unless(report.result_id)
-                entry.results["report"] = (options, report.result_id), kept
-        return report.unless(previous) if report is not None else None
+            report = self._result(
+                entry,
+                "report",
+                (options, previous),
+                lambda it: DiagnosticReport.of(options.uri, DiagnosticMaker(it, options).as_json()),
+            )
+            if report is None:
+                return None
+            # Kept without its items, which the client has.
+            entry.results["report"] = (options, report.result_id), report.unless(report.result_id)
+        return report.unless(previous)
 
     def ask(self, path: Path, work: Callable[[Analysis], Result]) -> Result | None:
         """The result of some work on a trace as it is on disk now; None if it cannot be read.
@@ -242,21 +243,18 @@ class ClosedTraces:
 
     def findings_by_run(self, real: str, rules: RuleSettings) -> Mapping[str | None, int]:
         """See :meth:`Analysis.findings_by_run`. The trace is as it was when last looked at."""
-
-        def make(analysis: Analysis) -> Mapping[str | None, int]:
-            return finish(analysis.findings_by_run())
-
         entry = self._entries.get(real)
         if entry is None:
             return {}
         with entry.lock:
             entry.judge_by(rules)
-            return self._result(entry, "counts", rules, make, looks=False) or {}
+            counts = self._result(
+                entry, "counts", rules, lambda it: finish(it.findings_by_run()), looks=False
+            )
+        return counts or {}
 
     def names(self, real: str, *, looks: bool = True) -> Sequence[SymbolName]:
-        """The runs, slices and dispatches of one trace. Unless it ``looks``, the trace is as it was
-        when last looked at.
-        """
+        """The runs, slices and dispatches of one trace; with ``looks``, after a look at it."""
         entry = self._entries.get(real)
         if entry is None:
             return ()
@@ -290,8 +288,7 @@ class ClosedTraces:
                 if analysis is None:
                     return None
                 known = entry.results[name] = depends, make(analysis)
-        result: Result = known[1]
-        return result
+        return cast("Result", known[1])
 
     def _look(self, entry: _Entry, *, settle: bool = False, opens: bool = False) -> None:
         """Read what has changed. ``opens``: the analysis is needed, changed or not."""
@@ -317,7 +314,11 @@ class ClosedTraces:
             else:
                 assert isinstance(news, Whole)
                 summary = summarize_text(news.records, name)
-            self._note(entry, _as_seen(seen, entry.file.content, summary))
+            # Copies, as others read them while the analysis changes.
+            parts = {run_id: as_it_is(part) for run_id, part in parts_by_run(summary).items()}
+            now = ClosedTrace(seen.real, seen.path, entry.file.content, parts=parts)
+            unplaced, is_illegible = unplaced_grades(summary), summary.is_illegible
+            self._note(entry, now._replace(unplaced=unplaced, is_illegible=is_illegible))
         if not opens:
             self._put_away(entry)
 
@@ -391,19 +392,6 @@ class ClosedTraces:
                     del holders[now.real]
                 if not holders:
                     del self._holders[run_id]
-
-
-def _as_seen(seen: ClosedTrace, content: Content, summary: TraceSummary) -> ClosedTrace:
-    # Others read these while the analysis changes, so they are copies.
-    parts = {run_id: as_it_is(part) for run_id, part in parts_by_run(summary).items()}
-    return ClosedTrace(
-        seen.real,
-        seen.path,
-        content,
-        parts=parts,
-        unplaced=unplaced_grades(summary),
-        is_illegible=summary.is_illegible,
-    )
 
 
 def _append(analysis: Analysis, text: str) -> None:
