@@ -1,1 +1,1 @@
-"""What editors ask for: one file a method of the protocol, each a pure function."""
+"""The features of editors: a file for each method of the protocol, or for a few related ones."""

@@ -1,1 +1,1 @@
-"""The pygls shell: protocol, workspace, settings."""
+"""The language server: the protocol, the workspace, and the handlers of requests."""

@@ -114,7 +114,7 @@ def pairs(slots: Iterable[Slot]) -> Iterator[Piece]:
 
 
 def value(slot: Slot) -> Iterator[Piece]:
-    """The value of a field, or the places where it is to be filled in."""
+    """The value of a field, or the places to fill it in."""
     if slot.certainty is Certainty.KNOWN:
         yield json_text(slot.value)
         return

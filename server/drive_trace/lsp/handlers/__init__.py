@@ -1,4 +1,4 @@
-"""How each method that is about an open trace is answered; the features do the work."""
+"""The handlers of all requests about an open trace. The features do the work."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Messages between client and server: the stream, dispatch, errors, and long work beside it."""
+"""Messages between client and server: the stream, dispatch, errors, and tasks beside them."""

@@ -1,1 +1,1 @@
-"""What the server knows: open and closed traces, settings, and the runs over all of them."""
+"""The state of the server: open and closed traces, settings, and the runs over all of them."""

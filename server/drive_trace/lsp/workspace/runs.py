@@ -33,7 +33,7 @@ class RunPart(NamedTuple):
     uri: str
     part: RunSummary
     trace: OpenTrace | None
-    """The trace where it is open."""
+    """The open trace; None if it is not open."""
 
 
 class WorkspaceRun(NamedTuple):
@@ -203,7 +203,7 @@ class WorkspaceRuns:
         return [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
     def _open_in(self, folder: Path | None) -> list[OpenTrace]:
-        """The open traces of a folder; none where there is no folder."""
+        """The open traces of a folder; none if the folder is None."""
         if folder is None:
             return []
         return [each for each in self.open if self.folder_of(each.uri) == folder]
@@ -211,7 +211,7 @@ class WorkspaceRuns:
     def _closed_in(
         self, folder: Path | None, wanted: Callable[[ClosedTrace], bool] = lambda _: True
     ) -> list[ClosedTrace]:
-        """The closed traces of a folder that are wanted; none where there is no folder."""
+        """The wanted closed traces of a folder; none if the folder is None."""
         if folder is None:
             return []
         is_open, folder_of = self.open_reals(), self.closed.folders.folder_of
