@@ -126,6 +126,15 @@ def test_an_example_that_lacks_a_field() -> None:
         event(Family.PLANNING, example={})(SpecAuthored)
 
 
+def test_an_example_with_an_optional_field() -> None:
+    note = NotRequired[Annotated[str, Prose("What was said.")]]
+    fields = {"event_type": Literal["noted"], "note": note}
+    noted = TypedDict("Noted", {**Envelope.__annotations__, **fields})  # type: ignore[misc]
+    noted.__doc__ = "Somebody took a note."
+    with pytest.raises(TypeError, match="Noted shows `note`, which is optional: leave it out"):
+        event(Family.PLANNING, example={"note": "a"})(noted)
+
+
 def test_an_event_of_a_union_that_is_not_declared() -> None:
     with pytest.raises(TypeError, match=r"Nullable is in its family's union, but has no @event"):
         declared_events(TraceEvent | Nullable)

@@ -219,6 +219,8 @@ def event(  # noqa: PLR0913 - keywords, each a fact
         for each, known in fields.items():
             if known.is_required and each not in ENVELOPE and each not in example:
                 raise TypeError(f"{cls.__name__} shows no `{each}`: add it to the example")
+            if not known.is_required and each in example:
+                raise TypeError(f"{cls.__name__} shows `{each}`, which is optional: leave it out")
         named = (each for each in fields if fields[each].names)
         recorded = (each for each in fields if is_feed and each not in ENVELOPE)
         _declared[cls] = EventType(
