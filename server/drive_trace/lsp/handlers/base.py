@@ -71,9 +71,10 @@ class TraceRequest(NamedTuple):
             return run
 
         made = make(joined)
-        return self._made_after_look(make, self.trace.edits) if needs_look else made
+        return self._made_after_look(make) if needs_look else made
 
-    async def _made_after_look(self, make: Callable[[Joined], object], edits: int) -> object:
+    async def _made_after_look(self, make: Callable[[Joined], object]) -> object:
+        edits = self.trace.edits  # a change that has arrived together with the request counts
         await self.following.settled(searches=False)
         check_unchanged(self.trace, edits)
         return make(self.joined)
