@@ -94,6 +94,22 @@ def test_what_is_kept_of_a_stale_grade_is_told() -> None:
     ]
 
 
+def test_what_is_kept_of_another_file_is_told() -> None:
+    grade = (
+        'EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":null}\n'
+    )
+    text = read(UNGRADED).text
+    parts = [
+        *summarize_text(read(grade).text, "slices/a").runs,
+        *summarize_text(text, "own").runs,
+    ]
+    joined = JoinedRun(score_run(parts), None, ["file:///a", "file:///own"], "file:///own")
+    data = {"make": "record", "runId": "checkout-retry", "changes": {"intent": "pass"}}
+    made = appended(Analysis(text), {**data, "title": "?"}, NOW, lambda _: joined)
+    assert isinstance(made, CannotMake)
+    assert "Record intent: pass → CORRECT (keeps mechanical and qa of slices/a" in made.reason
+
+
 def test_nothing_is_recorded_that_would_not_count() -> None:
     """As where another file of the run has a grade of the future."""
     text, elsewhere = read(UNGRADED).text, read(LATER).text

@@ -140,8 +140,8 @@ def test_an_edit_that_comes_with_its_offer_is_of_the_disk_as_it_is(
     document, there = two(plain, tmp_path, PLAIN)
     append(there, graded("pass", "pass", None))
     offered = actions(document)
-    assert "Record intent: pass → CORRECT" in offered
-    text = document.applied(offered["Record intent: pass → CORRECT"])
+    title = "Record intent: pass → CORRECT (keeps mechanical and qa of b/trace.jsonl)"
+    text = document.applied(offered[title])
     added = json.loads(text.removeprefix(document.text))
     assert [added[name] for name in ("mechanical", "qa", "intent")] == ["pass"] * 3
 
@@ -156,13 +156,17 @@ def test_a_completed_grade_repeats_the_disk_as_it_is(plain: RawClient, tmp_path:
     assert '"qa":"fail"' in json.dumps(grade).replace('\\"', '"')
 
 
+KEEPS = " (keeps mechanical and intent of b/trace.jsonl)"
+
+
 def test_what_a_pick_does_is_what_its_title_says(plain: RawClient, tmp_path: Path) -> None:
     document, there = two(plain, tmp_path, RESOLVES, graded("pass", None, "pass"))
-    correct = actions(document)["Record qa: pass → CORRECT"]
+    correct = actions(document)[f"Record qa: pass → CORRECT{KEEPS}"]
     append(there, graded("pass", None, "fail"))
     said = plain.response(plain.start_request("codeAction/resolve", correct))["error"]
     assert said["message"] == (
-        "This has changed meanwhile, and would now be “Record qa: pass → INCORRECT”: ask again."
+        f"This has changed meanwhile, and would now be “Record qa: pass → INCORRECT{KEEPS}”: "
+        "ask again."
     )
     # Not so where the title still holds.
     append(there, graded("pass", None, "pass"))

@@ -53,7 +53,7 @@ _NULLS = ("null", "none", "n/a", "")
 
 _NEGATIONS = (
     *("not", "non", "no", "un", "in", "im", "il", "ir", "dis", "mis", "by", "nt"),
-    *("n't", "never", "without", "less", "?", "!", "~"),
+    *("n't", "never", "without", "less", "?", "？", "¿", "!", "~"),
 )
 """What makes another word of one, wherever it is put in."""
 _NEAR = 0.7
@@ -129,8 +129,10 @@ def _near_certain(word: str, choices: tuple[str, ...]) -> str | None:
 def _nearest(word: str, choices: tuple[str, ...]) -> str | None:
     by_lower = {choice.lower(): choice for choice in choices}
     found = difflib.get_close_matches(word.lower(), by_lower, n=3, cutoff=_NEAR)
-    kept = (by_lower[each] for each in found if not _crosses(_plain(word), _plain(each)))
-    return next(kept, None)
+    # A denial of one choice is no slip of the next: "no-closing-rollup" means no other rollup.
+    if any(_crosses(_plain(word), _plain(each)) for each in found):
+        return None
+    return by_lower[found[0]] if found else None
 
 
 def _plain(word: str) -> str:

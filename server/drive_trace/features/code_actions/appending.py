@@ -130,7 +130,7 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
             if value != values[name]:
                 merged = {**values, name: value}
                 changes = {name: value}
-                title = _grade_title(analysis, changes, merged, run)
+                title = _grade_title(analysis, feed, changes, merged, run)
                 data = {"make": RECORD, "runId": run_id, "changes": changes}
                 yield Offer(title, RECORD_KIND, data)
 
@@ -167,15 +167,25 @@ def _consequence(values: Mapping[str, object]) -> str:
 
 def _grade_title(
     analysis: Analysis,
+    feed: JoinedFeed,
     changes: Mapping[str, object],
     merged: Mapping[str, object],
     run: RunScore | None,
 ) -> str:
-    """The title of an offer. It names the components that it keeps of a stale grade."""
+    """The title of an offer. It names the components that it keeps of a stale grade, or of a grade
+    in another file.
+    """
     changed = ", ".join(f"{name}: {value}" for name, value in changes.items())
     kept = [name for name, value in merged.items() if name not in changes and value is not None]
-    stale = run.stale if run is not None and kept else None
-    keeps = f" (keeps {' and '.join(kept)}; {stale.short})" if stale is not None else ""
+    decider = feed.deciding
+    is_own = decider is None or decider.state is feed.own
+    stale = run.stale if run is not None else None
+    keeps = " and ".join(kept) + (
+        "" if decider is None or is_own else f" of {printable(decider.path)}"
+    )
+    if stale is not None:
+        keeps += f"; {stale.short}"
+    keeps = f" (keeps {keeps})" if kept and not (is_own and stale is None) else ""
     of_run = f" (run {printable(run.run_id)})" if run and len(analysis.index.runs) > 1 else ""
     return f"Record {changed}{_consequence(merged)}{keeps}{of_run}"
 
@@ -199,7 +209,8 @@ def _grade(
     if isinstance(draft, Refused):
         return CannotMake("; ".join(draft.reasons))
     merged = {**dict.fromkeys(_choices()), **draft.payload}
-    title = _grade_title(analysis, changes, merged, _scored(analysis, run_id, joined))
+    run = _scored(analysis, run_id, joined)
+    title = _grade_title(analysis, counted, changes, merged, run)
     return other_by_now(data, title) or draft.record(stamp)
 
 
