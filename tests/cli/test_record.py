@@ -255,6 +255,18 @@ def test_without_a_repository_the_files_are_those_of_the_configuration(
     assert last(trace, GRADES) == ["pass", "pass", "fail"]
 
 
+def test_a_copy_of_a_grade_that_was_replaced_is_not_merged(trace: Path, tmp_path: Path) -> None:
+    first = graded("pass", "pass", "pass")
+    trace.write_text(first + graded("pass", "fail", "pass", ts="2026-05-28T13:00:00.000Z"))
+    write(tmp_path, "b/trace.jsonl", first)
+    assert verdict(tmp_path) == "incorrect"
+    before = trace.read_text()
+    ran = record(trace, "--intent", "pass")
+    assert "is a copy of one that another file of the run replaces" in refused(trace, ran, before)
+    assert record(trace, "--mechanical", "pass", "--qa", "fail", "--intent", "pass").code == 0
+    assert verdict(tmp_path) == "incorrect"
+
+
 def test_the_latest_grade_of_all_files_is_kept(trace: Path, tmp_path: Path) -> None:
     write(tmp_path, "b/trace.jsonl", graded("pass", None, None))
     write(tmp_path, "c/trace.jsonl", graded(None, None, "fail", project_run_id="run-2"))

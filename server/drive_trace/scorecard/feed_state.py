@@ -93,6 +93,19 @@ class JoinedFeed(NamedTuple):
         latest = latest_recorded(having, lambda pair: pair[1])
         return latest[0] if latest is not None else None
 
+    def superseded(self, deciding: Recorded | None) -> str | None:
+        """Why nothing is merged where the run's score has another grade that decides: the one with
+        the latest ``ts`` is a copy.
+        """
+        decider = self.deciding
+        counted = decider.state.counted if decider is not None else None
+        if counted is None or deciding is None or counted.values == deciding.values:
+            return None
+        return (
+            "the grade with the latest ts is a copy of one that another file of the run replaces "
+            "further down; name all three components"
+        )
+
     def outranking(self, ts: str) -> FileFeed | None:
         """The file whose event would still count if one of that moment were added now."""
         added = self.own._replace(counted=Recorded({}, ts, "", 0))

@@ -172,6 +172,9 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
             if refused is not None:
                 return refused
             before = score_joined(files.traces(own), run_id) if feed_name == GRADE else None
+            superseded = joined.superseded(before.correctness if before is not None else None)
+            if superseded and not draft.payload.keys() <= changes.keys():
+                return Refused((superseded,))
             written = _append(trace, draft, stamp, ())
             own.append(written.record)
             after = score_joined(files.traces(own), run_id) if feed_name == GRADE else None

@@ -210,6 +210,9 @@ def _grade(
         return CannotMake("; ".join(draft.reasons))
     merged = {**dict.fromkeys(_choices()), **draft.payload}
     run = _scored(analysis, run_id, joined)
+    superseded = counted.superseded(run.correctness if run is not None else None)
+    if superseded is not None:
+        return CannotMake(superseded)
     title = _grade_title(analysis, counted, changes, merged, run)
     return other_by_now(data, title) or draft.record(stamp)
 
