@@ -263,6 +263,14 @@ def test_a_copy_of_a_grade_that_was_replaced_is_not_merged(trace: Path, tmp_path
     before = trace.read_text()
     ran = record(trace, "--intent", "pass")
     assert "is a copy of one that another file of the run replaces" in refused(trace, ran, before)
+    costs = (
+        tokens(1, 1, 1, 1, ts="2026-05-28T15:00:00.000Z"),
+        tokens(99, 1, 1, 1, ts="2026-05-28T13:00:00.000Z"),
+    )
+    trace.write_text(before + "".join(costs))
+    (tmp_path / "b/trace.jsonl").write_text(first + costs[0])
+    assert "is a copy of one" in add_tokens(trace, "--output-tokens", "7").err
+    trace.write_text(before)
     assert record(trace, "--mechanical", "pass", "--qa", "fail", "--intent", "pass").code == 0
     assert verdict(tmp_path) == "incorrect"
 

@@ -287,6 +287,19 @@ def test_a_figure_says_that_it_lacks_rejected_lines(tmp_path: Path) -> None:
     assert said == ["wall-clock without 1 rejected line", "rounds without 1 rejected line"]
 
 
+def test_an_event_that_shares_its_line_is_missed_where_it_is_summed(tmp_path: Path) -> None:
+    starts = [event("dispatch-start", dispatch_id=f"d-{at}") for at in (1, 2)]
+    ends = [event("dispatch-end", dispatch_id=f"d-{at}", wall_clock_ms=1000) for at in (1, 2)]
+    lines = trace(*starts, ends[0], ends[1] + event("slice-completed"), PASSED)
+    path = write(tmp_path, "trace.jsonl", lines + "\n")
+    (scored,) = run("score", "--format", "json", path).json["runs"]
+    (partial,) = [each for each in scored["caveats"] if each["code"] == "partial-coverage"]
+    assert partial["message"].startswith("wall-clock of 1 of 2 dispatches")
+    assert partial["lines"] == [{"path": str(path), "line": 4}]
+    # Nor is the dispatch that it ends said to be open.
+    assert "unclosed-dispatch" not in run("check", path).out
+
+
 def test_two_ends_of_one_dispatch_are_not_one(tmp_path: Path) -> None:
     ends = [event("dispatch-end", dispatch_id="d", wall_clock_ms=each) for each in (1000, 2000)]
     path = write(tmp_path, "trace.jsonl", trace(*ends, PASSED) + "\n")

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple, cast
 
+from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.copies import Number
 from drive_trace.scorecard.order import may_be_after
 from drive_trace.scorecard.summary import Recorded, recorded_in
@@ -28,7 +29,7 @@ from drive_trace.trace.line import FlaggedLine
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run_index import RunIndex
 from drive_trace.trace.times import is_later, latest_recorded
-from drive_trace.vocabulary import ENVELOPE, EventType
+from drive_trace.vocabulary import ENVELOPE, GRADE, EventType
 
 _AGENT = "orchestrator_agent_id"
 
@@ -93,17 +94,18 @@ class JoinedFeed(NamedTuple):
         latest = latest_recorded(having, lambda pair: pair[1])
         return latest[0] if latest is not None else None
 
-    def superseded(self, deciding: Recorded | None) -> str | None:
-        """Why nothing is merged where the run's score has another grade that decides: the one with
-        the latest ``ts`` is a copy.
+    def superseded(self, run: RunScore | None, feed: str) -> str | None:
+        """Why nothing is merged where the run's score counts another event: the one with the
+        latest ``ts`` is a copy.
         """
         decider = self.deciding
         counted = decider.state.counted if decider is not None else None
-        if counted is None or deciding is None or counted.values == deciding.values:
+        scored = run and (run.correctness if feed == GRADE else run.tokens)
+        if counted is None or scored is None or counted.values == scored.values:
             return None
         return (
-            "the grade with the latest ts is a copy of one that another file of the run replaces "
-            "further down; name all three components"
+            f"the {feed} with the latest ts is a copy of one that another file of the run replaces "
+            "further down; name every component"
         )
 
     def outranking(self, ts: str) -> FileFeed | None:

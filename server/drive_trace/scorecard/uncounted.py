@@ -14,7 +14,13 @@ from drive_trace.scorecard.copies import Number
 from drive_trace.tasks import Task, in_batches
 from drive_trace.text.wording import first_of, numbered_lines, plural
 from drive_trace.trace.line import FlaggedLine, Line
-from drive_trace.trace.mentions import feed_named, feed_with_fields, time_in
+from drive_trace.trace.mentions import (
+    feed_named,
+    feed_with_fields,
+    named_run,
+    names_several,
+    time_in,
+)
 from drive_trace.vocabulary import COST, GRADE
 from drive_trace.vocabulary.slips import are_alike
 
@@ -41,11 +47,14 @@ class Rejected(NamedTuple):
     """When it was recorded, where that can be read."""
     is_alike: bool = False
     """Whether only its fields suggest that the line is of a feed."""
+    is_shared: bool = False
+    """Whether it names another type, too, as where two events were written on one line."""
 
     @property
     def feed(self) -> str | None:
         """The feed that the line is of, or may be."""
-        return self.event_name if self.event_name in FEEDS else self.hides
+        is_known = self.event_name in FEEDS and not self.is_shared
+        return self.event_name if is_known else self.hides
 
     @property
     def may_be_work(self) -> bool:
@@ -79,16 +88,18 @@ def rejected_lines(lines: Iterable[Line], number: Number) -> Task[tuple[Rejected
 
 def rejected_line(line: FlaggedLine, number: int) -> Rejected:
     """What the scorecard needs to know of a rejected line."""
-    is_feed = line.event_name in FEEDS
+    is_shared = names_several(line.text, "event_type")
+    is_feed = line.event_name in FEEDS and not is_shared
     named = None if is_feed else feed_named(line.text)
     alike = None if is_feed or named else feed_with_fields(line.text)
     return Rejected(
         number,
         line.event_name,
-        line.run_id,
+        named_run(line),
         hides=named or alike,
         ts=time_in(line.text),
         is_alike=alike is not None,
+        is_shared=is_shared,
     )
 
 

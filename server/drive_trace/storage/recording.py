@@ -171,13 +171,17 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
             refused = outranked(draft, joined, stamp.ts)
             if refused is not None:
                 return refused
-            before = score_joined(files.traces(own), run_id) if feed_name == GRADE else None
-            superseded = joined.superseded(before.correctness if before is not None else None)
+            is_grade, is_joined = feed_name == GRADE, len(joined.files) > 1
+            before = None
+            if is_grade or is_joined:
+                before = score_joined(files.traces(own), run_id)
+            superseded = joined.superseded(before, feed_name)
             if superseded and not draft.payload.keys() <= changes.keys():
                 return Refused((superseded,))
             written = _append(trace, draft, stamp, ())
             own.append(written.record)
-            after = score_joined(files.traces(own), run_id) if feed_name == GRADE else None
+            after = score_joined(files.traces(own), run_id) if is_grade else None
+            before = before if is_grade else None
             return Merged(written, joined, draft.payload, _next_line(data), before, after)
     except AppendError as error:
         return error.problem

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import cast
 
 from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line, LineSet, LineStatus, name_of
-from drive_trace.trace.mentions import feed_named, feed_with_fields, mentioned
+from drive_trace.trace.mentions import feed_named, feed_with_fields, mentioned, named_run
 from drive_trace.trace.run_index import FactTables, RunIndex
 from drive_trace.vocabulary import EVENTS
 
@@ -128,11 +128,12 @@ class Index(FactTables):
 
     def _add_odd(self, line: FlaggedLine) -> None:
         if line.status is LineStatus.INVALID:
-            self.rejected.setdefault(line.run_id, LineSet()).add(line)
+            run_id = named_run(line)
+            self.rejected.setdefault(run_id, LineSet()).add(line)
             self._note_mentions(line, 1)
             if line.event_name in _FEEDS:
                 self.rejected_feeds.add(line)
-            if line.run_id is None:
+            if run_id is None:
                 is_feed = feed_named(line.text) or feed_with_fields(line.text)
                 (self.unplaced_feeds if is_feed else self.nameless).add(line)
         elif line.status is LineStatus.UNKNOWN:
@@ -141,13 +142,14 @@ class Index(FactTables):
 
     def _remove_odd(self, line: FlaggedLine) -> None:
         if line.status is LineStatus.INVALID:
-            self.rejected[line.run_id].discard(line)
+            run_id = named_run(line)
+            self.rejected[run_id].discard(line)
             self._note_mentions(line, -1)
             self.rejected_feeds.discard(line)
             self.unplaced_feeds.discard(line)
             self.nameless.discard(line)
-            if not self.rejected[line.run_id]:
-                del self.rejected[line.run_id]
+            if not self.rejected[run_id]:
+                del self.rejected[run_id]
         elif line.status is LineStatus.UNKNOWN:
             self.unknown.discard(line)
             self._note_mentions(line, -1)

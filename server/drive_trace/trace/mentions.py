@@ -47,6 +47,18 @@ def time_in(text: str) -> str | None:
     return next((value for value, _ in strings_named(text, "ts")), None)
 
 
+def names_several(text: str, key: str) -> bool:
+    """Whether a line names several types, or runs: an event may have been appended to a torn line,
+    and nobody can say of which of them the rest is.
+    """
+    return text.count(f'"{key}"') > 1 and len({value for value, _ in strings_named(text, key)}) > 1
+
+
+def named_run(line: FlaggedLine) -> str | None:
+    """The run of a rejected line, if it names one only."""
+    return None if names_several(line.text, RUN_FIELD) else line.run_id
+
+
 def feed_named(text: str) -> str | None:
     """The feed whose name is somewhere in the text of a line."""
     return _unless_shared(next((feed for feed in _SIGNS if feed in text), None), text)
@@ -61,9 +73,7 @@ def feed_with_fields(text: str) -> str | None:
 
 def _unless_shared(feed: str | None, text: str) -> str | None:
     """The feed, but None for a cost that shares its line with another event: that may be work."""
-    if feed != COST:
-        return feed
-    return COST if len({value for value, _ in strings_named(text, "event_type")}) < 2 else None
+    return None if feed == COST and names_several(text, "event_type") else feed
 
 
 def run_id_of(line: Line) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any, cast
 import orjson
 
 from drive_trace.json_text import Node, NodeKind, ProblemKind, Syntax, find_member, parse
-from drive_trace.json_text.lexemes import compacted, space_count, strings_named
+from drive_trace.json_text.lexemes import compacted, space_count
 from drive_trace.text.spans import BrokenText, is_blank
 from drive_trace.trace.exact import diagnostics_of_object, whole_number
 from drive_trace.trace.line import (
@@ -194,17 +194,13 @@ def _broken(text: str, syntax: Syntax) -> FlaggedLine:
             Diagnostic(_KINDS.get(each.kind, DiagnosticKind.INVALID_JSON), problem=each)
             for each in syntax.problems
         ),
-        event_name=_string(_recovered(text, syntax, "event_type")),
-        run_id=_string(_recovered(text, syntax, "project_run_id")),
+        event_name=_string(_recovered(syntax, "event_type")),
+        run_id=_string(_recovered(syntax, "project_run_id")),
     )
 
 
-def _recovered(text: str, syntax: Syntax, key: str) -> object:
-    """The string behind a key of a broken line. None if it is cut off, as it may be another one, or
-    if there are several: an event of another run may have been appended to a torn line.
-    """
-    if len({value for value, _ in strings_named(text, key)}) > 1:
-        return None
+def _recovered(syntax: Syntax, key: str) -> object:
+    """The string behind a key of a broken line. None if it is cut off, as it may be another one."""
     member = find_member(syntax.root, key) if syntax.root is not None else None
     value = member.value if member is not None else None
     return value.value if value is not None and value.kind is NodeKind.STRING else None

@@ -210,7 +210,7 @@ def _grade(
         return CannotMake("; ".join(draft.reasons))
     merged = {**dict.fromkeys(_choices()), **draft.payload}
     run = _scored(analysis, run_id, joined)
-    superseded = counted.superseded(run.correctness if run is not None else None)
+    superseded = counted.superseded(run, GRADE)
     if superseded is not None:
         return CannotMake(superseded)
     title = _grade_title(analysis, counted, changes, merged, run)
