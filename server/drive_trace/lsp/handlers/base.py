@@ -60,7 +60,8 @@ class TraceRequest(NamedTuple):
 
     def merging(self, make: Callable[[Joined], object]) -> object:
         """A result that may merge what other files say of a run. If it does, and these files are
-        known, it is made again after a look at them. If they are not known, it does not wait.
+        known, it is made again if a look finds them changed. If they are not known, it does not
+        wait.
         """
         needs_look = False
 
@@ -70,14 +71,15 @@ class TraceRequest(NamedTuple):
             needs_look |= run is None or run.lack is None
             return run
 
-        made = make(joined)
-        return self._made_after_look(make) if needs_look else made
+        version, made = self.runs.version, make(joined)
 
-    async def _made_after_look(self, make: Callable[[Joined], object]) -> object:
-        edits = self.trace.edits  # a change that has arrived together with the request counts
-        await self.following.settled(searches=False)
-        check_unchanged(self.trace, edits)
-        return make(self.joined)
+        async def after_look() -> object:
+            edits = self.trace.edits  # a change that has arrived together with the request counts
+            await self.following.settled(searches=False)
+            check_unchanged(self.trace, edits)
+            return made if self.runs.version == version else make(self.joined)
+
+        return after_look() if needs_look else made
 
     def point(self, position: types.Position) -> Point:
         """The point of the trace at one of the client's positions."""

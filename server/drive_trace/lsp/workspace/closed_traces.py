@@ -142,6 +142,8 @@ class ClosedTraces:
         self._kept: OrderedDict[str, _Entry] = OrderedDict()
         """The traces that keep their analysis, the one that was used last at the end."""
         self._changes = Changes()
+        self.revision = 0
+        """Grows when a trace is found to be another than before."""
 
     def has(self, path: Path) -> bool:
         """Whether a path leads to one of the traces."""
@@ -374,6 +376,7 @@ class ClosedTraces:
         ids = before.parts.keys() | now.parts.keys()
         runs = {each for each in ids if before.parts.get(each) != now.parts.get(each)}
         with self._lock:
+            self.revision += 1
             entry.seen = now
             was_read = before.content is not None
             self._changes = Changes(

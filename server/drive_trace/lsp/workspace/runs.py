@@ -57,6 +57,11 @@ class WorkspaceRuns:
         """The real paths of open traces, by URI."""
         self._has_partial = False
 
+    @property
+    def version(self) -> object:
+        """Differs after any change of a trace."""
+        return self.closed.revision, [(each.uri, each.edits) for each in self.open]
+
     def note_open(self, uri: str, path: Path) -> None:
         """Note which file an open trace is. Call it from a thread, as it looks at the disk."""
         self._reals[uri] = real_path(path)
