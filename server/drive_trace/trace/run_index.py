@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -87,7 +88,7 @@ class FactTable:
         self.first[value] = several[0]
 
 
-class FactTables:
+class FactTables(ABC):
     """Tables of some lines. Each is built on first use and kept up to date after that."""
 
     __slots__ = ("_tables", "is_watched")
@@ -97,9 +98,9 @@ class FactTables:
         self.is_watched = False
         """Whether something was computed of the lines that has to be kept up to date."""
 
+    @abstractmethod
     def lines_of(self, name: str | None) -> Iterable[Line]:
         """The lines of one event, or of all events."""
-        raise NotImplementedError
 
     def table(self, name: str | None, field: str) -> FactTable:
         """The lines of one event, or of all events, by a field that the index keeps."""
