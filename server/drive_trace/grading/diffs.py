@@ -1,0 +1,58 @@
+"""A diff, cut to a length by whole files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from drive_trace.text.escaping import printable
+
+LARGEST = 200_000
+"""Characters of a diff that are shown to a judge."""
+
+_HEAD = re.compile(r"^diff --git |^--- (?=[^\n]*\n\+\+\+ )", re.MULTILINE)
+
+
+class CutDiff(NamedTuple):
+    """What of a diff is shown."""
+
+    text: str
+    left_out: tuple[str, ...] = ()
+    """``src/a.ts (+120 −3)`` for each file that is not."""
+
+
+def cut_diff(text: str, most: int = LARGEST) -> CutDiff:
+    """Keep whole files, the short ones first, in the order of the diff; name the others."""
+    files = list(_files(text))
+    room = most
+    kept = set()
+    for number, each in sorted(enumerate(files), key=lambda pair: len(pair[1])):
+        room -= len(each)
+        if room < 0:
+            break
+        kept.add(number)
+    return CutDiff(
+        "".join(each for number, each in enumerate(files) if number in kept),
+        tuple(_name(each) for number, each in enumerate(files) if number not in kept),
+    )
+
+
+def _files(text: str) -> Iterator[str]:
+    """The parts of a diff, a file each. The header lines of git belong to the file below them."""
+    starts = [found.start() for found in _HEAD.finditer(text)]
+    if any(text.startswith("diff --git ", start) for start in starts):
+        starts = [start for start in starts if text.startswith("diff --git ", start)]
+    bounds = sorted({0, *starts, len(text)})
+    yield from (text[start:end] for start, end in pairwise(bounds))
+
+
+def _name(part: str) -> str:
+    lines = part.split("\n")
+    head = next((each[4:] for each in lines if each.startswith("+++ ")), "")
+    if head in {"", "/dev/null"}:
+        head = next((each[4:] for each in lines if each.startswith("--- ")), lines[0])
+    added = sum(each.startswith("+") and not each.startswith("+++ ") for each in lines)
+    removed = sum(each.startswith("-") and not each.startswith("--- ") for each in lines)
+    return f"{printable(head.removeprefix('b/').removeprefix('a/'), 200)} (+{added:,} −{removed:,})"

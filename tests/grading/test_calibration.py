@@ -1,0 +1,142 @@
+"""How far a judge agrees with people. The figures beside the tables were worked out with
+statsmodels (`proportion_confint`, method `wilson`) and scikit-learn (`cohen_kappa_score`)."""
+
+from __future__ import annotations
+
+import pytest
+
+from drive_trace.grading.calibration import (
+    Calibration,
+    Label,
+    calibrate,
+    once_each,
+    repeats,
+    wilson,
+)
+from drive_trace.grading.labels import LabelError, read_labels
+
+
+def table(ff: int, fp: int, pf: int, pp: int, invalid: int = 0) -> Calibration:
+    return calibrate(
+        Label(f"c{number}", human, judge)
+        for number, (human, judge) in enumerate(
+            [("fail", "fail")] * ff
+            + [("fail", "pass")] * fp
+            + [("pass", "fail")] * pf
+            + [("pass", "pass")] * pp
+            + [("pass", None)] * invalid
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("hits", "of", "low", "high"),
+    [
+        (8, 10, 0.49016247153664183, 0.9433178485456247),
+        (61, 63, 0.8914352295339257, 0.9912504724384196),
+        (0, 5, 0.0, 0.43448246478317487),
+        (5, 5, 0.5655175352168252, 1.0),
+        (17, 20, 0.639581135259243, 0.9476312541037833),
+    ],
+)
+def test_wilson(hits: int, of: int, low: float, high: float) -> None:
+    assert wilson(hits, of) == pytest.approx((low, high), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("counts", "kappa"),
+    [
+        ((20, 5, 10, 15), 0.4),
+        ((1, 2, 0, 60), 0.4878048780487805),
+        ((12, 1, 1, 40), 0.8986866791744841),
+        ((3, 4, 5, 6), -0.025316455696202445),
+        ((0, 3, 0, 17), 0.0),
+    ],
+)
+def test_kappa(counts: tuple[int, int, int, int], kappa: float) -> None:
+    assert table(*counts).kappa == pytest.approx(kappa, abs=1e-12)
+
+
+def test_kappa_is_not_defined_where_chance_agrees_on_everything() -> None:
+    assert table(0, 0, 0, 20).kappa is None
+
+
+def test_a_judge_that_passes_everything_is_refused() -> None:
+    always = table(0, 3, 0, 17)
+    assert always.agreement.value == always.base_rate == 0.85
+    assert not always.is_calibrated
+    assert any("human fails" in each for each in always.lacks)
+    assert any("kappa" in each for each in always.lacks)
+
+
+def test_a_judge_that_is_nearly_blind_is_refused() -> None:
+    blind = table(1, 2, 0, 60)
+    assert blind.agreement.value == pytest.approx(61 / 63)
+    assert blind.agreement.lower > 0.8
+    assert [each.split(" is ")[0] for each in blind.lacks] == [
+        "the lower bound of the rate at which human fails are caught"
+    ]
+    assert blind.labels_needed == ("no number of labels of human fails would do at this rate",)
+
+
+def test_a_good_judge_is_calibrated() -> None:
+    good = table(12, 1, 1, 40, invalid=2)
+    assert (good.n, good.invalid, good.lacks, good.labels_needed) == (54, 2, (), ())
+
+
+def test_nothing_is_not_calibrated() -> None:
+    empty = table(0, 0, 0, 0, invalid=3)
+    assert (empty.n, empty.kappa, empty.base_rate, empty.agreement.interval) == (
+        0,
+        None,
+        None,
+        None,
+    )
+    assert empty.lacks == ("there is no row with a verdict of the judge",)
+
+
+def test_how_many_labels_are_needed() -> None:
+    few = table(3, 0, 0, 7)
+    needed = few.labels_needed
+    assert needed == ("labels: 6 more", "labels of human fails: 1 more")
+    assert wilson(16, 16)[0] >= 0.8 > wilson(15, 15)[0]
+
+
+def test_a_row_that_is_repeated_makes_nothing_more_certain() -> None:
+    rows = [Label("a", "pass", "pass")] * 50 + [
+        Label("b", "fail", judge) for judge in ("fail", "pass")
+    ]
+    assert calibrate(once_each(rows)) == Calibration(0, 0, 0, 1, 1)
+    assert (repeats(rows).hits, repeats(rows).of) == (1, 2)
+
+
+def test_rows_are_read_from_json_lines_and_csv() -> None:
+    rows = (Label("a", "pass", "fail"), Label("b", "fail", None))
+    text = (
+        '{"case":"a","human":"pass","judge":"fail","labelled_by":"Ann"}\n\n'
+        '{"case":"b","human":"fail","judge":null}\n'
+    )
+    assert read_labels(text).rows == rows
+    assert read_labels(text).unsigned == 1
+    text = "case,human,judge,labelling_rule\r\na,pass,fail,v1\r\nb,fail,,v1\r\n"
+    assert read_labels(text).rows == rows
+    assert read_labels(text).rules == {"v1"}
+    assert read_labels("").rows == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"case":"a","human":"pass"', "line 1: this is not one JSON object"),
+        ('{"case":"a","human":"pass","human":"fail"}', "line 1: this is not one JSON object"),
+        ('{"case":"a","human":"good"}', 'line 1: `human` is "good", and has to be'),
+        ('{"case":"a","human":"pass","judge":"ok"}', 'line 1: `judge` is "ok", and has to be'),
+        ('{"case":"a"}', "line 1: `human` is missing"),
+        ("name,human\nx,pass\n", "line 1: there is no column `case`"),
+        ('{"case":"a","human":"pass","labelled_by":"gpt-5"}', "line 1: `labelled_by` is"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named(text: str, message: str) -> None:
+    with pytest.raises(LabelError) as error:
+        read_labels(text)
+    assert message in str(error.value)
