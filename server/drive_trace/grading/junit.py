@@ -1,0 +1,110 @@
+"""JUnit XML reports: which cases ran, and which of them failed.
+
+There is no standard; this reads what pytest, Maven, Gradle, Jest, Go and others write: ``testcase``
+elements in ``testsuite`` elements, with ``failure``, ``error`` or ``skipped`` in them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from xml.parsers import expat
+
+from drive_trace.text.wording import first_of, plural
+
+_FAILED = {"failure", "error"}
+_DEEPEST = 100
+
+
+class JUnitError(Exception):
+    """The text is no report: why, in one clause without a full stop."""
+
+
+class Report(NamedTuple):
+    """What a report says."""
+
+    ran: int
+    """Cases that were not skipped, the failed ones among them."""
+    failed: tuple[str, ...]
+    """The failed cases, ``class.name`` each. Untrusted."""
+    unnamed: int = 0
+    """Failures and errors that the suites count and no case has, as of a suite that did not start.
+    """
+
+    @property
+    def outcome(self) -> str | None:
+        """``pass`` if at least one case ran and nothing failed; None if nothing ran."""
+        if self.failed or self.unnamed:
+            return "fail"
+        return "pass" if self.ran else None
+
+    def in_words(self) -> str:
+        """``2 of 31 cases failed: a, b``. The names are untrusted."""
+        if not self.ran and self.outcome is None:
+            return "no case ran"
+        failed = len(self.failed)
+        phrases = [f"{failed:,} of {plural(self.ran, 'case')} failed"]
+        if self.unnamed:
+            phrases.append(f"the suites count {plural(self.unnamed, 'failure')} more")
+        names = f": {first_of(self.failed, 10)}" if failed else ""
+        return ", and ".join(phrases) + names
+
+
+def read_junit(data: bytes) -> Report:
+    """Read a report. Raises JUnitError for what is none, or is cut off, or has a document type:
+    reports need none, and it is there that entities are declared that expand without end.
+    """
+    reader = _Reader()
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = _no_doctype
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise JUnitError(f"it is not XML, or is cut off ({error})") from error
+    return Report(reader.ran, tuple(reader.failed), max(reader.counted - len(reader.failed), 0))
+
+
+def _no_doctype(*_: object) -> None:
+    raise JUnitError("it has a document type, which no report needs")
+
+
+class _Reader:
+    """Takes the elements of a report as they come."""
+
+    def __init__(self) -> None:
+        self.ran = 0
+        self.failed: list[str] = []
+        self.counted = 0
+        """The failures and errors that the outermost suites count."""
+        self._open: list[str] = []
+        self._case = ""
+        self._is_failed = self._is_skipped = False
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if not self._open and name not in {"testsuites", "testsuite"}:
+            raise JUnitError("its root is no `testsuites` or `testsuite`")
+        if len(self._open) == _DEEPEST:
+            raise JUnitError("its elements are nested too deep")
+        inside = self._open[-1] if self._open else ""
+        self._open.append(name)
+        if name == "testsuite" and "testsuite" not in self._open[:-1]:
+            self.counted += sum(_count(attributes.get(each)) for each in ("failures", "errors"))
+        elif name == "testcase":
+            parts = attributes.get("classname"), attributes.get("name")
+            self._case = ".".join(filter(None, parts)) or "a case without a name"
+            self._is_failed = self._is_skipped = False
+        elif inside == "testcase":
+            self._is_failed |= name in _FAILED
+            self._is_skipped |= name == "skipped"
+
+    def end(self, name: str) -> None:
+        self._open.pop()
+        if name == "testcase":
+            self.ran += self._is_failed or not self._is_skipped
+            if self._is_failed:
+                self.failed.append(self._case)
+
+
+def _count(text: str | None) -> int:
+    return int(text) if text is not None and text.isdecimal() and len(text) < 10 else 0

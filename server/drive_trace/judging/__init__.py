@@ -1,0 +1,1 @@
+"""Asking models: the one boundary between this project and whatever grades for it."""

@@ -1,0 +1,224 @@
+"""Models over HTTP: chat completions as OpenAI and many others serve them, and Anthropic's
+messages. Needs the extra ``drive-trace[judge]``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import httpx2
+
+from drive_trace import __version__
+from drive_trace.judging.models import LARGEST, ModelError, Reply, TransportError
+from drive_trace.text.escaping import printable
+
+_MOST_TOKENS = 16_000
+"""Of a reply to Anthropic, which wants a number; the model's thinking counts."""
+_TRY_AGAIN = {408, 409, 425, 429, 500, 502, 503, 504, 529}
+_SHOWN = 300
+"""Characters of a provider's message that are shown."""
+
+
+class Provider(NamedTuple):
+    """How a kind of provider is asked."""
+
+    path: str
+    """What comes behind the base URL."""
+    base: str
+    """The base URL of those who invented it."""
+    key: str
+    """The environment variable that has the key."""
+    headers: Callable[[str], Mapping[str, str]]
+    """Of a key."""
+    body: Callable[[str, str], Mapping[str, Any]]
+    """Of a model and a prompt."""
+    reply: Callable[[Any], Reply]
+    """Of a response; raises LookupError, TypeError or ValueError for another shape."""
+
+
+def _completion_reply(response: Any) -> Reply:
+    (choice,) = response["choices"]
+    message, usage = choice["message"], response.get("usage") or {}
+    finish = choice["finish_reason"]
+    if message.get("refusal"):
+        finish = "refusal"
+    return Reply(
+        _text(message["content"] or ""),
+        model=_maybe(response.get("model"), str),
+        cut_off=None if finish == "stop" else str(finish),
+        input_tokens=_maybe(usage.get("prompt_tokens"), int),
+        output_tokens=_maybe(usage.get("completion_tokens"), int),
+        cost=_maybe(usage.get("cost"), float),
+    )
+
+
+def _message_reply(response: Any) -> Reply:
+    usage, finish = response.get("usage") or {}, response["stop_reason"]
+    texts = [_text(each["text"]) for each in response["content"] if each["type"] == "text"]
+    return Reply(
+        "".join(texts),
+        model=_maybe(response.get("model"), str),
+        cut_off=None if finish in {"end_turn", "stop_sequence"} else str(finish),
+        input_tokens=_maybe(usage.get("input_tokens"), int),
+        output_tokens=_maybe(usage.get("output_tokens"), int),
+    )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _maybe(value: object, kind: type) -> Any:
+    return value if isinstance(value, kind) and not isinstance(value, bool) else None
+
+
+def _messages(model: str, prompt: str) -> dict[str, Any]:
+    return {"model": model, "messages": [{"role": "user", "content": prompt}]}
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "openai": Provider(
+        "/chat/completions",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        lambda key: {"Authorization": f"Bearer {key}"},
+        _messages,
+        _completion_reply,
+    ),
+    "anthropic": Provider(
+        "/messages",
+        "https://api.anthropic.com/v1",
+        "ANTHROPIC_API_KEY",
+        lambda key: {"x-api-key": key, "anthropic-version": "2023-06-01"},
+        lambda model, prompt: {**_messages(model, prompt), "max_tokens": _MOST_TOKENS},
+        _message_reply,
+    ),
+}
+
+
+class HttpModel:
+    """A model of a provider. The key is in no message, reply or representation of it."""
+
+    def __init__(
+        self, provider: str, model: str, key: str, base: str | None = None, seconds: float = 300.0
+    ) -> None:
+        """``seconds`` bound a call as a whole, however slowly the response drips. Raises ModelError
+        for a base URL that the key may not be sent to.
+        """
+        self._provider, self._model, self._key = PROVIDERS[provider], model, key
+        self._seconds = seconds
+        base = (base or self._provider.base).rstrip("/")
+        self.url = _checked(base) + self._provider.path
+        """Where prompts go."""
+
+    def grade(self, prompt: str) -> str:
+        """See :class:`Model`."""
+        try:
+            return asyncio.run(self._asked(prompt))
+        except TimeoutError as error:
+            raise TransportError(f"no response within {self._seconds:g} seconds") from error
+        except httpx2.TransportError as error:
+            why = self._shown(str(error)) or type(error).__name__
+            raise TransportError(f"the connection failed ({why})") from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise ModelError(f"the request failed ({self._shown(str(error))})") from error
+
+    async def _asked(self, prompt: str) -> Reply:
+        provider, body = self._provider, {**self._provider.body(self._model, prompt)}
+        if urlsplit(self.url).hostname == "openrouter.ai":
+            # Another provider's model is not the one that was calibrated.
+            body["provider"] = {"allow_fallbacks": False}
+        headers = {
+            "User-Agent": f"drive-trace/{__version__}",
+            "Accept-Encoding": "identity",  # what is packed may unpack to any size
+            **provider.headers(self._key),
+        }
+        async with (
+            asyncio.timeout(self._seconds),
+            httpx2.AsyncClient(timeout=self._seconds, follow_redirects=False) as client,
+            client.stream("POST", self.url, json=body, headers=headers) as response,
+        ):
+            content = bytearray()
+            async for chunk in response.aiter_raw():
+                content += chunk
+                if len(content) > LARGEST:
+                    raise ModelError(f"the response has more than {LARGEST:,} bytes")
+            return self._reply(response, bytes(content))
+
+    def _reply(self, response: httpx2.Response, content: bytes) -> Reply:
+        code = response.status_code
+        if response.is_redirect:
+            raise ModelError("the provider redirects to another address, which is not followed")
+        if code != httpx2.codes.OK:
+            said = f"the provider answered {code}{self._message(content)}"
+            if code in _TRY_AGAIN:
+                raise TransportError(said, _wait(response.headers.get("retry-after")))
+            raise ModelError(said)
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise ModelError(f"the response is {printable(kind) or 'of no type'}, and no JSON")
+        try:
+            reply = self._provider.reply(json.loads(content))
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise ModelError("the response has another shape than the provider's API") from error
+        facts = {name: getattr(reply, name) for name in Reply.__slots__}
+        return Reply(self._without_key(reply), **facts)
+
+    def _message(self, content: bytes) -> str:
+        """What a provider says of a failure, where that can be read."""
+        with contextlib.suppress(Exception):
+            message = json.loads(content)["error"]["message"]
+            return f": {self._shown(message)}"
+        return ""
+
+    def _shown(self, text: str) -> str:
+        return printable(self._without_key(text), _SHOWN)
+
+    def _without_key(self, text: str) -> str:
+        return text.replace(self._key, "[key]") if self._key else text
+
+
+def _checked(base: str) -> str:
+    try:
+        parts = urlsplit(base)
+        host = parts.hostname or ""
+    except ValueError as error:
+        raise ModelError("the base URL is no URL") from error
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise ModelError("the base URL may not have a user, a query or a fragment in it")
+    if parts.scheme == "https" and host:
+        return base
+    if parts.scheme == "http" and _is_loopback(host):
+        return base
+    raise ModelError("the base URL has to begin with https://, or with http:// on this machine")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _wait(header: str | None) -> float | None:
+    """The seconds of a Retry-After header, which may be a date instead."""
+    if header is None:
+        return None
+    if header.strip().isdecimal():
+        return float(header)
+    try:
+        return max((parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds(), 0.0)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,135 @@
+"""What a model is to us, and how it is asked: once, or again where the way to it failed."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from drive_trace.storage.processes import run_shell
+
+LARGEST = 1 << 20
+"""Bytes of a reply. More is not read."""
+TRIES = 5
+"""So often is a model asked at the most while the way to it fails."""
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
+"""Seconds."""
+
+
+class Model(Protocol):
+    """Anything that replies to a prompt."""
+
+    def grade(self, prompt: str) -> str:
+        """The reply. Raises ModelError where there is none; a :class:`Reply` says more of it."""
+
+
+class ModelError(Exception):
+    """A model gave no reply: why, in one clause without a full stop, and without any key."""
+
+
+class TransportError(ModelError):
+    """The way to the model failed, and may work again."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+        """Seconds after which the provider wants to be asked again, if it said so."""
+
+
+class Reply(str):
+    """What a model replied, with what its provider said of it."""
+
+    __slots__ = ("cost", "cut_off", "input_tokens", "model", "output_tokens")
+
+    model: str | None
+    """The model's id as the provider reports it."""
+    cut_off: str | None
+    """Why the reply is not whole, or none: the provider's word for it."""
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+    """In US dollars."""
+
+    def __new__(cls, text: str, **facts: object) -> Reply:
+        """A reply with what is known of it, by name; the rest is None."""
+        reply = super().__new__(cls, text)
+        for name in cls.__slots__:
+            setattr(reply, name, facts.get(name))
+        return reply
+
+
+def ask(
+    model: Model,
+    prompt: str,
+    *,
+    tries: int = TRIES,
+    sleep: Callable[[float], object] = time.sleep,
+    notify: Callable[[str], object] = lambda _: None,
+) -> Reply:
+    """Ask a model, again where the way to it fails. Each wait is about twice as long as the one
+    before, or what the provider asks for. ``notify`` is told why, and how long we wait. Raises
+    ModelError.
+    """
+    for number in range(1, tries + 1):
+        try:
+            reply = model.grade(prompt)
+        except TransportError as error:
+            wait = _FIRST_WAIT * 2 ** (number - 1) * random.uniform(0.75, 1.25)  # noqa: S311 - jitter
+            wait = max(wait, error.wait or 0.0)
+            if number == tries or wait > _LONGEST_WAIT:
+                raise
+            notify(f"{error}; asking again in {wait:.1f} s")
+            sleep(wait)
+        else:
+            return reply if isinstance(reply, Reply) else Reply(reply)
+    raise AssertionError("the last try returns or raises")
+
+
+class CommandModel:
+    """A command that reads the prompt from its standard input and writes the reply."""
+
+    def __init__(self, command: str, seconds: float = 600.0) -> None:
+        self._command, self._seconds = command, seconds
+
+    def grade(self, prompt: str) -> str:
+        """See :class:`Model`."""
+        parts = bytearray()
+
+        def take(data: bytes) -> None:
+            parts.extend(data)
+            if len(parts) > LARGEST:
+                raise ModelError(f"the model's command wrote more than {LARGEST:,} bytes")
+
+        try:
+            ran = run_shell(
+                self._command,
+                seconds=self._seconds,
+                take=take,
+                text=prompt.encode("utf-8", "replace"),
+                with_errors=False,
+            )
+        except OSError as error:
+            raise ModelError(f"the model's command cannot be run: {error.strerror}") from error
+        if ran.problem is not None:
+            raise ModelError(f"the model's command {ran.problem}")
+        if ran.code:
+            raise ModelError(f"the model's command ended with exit code {ran.code}")
+        try:
+            return parts.decode()
+        except UnicodeDecodeError as error:
+            raise ModelError("the model's command wrote something that is not UTF-8") from error
+
+
+class ReplayedModel:
+    """Replies that were recorded, one after another: for tests, and to read a record again."""
+
+    def __init__(self, replies: Sequence[str]) -> None:
+        self._replies = iter(replies)
+
+    def grade(self, prompt: str) -> str:  # noqa: ARG002 - it replies whatever is asked
+        """See :class:`Model`."""
+        reply = next(self._replies, None)
+        if reply is None:
+            raise ModelError("no recorded reply is left")
+        return reply

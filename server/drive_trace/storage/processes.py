@@ -1,0 +1,144 @@
+"""Running a shell command that a person asked for."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from typing import IO, NamedTuple
+
+_AT_ONCE = 1 << 16
+_GRACE = 2.0
+"""Seconds between asking a command to end and killing it."""
+_SIGNALLED = range(129, 193)
+"""Exit codes with which a shell says that a signal ended a command."""
+_NOT_STARTED = {126: "is not executable", 127: "was not found"}
+
+
+class Ran(NamedTuple):
+    """How a command ended."""
+
+    code: int | None
+    """Its exit code; None where it has none that says anything."""
+    problem: str | None
+    """Why it has none, in one phrase."""
+
+
+def run_shell(  # noqa: PLR0913 - a command and its ends
+    command: str,
+    *,
+    seconds: float,
+    take: Callable[[bytes], object],
+    text: bytes = b"",
+    folder: str | None = None,
+    with_errors: bool = True,
+) -> Ran:
+    """Run a command with ``sh -c``, with ``text`` on its standard input, and hand over what it
+    writes as it comes: its standard output, and ``with_errors`` its standard error, too.
+
+    The command and all that it started end with the call, except what left its process group.
+    ``take`` may raise to end it. Raises OSError where there is no ``sh``, or no such folder.
+    """
+    process = subprocess.Popen(  # noqa: S603 - as asked
+        ["sh", "-c", command],  # noqa: S607 - the shell of the person who wrote the command
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if with_errors else None,
+        cwd=folder,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        is_late = _exchange(process, process.stdin, process.stdout, text, take, seconds)
+    finally:
+        _end(process)
+    if is_late:
+        return Ran(None, f"took longer than {seconds:g} seconds")
+    return _result(process.returncode)
+
+
+def _result(code: int) -> Ran:
+    number = -code if code < 0 else code - 128 if code in _SIGNALLED else 0
+    if number:
+        try:
+            name = signal.Signals(number).name
+        except ValueError:
+            name = f"signal {number}"
+        return Ran(None, f"was ended by {name}")
+    if code in _NOT_STARTED:
+        return Ran(None, _NOT_STARTED[code])
+    return Ran(code, None)
+
+
+def _exchange(  # noqa: PLR0913, PLR0917 - a process and its two ends
+    process: subprocess.Popen[bytes],
+    stdin: IO[bytes],
+    stdout: IO[bytes],
+    text: bytes,
+    take: Callable[[bytes], object],
+    seconds: float,
+) -> bool:
+    """Write and read until the command ends; whether it took too long."""
+    end = time.monotonic() + seconds
+    left = memoryview(text)
+    with selectors.DefaultSelector() as selector:
+        selector.register(stdout, selectors.EVENT_READ)
+        if left:
+            os.set_blocking(stdin.fileno(), False)
+            selector.register(stdin, selectors.EVENT_WRITE)
+        else:
+            stdin.close()
+        while True:
+            # What it left running may hold the pipe open: nobody waits for that.
+            has_ended = process.poll() is not None
+            wait = 0.0 if has_ended else min(0.05, max(end - time.monotonic(), 0))
+            ready = [key.fileobj for key, _ in selector.select(wait)]
+            if stdin in ready:
+                left = _write(stdin, left)
+                if not left:
+                    selector.unregister(stdin)
+                    stdin.close()
+            if stdout in ready:
+                data = os.read(stdout.fileno(), _AT_ONCE)
+                take(data) if data else selector.unregister(stdout)
+            elif has_ended:
+                return False
+            if time.monotonic() > end:
+                return True
+
+
+def _write(stdin: IO[bytes], left: memoryview) -> memoryview:
+    """What is left to write; nothing where nobody reads it."""
+    try:
+        return left[os.write(stdin.fileno(), left[:_AT_ONCE]) :]
+    except BlockingIOError:
+        return left
+    except BrokenPipeError:
+        return left[:0]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the command's process group, whatever of it is left: first it is asked to, then not."""
+    group = process.pid
+    if _send(group, signal.SIGTERM):
+        end = time.monotonic() + _GRACE
+        while time.monotonic() < end and (process.poll() is None or _send(group, 0)):
+            time.sleep(0.01)
+        _send(group, signal.SIGKILL)
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
+
+
+def _send(group: int, number: int) -> bool:
+    """Send a signal to a process group; whether there is one."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True

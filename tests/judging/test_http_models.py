@@ -1,0 +1,184 @@
+"""Models over HTTP, against a server that speaks both formats, and misbehaves."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from drive_trace.judging.http_models import HttpModel
+from drive_trace.judging.models import ModelError, Reply, TransportError, ask
+from tests.judging.servers import Behave, Provider, Request, fails, provider, replies, response
+
+KEY = "sk-secret-1234"
+KINDS = ["openai", "anthropic"]
+
+
+def asked(server: Provider, kind: str, **options: Any) -> Reply:
+    model = HttpModel(kind, "x-1", KEY, server.url, **{"seconds": 20.0, **options})
+    return ask(model, "Judge.", sleep=lambda _: None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_reply_comes_with_what_the_provider_says_of_it(kind: str) -> None:
+    with provider(replies("ok")) as server:
+        reply = asked(server, kind)
+        (request,) = server.seen
+    assert (reply, reply.input_tokens, reply.output_tokens, reply.cut_off) == ("ok", 120, 30, None)
+    assert reply.model in {"gpt-x-2", "claude-x-2"}
+    assert request.body["model"] == "x-1"
+    assert request.body["messages"] == [{"role": "user", "content": "Judge."}]
+    assert KEY in str(request.headers)
+    assert KEY not in json.dumps(request.body)
+
+
+def choice(finish: str, **message: Any) -> dict[str, Any]:
+    return {"choices": [{"finish_reason": finish, "message": message}]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("openai", {"choices": [{"finish_reason": "length", "message": {"content": "{"}}]}),
+        (
+            "openai",
+            {"choices": [{"finish_reason": "stop", "message": {"content": None, "refusal": "no"}}]},
+        ),
+        ("openai", {"choices": [{"finish_reason": "content_filter", "message": {"content": ""}}]}),
+        ("anthropic", {"stop_reason": "max_tokens"}),
+        ("anthropic", {"stop_reason": "refusal", "content": []}),
+    ],
+)
+def test_a_reply_that_is_not_whole_says_so(kind: str, changes: dict[str, Any]) -> None:
+    with provider(replies("x", **changes)) as server:
+        assert asked(server, kind).cut_off
+
+
+def cut(request: Request) -> None:
+    request.send_response(200)
+    request.send_header("content-type", "application/json")
+    request.send_header("content-length", "1000")
+    request.end_headers()
+    request.wfile.write(b'{"choices"')
+
+
+def no_response(request: Request) -> None:
+    request.connection.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "fault", [fails(429, retry_after="1"), fails(500), fails(503), fails(529), cut, no_response]
+)
+def test_where_the_way_fails_the_model_is_asked_again(kind: str, fault: Behave) -> None:
+    with provider(fault, fault, replies("ok")) as server:
+        assert asked(server, kind) == "ok"
+        assert len(server.seen) == 3
+    with provider(fault) as server:
+        with pytest.raises(TransportError):
+            asked(server, kind)
+        assert len(server.seen) == 5
+
+
+def test_a_wait_that_is_too_long_is_not_waited() -> None:
+    with provider(fails(429, retry_after="3600")) as server:
+        with pytest.raises(TransportError, match="answered 429: no"):
+            asked(server, "openai")
+        assert len(server.seen) == 1
+
+
+def typed(kind: str, content: bytes = b"{}") -> Behave:
+    return lambda request: request.respond(content, content_type=kind)
+
+
+def without(*path: str) -> Behave:
+    def behave(request: Request) -> None:
+        whole = inner = response(request.path, "x")
+        for each in path[:-1]:
+            inner = inner[each]
+        inner.pop(path[-1], None)
+        request.respond(json.dumps(whole).encode())
+
+    return behave
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (fails(400, "bad model"), "answered 400: bad model"),
+        (fails(401, f"Incorrect key {KEY}"), r"answered 401: Incorrect key \[key\]"),
+        (fails(404), "answered 404"),
+        (lambda each: each.respond(b"", 302, location="http://127.0.0.2/v1"), "redirects"),
+        (lambda each: each.respond(b"", 307, location="https://example.org/"), "redirects"),
+        (typed("text/html", b"<html>"), "is text/html, and no JSON"),
+        (typed("text/event-stream", b"data: {}\n\n"), "is text/event-stream, and no JSON"),
+        (typed("application/json", b""), "another shape"),
+        (typed("application/json", b"[]"), "another shape"),
+        (typed("application/json", b"null"), "another shape"),
+        (typed("application/json", b"{"), "another shape"),
+        (typed("application/json", b"[" * 100_000), "another shape"),
+        (typed("application/json", b"\xff"), "another shape"),
+        (typed("application/json", b" " * 5_000_000), "more than 1,048,576 bytes"),
+        (replies("x", choices=[], content=None), "another shape"),
+        (replies("x", choices=[{}, {}], content=[{}]), "another shape"),
+        (replies("x", choices={}, content="x"), "another shape"),
+        (replies("x", choices=None, content=[{"type": "text", "text": 1}]), "another shape"),
+    ],
+)
+def test_what_is_no_reply_is_told_in_one_clause(kind: str, fault: Behave, message: str) -> None:
+    with provider(fault) as server:
+        with pytest.raises(ModelError, match=message) as error:
+            asked(server, kind)
+        assert len(server.seen) == 1
+    assert not isinstance(error.value, TransportError)
+    assert KEY not in str(error.value)
+
+
+def test_a_response_that_drips_is_not_waited_for() -> None:
+    done = threading.Event()
+
+    def drip(request: Request) -> None:
+        request.send_response(200)
+        request.end_headers()
+        while not done.wait(0.01):
+            request.wfile.write(b" ")
+
+    with provider(drip) as server:
+        model = HttpModel("openai", "x", KEY, server.url, seconds=0.5)
+        with pytest.raises(TransportError, match=r"within 0\.5 seconds"):
+            model.grade("Judge.")
+        done.set()
+
+
+def test_the_key_is_in_no_reply() -> None:
+    with provider(replies(f"your key is {KEY}")) as server:
+        assert asked(server, "openai") == "your key is [key]"
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "http://example.org/v1",
+        "http://127.0.0.1.example.org",
+        "ftp://127.0.0.1",
+        "https://user:pass@example.org",
+        "https://example.org/v1?key=1",
+        "https://",
+        "example.org",
+        "http://[",
+    ],
+)
+def test_a_key_is_sent_over_tls_or_to_this_machine(base: str) -> None:
+    with pytest.raises(ModelError, match="the base URL"):
+        HttpModel("openai", "x", KEY, base)
+
+
+def test_where_prompts_go_is_told() -> None:
+    assert HttpModel("openai", "x", KEY).url == "https://api.openai.com/v1/chat/completions"
+    assert (
+        HttpModel("openai", "x", KEY, "http://[::1]:1/v1/").url
+        == "http://[::1]:1/v1/chat/completions"
+    )

@@ -1,0 +1,49 @@
+"""Models that need no network."""
+
+from __future__ import annotations
+
+import pytest
+
+from drive_trace.judging.models import CommandModel, ModelError, ReplayedModel, Reply, ask
+
+
+def test_a_command_gets_the_prompt_and_writes_the_reply() -> None:
+    assert CommandModel("tr a-z A-Z").grade("judge “this”") == "JUDGE “THIS”"
+    assert CommandModel("echo fine; echo noise >&2").grade("x" * 300_000) == "fine\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("exit 7", "ended with exit code 7"),
+        ("no-such-model", "was not found"),
+        ("kill -9 $$", "was ended by SIGKILL"),
+        ("yes", "wrote more than 1,048,576 bytes"),
+        ("printf '\\377'", "wrote something that is not UTF-8"),
+    ],
+)
+def test_a_command_that_fails_gives_no_reply(command: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        CommandModel(command).grade("x")
+
+
+def test_a_command_that_takes_too_long_gives_no_reply() -> None:
+    with pytest.raises(ModelError, match=r"took longer than 0\.2 seconds"):
+        CommandModel("sleep 60", seconds=0.2).grade("x")
+
+
+def test_recorded_replies_come_one_after_another() -> None:
+    model = ReplayedModel(["a", "b"])
+    assert [ask(model, "x"), ask(model, "y")] == ["a", "b"]
+    with pytest.raises(ModelError, match="no recorded reply is left"):
+        ask(model, "z")
+
+
+def test_any_object_with_a_reply_is_a_model() -> None:
+    class Own:
+        def grade(self, prompt: str) -> str:
+            return prompt[::-1]
+
+    reply = ask(Own(), "ab")
+    assert isinstance(reply, Reply)
+    assert (reply, reply.model, reply.cut_off) == ("ba", None, None)
