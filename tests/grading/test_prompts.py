@@ -44,15 +44,14 @@ def test_nothing_of_a_stranger_stands_outside_of_the_marks(hostile: str) -> None
     assert outside(found) == clean
 
 
-def test_what_a_judge_was_calibrated_on_does_not_depend_on_the_data() -> None:
+def test_what_the_acceptance_is_has_a_name_of_its_own() -> None:
     one, other = prompt("a"), prompt("b")
-    assert one.rubric_hash == other.rubric_hash
     assert one.acceptance_hash == other.acceptance_hash
     assert one.hash != other.hash
     assert prompt(case=Case("AC-2")).acceptance_hash != one.acceptance_hash
     with_reference = prompt(case=Case("AC-1 holds.", reference="They did so."))
-    assert "not the only one" in outside(with_reference)
-    assert "not the only one" not in outside(one)
+    assert "<<<REFERENCE" in with_reference.text
+    assert "<<<REFERENCE" not in one.text
 
 
 def file(name: str, lines: int) -> str:

@@ -1,0 +1,149 @@
+"""The record of the judging: one JSON object a call of a model, in a file beside the trace.
+
+It says who judged, on what, and how far that judge was calibrated. The trace itself has the verdict
+alone, as readers know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+
+from drive_trace.grading.calibration import Calibration
+from drive_trace.trace.times import sortable
+
+SUFFIX = ".judgements.ndjson"
+"""Behind the trace's name."""
+
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+Sha256: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Outcome: TypeAlias = Literal["pass", "fail"]
+
+
+class Judge(msgspec.Struct, frozen=True, kw_only=True):
+    """Which judge: what has to stay the same for a calibration to hold."""
+
+    model: str
+    """The model's id as it is asked for."""
+    prompt_version: str
+    rubric_hash: Sha256
+
+
+class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judge was worth when it was held against people's labels: the table, from which all
+    figures follow, and what it was made with.
+    """
+
+    calibration_version: Literal["1"] = "1"
+    ts: str
+    judge: Judge
+    labelling_rule: str | None = None
+    """SHA-256 of the rule that people labelled by; None where none was named."""
+    fail_fail: Count
+    fail_pass: Count
+    pass_fail: Count
+    pass_pass: Count
+    invalid: Count
+
+    @property
+    def table(self) -> Calibration:
+        """The figures; nothing that the file claims beside them is believed."""
+        return Calibration(
+            self.fail_fail, self.fail_pass, self.pass_fail, self.pass_pass, self.invalid
+        )
+
+    def lacks(self, judge: Judge) -> tuple[str, ...]:
+        """Why a judge is not calibrated by this; each in one sentence without its full stop."""
+        names = {"model": "model", "prompt_version": "prompt", "rubric_hash": "rubric"}
+        changed = [
+            f"it was calibrated with another {word}"
+            for name, word in names.items()
+            if getattr(judge, name) != getattr(self.judge, name)
+        ]
+        return (*changed, *self.table.lacks)
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of a model. All texts are untrusted."""
+
+    judgement_version: Literal["1"] = "1"
+    ts: str
+    """When the reply came."""
+    project_run_id: str
+    component: Literal["intent"] = "intent"
+    judge: Judge
+    model: str | None = None
+    """The model as its provider reports it."""
+    prompt_hash: Sha256
+    acceptance_hash: Sha256
+    diff_hash: Sha256
+    range: str | None = None
+    """The commits of the diff, as they were given."""
+    reply: str | None = None
+    """None where there was none."""
+    verdict: Outcome | None = None
+    why: str | None = None
+    """Why there is no verdict."""
+    reasons: tuple[str, ...] = ()
+    attempt: Annotated[int, msgspec.Meta(ge=1)] = 1
+    """Which time the same was asked, as the reply before was malformed."""
+    repeat: Annotated[int, msgspec.Meta(ge=1)] = 1
+    """Which of several rounds, as of ``--repeat``."""
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cost_usd: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    agreement: Share | None = None
+    """How often the judge agreed with people; None for one that was not calibrated."""
+    agreement_interval: tuple[Share, Share] | None = None
+
+
+_JUDGEMENT = msgspec.json.Decoder(Judgement)
+_CALIBRATED = msgspec.json.Decoder(Calibrated)
+
+
+def read_calibrated(text: str) -> Calibrated:
+    """Read a calibration. Raises ValueError for what is none."""
+    try:
+        return _CALIBRATED.decode(text)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
+def to_record(judgement: Judgement | Calibrated) -> str:
+    """A line of a file, without its end."""
+    return msgspec.json.encode(judgement).decode()
+
+
+def read_judgements(records: Iterable[str]) -> tuple[list[Judgement], int]:
+    """The judgements of a file, and how many of its lines are none."""
+    found, rejected = [], 0
+    for record in records:
+        if not record.strip():
+            continue
+        try:
+            found.append(_JUDGEMENT.decode(record))
+        except (ValueError, RecursionError):
+            rejected += 1
+    return found, rejected
+
+
+def judgement_of(
+    judgements: Iterable[Judgement], run_id: str, verdict: object, ts: str
+) -> Judgement | None:
+    """Which judgement a grade rests on: the run's latest with a verdict that is not later than the
+    grade, if it says the same. None where there is none: then nobody knows who judged.
+    """
+    graded = sortable(ts)
+    fitting = [
+        each
+        for each in judgements
+        if each.project_run_id == run_id
+        and each.verdict is not None
+        and graded is not None
+        and (sortable(each.ts) or "~") <= graded
+    ]
+    latest = max(fitting, key=lambda each: sortable(each.ts) or "", default=None)
+    return latest if latest is not None and latest.verdict == verdict else None

@@ -1,0 +1,85 @@
+"""The record of the judging, and what a grade rests on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from drive_trace.grading.judgements import (
+    Calibrated,
+    Judge,
+    Judgement,
+    judgement_of,
+    read_calibrated,
+    read_judgements,
+    to_record,
+)
+
+HASH = "0" * 64
+JUDGE = Judge(model="gpt-x", prompt_version="1", rubric_hash=HASH)
+
+
+def judgement(ts: str, verdict: str | None, run: str = "shop") -> Judgement:
+    record = {
+        "ts": ts,
+        "project_run_id": run,
+        "judge": {"model": "gpt-x", "prompt_version": "1", "rubric_hash": HASH},
+        "prompt_hash": HASH,
+        "acceptance_hash": HASH,
+        "diff_hash": HASH,
+        "verdict": verdict,
+    }
+    ((found,), rejected) = read_judgements([json.dumps(record)])
+    assert not rejected
+    return found
+
+
+def test_what_is_written_is_read_again() -> None:
+    one = judgement("2026-05-28T10:00:00.000Z", "pass")
+    assert read_judgements([to_record(one), "", "{}", "[" * 100_000]) == ([one], 2)
+
+
+AT = [f"2026-05-28T1{hour}:00:00.000Z" for hour in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "fits"),
+    [
+        ([(AT[0], "pass")], True),
+        ([(AT[0], "fail"), (AT[1], "pass")], True),
+        ([(AT[1], "pass"), (AT[0], "fail")], True),
+        ([(AT[0], "pass"), (AT[1], "fail")], False),
+        ([(AT[0], "pass"), (AT[1], None)], True),
+        ([(AT[0], "pass"), (AT[3], "fail")], True),
+        ([(AT[3], "pass")], False),
+        ([("soon", "pass")], False),
+        ([(AT[0], None)], False),
+        ([], False),
+    ],
+)
+def test_a_grade_rests_on_the_latest_verdict_before_it(
+    verdicts: list[tuple[str, str | None]], fits: bool
+) -> None:
+    found = [judgement(*each) for each in verdicts]
+    others = [judgement(AT[2], "fail", "other")]
+    assert (judgement_of([*found, *others], "shop", "pass", AT[2]) is not None) == fits
+
+
+def calibrated(**changes: int) -> Calibrated:
+    counts = {"fail_fail": 12, "fail_pass": 1, "pass_fail": 1, "pass_pass": 40, "invalid": 0}
+    return Calibrated(ts=AT[0], judge=JUDGE, **{**counts, **changes})
+
+
+def test_a_calibration_holds_for_the_judge_that_it_was_made_with() -> None:
+    found = read_calibrated(to_record(calibrated()))
+    assert found.lacks(JUDGE) == ()
+    other = Judge(model="gpt-y", prompt_version="2", rubric_hash="1" * 64)
+    assert [each.rsplit(" ", 1)[1] for each in found.lacks(other)] == ["model", "prompt", "rubric"]
+    assert calibrated(fail_fail=0).lacks(JUDGE)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[" * 100_000, '{"calibrated":true}'])
+def test_what_is_no_calibration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\S"):
+        read_calibrated(text)
