@@ -15,6 +15,7 @@ from drive_trace.commands.check import check
 from drive_trace.commands.completion import completion
 from drive_trace.commands.emit import emit
 from drive_trace.commands.explain import explain
+from drive_trace.commands.gate import gate
 from drive_trace.commands.record import record
 from drive_trace.commands.report import report
 from drive_trace.commands.schema import schema
@@ -51,13 +52,15 @@ def cli(ctx: click.Context) -> None:
       drive-trace report . --out runs.html  scorecard, metrics and assertions on one page
       drive-trace emit --help               append an event
       drive-trace record --help             grade a run
+      drive-trace gate --help               run a gate, and record what came of it
       drive-trace serve                     the language server, for editors
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False  # by default, colour is for terminals
 
 
-for _each in (check, explain, report, completion, emit, record, schema, score, serve, tokens):
+_COMMANDS = (check, explain, report, completion, emit, gate, record, schema, score, serve, tokens)
+for _each in _COMMANDS:
     cli.add_command(_each)
 
 

@@ -149,11 +149,7 @@ def record(request: RecordRequest) -> Merged:
     """Append what counts of the feed over all files of the run, with its changes. Ends the command
     if that cannot be done.
     """
-    if request.only_this_file and request.paths:
-        raise click.UsageError("--only-this-file does not go with further paths")
-    beside = NOTHING_BESIDE
-    if not request.only_this_file:
-        beside = found_beside(request.trace_file, request.run_id, request.paths)
+    beside = beside_of(request)
     recorded = record_feed(
         request.trace_file,
         request.feed,
@@ -171,6 +167,15 @@ def record(request: RecordRequest) -> Merged:
             for phrase in _dropped(other, other.rejected):
                 notify(f"{path}: {phrase}")
     return merged
+
+
+def beside_of(request: Request) -> Beside:
+    """The files that may hold the run of a request; ends the command as :func:`found_beside`."""
+    if request.only_this_file and request.paths:
+        raise click.UsageError("--only-this-file does not go with further paths")
+    if request.only_this_file:
+        return NOTHING_BESIDE
+    return found_beside(request.trace_file, request.run_id, request.paths)
 
 
 def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Beside:

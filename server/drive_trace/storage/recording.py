@@ -187,6 +187,34 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
         return error.problem
 
 
+def preview_feed(  # noqa: PLR0913 - as for record_feed
+    path: str,
+    feed_name: str,
+    run_id: str,
+    changes: Mapping[str, object],
+    *,
+    new_run: bool = False,
+    beside: Sequence[str] = (),
+) -> Draft | Refused | Problem:
+    """What :func:`record_feed` would append, or why it would not. Locks nothing, and never raises:
+    what others write meanwhile is merged when it is recorded.
+    """
+    data: bytes | Problem = read_bytes(path) if os.path.lexists(path) or not new_run else b""
+    if isinstance(data, Problem):
+        return data
+    feed = EVENTS[feed_name]
+    files = RunFiles(path, beside, feed, run_id)
+    try:
+        files.look()
+    except AppendError as error:
+        return error.problem
+    joined = files.joined(ScoredTrace(records_of(data), path))
+    draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
+    if isinstance(draft, Refused):
+        return _with_guess(draft, run_id, data) if draft.for_unknown_run else draft
+    return outranked(draft, joined, new_stamp().ts) or draft
+
+
 @contextmanager
 def _locked(
     path: str, files: RunFiles, create: bool, waiting: Callable[[str], None] | None

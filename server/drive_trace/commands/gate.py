@@ -1,0 +1,238 @@
+"""``drive-trace gate``: run a gate, and record what came of it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import click
+
+from drive_trace.commands import writing
+from drive_trace.commands.completion import complete_files
+from drive_trace.commands.paths import paths_argument
+from drive_trace.commands.terminal import notify
+from drive_trace.commands.writing import new_run_option, target_options
+from drive_trace.grading.junit import JUnitError, Report, read_junit
+from drive_trace.storage.files import Problem, read_bytes, why
+from drive_trace.storage.processes import run_shell
+from drive_trace.storage.recording import preview_feed
+from drive_trace.text.wording import duration
+from drive_trace.vocabulary import GRADE
+
+EXIT_FAIL, EXIT_NOTHING = 1, 3
+_LARGEST_REPORT = 64 << 20
+
+
+class _Ended(NamedTuple):
+    """What came of a gate."""
+
+    outcome: str | None
+    """``pass`` or ``fail``; None where nobody can tell."""
+    message: str
+    """Why, in one clause without a full stop."""
+
+
+@click.command(short_help="Run a gate, and record whether it passed.")
+@target_options
+@click.option(
+    "--component",
+    type=click.Choice(["mechanical", "qa"]),
+    required=True,
+    help="What the gate decides. The intent is for judge.",
+)
+@click.option(
+    "--run",
+    "gates",
+    metavar="CMD",
+    multiple=True,
+    help="A command for sh -c. Several run one after another, until one does not exit with 0.",
+)
+@click.option(
+    "--result",
+    "reports",
+    metavar="FILE",
+    multiple=True,
+    shell_complete=complete_files,
+    help="Read a JUnit XML report instead of running something; - is standard input.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=3600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long each command may take.",
+)
+@click.option(
+    "--cwd",
+    metavar="FOLDER",
+    type=click.Path(exists=True, file_okay=False),
+    help="Where the commands run; by default the current folder.",
+)
+@click.option(
+    "--log",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Write what the commands print to a file, too. It is no link.",
+)
+@new_run_option
+@writing.only_this_file_option
+@paths_argument
+def gate(  # noqa: PLR0913, PLR0917 - one for each option
+    trace_file: str,
+    project_run_id: str,
+    component: str,
+    gates: tuple[str, ...],
+    reports: tuple[str, ...],
+    timeout: float,
+    cwd: str | None,
+    log: str | None,
+    new_run: bool,
+    only_this_file: bool,
+    paths: tuple[str, ...],
+) -> None:
+    """Run commands, or read the report of a test run, and record whether a run passed.
+
+    With --run the outcome is pass if every command exits with 0, and fail if one exits with
+    another code. Nothing is recorded if a command cannot be started, takes too long or is ended by
+    a signal: that says nothing of the run. What the commands print goes to standard error.
+
+    With --result it is fail if a case failed, and pass if at least one case ran and none failed.
+    Nothing is recorded of an empty or broken report.
+
+    The other components are kept, and files of the run are merged, as record does.
+
+    Exit code: 0 pass was recorded; 1 fail was recorded; 2 wrong usage; 3 nothing was recorded.
+
+    \b
+    Examples:
+      drive-trace gate --trace-file trace.jsonl --project-run-id shop \\
+        --component mechanical --run 'make lint' --run 'make test'
+      drive-trace gate --trace-file trace.jsonl --project-run-id shop \\
+        --component qa --result reports/junit.xml
+    """
+    if bool(gates) == bool(reports):
+        raise click.UsageError("name either what to --run, or the --result to read")
+    if log is not None and not gates:
+        raise click.UsageError("--log is for --run")
+
+    def request(outcome: str) -> writing.Request:
+        changes = {component: outcome}
+        return writing.Request(
+            trace_file, project_run_id, GRADE, changes, new_run, only_this_file, paths
+        )
+
+    with _or_nothing():
+        # A gate may take an hour: what cannot be recorded is refused before.
+        beside = writing.beside_of(request("pass"))
+        draft = preview_feed(
+            trace_file,
+            GRADE,
+            project_run_id,
+            {component: "pass"},
+            new_run=new_run,
+            beside=beside.paths,
+        )
+        writing.done_with(beside._replace(notes=()), draft, trace_file)
+    ended = _run(gates, timeout, cwd, log) if gates else _read(reports)
+    notify(ended.message)
+    if ended.outcome is None:
+        notify(f"nothing was written to {trace_file}")
+        sys.exit(EXIT_NOTHING)
+    asked = request(ended.outcome)
+    with _or_nothing():
+        recorded = writing.record(asked)
+    writing.notify_outdated(asked, recorded)
+    assert recorded.score is not None
+    writing.show_recorded(asked, recorded, recorded.score.headline)
+    sys.exit(0 if ended.outcome == "pass" else EXIT_FAIL)
+
+
+@contextmanager
+def _or_nothing() -> Iterator[None]:
+    """A refusal is no result of the gate: it ends the command with its own exit code."""
+    try:
+        yield
+    except SystemExit:
+        sys.exit(EXIT_NOTHING)
+
+
+def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | None) -> _Ended:
+    with _log(log) as write:
+        for number, command in enumerate(gates, 1):
+            which = f"command {number} of {len(gates)}" if len(gates) > 1 else "the command"
+            notify(f"{which}: {command}")
+            started = time.monotonic()
+            try:
+                ran = run_shell(command, seconds=seconds, take=write, folder=folder)
+            except OSError as error:
+                return _Ended(None, f"{which} cannot be run: {why(error)}")
+            took = duration(round((time.monotonic() - started) * 1000))
+            if ran.problem is not None:
+                return _Ended(None, f"{which} {ran.problem}")
+            if ran.code:
+                return _Ended("fail", f"{which} exited with {ran.code} after {took}")
+            if number < len(gates):
+                notify(f"{which} passed after {took}")
+    return _Ended("pass", f"{which} passed after {took}")
+
+
+@contextmanager
+def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
+    """Where the output of commands goes: to standard error, and to a file if there is one."""
+    try:
+        handle = None if path is None else _opened(path)
+    except OSError as error:
+        notify(f"{path}: cannot be written: {why(error)}")
+        sys.exit(EXIT_NOTHING)
+
+    def write(data: bytes) -> None:
+        sys.stderr.flush()
+        sys.stderr.buffer.write(data)
+        sys.stderr.buffer.flush()
+        while handle is not None and data:
+            data = data[os.write(handle, data) :]
+
+    try:
+        yield write
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _opened(path: str) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    handle = os.open(path, flags, 0o666)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is no regular file")
+    os.ftruncate(handle, 0)
+    return handle
+
+
+def _read(paths: tuple[str, ...]) -> _Ended:
+    """What several reports say together: all of them have to be there."""
+    found: list[Report] = []
+    for path in paths:
+        data = read_bytes(path, _LARGEST_REPORT)
+        if isinstance(data, Problem):
+            return _Ended(None, data.message)
+        try:
+            report = read_junit(data)
+        except JUnitError as error:
+            return _Ended(None, f"{path}: {error}")
+        if report.outcome is None:
+            return _Ended(None, f"{path}: {report.in_words()}")
+        found.append(report)
+    whole = Report(
+        sum(each.ran for each in found),
+        tuple(name for each in found for name in each.failed),
+        sum(each.unnamed for each in found),
+    )
+    return _Ended(whole.outcome, whole.in_words())

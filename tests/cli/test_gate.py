@@ -1,0 +1,153 @@
+"""Gates that run, and reports that are read, become a component of the run's grade."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from subprocess import DEVNULL, Popen
+from typing import Any
+
+import pytest
+
+from tests.cli.support import COMMAND, Ran, process, run
+from tests.scorecard.support import event, graded
+from tests.support.fixtures import trace as text_of
+
+RUN = "checkout-retry"
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(text_of(event("round-start"), graded(None, None, "pass")), "utf-8")
+    return path
+
+
+def gate(trace: Path, *args: str | Path, component: str = "qa", stdin: bytes = b"") -> Ran:
+    target = "--trace-file", trace, "--project-run-id", RUN, "--component", component
+    return run("gate", *target, *args, stdin=stdin)
+
+
+def grade(trace: Path) -> dict[str, Any]:
+    """The last event of a trace, without what differs each time."""
+    found: dict[str, Any] = json.loads(trace.read_text("utf-8").rstrip("\n").split("\n")[-1])
+    return {name: found.get(name) for name in ("mechanical", "qa", "intent")}
+
+
+@pytest.mark.parametrize(
+    ("commands", "code", "outcome"),
+    [
+        (["true"], 0, "pass"),
+        (["true", "exit 0"], 0, "pass"),
+        (["exit 4"], 1, "fail"),
+        (["false", "no-such-command"], 1, "fail"),
+    ],
+)
+def test_what_commands_exit_with_is_recorded(
+    commands: list[str], code: int, outcome: str, trace: Path
+) -> None:
+    ran = gate(trace, *(part for each in commands for part in ("--run", each)))
+    assert ran.code == code
+    assert grade(trace) == {"mechanical": None, "qa": outcome, "intent": "pass"}
+    assert f"recorded: qa {outcome}" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("commands", "why"),
+    [
+        (["no-such-command"], "the command was not found"),
+        (["/"], "the command is not executable"),
+        (["kill -9 $$"], "the command was ended by SIGKILL"),
+        (["true", "sleep 60"], r"command 2 of 2 took longer than 0.2 seconds"),
+    ],
+)
+def test_what_says_nothing_of_the_run_is_not_recorded(
+    commands: list[str], why: str, trace: Path
+) -> None:
+    before = trace.read_bytes()
+    commands = [part for each in commands for part in ("--run", each)]
+    ran = gate(trace, *commands, "--timeout", "0.2")
+    assert (ran.code, ran.out, trace.read_bytes()) == (3, "", before)
+    assert why in ran.err
+    assert f"nothing was written to {trace}" in ran.err
+
+
+def test_what_commands_print_is_shown_and_logged(trace: Path, tmp_path: Path) -> None:
+    log = tmp_path / "gate.log"
+    log.write_text("of another time, and longer than what is written now\n")
+    args = ["--run", "echo out; echo err >&2; pwd", "--cwd", tmp_path, "--log", log]
+    ran = process("gate", *target(trace), *args)
+    assert ran.code == 0
+    assert log.read_text() == f"out\nerr\n{tmp_path}\n"
+    assert log.read_text() in ran.err
+    assert "out\n" not in ran.out
+    # A log is no way to write over somebody's file.
+    log.unlink()
+    log.symlink_to(trace)
+    before = trace.read_bytes()
+    assert process("gate", *target(trace), *args).code == 3
+    assert trace.read_bytes() == before
+
+
+def target(trace: Path) -> list[str | Path]:
+    return ["--trace-file", trace, "--project-run-id", RUN, "--component", "mechanical"]
+
+
+PASSED = '<testsuite><testcase name="adds"/></testsuite>'
+FAILED = '<testsuite><testcase name="pays"><failure/></testcase></testsuite>'
+
+
+@pytest.mark.parametrize(
+    ("reports", "code", "says"),
+    [
+        ([PASSED], 0, "0 of 1 case failed"),
+        ([PASSED, FAILED], 1, "1 of 2 cases failed: pays"),
+        ([PASSED, "<testsuite/>"], 3, "no case ran"),
+        ([FAILED, PASSED[:-3]], 3, "is cut off"),
+        (["<html/>"], 3, "its root is no"),
+    ],
+)
+def test_a_report_is_read(
+    reports: list[str], code: int, says: str, trace: Path, tmp_path: Path
+) -> None:
+    before, outcome = grade(trace), {0: "pass", 1: "fail"}.get(code)
+    args: list[str | Path] = []
+    for number, text in enumerate(reports):
+        (tmp_path / f"{number}.xml").write_text(text)
+        args += ["--result", tmp_path / f"{number}.xml"]
+    ran = gate(trace, *args)
+    assert ran.code == code
+    assert says in ran.err
+    assert grade(trace) == ({**before, "qa": outcome} if outcome else before)
+
+
+def test_a_report_that_is_not_there_says_nothing(trace: Path, tmp_path: Path) -> None:
+    ran = gate(trace, "--result", tmp_path / "none.xml")
+    assert (ran.code, grade(trace)["qa"]) == (3, None)
+    assert "none.xml: no such file" in ran.err
+
+
+def test_what_cannot_be_recorded_is_not_run(trace: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    args = ["--project-run-id", "checkout-rety", "--component", "qa", "--run", f"touch {mark}"]
+    ran = run("gate", "--trace-file", trace, *args)
+    assert (ran.code, mark.exists()) == (3, False)
+    assert 'did you mean "checkout-retry"' in ran.err
+
+
+@pytest.mark.parametrize(
+    "args", [[], ["--run", "true", "--result", "x"], ["--result", "x", "--log", "y"]]
+)
+def test_a_gate_either_runs_or_reads(args: list[str], trace: Path) -> None:
+    assert gate(trace, *args).code == 2
+
+
+def test_gates_at_once_lose_nothing(trace: Path) -> None:
+    command = [COMMAND, "gate", *map(str, target(trace)[:-1])]
+    running = [
+        Popen([*command, each, "--run", "true"], stdout=DEVNULL, stderr=DEVNULL)
+        for each in ("mechanical", "qa") * 2
+    ]
+    assert [each.wait(60) for each in running] == [0] * 4
+    assert grade(trace) == {"mechanical": "pass", "qa": "pass", "intent": "pass"}
+    assert len(trace.read_text("utf-8").rstrip("\n").split("\n")) == 6
