@@ -80,11 +80,11 @@ def test_event_names_stand_where_events_are_declared_judged_or_scored() -> None:
 
 
 def test_every_command_module_is_a_command() -> None:
-    from drive_trace.commands import cli
+    from drive_trace.commands import COMMANDS
 
     support = {"__init__", "checking", "paths", "terminal", "usage", "writing"}
     modules = {path.stem for path in (ROOT / "server/drive_trace/commands").glob("*.py")}
-    assert set(cli.commands) == modules - support
+    assert set(COMMANDS) == modules - support
 
 
 def test_property_tests_draw_the_same_each_time_and_no_busy_machine_breaks_them(

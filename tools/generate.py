@@ -19,7 +19,7 @@ import click
 from click.testing import CliRunner
 
 from drive_trace.analysis import Analysis
-from drive_trace.commands import cli
+from drive_trace.commands import COMMANDS, cli
 from drive_trace.linter.rule import Level, Rule, Severity
 from drive_trace.linter.rules import RULES, documentation, examples
 from drive_trace.text.spans import encode_exactly
@@ -199,7 +199,7 @@ def _meanings(field: FieldType) -> str:
 def cli_reference() -> str:
     """What ``--help`` says, command by command."""
     lines = ["# Command line", "", _notice()]
-    for name in ("", *sorted(cli.commands)):
+    for name in ("", *COMMANDS):
         arguments = [name, "--help"] if name else ["--help"]
         shown = CliRunner().invoke(cli, arguments, prog_name="drive-trace", terminal_width=100)
         lines += [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from drive_trace.commands import cli
+from drive_trace.commands import COMMANDS
 from tests.cli.support import CLEAN, REJECTED, WARNED, process, run, write
 
 # Exit codes
@@ -62,7 +62,7 @@ def test_usage_errors(arguments: list[str]) -> None:
     assert "Traceback" not in ran.err
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in cli.commands)])
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_help_has_examples(command: list[str]) -> None:
     for option in ("--help", "-h"):
         ran = run(*command, option)

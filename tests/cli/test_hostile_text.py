@@ -38,7 +38,7 @@ COMMANDS = tuple(
         ("report", "--format"),
         ("check", "--output-format"),
     )
-    for param in cli.commands[command].params
+    for param in cli.get_command(click.Context(cli), command).params
     if option in param.opts and isinstance(param.type, click.Choice)
     for chosen in param.type.choices
 )

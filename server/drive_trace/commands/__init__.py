@@ -6,23 +6,13 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from importlib import import_module
 from typing import NoReturn
 
 import click
 
 from drive_trace import __version__
-from drive_trace.commands.check import check
-from drive_trace.commands.completion import completion
-from drive_trace.commands.emit import emit
-from drive_trace.commands.explain import explain
-from drive_trace.commands.gate import gate
-from drive_trace.commands.record import record
-from drive_trace.commands.report import report
-from drive_trace.commands.schema import schema
-from drive_trace.commands.score import score
-from drive_trace.commands.serve import serve
 from drive_trace.commands.terminal import OutputError, give_up_output, open_streams
-from drive_trace.commands.tokens import tokens
 from drive_trace.interrupts import (
     EXIT_INTERRUPTED,
     Interrupted,
@@ -36,7 +26,28 @@ TRACEBACK = "DRIVE_TRACE_TRACEBACK"
 """Environment variable: set, an unforeseen error is shown in full."""
 
 
+COMMANDS = (
+    *("check", "completion", "emit", "explain", "gate", "record", "report", "schema", "score"),
+    *("serve", "tokens"),
+)
+
+
+class _Commands(click.Group):
+    """Loads a command when it is asked for: most of them need what the others do without."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's interface
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"drive_trace.commands.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+
 @click.group(
+    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="drive-trace")
@@ -57,11 +68,6 @@ def cli(ctx: click.Context) -> None:
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False  # by default, colour is for terminals
-
-
-_COMMANDS = (check, explain, report, completion, emit, gate, record, schema, score, serve, tokens)
-for _each in _COMMANDS:
-    cli.add_command(_each)
 
 
 def main() -> None:

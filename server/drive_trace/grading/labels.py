@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -82,7 +81,8 @@ def _json_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")), strict=True)
+    lines = (f"{line}\n" for line in text.removeprefix("\ufeff").split("\n"))
+    reader = csv.DictReader(lines, strict=True)
     try:
         names = reader.fieldnames or ()
         missing = [each for each in _NEEDED if each not in names]
