@@ -27,8 +27,18 @@ TRACEBACK = "DRIVE_TRACE_TRACEBACK"
 
 
 COMMANDS = (
-    *("check", "completion", "emit", "explain", "gate", "record", "report", "schema", "score"),
-    *("serve", "tokens"),
+    "calibrate",
+    "check",
+    "completion",
+    "emit",
+    "explain",
+    "gate",
+    "record",
+    "report",
+    "schema",
+    "score",
+    "serve",
+    "tokens",
 )
 
 

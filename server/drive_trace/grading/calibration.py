@@ -83,8 +83,13 @@ class Calibration(NamedTuple):
 
     @property
     def base_rate(self) -> float | None:
-        """The share of human passes, which is what a judge that passes everything agrees to."""
-        return (self.pass_fail + self.pass_pass) / self.n if self.n else None
+        """The share of human fails, which a judge is there to catch; None of nothing."""
+        return self.tpr.of / self.n if self.n else None
+
+    @property
+    def always_pass_agreement(self) -> float | None:
+        """How often a judge would agree that passes everything; None of nothing."""
+        return self.tnr.of / self.n if self.n else None
 
     @property
     def kappa(self) -> float | None:

@@ -1,0 +1,179 @@
+"""``drive-trace calibrate``: hold a judge's verdicts against people's labels."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from drive_trace.commands.completion import complete_files
+from drive_trace.commands.terminal import notify
+from drive_trace.commands.writing import EXIT_UNUSABLE, done, not_empty, read_text
+from drive_trace.grading.calibration import Label, once_each, repeats
+from drive_trace.grading.calibration import calibrate as tabulate
+from drive_trace.grading.figures import in_words, to_json
+from drive_trace.grading.judgements import (
+    Calibrated,
+    Judge,
+    Judgement,
+    read_calibrated,
+    read_judgements,
+    to_record,
+)
+from drive_trace.grading.labels import LabelError, Labels, read_labels
+from drive_trace.grading.prompts import PROMPT_VERSION, RUBRIC_HASH, hash_of
+from drive_trace.storage.files import Problem, read_regular, why
+from drive_trace.storage.projects import Projects
+from drive_trace.storage.recording import new_stamp
+from drive_trace.storage.replace import inside, write_whole
+from drive_trace.text.wording import plural
+
+CALIBRATION_NAME = "drive-trace-calibration.json"
+_LARGEST = 64 << 20
+
+
+@click.command(short_help="Hold a judge's verdicts against people's labels.")
+@click.argument("labels", metavar="LABELS", shell_complete=complete_files)
+@click.option(
+    "--judgements",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Take the judge's verdicts from this record; a label's case is the id of a run.",
+)
+@click.option(
+    "--model",
+    metavar="ID",
+    callback=not_empty,
+    help="The model whose verdicts stand in LABELS. They were made with this version's prompt.",
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    callback=not_empty,
+    shell_complete=complete_files,
+    help=f"Where the calibration is kept; by default {CALIBRATION_NAME} beside the configuration.",
+)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the figures are shown.",
+)
+def calibrate(
+    labels: str, judgements: str | None, model: str | None, out: str | None, output_format: str
+) -> None:
+    """Say how far a judge agrees with people, and whether that is far enough to trust it.
+
+    LABELS has a row a case, as JSON Lines or CSV: case, human (pass or fail) and judge (pass, fail
+    or nothing). labelled_by and labelling_rule may stand beside them: only labels by people count.
+
+    A judge is calibrated if the lower bounds of two 95 % Wilson intervals are high enough: 0.80 of
+    its agreement, and 0.50 of the rate at which it catches human fails. Its kappa has to be above
+    0. A row that repeats a case makes it no more certain.
+
+    The calibration is kept for judge. It holds for this model, prompt and rubric only.
+
+    Exit code: 0 calibrated; 1 not calibrated; 2 wrong usage, or something cannot be read or
+    written.
+
+    \b
+    Examples:
+      drive-trace calibrate labels.csv --model gpt-5.5
+      drive-trace calibrate labels.jsonl --judgements trace.jsonl.judgements.ndjson
+    """
+    if model is not None and judgements is not None:
+        raise click.UsageError("the record of --judgements names the --model")
+    rows = _labels(labels)
+    judge = None
+    if model is not None:
+        judge = Judge(model=model, prompt_version=PROMPT_VERSION, rubric_hash=RUBRIC_HASH)
+    if judgements is not None:
+        judge, rows = _judged(judgements, rows)
+    if rows.unsigned:
+        notify(f"{plural(rows.unsigned, 'row')} without labelled_by: taken for a person's")
+    table = tabulate(rows.rows)
+    lacks = (*table.lacks, *_of_cases(rows))
+    if output_format == "json":
+        click.echo(json.dumps(to_json(table, lacks), indent=2))
+    else:
+        click.echo("\n".join(in_words(table, lacks, repeats(rows.rows))))
+    if judge is None:
+        notify("nothing is kept for judge, as nobody says which model this is: name the --model")
+    elif len(rows.rules) > 1:
+        notify("nothing is kept for judge, as the labels follow several rules")
+    else:
+        _keep(judge, rows, out)
+    sys.exit(1 if lacks else 0)
+
+
+def _labels(path: str) -> Labels:
+    try:
+        return read_labels(read_text(path, _LARGEST))
+    except LabelError as error:
+        notify(f"{path}: {error}")
+        sys.exit(EXIT_UNUSABLE)
+
+
+def _of_cases(rows: Labels) -> tuple[str, ...]:
+    """What is not enough where each case counts once, and rules by which people labelled."""
+    lacks = []
+    if len(rows.rules) > 1:
+        lacks.append(f"the labels follow {len(rows.rules)} rules, so they say several things")
+    cases = once_each(rows.rows)
+    if len(cases) < len(rows.rows) and not tabulate(rows.rows).lacks:
+        lacks += [f"with each case once, {each}" for each in tabulate(cases).lacks]
+    return tuple(lacks)
+
+
+def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels]:
+    """The labels with the verdicts of a record, and whose these are."""
+    found, rejected = read_judgements(read_text(path, _LARGEST).split("\n"))
+    if rejected:
+        notify(f"{path}: {plural(rejected, 'line')} of it cannot be read, and do not count")
+    latest: Mapping[str, Judgement] = {
+        each.project_run_id: each for each in sorted(found, key=lambda each: each.ts)
+    }
+    judges = {latest[each.case].judge for each in rows.rows if each.case in latest}
+    if len(judges) > 1:
+        notify(f"{path}: the verdicts are of {len(judges)} judges; calibrate one at a time")
+        sys.exit(EXIT_UNUSABLE)
+    labels = [
+        Label(each.case, each.human, latest[each.case].verdict if each.case in latest else None)
+        for each in rows.rows
+    ]
+    return next(iter(judges), None), rows._replace(rows=tuple(labels))
+
+
+def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
+    """Write the calibration. Nothing takes the place of a file that is none."""
+    path = Path(out) if out is not None else calibration_path(Path.cwd())
+    table = tabulate(once_each(rows.rows))
+    kept = Calibrated(
+        ts=new_stamp().ts,
+        judge=judge,
+        labelling_rule=hash_of("\0".join(sorted(rows.rules))) if rows.rules else None,
+        **table._asdict(),
+    )
+    done(_written(path, to_record(kept) + "\n"), str(path))
+    notify(f"{path}: kept for judge")
+
+
+def _written(path: Path, text: str) -> Problem | None:
+    try:
+        if os.path.lexists(path):
+            read_calibrated(read_regular(path).decode())
+        write_whole(inside(path, path.parent), text.encode())
+    except ValueError:
+        return Problem(str(path), "is no calibration; it is not replaced")
+    except OSError as error:
+        return Problem(str(path), f"cannot be written: {why(error)}")
+    return None
+
+
+def calibration_path(folder: Path) -> Path:
+    """Where the calibration of a folder's project is kept."""
+    return Projects(str(folder)).of(str(folder / "trace.jsonl")).folder / CALIBRATION_NAME

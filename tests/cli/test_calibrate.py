@@ -1,0 +1,130 @@
+"""A judge is trusted as far as it agreed with people, and no further."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drive_trace.grading.judgements import read_calibrated
+from tests.cli.support import run
+
+
+def rows(**tally: int) -> str:
+    """``fail_pass=3`` is three human fails that the judge passes."""
+    found = []
+    for name, count in tally.items():
+        human, _, judge = name.partition("_")
+        verdict = None if judge == "none" else judge
+        found += [{"human": human, "judge": verdict, "labelled_by": "Ann"}] * count
+    numbered = ({"case": f"c{number}", **row} for number, row in enumerate(found))
+    return "".join(f"{json.dumps(row)}\n" for row in numbered)
+
+
+GOOD = rows(fail_fail=12, fail_pass=1, pass_fail=1, pass_pass=40, pass_none=2)
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def calibrated(text: str, *args: str) -> tuple[int, Any]:
+    Path("labels").write_text(text, "utf-8")
+    ran = run("calibrate", "labels", "--output-format", "json", *args)
+    return ran.code, ran.json
+
+
+def test_the_figures_are_there_for_programs() -> None:
+    code, found = calibrated(GOOD)
+    assert code == 0
+    assert {name: found[name] for name in ("n", "invalid", "calibrated", "reasons")} == {
+        "n": 54,
+        "invalid": 2,
+        "calibrated": True,
+        "reasons": [],
+    }
+    assert found["agreement"] == pytest.approx(52 / 54)
+    assert found["tpr"] == pytest.approx(12 / 13)
+    assert found["tnr"] == pytest.approx(40 / 41)
+    assert found["base_rate"] == pytest.approx(13 / 54)
+    assert found["always_pass_agreement"] == pytest.approx(41 / 54)
+    assert found["kappa"] == pytest.approx(0.8986866791744841)
+    assert all(len(found[f"{name}_interval"]) == 2 for name in ("agreement", "tpr", "tnr"))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (rows(fail_pass=3, pass_pass=17), "human fails are caught is 0.000"),
+        (rows(fail_fail=1, fail_pass=2, pass_pass=60), "human fails are caught is 0.061"),
+        (rows(fail_fail=1, pass_pass=3), "lower bound of agreement is 0.510"),
+        (rows(pass_pass=60), "no row is a human fail"),
+        (rows(fail_none=10, pass_none=10), "no row with a verdict"),
+        ("", "no row with a verdict"),
+        (rows(fail_fail=1, pass_pass=1).replace("c1", "c0") * 30, "with each case once"),
+    ],
+)
+def test_what_is_not_enough_is_not_calibrated(text: str, reason: str) -> None:
+    code, found = calibrated(text)
+    assert (code, found["calibrated"]) == (1, False)
+    assert any(reason in each for each in found["reasons"])
+
+
+def test_people_read_a_table() -> None:
+    Path("labels").write_text(rows(fail_fail=1, fail_pass=2, pass_pass=60), "utf-8")
+    ran = run("calibrate", "labels")
+    assert ran.code == 1
+    assert "agreement     0.968 [0.891, 0.991] (61 of 63)" in ran.out
+    assert "reference threshold 0.80 as a point: reached" in ran.out
+    assert "not calibrated:" in ran.out
+    assert "labels of human fails" in ran.out
+
+
+def test_what_judge_needs_is_kept_beside_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "drive-trace.toml").write_text("")
+    kept = tmp_path / "drive-trace-calibration.json"
+    assert calibrated(GOOD)[0] == 0
+    assert not kept.exists()  # nobody said which model it is
+    assert calibrated(GOOD, "--model", "gpt-x")[0] == 0
+    found = read_calibrated(kept.read_text("utf-8"))
+    assert (found.judge.model, found.table.n) == ("gpt-x", 54)
+    assert found.lacks(found.judge) == ()
+    # Another calibration takes its place, and nothing else loses its own.
+    assert calibrated(GOOD, "--model", "gpt-y")[0] == 0
+    assert read_calibrated(kept.read_text("utf-8")).judge.model == "gpt-y"
+    kept.write_text("{}")
+    assert run("calibrate", "labels", "--model", "gpt-y").code == 2
+    assert kept.read_text() == "{}"
+
+
+def test_a_calibration_follows_no_link_out_of_its_folder(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "drive-trace-calibration.json").write_text("")
+    (tmp_path / "x.json").symlink_to(other / "drive-trace-calibration.json")
+    Path("labels").write_text(GOOD, "utf-8")
+    assert run("calibrate", "labels", "--model", "m", "--out", "x.json").code == 2
+    assert (other / "drive-trace-calibration.json").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"case":"a","human":"pass","judge":"pass","labelled_by":"gpt-5"}', "a model"),
+        ("case,human\na,maybe\n", "line 2"),
+        ("\xff", "there is no column `case`"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_refused(text: str, message: str) -> None:
+    Path("labels").write_text(text, "utf-8")
+    ran = run("calibrate", "labels")
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+
+
+def test_who_labelled_is_said_where_nobody_does() -> None:
+    Path("labels").write_text("case,human,judge\na,pass,pass\nb,fail,fail\n", "utf-8")
+    assert "2 rows without labelled_by: taken for a person's" in run("calibrate", "labels").err
