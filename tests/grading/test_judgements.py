@@ -20,7 +20,7 @@ HASH = "0" * 64
 JUDGE = Judge(model="gpt-x", prompt_version="1", rubric_hash=HASH)
 
 
-def judgement(ts: str, verdict: str | None, run: str = "shop") -> Judgement:
+def judgement(ts: str, verdict: str | None, run: str = "shop", **more: object) -> Judgement:
     record = {
         "ts": ts,
         "project_run_id": run,
@@ -29,6 +29,8 @@ def judgement(ts: str, verdict: str | None, run: str = "shop") -> Judgement:
         "acceptance_hash": HASH,
         "diff_hash": HASH,
         "verdict": verdict,
+        "judging": ts,
+        **more,
     }
     ((found,), rejected) = read_judgements([json.dumps(record)])
     assert not rejected
@@ -64,6 +66,27 @@ def test_a_grade_rests_on_the_latest_verdict_before_it(
     found = [judgement(*each) for each in verdicts]
     others = [judgement(AT[2], "fail", "other")]
     assert (judgement_of([*found, *others], "shop", "pass", AT[2]) is not None) == fits
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "fits"),
+    [
+        (["pass", "pass"], True),
+        ([None, "pass", "pass"], True),
+        (["pass", "fail"], False),
+        (["pass"], False),
+        (["pass", None], False),
+    ],
+)
+def test_what_was_asked_several_times_has_to_be_unanimous(
+    verdicts: list[str | None], fits: bool
+) -> None:
+    numbers = [1, 1, 2] if verdicts[0] is None else [1, 2]
+    found = [
+        judgement(AT[0], each, judging="j", repeats=2, repeat=number)
+        for number, each in zip(numbers, verdicts, strict=False)
+    ]
+    assert (judgement_of(found, "shop", "pass", AT[2]) is not None) == fits
 
 
 def calibrated(**changes: int) -> Calibrated:

@@ -33,6 +33,7 @@ COMMANDS = (
     "emit",
     "explain",
     "gate",
+    "judge",
     "record",
     "report",
     "schema",

@@ -6,7 +6,7 @@ alone, as readers know it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -18,6 +18,7 @@ SUFFIX = ".judgements.ndjson"
 """Behind the trace's name."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+Ordinal: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 Sha256: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Outcome: TypeAlias = Literal["pass", "fail"]
@@ -88,10 +89,14 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     why: str | None = None
     """Why there is no verdict."""
     reasons: tuple[str, ...] = ()
-    attempt: Annotated[int, msgspec.Meta(ge=1)] = 1
+    judging: str
+    """An id that all calls for one verdict have."""
+    repeats: Ordinal = 1
+    """How often the judge was to be asked, as of ``--repeat``: only a unanimous verdict counts."""
+    repeat: Ordinal = 1
+    """Which of these this is."""
+    attempt: Ordinal = 1
     """Which time the same was asked, as the reply before was malformed."""
-    repeat: Annotated[int, msgspec.Meta(ge=1)] = 1
-    """Which of several rounds, as of ``--repeat``."""
     input_tokens: Count | None = None
     output_tokens: Count | None = None
     cost_usd: Annotated[float, msgspec.Meta(ge=0)] | None = None
@@ -133,17 +138,22 @@ def read_judgements(records: Iterable[str]) -> tuple[list[Judgement], int]:
 def judgement_of(
     judgements: Iterable[Judgement], run_id: str, verdict: object, ts: str
 ) -> Judgement | None:
-    """Which judgement a grade rests on: the run's latest with a verdict that is not later than the
-    grade, if it says the same. None where there is none: then nobody knows who judged.
+    """Which judgement a grade rests on: the last call for the run's latest verdict that is not
+    later than the grade, if that says the same. None where there is none: then nobody knows who
+    judged.
     """
     graded = sortable(ts)
-    fitting = [
-        each
-        for each in judgements
-        if each.project_run_id == run_id
-        and each.verdict is not None
-        and graded is not None
-        and (sortable(each.ts) or "~") <= graded
-    ]
-    latest = max(fitting, key=lambda each: sortable(each.ts) or "", default=None)
+    calls: dict[str, list[Judgement]] = {}
+    for each in judgements:
+        at = sortable(each.ts)
+        if each.project_run_id == run_id and graded is not None and at is not None and at <= graded:
+            calls.setdefault(each.judging, []).append(each)
+    decided = [each[-1] for each in calls.values() if _is_verdict(each)]
+    latest = max(decided, key=lambda each: sortable(each.ts) or "", default=None)
     return latest if latest is not None and latest.verdict == verdict else None
+
+
+def _is_verdict(calls: Sequence[Judgement]) -> bool:
+    said = {each.repeat: each.verdict for each in calls}
+    whole = said.keys() == set(range(1, calls[-1].repeats + 1))
+    return whole and len(set(said.values())) == 1 and None not in said.values()

@@ -7,7 +7,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import IO, NamedTuple
 
 _AT_ONCE = 1 << 16
@@ -34,10 +34,12 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
     take: Callable[[bytes], object],
     text: bytes = b"",
     folder: str | None = None,
+    environment: Mapping[str, str] | None = None,
     with_errors: bool = True,
 ) -> Ran:
     """Run a command with ``sh -c``, with ``text`` on its standard input, and hand over what it
-    writes as it comes: its standard output, and ``with_errors`` its standard error, too.
+    writes as it comes: its standard output, and ``with_errors`` its standard error, too. What is
+    in ``environment`` is added to ours.
 
     The command and all that it started end with the call, except what left its process group.
     ``take`` may raise to end it. Raises OSError where there is no ``sh``, or no such folder.
@@ -48,6 +50,7 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if with_errors else None,
         cwd=folder,
+        env=None if environment is None else {**os.environ, **environment},
         start_new_session=True,
     )
     assert process.stdin is not None

@@ -1,0 +1,112 @@
+"""What a judge is shown: the case, the diff and an excerpt of the trace."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from drive_trace.grading.prompts import Case
+from drive_trace.storage.files import Problem, read_bytes, read_regular, why
+from drive_trace.storage.processes import run_shell
+from drive_trace.text.spans import decode
+from drive_trace.trace.reading import read_lines
+
+LARGEST_DIFF = 64 << 20
+_SECONDS = 60.0
+_FIRST, _LAST = 40, 160
+"""So many of a run's events are shown from its beginning, and from its end."""
+_LONGEST = 2_000
+"""Characters of one event."""
+_RANGE = re.compile(r"[^-\s][^\s]*?\.\.\.?[^\s]+")
+# What a repository's own files and configuration may name is not run, and nothing is fetched.
+_GIT = (
+    "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null "
+    "diff --no-ext-diff --no-textconv --no-color --submodule=short {range} --"
+)
+_ENVIRONMENT = {
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+}
+
+
+def read_case(path: str) -> Case | Problem:
+    """An acceptance set: a file, or the folder of a case with ``acceptance.md`` in it."""
+    folder = Path(path)
+    if not folder.is_dir():
+        return _case({"acceptance": path})
+    files = {
+        field: str(folder / f"{field.replace('_', '-')}.md")
+        for field in Case._fields
+        if field == "acceptance" or os.path.lexists(folder / f"{field.replace('_', '-')}.md")
+    }
+    return _case(files)
+
+
+def _case(files: dict[str, str]) -> Case | Problem:
+    texts = {}
+    for field, path in files.items():
+        try:
+            texts[field] = read_regular(path).decode()
+        except UnicodeDecodeError:
+            return Problem(path, "is not UTF-8")
+        except (OSError, ValueError) as error:
+            return Problem(path, f"cannot be read: {why(error)}")
+    if not texts["acceptance"].strip():
+        return Problem(files["acceptance"], "is empty: there is nothing to judge by")
+    return Case(**texts)
+
+
+def read_diff(path: str) -> str | Problem:
+    """A diff in a file, or on standard input for ``-``."""
+    data = read_bytes(path, LARGEST_DIFF)
+    return data if isinstance(data, Problem) else _diff(path, data)
+
+
+def diff_of(repo: str, commits: str) -> str | Problem:
+    """The diff of a range of commits, as git makes it."""
+    if _RANGE.fullmatch(commits) is None:
+        return Problem(commits, "is no range of commits, such as main..HEAD")
+    written = bytearray()
+
+    def take(data: bytes) -> None:
+        written.extend(data)
+        if len(written) > LARGEST_DIFF:
+            raise OSError(f"the diff has more than {LARGEST_DIFF >> 20} MB")
+
+    command = _GIT.format(range=shlex.quote(commits))
+    try:
+        ran = run_shell(command, seconds=_SECONDS, take=take, folder=repo, environment=_ENVIRONMENT)
+    except OSError as error:
+        return Problem(repo, f"its diff cannot be made: {why(error)}")
+    if ran.problem is not None or ran.code:
+        said = decode(bytes(written)).strip().split("\n")[0][:200]
+        return Problem(repo, f"git {ran.problem or f'says: {said}'}")
+    return _diff(f"{repo} {commits}", bytes(written))
+
+
+def _diff(name: str, data: bytes) -> str | Problem:
+    text = decode(data)
+    return text if text.strip() else Problem(name, "the diff is empty: there is nothing to judge")
+
+
+def excerpt(records: Sequence[str], run_id: str) -> list[str]:
+    """A run's events as they stand in its trace, without its grades and costs: what comes of these
+    others have judged. Those in the middle of a long run are left out, and that is said.
+    """
+    events = list(_events(records, run_id))
+    left_out = len(events) - _FIRST - _LAST
+    if left_out > 0:
+        events[_FIRST:-_LAST] = [f"[{left_out:,} events left out]"]
+    return events
+
+
+def _events(records: Sequence[str], run_id: str) -> Iterator[str]:
+    for line in read_lines(records):
+        if line.event is not None and line.run == run_id and not line.event.is_feed:
+            text = line.text
+            yield text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [cut off]"

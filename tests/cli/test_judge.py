@@ -1,0 +1,244 @@
+"""A judge fills in the intent, if its reply is a verdict and its word is worth something."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from pathlib import Path
+from subprocess import DEVNULL, Popen
+from subprocess import run as call
+from typing import Any
+
+import pytest
+
+from drive_trace.grading.judgements import Judgement, read_judgements
+from tests.cli.support import COMMAND, Ran, process, run
+from tests.judging.servers import fails, provider, replies
+from tests.scorecard.support import event, graded
+from tests.support.fixtures import trace as text_of
+
+RUN = "checkout-retry"
+PASS = '{"reasons": ["AC-1 holds (a.ts:1)"], "intent": "pass"}'
+FAIL = '{"reasons": ["AC-1 does not hold"], "intent": "fail"}'
+KEY = "sk-secret-1234"
+
+
+@pytest.fixture
+def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("drive-trace.toml").write_text("")
+    Path("acceptance.md").write_text("- **AC-1** Retries are bounded.\n")
+    Path("run.diff").write_text("diff --git a/a.ts b/a.ts\n+++ b/a.ts\n+retry(3)\n")
+    path = Path("trace.jsonl")
+    path.write_text(text_of(event("round-start"), graded("pass", "pass", None)), "utf-8")
+    return path
+
+
+def command(*args: str | Path, model: str = "gpt-x", family: str = "claude") -> list[str]:
+    target = ["--trace-file", "trace.jsonl", "--project-run-id", RUN]
+    shown = ["--acceptance", "acceptance.md", "--diff", "run.diff"]
+    who = ["--model", model, "--orchestrator-family", family]
+    return ["judge", *target, *shown, *who, *map(str, args)]
+
+
+def says(*texts: str) -> list[str]:
+    """A model that replies with one text after another."""
+    script = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; cat > prompt; case $n in "
+    for number, text in enumerate(texts):
+        script += f"{number}) printf %s {shlex.quote(text)};; "
+    return ["--model-command", f"{script}*) exit 9;; esac"]
+
+
+def judged(*args: str | Path, **who: str) -> Ran:
+    return run(*command(*args, "--allow-uncalibrated", **who))
+
+
+def grade() -> list[Any]:
+    last = json.loads(Path("trace.jsonl").read_text("utf-8").rstrip("\n").split("\n")[-1])
+    return [last.get(name) for name in ("mechanical", "qa", "intent")]
+
+
+def record() -> list[Judgement]:
+    path = Path("trace.jsonl.judgements.ndjson")
+    found, rejected = read_judgements(path.read_text("utf-8").split("\n") if path.exists() else [])
+    assert not rejected
+    return found
+
+
+@pytest.mark.parametrize(("reply", "intent"), [(PASS, "pass"), (FAIL, "fail")])
+def test_a_verdict_is_recorded_beside_what_was_graded(reply: str, intent: str, trace: Path) -> None:
+    ran = judged(*says(reply))
+    assert ran.code == 0
+    assert grade() == ["pass", "pass", intent]
+    (call,) = record()
+    assert (call.verdict, call.reply, call.judge.model) == (intent, reply, "gpt-x")
+    assert call.reasons[0] in ran.out
+    assert "which is not calibrated" in ran.out
+    prompt = Path("prompt").read_text("utf-8")
+    assert "Retries are bounded" in prompt
+    assert '"event_type":"round-start"' in prompt
+    assert '"correctness-recorded"' not in prompt
+
+
+@pytest.mark.parametrize(
+    ("texts", "args", "why", "calls"),
+    [
+        (["pass", f"[{PASS}]"], [], "JSON, but no object", 2),
+        (["", ""], [], "the reply is empty", 2),
+        ([PASS, FAIL], ["--repeat", "2"], "1 × pass and 1 × fail", 2),
+        ([], [], "exit code 9", 1),
+    ],
+)
+def test_what_is_no_verdict_is_not_recorded(
+    texts: list[str], args: list[str], why: str, calls: int, trace: Path
+) -> None:
+    before = trace.read_bytes()
+    ran = judged(*says(*texts), *args, "--output-format", "json")
+    assert ran.code == 3
+    assert trace.read_bytes() == before
+    assert {name: ran.json[name] for name in ("run_id", "intent", "appended", "attempts")} == {
+        "run_id": RUN,
+        "intent": None,
+        "appended": False,
+        "attempts": calls,
+    }
+    assert why in ran.json["why"]
+    assert len(record()) == calls
+
+
+@pytest.mark.parametrize(
+    ("who", "why"),
+    [
+        ({"model": "claude-x"}, "of one family, claude"),
+        ({"model": "anthropic/claude-x", "family": "claude-y"}, "of one family, claude"),
+        ({"model": "my-model"}, "the family of my-model is not known"),
+        ({"family": "my-model"}, "the orchestrator, is not known"),
+    ],
+)
+def test_a_judge_of_the_orchestrators_family_is_not_asked(
+    who: dict[str, str], why: str, trace: Path
+) -> None:
+    ran = judged(*says(PASS), **who)
+    assert ran.code == 1
+    assert why in ran.err
+    assert not Path("prompt").exists()
+
+
+def test_a_family_that_is_told_is_no_way_around_the_one_of_the_id(trace: Path) -> None:
+    assert judged(*says(PASS), "--family", "qwen", model="claude-x").code == 1
+    assert judged(*says(PASS), "--family", "qwen", model="my-model").code == 0
+
+
+def labels(caught: int) -> str:
+    rows = (
+        [("fail", "fail")] * caught + [("fail", "pass")] * (13 - caught) + [("pass", "pass")] * 40
+    )
+    return "case,human,judge\n" + "".join(f"c{at},{h},{j}\n" for at, (h, j) in enumerate(rows))
+
+
+def test_only_a_calibrated_judge_is_recorded(trace: Path) -> None:
+    before = trace.read_bytes()
+    ran = run(*command(*says(PASS)))
+    assert ran.code == 1
+    assert "the judge is not calibrated: there is no drive-trace-calibration.json" in ran.err
+    Path("labels.csv").write_text(labels(0))
+    assert run("calibrate", "labels.csv", "--model", "gpt-x").code == 1
+    assert "human fails are caught is 0.000" in run(*command(*says(PASS))).err
+    assert (trace.read_bytes(), Path("prompt").exists()) == (before, False)
+    Path("labels.csv").write_text(labels(12))
+    assert run("calibrate", "labels.csv", "--model", "gpt-x").code == 0
+    assert "with another model" in run(*command(*says(PASS), model="gpt-y")).err
+    ran = run(*command(*says(PASS), "--output-format", "json"))
+    assert (ran.code, ran.json["calibrated"], ran.json["appended"]) == (0, True, True)
+    assert grade() == ["pass", "pass", "pass"]
+    (call,) = record()
+    assert call.agreement == pytest.approx(52 / 53)
+
+
+def test_a_dry_run_shows_the_prompt_and_sends_nothing(trace: Path) -> None:
+    before = trace.read_bytes()
+    ran = run(*command(*says(PASS), "--dry-run"))
+    assert ran.code == 0
+    assert "retry(3)" in ran.out
+    assert "tokens, estimated" in ran.err
+    assert 'would append, for a pass: {"event_id"' in ran.err
+    assert (trace.read_bytes(), Path("prompt").exists(), record()) == (before, False, [])
+
+
+def test_a_case_is_a_folder(trace: Path) -> None:
+    case = Path("case")
+    case.mkdir()
+    (case / "acceptance.md").write_text("AC-7")
+    (case / "reference.md").write_text("They used a queue.")
+    args = command(*says(PASS), "--dry-run")
+    args[args.index("acceptance.md")] = "case"
+    assert "They used a queue." in run(*args).out
+    (case / "acceptance.md").unlink()
+    assert run(*args).code == 2
+
+
+def test_a_range_of_commits_is_a_diff_and_runs_nothing_of_the_repository(trace: Path) -> None:
+    repo = Path("repo")
+    mark = Path("ran").resolve()
+    git = ["git", "-C", str(repo), "-c", "user.name=x", "-c", "user.email=x@x"]
+    call(["git", "init", "-q", str(repo)], check=True)
+    for text in ("one", "two"):
+        (repo / "a.txt").write_text(f"{text}\n")
+        (repo / ".gitattributes").write_text("*.txt diff=evil\n")
+        call([*git, "add", "."], check=True)
+        call([*git, "commit", "-qm", text], check=True)
+    for name in (
+        "diff.external",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "core.pager",
+        "core.fsmonitor",
+    ):
+        call([*git, "config", name, f"touch {mark};"], check=True)
+    args = command(*says(PASS), "--dry-run")
+    at = args.index("--diff")
+    args[at : at + 2] = ["--repo", "repo", "--range", "HEAD~1..HEAD"]
+    ran = run(*args)
+    assert (ran.code, mark.exists()) == (0, False)
+    assert "+two" in ran.out
+    for wrong in ("--output=x..y", "HEAD", "none..HEAD"):
+        args[args.index("--range") + 1] = wrong
+        assert run(*args).code == 2
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_a_model_is_asked_over_http_and_no_key_is_shown(
+    api: str, trace: Path, tmp_path: Path
+) -> None:
+    name = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[api]
+    with provider(fails(401, f"wrong key {KEY}"), replies(PASS)) as server:
+        args = command("--api", api, "--base-url", server.url, "--allow-uncalibrated")
+        environment = {**os.environ, name: KEY}
+        first = process(*args, env=environment)
+        second = process(*args, env=environment)
+    assert (first.code, second.code) == (3, 0)
+    assert "wrong key [key]" in first.err
+    assert grade() == ["pass", "pass", "pass"]
+    assert {each.model for each in record()} == {
+        None,
+        "gpt-x-2" if api == "openai" else "claude-x-2",
+    }
+    everything = first.out + first.err + second.out + second.err
+    everything += "".join(each.read_text() for each in tmp_path.rglob("*") if each.is_file())
+    assert KEY not in everything
+    del environment[name]
+    ran = process(*args, env=environment)
+    assert (ran.code, f"environment variable {name}" in ran.err) == (2, True)
+
+
+def test_judges_and_gates_at_once_lose_nothing(trace: Path) -> None:
+    trace.write_text(text_of(event("round-start")), "utf-8")
+    judge = command("--model-command", f"printf %s {shlex.quote(PASS)}", "--allow-uncalibrated")
+    gate = ["gate", *judge[1:5], "--run", "true", "--component"]
+    calls = [judge, [*gate, "mechanical"], judge, [*gate, "qa"]]
+    running = [Popen([COMMAND, *each], stdout=DEVNULL, stderr=DEVNULL) for each in calls]
+    assert [each.wait(60) for each in running] == [0] * 4
+    assert grade() == ["pass"] * 3
+    assert len(record()) == 2
+    assert len(trace.read_text("utf-8").rstrip("\n").split("\n")) == 5
