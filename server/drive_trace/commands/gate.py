@@ -17,7 +17,6 @@ from drive_trace.commands import writing
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import new_run_option, target_options
 from drive_trace.grading.junit import JUnitError, Report, read_junit
 from drive_trace.storage.files import Problem, read_bytes, why
 from drive_trace.storage.processes import run_shell
@@ -39,7 +38,8 @@ class _Ended(NamedTuple):
 
 
 @click.command(short_help="Run a gate, and record whether it passed.")
-@target_options
+@writing.trace_option
+@writing.run_option
 @click.option(
     "--component",
     type=click.Choice(["mechanical", "qa"]),
@@ -81,7 +81,7 @@ class _Ended(NamedTuple):
     shell_complete=complete_files,
     help="Write what the commands print to a file, too. It is no link.",
 )
-@new_run_option
+@writing.new_run_option
 @writing.only_this_file_option
 @paths_argument
 def gate(  # noqa: PLR0913, PLR0917 - one for each option
@@ -122,9 +122,9 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     if log is not None and not gates:
         raise click.UsageError("--log is for --run")
 
-    def request(outcome: str) -> writing.Request:
+    def request(outcome: str) -> writing.RecordRequest:
         changes = {component: outcome}
-        return writing.Request(
+        return writing.RecordRequest(
             trace_file, project_run_id, GRADE, changes, new_run, only_this_file, paths
         )
 
@@ -139,7 +139,7 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
             new_run=new_run,
             beside=beside.paths,
         )
-        writing.done_with(beside._replace(notes=()), draft, trace_file)
+        writing.done(draft, trace_file, beside._replace(notes=()))
     ended = _run(gates, timeout, cwd, log) if gates else _read(reports)
     notify(ended.message)
     if ended.outcome is None:

@@ -17,7 +17,7 @@ from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_path
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import EXIT_REFUSED, EXIT_UNUSABLE, done, target_options
+from drive_trace.commands.writing import EXIT_REFUSED, EXIT_UNUSABLE, done
 from drive_trace.grading.diffs import cut_diff
 from drive_trace.grading.families import FAMILIES, families_of
 from drive_trace.grading.judgements import (
@@ -68,7 +68,8 @@ class Options(NamedTuple):
 
 
 @click.command(short_help="Have a model judge the intent of a run.")
-@target_options
+@writing.trace_option
+@writing.run_option
 @click.option(
     "--acceptance",
     metavar="FILE",
@@ -165,7 +166,7 @@ def judge(
         --model-command ./judge.sh --family qwen --orchestrator-family claude
     """
     asked = Options(**options)  # type: ignore[arg-type]
-    request = writing.Request(
+    request = writing.RecordRequest(
         trace_file, project_run_id, GRADE, {"intent": "pass"}, False, only_this_file, paths
     )
     _Judging(request, asked).run()
@@ -174,7 +175,7 @@ def judge(
 class _Judging:
     """One call of the command."""
 
-    def __init__(self, request: writing.Request, asked: Options) -> None:
+    def __init__(self, request: writing.RecordRequest, asked: Options) -> None:
         self._request, self._asked = request, asked
         self._judge = Judge(
             model=asked.model, prompt_version=PROMPT_VERSION, rubric_hash=RUBRIC_HASH
@@ -203,7 +204,7 @@ class _Judging:
             {"intent": "pass"},
             beside=beside.paths,
         )
-        would = writing.done_with(beside._replace(notes=()), draft, request.trace_file)
+        would = writing.done(draft, request.trace_file, beside._replace(notes=()))
         calibrated, lacks = self._calibration()
         for each in cut.left_out:
             notify(f"left out of the diff: {each}")

@@ -169,7 +169,7 @@ def record(request: RecordRequest) -> Merged:
     return merged
 
 
-def beside_of(request: Request) -> Beside:
+def beside_of(request: RecordRequest) -> Beside:
     """The files that may hold the run of a request; ends the command as :func:`found_beside`."""
     if request.only_this_file and request.paths:
         raise click.UsageError("--only-this-file does not go with further paths")
