@@ -51,7 +51,20 @@ def says(*texts: str) -> list[str]:
 
 
 def judged(*args: str | Path, **who: str) -> Ran:
-    return run(*command(*args, "--allow-uncalibrated", **who))
+    """What a judge does that was calibrated before."""
+    calibrate(who.get("model", "gpt-x"))
+    return run(*command(*args, **who))
+
+
+def labels(caught: int) -> str:
+    rows = [("fail", "fail")] * caught + [("fail", "pass")] * (13 - caught)
+    rows += [("pass", "pass")] * 40
+    return "case,human,judge\n" + "".join(f"c{at},{h},{j}\n" for at, (h, j) in enumerate(rows))
+
+
+def calibrate(model: str) -> None:
+    Path("labels.csv").write_text(labels(12))
+    assert run("calibrate", "labels.csv", "--model", model).code == 0
 
 
 def grade() -> list[Any]:
@@ -74,7 +87,7 @@ def test_a_verdict_is_recorded_beside_what_was_graded(reply: str, intent: str, t
     (call,) = record()
     assert (call.verdict, call.reply, call.judge.model) == (intent, reply, "gpt-x")
     assert call.reasons[0] in ran.out
-    assert "which is not calibrated" in ran.out
+    assert "judged by gpt-x" in ran.out
     prompt = Path("prompt").read_text("utf-8")
     assert "Retries are bounded" in prompt
     assert '"event_type":"round-start"' in prompt
@@ -130,13 +143,6 @@ def test_a_family_that_is_told_is_no_way_around_the_one_of_the_id(trace: Path) -
     assert judged(*says(PASS), "--family", "qwen", model="my-model").code == 0
 
 
-def labels(caught: int) -> str:
-    rows = (
-        [("fail", "fail")] * caught + [("fail", "pass")] * (13 - caught) + [("pass", "pass")] * 40
-    )
-    return "case,human,judge\n" + "".join(f"c{at},{h},{j}\n" for at, (h, j) in enumerate(rows))
-
-
 def test_only_a_calibrated_judge_is_recorded(trace: Path) -> None:
     before = trace.read_bytes()
     ran = run(*command(*says(PASS)))
@@ -146,8 +152,7 @@ def test_only_a_calibrated_judge_is_recorded(trace: Path) -> None:
     assert run("calibrate", "labels.csv", "--model", "gpt-x").code == 1
     assert "human fails are caught is 0.000" in run(*command(*says(PASS))).err
     assert (trace.read_bytes(), Path("prompt").exists()) == (before, False)
-    Path("labels.csv").write_text(labels(12))
-    assert run("calibrate", "labels.csv", "--model", "gpt-x").code == 0
+    calibrate("gpt-x")
     assert "with another model" in run(*command(*says(PASS), model="gpt-y")).err
     ran = run(*command(*says(PASS), "--output-format", "json"))
     assert (ran.code, ran.json["calibrated"], ran.json["appended"]) == (0, True, True)
@@ -213,7 +218,8 @@ def test_a_model_is_asked_over_http_and_no_key_is_shown(
 ) -> None:
     name = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[api]
     with provider(fails(401, f"wrong key {KEY}"), replies(PASS)) as server:
-        args = command("--api", api, "--base-url", server.url, "--allow-uncalibrated")
+        calibrate("gpt-x")
+        args = command("--api", api, "--base-url", server.url)
         environment = {**os.environ, name: KEY}
         first = process(*args, env=environment)
         second = process(*args, env=environment)
@@ -234,7 +240,8 @@ def test_a_model_is_asked_over_http_and_no_key_is_shown(
 
 def test_judges_and_gates_at_once_lose_nothing(trace: Path) -> None:
     trace.write_text(text_of(event("round-start")), "utf-8")
-    judge = command("--model-command", f"printf %s {shlex.quote(PASS)}", "--allow-uncalibrated")
+    calibrate("gpt-x")
+    judge = command("--model-command", f"printf %s {shlex.quote(PASS)}")
     gate = ["gate", *judge[1:5], "--run", "true", "--component"]
     calls = [judge, [*gate, "mechanical"], judge, [*gate, "qa"]]
     running = [Popen([COMMAND, *each], stdout=DEVNULL, stderr=DEVNULL) for each in calls]

@@ -7,8 +7,9 @@ import os
 import sys
 import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import click
 
@@ -18,6 +19,7 @@ from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.terminal import notify
 from drive_trace.commands.writing import EXIT_REFUSED, EXIT_UNUSABLE, done
+from drive_trace.grading.calibration import Rate
 from drive_trace.grading.diffs import cut_diff
 from drive_trace.grading.families import FAMILIES, families_of
 from drive_trace.grading.judgements import (
@@ -37,7 +39,7 @@ from drive_trace.judging.sources import diff_of, excerpt, read_case, read_diff
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import Problem, read_regular, read_trace, why
 from drive_trace.storage.recording import new_stamp, preview_feed
-from drive_trace.text.escaping import printable, visible
+from drive_trace.text.escaping import in_json, printable, visible
 from drive_trace.text.wording import listed
 from drive_trace.vocabulary import GRADE
 
@@ -60,7 +62,6 @@ class Options(NamedTuple):
     family: str | None
     orchestrator: str
     calibration: str | None
-    allow_uncalibrated: bool
     repeat: int
     timeout: float
     dry_run: bool
@@ -115,7 +116,6 @@ class Options(NamedTuple):
     shell_complete=complete_files,
     help=f"What calibrate kept; by default {CALIBRATION_NAME} beside the configuration.",
 )
-@click.option("--allow-uncalibrated", is_flag=True, help="Record what an uncalibrated judge says.")
 @click.option(
     "--repeat",
     type=click.IntRange(1, 99),
@@ -211,7 +211,7 @@ class _Judging:
         if asked.dry_run:
             _show_prompt(render, would.record(new_stamp()), lacks, self._where())
             return
-        if lacks and not asked.allow_uncalibrated:
+        if calibrated is None or lacks:
             self._refuse(f"the judge is not calibrated: {'; '.join(lacks)}")
         model = self._model()
         notify(f"asking {asked.model} at {self._where()}")
@@ -220,9 +220,9 @@ class _Judging:
             render,
             repeat=asked.repeat,
             notify=notify,
-            noted=lambda call: self._note(call, calibrated if not lacks else None),
+            noted=partial(self._note, calibrated.table.agreement),
         )
-        self._finish(outcome, is_calibrated=not lacks)
+        self._finish(outcome)
 
     def _check_families(self) -> None:
         asked = self._asked
@@ -292,10 +292,9 @@ class _Judging:
             raise click.UsageError(f"there is no key in the environment variable {name}")
         return HttpModel(str(asked.api), asked.model, key, asked.base_url, asked.timeout)
 
-    def _note(self, call: Call, calibrated: Calibrated | None) -> None:
+    def _note(self, agreement: Rate, call: Call) -> None:
         """Record a call before anything is made of it: what is not recorded decides nothing."""
         prompt, reply, answer, repeat, attempt = call
-        agreement = calibrated.table.agreement if calibrated is not None else None
         judgement = Judgement(
             ts=new_stamp().ts,
             project_run_id=self._request.run_id,
@@ -306,7 +305,7 @@ class _Judging:
             acceptance_hash=prompt.acceptance_hash,
             diff_hash=hash_of(self._diff),
             range=self._asked.commits,
-            reply=None if reply is None else visible_text(reply),
+            reply=None if reply is None else _writable(reply),
             verdict=getattr(answer, "value", None),
             why=getattr(answer, "reason", None),
             reasons=getattr(answer, "reasons", ()),
@@ -316,8 +315,8 @@ class _Judging:
             input_tokens=None if reply is None else reply.input_tokens,
             output_tokens=None if reply is None else reply.output_tokens,
             cost_usd=None if reply is None else reply.cost,
-            agreement=None if agreement is None else agreement.value,
-            agreement_interval=None if agreement is None else agreement.interval,
+            agreement=agreement.value,
+            agreement_interval=agreement.interval,
         )
         path = f"{self._request.trace_file}{SUFFIX}"
         try:
@@ -327,38 +326,48 @@ class _Judging:
             notify(f"{error}: without its record the verdict is not recorded either")
             sys.exit(EXIT_UNUSABLE)
 
-    def _finish(self, outcome: Outcome, *, is_calibrated: bool) -> None:
+    def _finish(self, outcome: Outcome) -> None:
         if outcome.verdict is None:
-            self._show(outcome, EXIT_NO_VERDICT, is_calibrated=is_calibrated)
+            self._print_json(outcome)
             notify(f"no verdict: {outcome.why}")
             notify(f"nothing was written to {self._request.trace_file}")
             sys.exit(EXIT_NO_VERDICT)
         request = self._request._replace(changes={"intent": outcome.verdict})
         recorded = writing.record(request)
         writing.notify_outdated(request, recorded)
-        self._show(outcome, 0, is_calibrated=is_calibrated)
+        self._print_json(outcome)
         if self._asked.output_format == "text":
             assert recorded.score is not None
             writing.show_recorded(request, recorded, recorded.score.headline)
-            calibrated = "" if is_calibrated else ", which is not calibrated"
-            click.echo(f"  judged by {printable(self._asked.model, 200)}{calibrated}:")
+            click.echo(f"  judged by {printable(self._asked.model, 200)}:")
             for each in outcome.reasons:
                 click.echo(f"  - {visible(each)}")
 
-    def _show(self, outcome: Outcome, code: int, *, is_calibrated: bool) -> None:
-        if self._asked.output_format == "json":
-            _print_json(self._request.run_id, self._asked.model, outcome, code == 0, is_calibrated)
-
-    def _refuse(self, why_not: str) -> None:
-        if self._asked.output_format == "json":
-            refused = Outcome(None, (), why_not, ())
-            _print_json(self._request.run_id, self._asked.model, refused, False, False)
+    def _refuse(self, why_not: str) -> NoReturn:
+        self._print_json(Outcome(None, (), why_not, ()))
         notify(why_not)
         notify(f"nothing was written to {self._request.trace_file}")
         sys.exit(EXIT_REFUSED)
 
+    def _print_json(self, outcome: Outcome) -> None:
+        if self._asked.output_format != "json":
+            return
+        reported = [each.reply.model for each in outcome.calls if each.reply is not None]
+        said = {
+            "run_id": self._request.run_id,
+            "intent": outcome.verdict,
+            "reasons": list(outcome.reasons),
+            "appended": outcome.verdict is not None,
+            "model": next(filter(None, reported), self._asked.model),
+            "prompt_version": PROMPT_VERSION,
+            "calibrated": bool(outcome.calls),
+            "attempts": len(outcome.calls),
+            "why": outcome.why,
+        }
+        click.echo(in_json(json.dumps(said, indent=2)))
 
-def visible_text(text: str) -> str:
+
+def _writable(text: str) -> str:
     """A reply as it can be written: half of a pair of surrogates cannot."""
     return text.encode("utf-8", "replace").decode()
 
@@ -385,21 +394,3 @@ def _show_prompt(
     for each in lacks:
         notify(f"the judge is not calibrated: {each}")
     notify(f"would append, for a pass: {record}")
-
-
-def _print_json(
-    run_id: str, model: str, outcome: Outcome, appended: bool, is_calibrated: bool
-) -> None:
-    reported = [each.reply.model for each in outcome.calls if each.reply is not None]
-    said = {
-        "run_id": run_id,
-        "intent": outcome.verdict,
-        "reasons": list(outcome.reasons),
-        "appended": appended,
-        "model": next(filter(None, reported), model),
-        "prompt_version": PROMPT_VERSION,
-        "calibrated": is_calibrated,
-        "attempts": len(outcome.calls),
-        "why": outcome.why,
-    }
-    click.echo(json.dumps(said, indent=2))

@@ -101,7 +101,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     output_tokens: Count | None = None
     cost_usd: Annotated[float, msgspec.Meta(ge=0)] | None = None
     agreement: Share | None = None
-    """How often the judge agreed with people; None for one that was not calibrated."""
+    """How often the judge agreed with people."""
     agreement_interval: tuple[Share, Share] | None = None
 
 
