@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 EXIT_INTERRUPTED = 130
@@ -22,6 +24,20 @@ def end_when_interrupted() -> None:
 def raise_when_interrupted() -> None:
     """From now on Ctrl-C raises Interrupted, once, so that callers can undo what they began."""
     _handle(_raise)
+
+
+@contextmanager
+def raising_when_ended() -> Iterator[None]:
+    """Raise Interrupted when somebody ends the process: what it has started ends with it."""
+    numbers = [getattr(signal, each) for each in ("SIGTERM", "SIGHUP") if hasattr(signal, each)]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []  # only the main thread gets signals
+    before = {number: signal.signal(number, _raise) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _handle(handler: Callable[..., NoReturn]) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from subprocess import DEVNULL, Popen
+from subprocess import DEVNULL, PIPE, Popen
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.cli.support import COMMAND, Ran, process, run
@@ -74,7 +75,6 @@ def test_what_says_nothing_of_the_run_is_not_recorded(
 
 def test_what_commands_print_is_shown_and_logged(trace: Path, tmp_path: Path) -> None:
     log = tmp_path / "gate.log"
-    log.write_text("of another time, and longer than what is written now\n")
     args = ["--run", "echo out; echo err >&2; pwd", "--cwd", tmp_path, "--log", log]
     ran = process("gate", *target(trace), *args)
     assert ran.code == 0
@@ -151,3 +151,21 @@ def test_gates_at_once_lose_nothing(trace: Path) -> None:
     assert [each.wait(60) for each in running] == [0] * 4
     assert grade(trace) == {"mechanical": "pass", "qa": "pass", "intent": "pass"}
     assert len(trace.read_text("utf-8").rstrip("\n").split("\n")) == 6
+
+
+def test_what_a_gate_runs_ends_with_it(trace: Path) -> None:
+    command = ["gate", *map(str, target(trace)), "--run", "echo started $$; sleep 60; true"]
+    with Popen([COMMAND, *command], stdout=DEVNULL, stderr=PIPE, text=True) as running:
+        assert running.stderr is not None
+        started = next(each for each in running.stderr if each.startswith("started"))
+        running.terminate()
+        assert running.wait(30) == 130
+    assert not psutil.pid_exists(int(started.split()[1]))
+    assert grade(trace)["mechanical"] is None
+
+
+def test_a_trace_is_no_log_and_an_empty_command_no_gate(trace: Path) -> None:
+    before = trace.read_bytes()
+    assert gate(trace, "--run", "true", "--log", trace).code == 2
+    assert gate(trace, "--run", "").code == 2
+    assert trace.read_bytes() == before

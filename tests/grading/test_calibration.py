@@ -107,7 +107,7 @@ def test_a_row_that_is_repeated_makes_nothing_more_certain() -> None:
     rows = [Label("a", "pass", "pass")] * 50 + [
         Label("b", "fail", judge) for judge in ("fail", "pass")
     ]
-    assert calibrate(once_each(rows)) == Calibration(0, 0, 0, 1, 1)
+    assert calibrate(once_each(rows)) == Calibration(0, 1, 0, 1, 0)
     assert (repeats(rows).hits, repeats(rows).of) == (1, 2)
 
 

@@ -26,6 +26,14 @@ SKIPPED = '<testcase name="later"><skipped/></testcase>'
         (suite(PASSED, FAILED, BROKEN), "fail", "2 of 3 cases failed: shop.cart.pays, starts"),
         (suite(SKIPPED), None, "no case ran"),
         (suite(), None, "no case ran"),
+        (
+            f"<testsuites failures='2'><testsuite>{PASSED}</testsuite></testsuites>".encode(),
+            "fail",
+            "2 failures more",
+        ),
+        (suite(PASSED, "<error/>"), "fail", "failed: a suite"),
+        (suite('<testcase name="a" status="notrun"/>'), None, "no case ran"),
+        (suite('<testcase name="a"><failure/><testcase name="b"/></testcase>'), "fail", ": a"),
         (suite(PASSED, errors=1, failures=0), "fail", "the suites count 1 failure more"),
         (suite(FAILED, failures=1), "fail", "1 of 1 case failed: shop.cart.pays"),
         (f"<testsuite>{PASSED}</testsuite>".encode(), "pass", "0 of 1 case failed"),
@@ -43,8 +51,28 @@ BOMB = b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><testsuite>&b;</test
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"{}", suite(PASSED)[:-5], b"<html/>", BOMB, b"<testsuite>" * 500, b"\xff\xfe\x00"],
-    ids=["empty", "json", "cut off", "another root", "entities", "deep", "bytes"],
+    [
+        suite(PASSED, tests=500),
+        b"<?xml version='1.0' encoding='foo'?><testsuite/>",
+        b"",
+        b"{}",
+        suite(PASSED)[:-5],
+        b"<html/>",
+        BOMB,
+        b"<testsuite>" * 500,
+        b"\xff\xfe\x00",
+    ],
+    ids=[
+        "fewer cases",
+        "encoding",
+        "empty",
+        "json",
+        "cut off",
+        "another root",
+        "entities",
+        "deep",
+        "bytes",
+    ],
 )
 def test_what_is_no_report_says_nothing(data: bytes) -> None:
     with pytest.raises(JUnitError) as error:

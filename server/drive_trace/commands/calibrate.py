@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -20,9 +20,11 @@ from drive_trace.grading.judgements import (
     Calibrated,
     Judge,
     Judgement,
+    judgings,
     read_calibrated,
     read_judgements,
     to_record,
+    verdict_of,
 )
 from drive_trace.grading.labels import LabelError, Labels, read_labels
 from drive_trace.grading.prompts import PROMPT_VERSION, RUBRIC_HASH, hash_of
@@ -102,9 +104,10 @@ def calibrate(
     else:
         click.echo("\n".join(in_words(table, lacks, repeats(rows.rows))))
     if judge is None:
-        notify("nothing is kept for judge, as nobody says which model this is: name the --model")
-    elif len(rows.rules) > 1:
-        notify("nothing is kept for judge, as the labels follow several rules")
+        which = "no case has a verdict in --judgements" if judgements else "name the --model"
+        notify(f"nothing is kept for judge, as nobody says which model this is: {which}")
+    elif lacks:
+        notify("nothing is kept for judge, as it is not calibrated")
     else:
         _keep(judge, rows, out)
     sys.exit(1 if lacks else 0)
@@ -134,15 +137,16 @@ def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels]:
     found, rejected = read_judgements(read_text(path, _LARGEST).split("\n"))
     if rejected:
         notify(f"{path}: {plural(rejected, 'line')} of it cannot be read, and do not count")
-    latest: Mapping[str, Judgement] = {
-        each.project_run_id: each for each in sorted(found, key=lambda each: each.ts)
+    latest: Mapping[str, Sequence[Judgement]] = {
+        calls[-1].project_run_id: calls
+        for calls in sorted(judgings(found), key=lambda calls: calls[-1].ts)
     }
-    judges = {latest[each.case].judge for each in rows.rows if each.case in latest}
+    judges = {latest[each.case][-1].judge for each in rows.rows if each.case in latest}
     if len(judges) > 1:
         notify(f"{path}: the verdicts are of {len(judges)} judges; calibrate one at a time")
         sys.exit(EXIT_UNUSABLE)
     labels = [
-        Label(each.case, each.human, latest[each.case].verdict if each.case in latest else None)
+        Label(each.case, each.human, verdict_of(latest[each.case]) if each.case in latest else None)
         for each in rows.rows
     ]
     return next(iter(judges), None), rows._replace(rows=tuple(labels))

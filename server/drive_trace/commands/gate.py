@@ -79,7 +79,7 @@ class _Ended(NamedTuple):
     "--log",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Write what the commands print to a file, too. It is no link.",
+    help="Append what the commands print to a file, too; not to a trace, and not through a link.",
 )
 @writing.new_run_option
 @writing.only_this_file_option
@@ -121,6 +121,11 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError("name either what to --run, or the --result to read")
     if log is not None and not gates:
         raise click.UsageError("--log is for --run")
+    if not all(each.strip() for each in gates):
+        raise click.UsageError("a --run is empty: a variable may not be set")
+
+    if log is not None and _is_same(log, trace_file):
+        raise click.UsageError("the --log is the trace")
 
     def request(outcome: str) -> writing.RecordRequest:
         changes = {component: outcome}
@@ -206,13 +211,20 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
             os.close(handle)
 
 
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)  # noqa: PTH121 - of text
+    except OSError:
+        return False
+
+
 def _opened(path: str) -> int:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    """A file to append the output to: what is in it already, as a trace, is not lost."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     handle = os.open(path, flags, 0o666)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise OSError(errno.EINVAL, "it is no regular file")
-    os.ftruncate(handle, 0)
     return handle
 
 

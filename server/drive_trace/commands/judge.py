@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
 
@@ -17,7 +17,7 @@ from drive_trace.commands import writing
 from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_path
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
-from drive_trace.commands.terminal import notify
+from drive_trace.commands.terminal import is_terminal, notify
 from drive_trace.commands.writing import EXIT_REFUSED, EXIT_UNUSABLE, done
 from drive_trace.grading.calibration import Rate
 from drive_trace.grading.diffs import cut_diff
@@ -42,6 +42,9 @@ from drive_trace.storage.recording import new_stamp, preview_feed
 from drive_trace.text.escaping import in_json, printable, visible
 from drive_trace.text.wording import listed
 from drive_trace.vocabulary import GRADE
+
+if TYPE_CHECKING:
+    from drive_trace.judging.http_models import HttpModel
 
 EXIT_NO_VERDICT = 3
 _APIS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
@@ -269,10 +272,16 @@ class _Judging:
             return f"the command {printable(asked.model_command, 200)}"
         if asked.replay is not None:
             return f"the record {asked.replay}"
-        from drive_trace.judging.http_models import HttpModel  # noqa: PLC0415 - an extra
+        return self._http("").url
 
+    def _http(self, key: str) -> HttpModel:
         try:
-            return HttpModel(str(asked.api), asked.model, "", asked.base_url).url
+            from drive_trace.judging.http_models import HttpModel  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise click.UsageError("--api needs the extra drive-trace[judge]") from error
+        asked = self._asked
+        try:
+            return HttpModel(str(asked.api), asked.model, key, asked.base_url, asked.timeout)
         except ModelError as error:
             raise click.UsageError(str(error)) from error
 
@@ -283,18 +292,28 @@ class _Judging:
         if asked.replay is not None:
             read = writing.read_text(asked.replay, 64 << 20)
             found, _ = read_judgements(read.split("\n"))
-            return ReplayedModel([each.reply for each in found if each.reply is not None])
-        from drive_trace.judging.http_models import HttpModel  # noqa: PLC0415 - an extra
-
+            # What was said of something else says nothing of this.
+            same = (
+                each
+                for each in found
+                if each.judge == self._judge
+                and each.project_run_id == self._request.run_id
+                and each.diff_hash == hash_of(self._diff)
+            )
+            return ReplayedModel([each.reply for each in same if each.reply is not None])
         name = _APIS[str(asked.api)]
         key = os.environ.get(name, "").strip()
         if not key:
             raise click.UsageError(f"there is no key in the environment variable {name}")
-        return HttpModel(str(asked.api), asked.model, key, asked.base_url, asked.timeout)
+        return self._http(key)
 
     def _note(self, agreement: Rate, call: Call) -> None:
         """Record a call before anything is made of it: what is not recorded decides nothing."""
         prompt, reply, answer, repeat, attempt = call
+        reported = reply.model if reply is not None else None
+        shared = families_of(reported or "") & families_of(self._asked.orchestrator)
+        if shared:
+            self._refuse(f"the provider says that {reported} replied, of the orchestrator's family")
         judgement = Judgement(
             ts=new_stamp().ts,
             project_run_id=self._request.run_id,
@@ -319,9 +338,12 @@ class _Judging:
             agreement_interval=agreement.interval,
         )
         path = f"{self._request.trace_file}{SUFFIX}"
+        if Path(path).is_symlink():
+            notify(f"{path}: is a link, which is not followed; nothing was recorded")
+            sys.exit(EXIT_UNUSABLE)
         try:
             with locked_trace(path, waiting=notify) as file:
-                file.append(to_record(judgement))
+                file.append(_redacted(to_record(judgement)))
         except AppendError as error:
             notify(f"{error}: without its record the verdict is not recorded either")
             sys.exit(EXIT_UNUSABLE)
@@ -341,7 +363,7 @@ class _Judging:
             writing.show_recorded(request, recorded, recorded.score.headline)
             click.echo(f"  judged by {printable(self._asked.model, 200)}:")
             for each in outcome.reasons:
-                click.echo(f"  - {visible(each)}")
+                click.echo(f"  - {visible(_redacted(each))}")
 
     def _refuse(self, why_not: str) -> NoReturn:
         self._print_json(Outcome(None, (), why_not, ()))
@@ -364,7 +386,16 @@ class _Judging:
             "attempts": len(outcome.calls),
             "why": outcome.why,
         }
-        click.echo(in_json(json.dumps(said, indent=2)))
+        click.echo(_redacted(in_json(json.dumps(said, indent=2))))
+
+
+def _redacted(text: str) -> str:
+    """The text without any key of ours, as where a model's command repeats its environment."""
+    for name in _APIS.values():
+        key = os.environ.get(name, "").strip()
+        if key:
+            text = text.replace(json.dumps(key)[1:-1], "[key]").replace(key, "[key]")
+    return text
 
 
 def _writable(text: str) -> str:
@@ -389,7 +420,9 @@ def _show_prompt(
     render: Callable[[str], Prompt], record: str, lacks: Sequence[str], where: str
 ) -> None:
     prompt = render("0" * 32)
-    click.echo(prompt.text)
+    lines = prompt.text.split("\n")
+    # A terminal would obey what stands in a diff.
+    click.echo("\n".join(map(visible, lines)) if is_terminal(sys.stdout) else prompt.text)
     notify(f"about {prompt.tokens:,} tokens, estimated at 4 bytes each; would be sent to {where}")
     for each in lacks:
         notify(f"the judge is not calibrated: {each}")

@@ -67,13 +67,17 @@ def _answer(value: Any, key: str, allowed: Collection[str]) -> Answer:
     reasons, verdict = value.values()
     if not isinstance(reasons, list) or not reasons:
         raise _RefusedError('"reasons" is no array with at least one reason')
-    if not all(isinstance(each, str) and each.strip() for each in reasons):
+    if not all(isinstance(each, str) and _says_something(each) for each in reasons):
         raise _RefusedError("a reason is empty or no string")
     if not isinstance(verdict, str) or verdict not in allowed:
         choice = listed((f'"{each}"' for each in allowed), "or")
         raise _RefusedError(f'"{key}" is {shown(verdict)}, and has to be {choice}')
     reasons = [each.encode("utf-8", "replace").decode() for each in reasons]
     return Answer(verdict, tuple(reasons))
+
+
+def _says_something(text: str) -> bool:
+    return any(each.isprintable() and not each.isspace() for each in text)
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -171,16 +171,17 @@ def repeats(labels: Sequence[Label]) -> Rate:
 
 
 def once_each(labels: Sequence[Label]) -> list[Label]:
-    """Each case once, with its verdict if all of its rows have the same: repeating a row makes an
-    interval no narrower.
+    """Each case once: repeating a row makes an interval no narrower. Where the rows of a case
+    differ, one that disagrees counts, and one without a verdict only where none has one.
     """
-    found: dict[tuple[str, str], set[str | None]] = {}
+    found: dict[tuple[str, str], list[Label]] = {}
     for each in labels:
-        found.setdefault((each.case, each.human), set()).add(each.judge)
-    return [
-        Label(case, human, next(iter(verdicts)) if len(verdicts) == 1 else None)
-        for (case, human), verdicts in found.items()
-    ]
+        found.setdefault((each.case, each.human), []).append(each)
+    return [max(rows, key=_doubt) for rows in found.values()]
+
+
+def _doubt(label: Label) -> int:
+    return 0 if label.judge is None else 2 if label.judge != label.human else 1
 
 
 def wilson(hits: int, of: int) -> tuple[float, float]:

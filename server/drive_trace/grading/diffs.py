@@ -12,6 +12,9 @@ from drive_trace.text.escaping import printable
 LARGEST = 200_000
 """Characters of a diff that are shown to a judge."""
 
+_NAMED = 200
+"""So many of the files that are left out are named."""
+_BINARY = re.compile(r"\0|^(?:Binary files .* differ|GIT binary patch)$", re.MULTILINE)
 _HEAD = re.compile(r"^diff --git |^--- (?=[^\n]*\n\+\+\+ )", re.MULTILINE)
 
 
@@ -32,11 +35,13 @@ def cut_diff(text: str, most: int = LARGEST) -> CutDiff:
         room -= len(each)
         if room < 0:
             break
-        kept.add(number)
-    return CutDiff(
-        "".join(each for number, each in enumerate(files) if number in kept),
-        tuple(_name(each) for number, each in enumerate(files) if number not in kept),
-    )
+        if not _BINARY.search(each):
+            kept.add(number)
+    left_out = [_name(each) for number, each in enumerate(files) if number not in kept]
+    if len(left_out) > _NAMED:
+        left_out[_NAMED:] = [f"{len(left_out) - _NAMED:,} more files"]
+    shown = (each for number, each in enumerate(files) if number in kept)
+    return CutDiff("".join(shown), tuple(left_out))
 
 
 def _files(text: str) -> Iterator[str]:

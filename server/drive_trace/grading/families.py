@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from itertools import chain
 
 _WORDS: Mapping[str, str] = {
-    "claude": "claude.*",
-    "gpt": r"gpt(?:\d.*|oss)?|chatgpt.*|codex.*",
+    "claude": "claude.*|anthropic|sonnet|opus|haiku",
+    "gpt": r"gpt(?:\d.*|oss)?|chatgpt.*|codex.*|openai",
     "gemini": "gemini.*|gemma.*",
     "composer": r"composer\d*",
     "grok": r"grok\d*",
@@ -36,14 +37,15 @@ def families_of(model: str, more: Mapping[str, Collection[str]] = {}) -> frozens
     name = model.lower()
     if name in _WORDS or name in more:
         return frozenset({name})
-    words = [each for each in re.split(r"[^a-z0-9]+", name.rsplit("/", 1)[-1]) if each]
+    *before, last = (re.findall("[a-z0-9]+", each) for each in name.split("/"))
+    words = [*chain(*before), *last]
     found = {
         family
         for family, pattern in _WORDS.items()
         if any(re.fullmatch(pattern, each) for each in words)
     }
     # `o3` is OpenAI's where the model's name begins with it, behind the provider's or nothing.
-    if words and any(_O_SERIES.fullmatch(each) for each in words[: 1 + (words[0] == "openai")]):
+    if last and any(_O_SERIES.fullmatch(each) for each in last[: 1 + (last[0] == "openai")]):
         found.add("gpt")
     for family, marks in more.items():
         if {each.lower() for each in marks} & {*words, name}:

@@ -17,7 +17,7 @@ from drive_trace.trace.times import sortable
 SUFFIX = ".judgements.ndjson"
 """Behind the trace's name."""
 
-Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Ordinal: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 Sha256: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -143,17 +143,26 @@ def judgement_of(
     judged.
     """
     graded = sortable(ts)
-    calls: dict[str, list[Judgement]] = {}
-    for each in judgements:
-        at = sortable(each.ts)
-        if each.project_run_id == run_id and graded is not None and at is not None and at <= graded:
-            calls.setdefault(each.judging, []).append(each)
-    decided = [each[-1] for each in calls.values() if _is_verdict(each)]
+    if graded is None:
+        return None
+    own = [each for each in judgements if each.project_run_id == run_id]
+    earlier = [each for each in own if (sortable(each.ts) or "~") <= graded]
+    decided = [calls[-1] for calls in judgings(earlier) if verdict_of(calls) is not None]
     latest = max(decided, key=lambda each: sortable(each.ts) or "", default=None)
     return latest if latest is not None and latest.verdict == verdict else None
 
 
-def _is_verdict(calls: Sequence[Judgement]) -> bool:
+def judgings(judgements: Iterable[Judgement]) -> Sequence[Sequence[Judgement]]:
+    """The calls that were made for one verdict, together, in their order."""
+    calls: dict[tuple[str, str], list[Judgement]] = {}
+    for each in judgements:
+        calls.setdefault((each.project_run_id, each.judging), []).append(each)
+    return list(calls.values())
+
+
+def verdict_of(calls: Sequence[Judgement]) -> str | None:
+    """What the calls for one verdict come to: None unless each round has one, and all the same."""
     said = {each.repeat: each.verdict for each in calls}
-    whole = said.keys() == set(range(1, calls[-1].repeats + 1))
-    return whole and len(set(said.values())) == 1 and None not in said.values()
+    if said.keys() != set(range(1, calls[-1].repeats + 1)) or len(set(said.values())) > 1:
+        return None
+    return calls[-1].verdict

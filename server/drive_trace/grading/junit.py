@@ -12,6 +12,7 @@ from xml.parsers import expat
 from drive_trace.text.wording import first_of, plural
 
 _FAILED = {"failure", "error"}
+_NOT_RUN = {"notrun", "skipped", "disabled", "ignored"}
 _DEEPEST = 100
 
 
@@ -60,8 +61,11 @@ def read_junit(data: bytes) -> Report:
     parser.EndElementHandler = reader.end
     try:
         parser.Parse(data, True)
-    except expat.ExpatError as error:
+    except (expat.ExpatError, LookupError, ValueError) as error:  # as for an unknown encoding
         raise JUnitError(f"it is not XML, or is cut off ({error})") from error
+    if reader.cases < reader.told_cases:
+        told, found = plural(reader.told_cases, "case"), f"{reader.cases:,}"
+        raise JUnitError(f"its suites count {told}, and {found} of them are in it")
     return Report(reader.ran, tuple(reader.failed), max(reader.counted - len(reader.failed), 0))
 
 
@@ -69,41 +73,57 @@ def _no_doctype(*_: object) -> None:
     raise JUnitError("it has a document type, which no report needs")
 
 
+class _Case:
+    """A case that is read."""
+
+    def __init__(self, attributes: dict[str, str]) -> None:
+        parts = attributes.get("classname"), attributes.get("name")
+        self.name = ".".join(filter(None, parts)) or "a case without a name"
+        self.is_failed = False
+        self.is_skipped = attributes.get("status", "").lower() in _NOT_RUN
+
+
 class _Reader:
     """Takes the elements of a report as they come."""
 
     def __init__(self) -> None:
-        self.ran = 0
+        self.ran = self.cases = 0
         self.failed: list[str] = []
         self.counted = 0
-        """The failures and errors that the outermost suites count."""
-        self._open: list[str] = []
-        self._case = ""
-        self._is_failed = self._is_skipped = False
+        """The failures and errors that are counted, or stand outside of a case."""
+        self.told_cases = 0
+        """How many cases there are, as far as that is counted."""
+        self._depth = 0
+        self._open: list[_Case] = []
+        """The cases that are open, the outermost first."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if not self._open and name not in {"testsuites", "testsuite"}:
+        if not self._depth and name not in {"testsuites", "testsuite"}:
             raise JUnitError("its root is no `testsuites` or `testsuite`")
-        if len(self._open) == _DEEPEST:
+        if self._depth == _DEEPEST:
             raise JUnitError("its elements are nested too deep")
-        inside = self._open[-1] if self._open else ""
-        self._open.append(name)
-        if name == "testsuite" and "testsuite" not in self._open[:-1]:
-            self.counted += sum(_count(attributes.get(each)) for each in ("failures", "errors"))
+        self._depth += 1
+        if name in {"testsuites", "testsuite"}:
+            # Suites count what is in those inside them: the largest sum has all.
+            told = sum(_count(attributes.get(each)) for each in ("failures", "errors"))
+            self.counted = max(self.counted, told)
+            self.told_cases = max(self.told_cases, _count(attributes.get("tests")))
         elif name == "testcase":
-            parts = attributes.get("classname"), attributes.get("name")
-            self._case = ".".join(filter(None, parts)) or "a case without a name"
-            self._is_failed = self._is_skipped = False
-        elif inside == "testcase":
-            self._is_failed |= name in _FAILED
-            self._is_skipped |= name == "skipped"
+            self.cases += 1
+            self._open.append(_Case(attributes))
+        elif name in _FAILED and not self._open:
+            self.failed.append("a suite")
+        elif self._open:
+            self._open[-1].is_failed |= name in _FAILED
+            self._open[-1].is_skipped |= name == "skipped"
 
     def end(self, name: str) -> None:
-        self._open.pop()
+        self._depth -= 1
         if name == "testcase":
-            self.ran += self._is_failed or not self._is_skipped
-            if self._is_failed:
-                self.failed.append(self._case)
+            case = self._open.pop()
+            self.ran += case.is_failed or not case.is_skipped
+            if case.is_failed:
+                self.failed.append(case.name)
 
 
 def _count(text: str | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ def read_labels(text: str) -> Labels:
     """Read rows with ``case``, ``human`` and ``judge``, which may be missing where the judge's
     verdicts come from elsewhere. Raises LabelError.
     """
+    text = text.removeprefix("\ufeff")
     is_json = text.lstrip().startswith("{")
     rows, unsigned, rules = [], 0, set()
     for line, row in _json_rows(text) if is_json else _csv_rows(text):
@@ -50,7 +52,8 @@ def read_labels(text: str) -> Labels:
 
 
 def _is_model(name: str) -> bool:
-    return bool(families_of(name)) or name.strip().lower() in {"model", "llm", "ai", "judge"}
+    words = set(re.findall("[a-z0-9]+", name.lower()))
+    return bool(families_of(name)) or bool(words & {"model", "llm", "ai", "judge", "bot"})
 
 
 def _label(line: int, row: Mapping[str, Any]) -> Label:
@@ -81,7 +84,7 @@ def _json_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    lines = (f"{line}\n" for line in text.removeprefix("\ufeff").split("\n"))
+    lines = (f"{line}\n" for line in text.split("\n"))
     reader = csv.DictReader(lines, strict=True)
     try:
         names = reader.fieldnames or ()

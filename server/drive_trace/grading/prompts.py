@@ -115,5 +115,7 @@ def fenced(name: str, text: str, nonce: str) -> str:
 
 
 def _omitted(left_out: Sequence[str]) -> str:
-    head = f"[{plural(len(left_out), 'file')} left out, as the diff is too long:]"
+    head = (
+        f"[{plural(len(left_out), 'file')} left out, as they are binary or the diff is too long:]"
+    )
     return "\n".join([head, *left_out])

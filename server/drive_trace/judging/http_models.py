@@ -22,7 +22,9 @@ from drive_trace.text.escaping import printable
 
 _MOST_TOKENS = 16_000
 """Of a reply to Anthropic, which wants a number; the model's thinking counts."""
-_TRY_AGAIN = {408, 409, 425, 429, 500, 502, 503, 504, 529}
+_TRY_AGAIN = {408, 409, 425, 429}
+_SERVER_FAULT = 500
+_COSTLIEST = 1e9
 _SHOWN = 300
 """Characters of a provider's message that are shown."""
 
@@ -52,11 +54,11 @@ def _completion_reply(response: Any) -> Reply:
         finish = "refusal"
     return Reply(
         _text(message["content"] or ""),
-        model=_maybe(response.get("model"), str),
+        model=_name(response.get("model")),
         cut_off=None if finish == "stop" else str(finish),
-        input_tokens=_maybe(usage.get("prompt_tokens"), int),
-        output_tokens=_maybe(usage.get("completion_tokens"), int),
-        cost=_maybe(usage.get("cost"), float),
+        input_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        cost=_cost(usage.get("cost")),
     )
 
 
@@ -65,10 +67,10 @@ def _message_reply(response: Any) -> Reply:
     texts = [_text(each["text"]) for each in response["content"] if each["type"] == "text"]
     return Reply(
         "".join(texts),
-        model=_maybe(response.get("model"), str),
+        model=_name(response.get("model")),
         cut_off=None if finish in {"end_turn", "stop_sequence"} else str(finish),
-        input_tokens=_maybe(usage.get("input_tokens"), int),
-        output_tokens=_maybe(usage.get("output_tokens"), int),
+        input_tokens=_count(usage.get("input_tokens")),
+        output_tokens=_count(usage.get("output_tokens")),
     )
 
 
@@ -78,8 +80,19 @@ def _text(value: object) -> str:
     return value
 
 
-def _maybe(value: object, kind: type) -> Any:
-    return value if isinstance(value, kind) and not isinstance(value, bool) else None
+def _name(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _count(value: object) -> int | None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+    return value if is_count and isinstance(value, int) else None
+
+
+def _cost(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < _COSTLIEST else None
 
 
 def _messages(model: str, prompt: str) -> dict[str, Any]:
@@ -117,6 +130,8 @@ class HttpModel:
         """
         self._provider, self._model, self._key = PROVIDERS[provider], model, key
         self._seconds = seconds
+        if not (key.isascii() and key.isprintable()):
+            raise ModelError("the key has characters in it that no key has")
         base = (base or self._provider.base).rstrip("/")
         self.url = _checked(base) + self._provider.path
         """Where prompts go."""
@@ -130,7 +145,7 @@ class HttpModel:
         except httpx2.TransportError as error:
             why = self._shown(str(error)) or type(error).__name__
             raise TransportError(f"the connection failed ({why})") from error
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, ImportError) as error:
             raise ModelError(f"the request failed ({self._shown(str(error))})") from error
 
     async def _asked(self, prompt: str) -> Reply:
@@ -145,7 +160,7 @@ class HttpModel:
         }
         async with (
             asyncio.timeout(self._seconds),
-            httpx2.AsyncClient(timeout=self._seconds, follow_redirects=False) as client,
+            self._client() as client,
             client.stream("POST", self.url, json=body, headers=headers) as response,
         ):
             content = bytearray()
@@ -155,13 +170,18 @@ class HttpModel:
                     raise ModelError(f"the response has more than {LARGEST:,} bytes")
             return self._reply(response, bytes(content))
 
+    def _client(self) -> httpx2.AsyncClient:
+        # What goes to this machine goes through no proxy, which would read the key.
+        through = self.url.startswith("https://")
+        return httpx2.AsyncClient(timeout=self._seconds, follow_redirects=False, trust_env=through)
+
     def _reply(self, response: httpx2.Response, content: bytes) -> Reply:
         code = response.status_code
         if response.is_redirect:
             raise ModelError("the provider redirects to another address, which is not followed")
         if code != httpx2.codes.OK:
             said = f"the provider answered {code}{self._message(content)}"
-            if code in _TRY_AGAIN:
+            if code in _TRY_AGAIN or code >= _SERVER_FAULT:
                 raise TransportError(said, _wait(response.headers.get("retry-after")))
             raise ModelError(said)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -172,6 +192,8 @@ class HttpModel:
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ModelError("the response has another shape than the provider's API") from error
         facts = {name: getattr(reply, name) for name in Reply.__slots__}
+        for name in ("model", "cut_off"):
+            facts[name] = facts[name] and self._shown(facts[name])
         return Reply(self._without_key(reply), **facts)
 
     def _message(self, content: bytes) -> str:

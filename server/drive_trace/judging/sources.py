@@ -11,6 +11,7 @@ from pathlib import Path
 from drive_trace.grading.prompts import Case
 from drive_trace.storage.files import Problem, read_bytes, read_regular, why
 from drive_trace.storage.processes import run_shell
+from drive_trace.storage.replace import inside
 from drive_trace.text.spans import decode
 from drive_trace.trace.reading import read_lines
 
@@ -24,9 +25,13 @@ _RANGE = re.compile(r"[^-\s][^\s]*?\.\.\.?[^\s]+")
 # What a repository's own files and configuration may name is not run, and nothing is fetched.
 _GIT = (
     "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null "
-    "diff --no-ext-diff --no-textconv --no-color --submodule=short {range} --"
+    "diff --no-ext-diff --no-textconv --no-color --submodule=short "
+    # Nor does a repository hide from the judge what was changed.
+    "--text --no-relative -O/dev/null {range} --"
 )
 _ENVIRONMENT = {
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -44,6 +49,11 @@ def read_case(path: str) -> Case | Problem:
         for field in Case._fields
         if field == "acceptance" or os.path.lexists(folder / f"{field.replace('_', '-')}.md")
     }
+    try:
+        for each in files.values():
+            inside(Path(each), folder)
+    except OSError as error:
+        return Problem(path, f"is not read: {why(error)}")
     return _case(files)
 
 
@@ -80,12 +90,18 @@ def diff_of(repo: str, commits: str) -> str | Problem:
 
     command = _GIT.format(range=shlex.quote(commits))
     try:
-        ran = run_shell(command, seconds=_SECONDS, take=take, folder=repo, environment=_ENVIRONMENT)
+        ran = run_shell(
+            command,
+            seconds=_SECONDS,
+            take=take,
+            folder=repo,
+            environment=_ENVIRONMENT,
+            with_errors=False,
+        )
     except OSError as error:
         return Problem(repo, f"its diff cannot be made: {why(error)}")
     if ran.problem is not None or ran.code:
-        said = decode(bytes(written)).strip().split("\n")[0][:200]
-        return Problem(repo, f"git {ran.problem or f'says: {said}'}")
+        return Problem(repo, f"git {ran.problem or f'exited with {ran.code}'}")
     return _diff(f"{repo} {commits}", bytes(written))
 
 

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import IO, NamedTuple
 
+from drive_trace.interrupts import raising_when_ended
+
 _AT_ONCE = 1 << 16
 _GRACE = 2.0
 """Seconds between asking a command to end and killing it."""
@@ -50,18 +52,24 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if with_errors else None,
         cwd=folder,
-        env=None if environment is None else {**os.environ, **environment},
+        env=None if environment is None else {**_environment(), **environment},
         start_new_session=True,
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    try:
-        is_late = _exchange(process, process.stdin, process.stdout, text, take, seconds)
-    finally:
-        _end(process)
+    with raising_when_ended():
+        try:
+            is_late = _exchange(process, process.stdin, process.stdout, text, take, seconds)
+        finally:
+            _end(process)
     if is_late:
         return Ran(None, f"took longer than {seconds:g} seconds")
     return _result(process.returncode)
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without what tells git of another repository, as in a hook."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
 
 def _result(code: int) -> Ran:
