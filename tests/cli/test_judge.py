@@ -150,7 +150,7 @@ def test_only_a_calibrated_judge_is_recorded(trace: Path) -> None:
     assert "the judge is not calibrated: there is no drive-trace-calibration.json" in ran.err
     Path("labels.csv").write_text(labels(0))
     assert run("calibrate", "labels.csv", "--model", "gpt-x").code == 1
-    assert "human fails are caught is 0.000" in run(*command(*says(PASS))).err
+    assert run(*command(*says(PASS))).code == 1  # nothing was kept of that
     assert (trace.read_bytes(), Path("prompt").exists()) == (before, False)
     calibrate("gpt-x")
     assert "with another model" in run(*command(*says(PASS), model="gpt-y")).err
@@ -218,8 +218,10 @@ def test_a_model_is_asked_over_http_and_no_key_is_shown(
 ) -> None:
     name = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[api]
     with provider(fails(401, f"wrong key {KEY}"), replies(PASS)) as server:
-        calibrate("gpt-x")
-        args = command("--api", api, "--base-url", server.url)
+        calibrate("my-model")
+        family = {"openai": "claude", "anthropic": "gpt"}[api]
+        args = command("--api", api, "--base-url", server.url, "--family", "qwen", family=family)
+        args[args.index("gpt-x")] = "my-model"
         environment = {**os.environ, name: KEY}
         first = process(*args, env=environment)
         second = process(*args, env=environment)
@@ -249,3 +251,17 @@ def test_judges_and_gates_at_once_lose_nothing(trace: Path) -> None:
     assert grade() == ["pass"] * 3
     assert len(record()) == 2
     assert len(trace.read_text("utf-8").rstrip("\n").split("\n")) == 5
+
+
+def test_a_reply_of_the_orchestrators_family_is_not_recorded(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    calibrate("my-model")
+    before = trace.read_bytes()
+    with provider(replies(PASS)) as server:
+        args = command("--api", "anthropic", "--base-url", server.url, "--family", "qwen")
+        args[args.index("gpt-x")] = "my-model"
+        ran = run(*args)
+    assert (ran.code, trace.read_bytes()) == (1, before)
+    assert "claude-x-2 replied, of the orchestrator's family" in ran.err
