@@ -40,7 +40,7 @@ def interrupted(
 
 @pytest.mark.parametrize("module", ["click", "msgspec"])
 def test_while_it_loads(module: str, tmp_path: Path) -> None:
-    assert interrupted("--version", module=module, folder=tmp_path) == ENDED
+    assert interrupted("score", "--help", module=module, folder=tmp_path) == ENDED
 
 
 def test_where_the_shell_ignores_it_so_does_the_command(tmp_path: Path) -> None:
