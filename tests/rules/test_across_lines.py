@@ -182,7 +182,7 @@ TWICE = trace(
 )
 ESTIMATED = trace(
     'EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00Z"}',
-    'EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00Z","wall_clock_ms":660000}',
+    'EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00Z","wall_clock_ms":720000}',
 )
 
 
@@ -231,10 +231,10 @@ def test_settings_hold_through_edits() -> None:
     ("options", "is_found"),
     [
         ({}, True),
-        ({"tolerance-ms": 59_999}, True),
-        ({"tolerance-ms": 60_000}, False),
-        ({"tolerance-percent": 9.9}, True),
-        ({"tolerance-percent": 10}, False),
+        ({"tolerance-ms": 119_999}, True),
+        ({"tolerance-ms": 120_000}, False),
+        ({"tolerance-percent": 19.9}, True),
+        ({"tolerance-percent": 20}, False),
     ],
 )
 def test_a_rule_is_given_its_options(options: dict[str, float], is_found: bool) -> None:

@@ -14,6 +14,7 @@ from drive_trace.linter.entities import (
     EntityKind,
     WholeTrace,
     dispatches,
+    durations,
     mentions_of,
     phases,
     runs,
@@ -27,6 +28,7 @@ from drive_trace.trace.line import Line
 KINDS: Mapping[type[tuple[Any, ...]], EntityKind] = {
     **phases.KINDS,
     **dispatches.KINDS,
+    **durations.KINDS,
     **runs.KINDS,
 }
 """Every kind of entity of a trace."""

@@ -10,6 +10,7 @@ from itertools import chain, compress
 from operator import attrgetter, is_not
 from typing import NamedTuple, cast
 
+from drive_trace.trace.durations import ends_beside, inexact_ends, span_ended_by
 from drive_trace.trace.line import Line, LineSet, earliest, latest
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, Entity, EventType
@@ -127,13 +128,14 @@ class FactTables(ABC):
 class RunIndex(FactTables):
     """The valid events of one run."""
 
-    __slots__ = ("_lines", "_sums", "_work_times", "by_event", "run_id")
+    __slots__ = ("_afterwards", "_lines", "_sums", "_work_times", "by_event", "run_id")
 
     def __init__(self, run_id: str) -> None:
         super().__init__()
         self.run_id = run_id
         self.by_event: dict[str, LineSet] = {}
         """The run's lines by their event's name; never an empty set."""
+        self._afterwards: LineSet | None = None
         self._lines: LineSet | None = None
         self._sums: RunSums | None = None
         self._work_times: WorkTimes | None = None
@@ -188,6 +190,21 @@ class RunIndex(FactTables):
         return self._lines
 
     @property
+    def recorded_afterwards(self) -> LineSet:
+        """The ends of dispatches and rounds that were written at the same moment as the start, of
+        something that took minutes.
+        """
+        if self._afterwards is None:
+            ends = {end for end in inexact_ends(self) if self._is_afterwards(end)}
+            self._afterwards = LineSet(sorted(ends, key=_order))
+            self.is_watched = True
+        return self._afterwards
+
+    def _is_afterwards(self, end: Line) -> bool:
+        found = span_ended_by(self, end)
+        return found is not None and found.is_recorded_afterwards
+
+    @property
     def sums(self) -> RunSums:
         """What the score needs of the run's events."""
         if self._sums is None:
@@ -209,6 +226,12 @@ class RunIndex(FactTables):
             self._sums.count(line, event.name, sign)
         if self._work_times is not None and event.is_work:
             self._work_times.note(line, sign)
+        if self._afterwards is not None:
+            self._afterwards.discard(line)
+            for end in (*ends_beside(self, line), *([line] if sign > 0 else ())):
+                self._afterwards.discard(end)
+                if self._is_afterwards(end):
+                    self._afterwards.add(end)
         if self._lines is not None:
             self._lines.add(line) if sign > 0 else self._lines.discard(line)
 

@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.hover.pointed import Pointed, referent_of, run_at, text_at
-from drive_trace.linter.entities.dispatches import Duration
-from drive_trace.linter.entities.dispatches import duration as duration_of
 from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
 from drive_trace.text.escaping import code
 from drive_trace.text.wording import compact, duration, plural
+from drive_trace.trace.durations import TimeSpan, span_ended_by
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.places import Place
 from drive_trace.trace.times import milliseconds_between, moment
@@ -92,12 +91,12 @@ def _clock(at: Pointed, value: int) -> str | None:
     return f"{text}: {exact(abs(found.measured_ms - value))} {how}."
 
 
-def measured(analysis: Analysis, line: Line) -> Duration | None:
+def measured(analysis: Analysis, line: Line) -> TimeSpan | None:
     """The claimed duration of a dispatch or round, and the one by the timestamps."""
-    return duration_of(analysis.index, line)
+    return span_ended_by(analysis.index.runs[line.run], line) if line.event is not None else None
 
 
-def is_off(analysis: Analysis, found: Duration) -> bool:
+def is_off(analysis: Analysis, found: TimeSpan) -> bool:
     """Whether a claimed duration is far from the one by the timestamps, by the options of the rules
     that compare them, even if these rules are off.
     """

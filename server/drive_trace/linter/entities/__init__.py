@@ -16,14 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine, Line
 from drive_trace.trace.mentions import mentioned
 from drive_trace.trace.run_index import RunIndex
-from drive_trace.vocabulary import ALWAYS_KEPT
 
 MOST = 16
 """At most so many lines of each event get a finding that one line causes. Otherwise mending that
@@ -122,18 +120,3 @@ def any_between(lines: Sequence[Line], start: Line | None, end: Line) -> bool:
     """Whether one of some lines stands between two others, or before one."""
     least = start.order if start is not None else float("-inf")
     return any(least < each.order < end.order for each in lines)
-
-
-def are_alike(stamps: Sequence[str]) -> bool:
-    """Whether all have the same digits and signs in the same places, in UTC: then texts compare
-    like times.
-    """
-    if not stamps or not stamps[0].endswith("Z"):
-        return False
-    shapes = "".join(stamps).encode("utf-8", "replace").translate(_TO_SHAPE)
-    return shapes == shapes[: len(stamps[0])] * len(stamps)
-
-
-facts_of = attrgetter("facts")
-ts_of = itemgetter(ALWAYS_KEPT.index("ts"))
-_TO_SHAPE = bytes.maketrans(b"123456789", b"000000000")

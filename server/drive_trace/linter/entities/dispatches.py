@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
-from itertools import chain, compress, repeat
-from operator import floordiv, itemgetter, ne, sub
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from itertools import chain, compress
+from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 from drive_trace.linter.entities import (
@@ -14,18 +13,12 @@ from drive_trace.linter.entities import (
     Mention,
     WholeTrace,
     any_between,
-    are_alike,
-    facts_of,
     kind_of,
-    ts_of,
 )
-from drive_trace.linter.rule import Finding, Message, Option, Related, Rule
-from drive_trace.trace.index import Index
+from drive_trace.trace.durations import facts_of
 from drive_trace.trace.line import Line
-from drive_trace.trace.places import Place
 from drive_trace.trace.run_index import RunIndex
-from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form, Lifetime
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 _RESUMES = "parent_dispatch_id"
@@ -34,27 +27,9 @@ _ROUND = LIFETIMES[Entity.ROUND]
 _BRIEF = "brief-issued"
 MOST_BRIEFS = 100
 """The briefs of a dispatch with more are not compared."""
-_CLOSED_BY = {of.closer: of for of in (_DISPATCH, _ROUND)}
-_MILLISECOND = timedelta(milliseconds=1)
-_LENGTH = len("2026-05-28T14:00:00.000Z")
 _FILED = EVENTS[_ROUND.closer].keeps.index("findings_filed")
 _BRIEF_FACTS = (_DISPATCH.field, "brief_content_hash", "brief_disposition")
 _IDS = (_DISPATCH.field, _ROUND.field)
-TOLERANCES = (
-    Option(
-        "tolerance-ms",
-        2000,
-        "Milliseconds that a duration may differ from its timestamps, whatever its length.",
-        minimum=0,
-    ),
-    Option(
-        "tolerance-percent",
-        2,
-        "Percent of the time between the timestamps that a duration may differ from it.",
-        minimum=0,
-    ),
-)
-"""What rules about durations let pass; see :meth:`Duration.is_off`."""
 
 
 class Resumption(NamedTuple):
@@ -66,36 +41,6 @@ class Resumption(NamedTuple):
     run: RunIndex
     is_itself: bool
     """Whether it names itself."""
-
-
-class Duration(NamedTuple):
-    """The way from a start to an end of a dispatch or round, which did not take what the end says.
-
-    Left out are those whose timestamps cannot be right: the end is earlier, or one is no timestamp.
-    """
-
-    start: Line
-    end: Line
-    claimed_ms: int
-    """What the end says."""
-    measured_ms: int
-    """What lies between the two timestamps."""
-
-    @property
-    def excess_ms(self) -> int:
-        """How much more is claimed than was measured; negative where it is less."""
-        return self.claimed_ms - self.measured_ms
-
-    def is_off(self, tolerance_ms: float, tolerance_percent: float) -> bool:
-        """Whether the two differ by more than both tolerances."""
-        off = abs(self.excess_ms)
-        return off > tolerance_ms and 100 * off > tolerance_percent * self.measured_ms
-
-    def finding(self, rule: Rule[Any], message: Message) -> Finding:
-        """The finding on the duration."""
-        related = (Related(self.start, Place.value("ts"), "it started then"),)
-        place = Place.value("wall_clock_ms")
-        return Finding(rule, self.end, place, message, related, expected=self.measured_ms)
 
 
 class Review(NamedTuple):
@@ -157,66 +102,6 @@ def _all_resumptions(trace: WholeTrace) -> Iterator[object]:
     for facts in map(facts_of, chain.from_iterable(starts)):
         if facts[parent] not in started or facts[parent] == facts[own]:
             yield facts[parent]
-
-
-# Durations
-
-
-def _duration_keys(mention: Mention) -> Iterator[Line | None]:
-    of = _DISPATCH if mention.field == _DISPATCH.field else _ROUND
-    if not mention.is_a(of.opener, of.closer):
-        return
-    end = mention.run.table(of.closer, of.field).beside(mention.value, mention.line)[1]
-    yield mention.line if mention.is_a(of.closer) else None
-    yield end
-
-
-def _duration(trace: WholeTrace, line: Line) -> Iterable[Duration]:
-    found = duration(trace.index, line)
-    return (found,) if found is not None and found.excess_ms else ()
-
-
-def duration(trace: Index, line: Line) -> Duration | None:
-    """How long a dispatch or round took that an event ends, also where that is in order."""
-    of = _CLOSED_BY.get(line.event.name) if line.event is not None else None
-    if of is None:
-        return None
-    run, value = trace.runs[line.run], line.fact(of.field)
-    start = run.table(of.opener, of.field).of(value).before(line)
-    end = run.table(of.closer, of.field).of(value).before(line)
-    if start is None or (end is not None and end.order > start.order):
-        return None
-    measured = milliseconds_between(start.text_fact("ts"), line.text_fact("ts"))
-    if measured is None or measured < 0:  # then the timestamps are what is wrong
-        return None
-    return Duration(start, line, cast("int", line.fact("wall_clock_ms")), measured)
-
-
-def _all_durations(trace: WholeTrace) -> Iterator[Line]:
-    for run in trace.index.runs.values():
-        for of in (_DISPATCH, _ROUND):
-            starts, ends = (run.table(name, of.field) for name in (of.opener, of.closer))
-            for value in starts.several.keys() | ends.several.keys():
-                yield from ends.of(value)
-            began = list(map(starts.first.get, ends.first))
-            ended = list(compress(ends.first.values(), began))
-            yield from _inexact(of, filter(None, began), ended)
-
-
-def _inexact(of: Lifetime, began: Iterable[Line], ended: Sequence[Line]) -> Sequence[Line]:
-    """The ends whose duration is not what the timestamps say, to the digit."""
-    claimed = map(itemgetter(EVENTS[of.closer].keeps.index("wall_clock_ms")), map(facts_of, ended))
-    first, last = (list(map(ts_of, map(facts_of, lines))) for lines in (began, ended))
-    measured: Iterable[int | None]
-    if are_alike((*first, *last)) and len(first[0]) == _LENGTH:
-        try:
-            began_at, ended_at = (list(map(datetime.fromisoformat, each)) for each in (first, last))
-            measured = map(floordiv, map(sub, ended_at, began_at), repeat(_MILLISECOND))
-        except ValueError:
-            return ended
-    else:
-        measured = map(milliseconds_between, first, last)
-    return list(compress(ended, map(ne, claimed, measured)))
 
 
 # Reviews
@@ -350,7 +235,6 @@ KINDS: Mapping[type[tuple[Any, ...]], EntityKind] = {
     Resumption: kind_of(
         (_DISPATCH.field, _RESUMES), _resumption_keys, _resumptions, _all_resumptions
     ),
-    Duration: kind_of(_IDS, _duration_keys, _duration, _all_durations),
     Review: EntityKind((_ROUND.field,), _review_keys, _review, _all_reviews),
     Misnumbered: kind_of(_IDS, _number_keys, _misnumbered, _all_misnumbered),
     Brief: kind_of((_DISPATCH.field,), _brief_keys, _briefs, _all_briefs),

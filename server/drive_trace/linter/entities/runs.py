@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import compress, islice
 from operator import itemgetter, le
 from typing import Any, NamedTuple, cast
 
 from drive_trace.linter.entities import (
-    MOST,
     RUN_FIELD,
     EntityKind,
     Mention,
     WholeTrace,
     any_between,
-    are_alike,
-    facts_of,
     kind_of,
-    ts_of,
 )
+from drive_trace.trace.durations import facts_of, ts_of
 from drive_trace.trace.line import RUN_POSITION, Line, latest
 from drive_trace.trace.run_index import RunIndex
-from drive_trace.trace.times import moment
+from drive_trace.trace.times import are_alike, moment
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, WRITERS, Entity
 
 _SLICE = LIFETIMES[Entity.SLICE]
@@ -75,8 +72,8 @@ class Unauthored(NamedTuple):
 
     field: str
     """The field that names the file."""
-    lines: Sequence[Line]
-    """The first amendments."""
+    line: Line
+    """The first amendment."""
 
 
 class Amendment(NamedTuple):
@@ -209,14 +206,11 @@ def _unauthored(trace: WholeTrace, key: tuple[str, str]) -> Iterable[Unauthored]
     (field, path), index = key, trace.index
     authoring, amending = WRITERS[field]
     first = index.table(authoring, field).first.get(path)
-    lines = tuple(
-        line
-        for line in index.table(amending, field).of(path)[:MOST]
-        if (first is None or line.order < first.order)
-        and not any_between(index.unread_naming(line.run, field, path), None, line)
-    )
-    if lines:
-        yield Unauthored(field, lines)
+    line = index.table(amending, field).first.get(path)
+    if line is None or (first is not None and first.order < line.order):
+        return
+    if not any_between(index.unread_naming(line.run, field, path), None, line):
+        yield Unauthored(field, line)
 
 
 def _all_unauthored(trace: WholeTrace) -> Iterator[tuple[str, object]]:

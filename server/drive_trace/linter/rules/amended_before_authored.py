@@ -3,8 +3,8 @@ that the authoring was not recorded, or that the path is written in another way:
 cost, and how long it took to become stable, is unknown.
 
 A file may have been authored in another run of the trace. The rule is silent where a rejected or
-unknown line of the run above names the path: the authoring may be there. Of one file, at most 16
-amendments are marked.
+unknown line of the run above names the path: the authoring may be there. Of one file, the first
+amendment is marked.
 
 **Fix.** None is offered: when the file was authored is not in the trace.
 """
@@ -19,8 +19,7 @@ from drive_trace.trace.places import Place
 def _check(subject: Unauthored) -> Iterable[Finding]:
     what = subject.field.removesuffix("_path")
     message = f"no `{what}-authored` above authors this {what}"
-    for line in subject.lines:
-        yield Finding(RULE, line, Place.value(subject.field), message)
+    yield Finding(RULE, subject.line, Place.value(subject.field), message)
 
 
 RULE = Rule(
@@ -37,6 +36,7 @@ EXAMPLES = (
         EVENT{"event_type":"spec-authored","spec_path":"projects/cart/spec.md"}
         EVENT{"event_type":"spec-amended","spec_path":"projects/cart/slices/tax/spec.md"}
         … no `spec-authored` above authors this spec  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        EVENT{"event_type":"spec-amended","spec_path":"projects/cart/slices/tax/spec.md"}
         """
     ),
     Example(

@@ -3,7 +3,8 @@ that follows was written late, or the dispatch went on: then its end was written
 duration is too short. To go on with a dispatch, start a new one and name the old one as its
 `parent_dispatch_id`.
 
-A second start or end speaks for itself (`repeated-start`, `repeated-end`). After one end, at most
+A second start or end speaks for itself (`repeated-start`, `repeated-end`), and what stands before
+the second end is not reported: the first one was too early. After one end, at most
 16 lines of each event are marked.
 
 **Fix.** None is offered: nothing that was recorded is wrong by itself.
@@ -19,7 +20,7 @@ from drive_trace.trace.line import Line
 def _check(subject: Phase) -> Iterable[Finding]:
     begin, end = subject.begin, subject.previous_end
     lines: Iterable[Line] = ()
-    if subject.is_over:
+    if subject.is_over and not subject.is_ended:
         lines, end = subject.lines, begin
     elif begin is not None and subject.is_open and subject.previous_start is None:
         lines = (begin,)
@@ -57,6 +58,14 @@ EXAMPLES = (
         EVENT{"event_type":"round-start","dispatch_id":"D1"}
         EVENT{"event_type":"round-end","dispatch_id":"D1"}
         EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        """
+    ),
+    # Ended again, it is the first end that is wrong.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"D1"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
+        EVENT{"event_type":"brief-issued","dispatch_id":"D1"}
         EVENT{"event_type":"dispatch-end","dispatch_id":"D1"}
         """
     ),

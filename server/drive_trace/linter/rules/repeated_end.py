@@ -1,8 +1,8 @@
 """A dispatch or round ends once. Ended again without a start between, one of the two ends is
 wrong: the last one counts, and their durations are added up.
 
-`event-after-end` does not report such a line as well, and nothing compares its duration with the
-timestamps.
+`event-after-end` reports neither such a line nor what stands between the two ends, and nothing
+compares its duration with the timestamps.
 
 **Fix.** None is offered: only who wrote them knows which end is the right one.
 """

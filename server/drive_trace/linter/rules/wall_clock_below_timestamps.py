@@ -3,7 +3,9 @@ say when these were. A duration that is shorter than the time between them can b
 clock was stopped while nobody worked; else it was estimated, or the end was written late.
 
 The rule is silent where the two differ by no more than `tolerance-ms`, or by no more than
-`tolerance-percent` of the measured time.
+`tolerance-percent` of the measured time. A dispatch and its round are one finding: the round's,
+or of a dispatch with 2 to 16 rounds, its own. Where start and end were written at one moment, the
+timestamps tell nothing, and `recorded-afterwards` says so.
 
 **Fix.** The measured time, as a suggestion: there may have been idle time.
 """
@@ -12,16 +14,17 @@ from collections.abc import Iterable
 from functools import partial
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.entities.dispatches import TOLERANCES, Duration
+from drive_trace.linter.entities.durations import TOLERANCES, Duration
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.trace.times import in_words
 
 
 def _check(found: Duration, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
-    if found.excess_ms < 0 and found.is_off(tolerance_ms, tolerance_percent):
-        claimed, measured = in_words(found.claimed_ms), in_words(found.measured_ms, exactly=True)
+    span = found.span
+    if found.excess_ms(tolerance_ms, tolerance_percent) < 0:
+        claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
         message = f"{claimed} is less than the {measured} between line "
-        yield found.finding(RULE, (message, found.start, " and this"))
+        yield found.finding(RULE, (message, span.start, " and this"))
 
 
 RULE = Rule(

@@ -4,7 +4,9 @@ often it was estimated. Dispatch durations are the run's wall-clock where the pr
 known.
 
 The rule is silent where the two differ by no more than `tolerance-ms`, or by no more than
-`tolerance-percent` of the measured time.
+`tolerance-percent` of the measured time. A dispatch and its round are one finding: the round's,
+or of a dispatch with 2 to 16 rounds, its own. Where start and end were written at one moment, the
+timestamps tell nothing, and `recorded-afterwards` says so.
 
 **Fix.** The measured time, as a suggestion: a timestamp may be what is wrong.
 """
@@ -13,17 +15,18 @@ from collections.abc import Iterable
 from functools import partial
 
 from drive_trace.linter.edits import replace_with_expected
-from drive_trace.linter.entities.dispatches import TOLERANCES, Duration
+from drive_trace.linter.entities.durations import TOLERANCES, Duration
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.trace.times import in_words
 
 
 def _check(found: Duration, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
-    if found.excess_ms > 0 and found.is_off(tolerance_ms, tolerance_percent):
-        claimed, measured = in_words(found.claimed_ms), in_words(found.measured_ms, exactly=True)
+    span = found.span
+    if found.excess_ms(tolerance_ms, tolerance_percent) > 0:
+        claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
         message = f"{printable(claimed)} is more than the timestamps allow: {measured} lie "
-        yield found.finding(RULE, (f"{message}between line ", found.start, " and this"))
+        yield found.finding(RULE, (f"{message}between line ", span.start, " and this"))
 
 
 RULE = Rule(
@@ -48,13 +51,29 @@ EXAMPLES = (
         EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:30.250Z","wall_clock_ms":750250}
         """,
     ),
-    # Two seconds, or two percent, are as exact as it has to be.
+    # What the round claims, its dispatch claims as well: that is one mistake.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
+        … 20 min is more than the timestamps allow: 10 min (600000 ms) lie             ^^^^^^^
+        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
+        """,
+        """
+        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":600000}
+        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:10:00.000Z","wall_clock_ms":1200000}
+        """,
+    ),
+    # Two seconds, or ten percent, are as exact as it has to be.
     Example(
         """
         EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
         EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:10.000Z","wall_clock_ms":12000}
         EVENT{"event_type":"dispatch-start","ts":"2026-05-28T15:00:00.000Z"}
-        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z","wall_clock_ms":3672000}
+        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T16:00:00.000Z","wall_clock_ms":3960000}
         """
     ),
 )

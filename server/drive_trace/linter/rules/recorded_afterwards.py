@@ -1,0 +1,55 @@
+"""The start and the end of a dispatch or round were written within 5 seconds of each other, and the
+end claims a minute or more. Then both were written afterwards: the timestamps say when somebody
+wrote them down, not when it happened, and nobody can check the claim. Durations that are measured
+by such timestamps are far too short.
+
+There is one finding for each run, on the first such end, which says how many there are.
+
+**Fix.** None is offered: the claim may well be right. Write each event when it happens.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities.durations import RecordedAfterwards
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.text.wording import plural
+from drive_trace.trace.times import in_words
+
+
+def _check(subject: RecordedAfterwards) -> Iterable[Finding]:
+    first, count = subject
+    apart = in_words(first.measured_ms)
+    message = (
+        f"recorded afterwards: start and end lie {apart} apart, so the claim cannot be checked"
+    )
+    if count > 1:
+        message += f"; so it is with {plural(count - 1, 'more end')} of this run"
+    yield subject.finding(RULE, message)
+
+
+RULE = Rule(
+    code="recorded-afterwards",
+    severity=Severity.INFORMATION,
+    entity=RecordedAfterwards,
+    check=_check,
+    summary="The start and the end of a dispatch or round were both written afterwards.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.010Z"}
+        EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1200000}
+        … 40 ms apart, so the claim cannot be checked; so it is with 1 more end        ^^^^^^^
+        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:00:00.060Z","wall_clock_ms":1260000}
+        """
+    ),
+    # What took seconds may well have started and ended within seconds.
+    Example(
+        """
+        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-end","ts":"2026-05-28T14:00:00.050Z","wall_clock_ms":1000}
+        """
+    ),
+)
