@@ -29,10 +29,10 @@ def test_a_slip_is_replaced() -> None:
 
 
 def test_a_missing_field_is_put_in_alone_or_with_all_others() -> None:
-    fixture = 'EVENT{"event_type":"correctness-recorded","qa":<absent>,"intent":<absent>$0}'
+    fixture = 'EVENT{"event_type":"correctness-$0recorded","qa":<absent>,"intent":<absent>}'
     assert check_actions(fixture) == [
+        "Insert both fields as null",
         "Insert `qa`: null",
-        "Insert both missing fields as null",
         "Insert `intent`: null",
     ]
     check_fix(
@@ -43,23 +43,26 @@ def test_a_missing_field_is_put_in_alone_or_with_all_others() -> None:
     check_fix(
         fixture,
         'EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}',
-        title="Insert both missing fields as null",
+        title="Insert both fields as null",
     )
 
 
-def test_an_undeclared_field_is_renamed_or_deleted() -> None:
+def test_a_misspelt_key_is_renamed_and_an_undeclared_field_deleted() -> None:
     fixture = 'EVENT{"event_type":"slice-started","linear_ref":<absent>,"linear$0Ref":"SHOP-214"}'
-    assert check_actions(fixture) == ["Rename to `linear_ref`", "Delete `linearRef`"]
-    check_fix(
-        fixture,
-        'EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}',
-        title="Rename to `linear_ref`",
+    assert check_actions(fixture) == ["Rename to `linear_ref`"]
+    check_fix(fixture, 'EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}')
+    fixture = 'EVENT{"event_type":"slice-started","linear$0Ref":"SHOP-214"}'
+    assert check_actions(fixture) == ["Delete `linearRef`"]
+    check_fix(fixture, 'EVENT{"event_type":"slice-started"}')
+
+
+def test_all_misspelt_keys_of_a_line_are_renamed_at_once() -> None:
+    fixture = (
+        'EVENT{"event_type":"slice-started","ts":<absent>,"linear_ref":<absent>,"linearRef":null,'
+        '"time$0stamp":"2026-05-28T14:00:00.000Z"}'
     )
-    check_fix(
-        fixture,
-        'EVENT{"event_type":"slice-started","linear_ref":<absent>}',
-        title="Delete `linearRef`",
-    )
+    titles = ["Rename both keys: `linear_ref` and `ts`", "Rename to `ts`"]
+    assert check_actions(fixture) == titles
 
 
 @pytest.mark.parametrize(
@@ -160,14 +163,19 @@ def test_both_forms_of_a_change_say_the_same(
     assert fixed == text.replace('"passed"', '"pass"')
 
 
-def test_only_a_safe_fix_is_preferred_as_an_editor_may_apply_it_unseen() -> None:
-    text = read('EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":null}').text
-    actions = [each for each in actions_in(text, EVERYTHING) if "linearRef" in each.title]
-    actions += [each for each in actions_in(text, EVERYTHING) if "Rename" in each.title]
+def test_what_is_safe_or_puts_in_all_fields_is_preferred_but_for_feeds() -> None:
+    lacking = (
+        'EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":null,"ts":<absent>'
+    )
+    actions = actions_in(trace(lacking + ',"slice_index":<absent>}'), EVERYTHING)
     assert [(each.title, each.is_preferred) for each in actions] == [
-        ("Delete `linearRef`", False),
+        ("Insert both fields, 2 of them to be filled in", True),
+        ("Insert `ts`, to be filled in", False),
+        ("Insert `slice_index`, to be filled in", False),
         ("Rename to `linear_ref`", False),
     ]
+    graded = 'EVENT{"event_type":"correctness-recorded","qa":<absent>,"intent":<absent>}'
+    assert not any(each.is_preferred for each in actions_in(trace(graded), EVERYTHING))
     assert {each.kind for each in actions} == {types.CodeActionKind.QuickFix}
     dead = read('EVENT{"event_type":"slice-started","linear_ref":null}').text
     (action,) = actions_in(dead.replace('{"', '{"linear_ref":null,"', 1), EVERYTHING)

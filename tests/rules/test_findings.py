@@ -88,7 +88,7 @@ def test_a_version_that_is_missing_is_a_missing_field() -> None:
     check_findings(
         """
         EVENT{"event_type":"project-closed","schema_version":<absent>}
-        missing-field: `schema_version`                              ^
+                           ^^^^^^^^^^^^^^^^ missing-field: `schema_version`
         """
     )
 
@@ -96,11 +96,8 @@ def test_a_version_that_is_missing_is_a_missing_field() -> None:
 def test_without_an_event_type_only_the_envelope_is_expected() -> None:
     check_findings(
         """
-        {"ts":"2026-05-28T14:00:00.000Z","schema_version":"1"}
-                                                             ^ missing-field: `event_id`
-                                                             ^ missing-field: `event_type`
-                                                             ^ missing-field: `project_run_id`
-        missing-field: `orchestrator_agent_id`               ^
+        {"ts":"2026-05-28T14:00:00.000Z","schema_version":"1","note":"x"}
+        ^ missing-field: `event_id`, `project_run_id`, `orchestrator_agent_id` and `event_type` are
         """
     )
 
@@ -110,7 +107,35 @@ def test_what_is_missing_from_a_payload_and_from_the_event_is_said_apart() -> No
         """
         EVENT{"event_type":"dispatch-end","result":<absent>,"ts":<absent>,"payload":{"ts":""}}
         missing-field: events are flat: `ts` must stand                   ^^^^^^^^^
-        missing-field: `result` is missing                                                   ^
+                           ^^^^^^^^^^^^^^ missing-field: `result` is missing
+        """
+    )
+
+
+def test_what_is_missing_and_what_is_misspelt_is_said_once_each() -> None:
+    check_findings(
+        """
+        EVENT{"event_type":"dispatch-end","result":<absent>,"wall_clock_ms":<absent>,"wallClockMs":9}
+                           ^^^^^^^^^^^^^^ missing-field: `result` is missing: expected
+        missing-field: `wall_clock_ms` is missing: did you mean it by                ^^^^^^^^^^^^^
+        """
+    )
+
+
+def test_what_is_no_event_is_no_alias_of_one() -> None:
+    check_findings(
+        """
+        EVENT{"event_type":<absent>,"type":"tool-called"}
+             ^ missing-field: `event_type` is missing
+        """
+    )
+
+
+def test_without_a_type_the_fields_of_any_event_are_no_slips_of_the_envelope() -> None:
+    check_findings(
+        """
+        EVENT{"event_type":<absent>,"project_run_id":<absent>,"project_slug":"cart"}
+             ^ missing-field: `project_run_id` and `event_type` are missing
         """
     )
 

@@ -65,6 +65,8 @@ class Fix(NamedTuple):
     title: str
     level: Level
     edits: tuple[Edit, ...]
+    is_preferred: bool = False
+    """Whether an editor may apply it at a keystroke, though it is not safe."""
 
     @property
     def safe(self) -> bool:

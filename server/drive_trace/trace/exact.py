@@ -9,7 +9,7 @@ The declarations it reads are the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, Path
 from drive_trace.vocabulary import (
@@ -26,7 +26,12 @@ from drive_trace.vocabulary import (
     Shape,
     StringShape,
 )
+from drive_trace.vocabulary.slips import event_of_value, event_under_alias, field_meant
 
+_MOST_SLIPS = 500
+"""An object with more undeclared keys was not written by hand: none of them is a slip."""
+_OF_PAYLOADS = {name for event in EVENTS.values() for name in event.fields} - ENVELOPE.keys()
+"""Fields of some event: of an object without a type, each may be one of its own."""
 _MALFORMED = {
     Form.UUID: DiagnosticKind.MALFORMED_UUID,
     Form.TIMESTAMP: DiagnosticKind.MALFORMED_TIMESTAMP,
@@ -40,29 +45,34 @@ def diagnostics_of_object(data: Mapping[str, object]) -> Iterator[Diagnostic]:
     if isinstance(name, str) and name not in EVENTS:
         yield Diagnostic(DiagnosticKind.UNKNOWN_EVENT_TYPE, ("event_type",), found=name)
         return
-    fields = EVENTS[name].fields if isinstance(name, str) else ENVELOPE
+    event = EVENTS.get(name if isinstance(name, str) else event_under_alias(data) or "")
+    fields = event.fields if event is not None else ENVELOPE
     nested = _nested(fields, data)
     for key, names in nested.items():
         yield Diagnostic(DiagnosticKind.MISSING_FIELD, (key,), found=names)
-    elsewhere = {each for names in nested.values() for each in names}
-    wrong = set()
-    for diagnostic in _diagnostics_of_fields(fields, data, ()):
-        wrong.add(diagnostic.path[0])
-        if (
-            diagnostic.kind is not DiagnosticKind.MISSING_FIELD
-            or diagnostic.path[-1] not in elsewhere
-        ):
+    elsewhere = {*nested, *(each for names in nested.values() for each in names)}
+    wrong = set(elsewhere)
+    if event is None:
+        elsewhere |= _OF_PAYLOADS
+    for diagnostic in _diagnostics_of_fields(fields, data, (), elsewhere):
+        wrong.update((*map(str, diagnostic.path[:1]), *diagnostic.names))
+        if event is not None or diagnostic.kind is not DiagnosticKind.UNDECLARED_FIELD:
             yield diagnostic
-    if not isinstance(name, str):
-        return
-    for agreement in AGREEMENTS[name]:
-        if wrong.isdisjoint(agreement.fields) and not agreement.holds(data):
-            at = agreement.at
-            yield Diagnostic(DiagnosticKind(agreement.code), (at,), fields[at], data[at])
-    if _may_have_more(fields, data):
-        for diagnostic in _undeclared(fields, data, ()):
-            if diagnostic.path[0] not in nested:
-                yield diagnostic
+    if isinstance(name, str):
+        yield from _breaches(fields, data, wrong)
+
+
+def _breaches(
+    fields: Mapping[str, FieldType], data: Mapping[str, object], wrong: Container[str]
+) -> Iterator[Diagnostic]:
+    """How fields of an event disagree: one diagnostic a rule."""
+    at: dict[str, list[str]] = {}
+    for agreement in AGREEMENTS[str(data["event_type"])]:
+        if not any(name in wrong for name in agreement.fields) and not agreement.holds(data):
+            at.setdefault(agreement.code, []).append(agreement.at)
+    for code, (first, *more) in at.items():
+        names = (first, *more)
+        yield Diagnostic(DiagnosticKind(code), (first,), fields[first], data[first], names)
 
 
 def whole_number(value: object) -> int | None:
@@ -72,11 +82,6 @@ def whole_number(value: object) -> int | None:
     if isinstance(value, int):
         return value
     return int(value) if math.isfinite(value) and value.is_integer() else None
-
-
-def _may_have_more(fields: Mapping[str, FieldType], data: Mapping[str, object]) -> bool:
-    """Whether a key may be undeclared, here or in an object within."""
-    return not data.keys() <= fields.keys() or dict in map(type, data.values())
 
 
 def _nested(
@@ -98,12 +103,33 @@ def _nested(
 
 
 def _diagnostics_of_fields(
-    fields: Mapping[str, FieldType], data: Mapping[str, object], path: Path
+    fields: Mapping[str, FieldType],
+    data: Mapping[str, object],
+    path: Path,
+    elsewhere: Container[str] = (),
 ) -> Iterator[Diagnostic]:
+    """What is wrong with the fields of an object, but for those that are said ``elsewhere``."""
+    absent = {
+        name: field for name, field in fields.items() if name not in data and name not in elsewhere
+    }
+    extra = [] if data.keys() <= fields.keys() else [each for each in data if each not in fields]
+    undeclared = []
+    for key in extra:
+        if key in elsewhere:
+            continue
+        meant = _meant(key, data[key], absent) if len(extra) <= _MOST_SLIPS else None
+        if meant is not None:
+            del absent[meant.name]
+        if meant is not None and meant.is_required:
+            found, names = data[key], (meant.name,)
+            yield Diagnostic(DiagnosticKind.MISSING_FIELD, (*path, key), meant, found, names)
+        else:
+            undeclared.append((key, meant))
+    missing = tuple(name for name, field in absent.items() if field.is_required)
+    if missing:
+        yield Diagnostic(DiagnosticKind.MISSING_FIELD, path, names=missing)
     for name, field in fields.items():
         if name not in data:
-            if field.is_required:
-                yield Diagnostic(DiagnosticKind.MISSING_FIELD, (*path, name), field)
             continue
         value = data[name]
         if value.__class__ is field.plain_class and (
@@ -112,17 +138,16 @@ def _diagnostics_of_fields(
             continue
         if not (field.nullable and value is None):
             yield from _diagnostics_of_value(field.shape, field, value, (*path, name))
+    for key, meant in undeclared:
+        yield Diagnostic(DiagnosticKind.UNDECLARED_FIELD, (*path, key), meant, data[key])
 
 
-def _undeclared(
-    fields: Mapping[str, FieldType], data: Mapping[str, object], path: Path
-) -> Iterator[Diagnostic]:
-    for name, value in data.items():
-        field = fields.get(name)
-        if field is None:
-            yield Diagnostic(DiagnosticKind.UNDECLARED_FIELD, (*path, name), found=value)
-        elif isinstance(field.shape, ObjectShape) and isinstance(value, dict):
-            yield from _undeclared(field.shape.fields, value, (*path, name))
+def _meant(key: str, value: object, absent: Mapping[str, FieldType]) -> FieldType | None:
+    """The field that an undeclared key is most likely a slip of."""
+    meant = field_meant(key, absent.values()) if absent else None
+    if meant is not None and meant.name == "event_type":
+        return meant if event_of_value(value) is not None else None
+    return meant
 
 
 def _diagnostics_of_value(

@@ -81,6 +81,8 @@ class Diagnostic(NamedTuple):
     """What the vocabulary expects at ``path``."""
     found: object = None
     """The value at ``path``."""
+    names: tuple[str, ...] = ()
+    """The fields that it is about, where it may be about several."""
     occurrence: int = -1
     """Which of several equal keys is meant; the last is the one that counts."""
     problem: SyntaxProblem | None = None

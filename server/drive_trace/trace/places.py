@@ -18,6 +18,8 @@ class Part(Enum):
 
     KEY = "key"
     VALUE = "value"
+    START = "start"
+    """The opening brace of the event."""
     END = "end"
     """The closing brace of the object at the path: where a missing field would go."""
     WHOLE = "whole"
@@ -85,6 +87,9 @@ def resolve(text: str, place: Place | Span) -> Span:
         return Span(end, end)
     if part is Part.WHOLE:
         return _whole(text)
+    if part is Part.START:
+        start = _whole(text).start
+        return Span(start, start + 1)
     if part is Part.END:
         return _end(text, path)
     pair = pair_at(text, path, occurrence)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary import ENVELOPE, EVENTS
 from drive_trace.vocabulary.registry import FieldType, ListShape, OneOfShape
 
 KNOWN: Mapping[str, tuple[str, ...]] = {
@@ -39,6 +39,13 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "slice-started": ("slice-start",),
     "slice-completed": ("slice-complete",),
     "tokens-recorded": ("tokens-record", "token-recorded"),
+    # Fields of the envelope.
+    "event_id": ("id", "uuid"),
+    "schema_version": ("version", "schema"),
+    "ts": ("timestamp", "time", "date", "datetime", "at", "created-at", "emitted-at"),
+    "project_run_id": ("run-id", "run", "project-id", "project"),
+    "orchestrator_agent_id": ("agent-id", "agent", "orchestrator-id", "orchestrator"),
+    "event_type": ("type", "event", "event-name"),
     # The rest.
     "amended": ("re-scoped", "rescoped", "changed", "revised", "updated"),
     "reissue": ("re-issue", "reissued", "repeat"),
@@ -58,6 +65,8 @@ _NEGATIONS = (
 """What makes another word of one, wherever it is put in."""
 _NEAR = 0.7
 _LONGEST = 80
+_MOST_KEYS = 500
+"""An object with more keys was not written by hand."""
 _LONG, _VERY_LONG = 6, 9
 """The lengths of words in which one letter may be wrong, or two."""
 _SEPARATORS = re.compile(r"[\s_.-]+")
@@ -79,6 +88,39 @@ def value_meant(field: FieldType, found: object) -> str | None:
 def event_meant(name: str) -> str | None:
     """The event that one outside the vocabulary was most likely meant to be."""
     return near_certain(name, EVENTS)
+
+
+def event_of_value(value: object) -> str | None:
+    """The event that a value names, or was most likely meant to."""
+    if not isinstance(value, str):
+        return None
+    return value if value in EVENTS else event_meant(value)
+
+
+def event_under_alias(data: Mapping[str, object]) -> str | None:
+    """The event of an object whose ``event_type`` stands under another name, such as ``type``."""
+    if "event_type" in data or len(data) > _MOST_KEYS:
+        return None
+    named = (event_of_value(data[key]) for key in data if near_certain(key, ("event_type",)))
+    return next(filter(None, named), None)
+
+
+def event_with(data: Mapping[str, object]) -> str | None:
+    """The only event that an object without a type can be, by its keys: all of them are fields of
+    it, and at least one is of its own payload; rather one of which no field is missing.
+    """
+    keys = data.keys() - ENVELOPE.keys()
+    fitting = [event for event in EVENTS.values() if keys and keys <= event.fields.keys()]
+    whole = [
+        event
+        for event in fitting
+        if all(
+            name in keys or not field.is_required or name in ENVELOPE
+            for name, field in event.fields.items()
+        )
+    ]
+    found = whole or fitting
+    return found[0].name if len(found) == 1 else None
 
 
 def field_meant(name: str, fields: Iterable[FieldType]) -> FieldType | None:

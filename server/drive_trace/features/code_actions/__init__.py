@@ -59,7 +59,7 @@ def code_actions(
                     title=fix.title,
                     kind=types.CodeActionKind.QuickFix,
                     diagnostics=_same(params.context.diagnostics, analysis, finding, encoding),
-                    is_preferred=place == 0 and fix.safe,
+                    is_preferred=place == 0 and (fix.safe or fix.is_preferred),
                     edit=_workspace_edit(document, edits, with_document_changes),
                 )
             )

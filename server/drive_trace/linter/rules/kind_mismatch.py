@@ -1,46 +1,61 @@
 """Some fields of a spec or plan have a value for one kind of it, and are null for the other: a
 slice's spec counts its edge cases; a slice's plan has dispatches, their sizes, and how many were
 added, removed or resized; a project's plan has slices. A value of the other kind, or null where
-there should be one, says that the kind or the field is wrong.
+there should be one, says that the kind or the field is wrong. All such fields of an event are one
+finding, on the first of them.
 
-**Fix.** A value that should not be there is suggested to be null. Where every such field fits the
+**Fix.** Values that should not be there are suggested to be null. Where every such field fits the
 other kind, the other kind is suggested.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drive_trace.linter.edits import as_json, replacing, values_of
+from drive_trace.linter.edits import as_json, replace_value, replacing, values_of
 from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
-from drive_trace.text.wording import shown
+from drive_trace.text.wording import listed, shown
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import KINDS
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     line, diagnostic = subject
-    assert diagnostic.field is not None
-    name = diagnostic.field.name
-    kind_field = _kind_field(name)
-    kind = values_of(line)[kind_field]
-    of_kind = f"for a {kind} {kind_field.removesuffix('_kind')}"
-    if diagnostic.found is None:
-        message = f"`{name}` must be {diagnostic.field.shape.describe()} {of_kind}; found null"
-    else:
-        message = f"`{name}` must be null {of_kind}; found {shown(diagnostic.found)}"
+    kind_field, values = _kind_field(diagnostic.names[0]), values_of(line)
+    of_kind = f"for a {values[kind_field]} {kind_field.removesuffix('_kind')}"
+    given, null = _split(diagnostic.names, values)
+    said = []
+    if given:
+        found = listed(shown(values[name]) for name in given)
+        said.append(f"{_listed(given)} must be null {of_kind}; found {found}")
+    if null:
+        said.append(f"{_listed(null)} must have a value {of_kind}; found null")
+    others = [(Place.value(name), "and so is this") for name in diagnostic.names[1:]]
     related = (Place.value(kind_field), "the kind is given here")
-    yield subject.finding(RULE, message, None, related)
+    yield subject.finding(RULE, "; ".join(said), None, related, *others)
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    kind_field = _kind_field(str(finding.noted.path[-1]))
-    values = values_of(finding.line)
+    line, names = finding.line, finding.noted.names
+    kind_field, values = _kind_field(names[0]), values_of(finding.line)
     if _fits_the_other(kind_field, values):
         other = as_json("project" if values[kind_field] == "slice" else "slice")
         title, place = f"Change `{kind_field}` to {other}", Place.value(kind_field)
         yield replacing(finding, other, Level.BY_HAND, title, place)
-    if finding.noted.found is not None:
-        yield replacing(finding, "null", Level.BY_HAND)
+    given, _ = _split(names, values)
+    if given:
+        title = f"Replace {_listed(given)} with null" if len(given) > 1 else "Replace with null"
+        edits = tuple(replace_value(line, (name,), "null") for name in given)
+        yield Fix(title, Level.BY_HAND, edits)
+
+
+def _split(names: Iterable[str], values: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Those of the fields that have a value, and those that are null."""
+    given = [name for name in names if values[name] is not None]
+    return given, [name for name in names if values[name] is None]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return listed(f"`{name}`" for name in names)
 
 
 def _kind_field(name: str) -> str:
@@ -89,8 +104,18 @@ EXAMPLES = (
     Example(
         """
         EVENT{"event_type":"plan-amended","dispatches_added":null}
-                                                             ^^^^ … must be an integer of at least 0
+        … must have a value for a slice plan                 ^^^^
         """
+    ),
+    # One mistake, in two fields.
+    Example(
+        """
+        EVENT{"plan_kind":"project","dispatch_count":3,"slice_count":2,"event_type":"plan-authored"}
+        … null for a project plan; found 3           ^
+        """,
+        """
+        EVENT{"plan_kind":"project","dispatch_count":null,"slice_count":2,"event_type":"plan-authored","dispatch_size_distribution":null}
+        """,
     ),
     Example(
         """

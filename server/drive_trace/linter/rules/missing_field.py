@@ -3,16 +3,29 @@ known is `null` where the field allows it, and the key still stands. Readers rej
 a required field missing.
 
 A payload nested under a key of its own (`payload`, `data`, `body`) is the usual cause: events are
-flat, and the payload's fields stand beside the envelope's.
+flat, and the payload's fields stand beside the envelope's. Another is a key that is misspelt, or
+written as another tool does (`eventId`, `type`, `timestamp`).
 
-**Fix.** The field is inserted: `null` where that is allowed, else a gap (`null` or `""`) that stays
-an error until somebody fills it in. A nested payload is flattened, which is safe but for the two
-feeds, and where a key would then stand twice.
+All fields that are missing are one finding, on the event's name. A slip in a key is one finding, on
+the key.
+
+**Fix.** The fields are inserted, all at once or one by one: `null` where that is allowed, else a
+gap (`null` or `""`) that stays an error until somebody fills it in. An event's type is suggested
+where only one event has such fields. A key is renamed, alone or with all others of its line; in
+bulk, if all of them differ in case or separators alone. A nested payload is flattened, which is
+safe but for the two feeds, and where a key would then stand twice.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from drive_trace.linter.edits import insert_fields, is_gap, names_a_feed, placeholder
+from drive_trace.linter.edits import (
+    as_json,
+    insert_fields,
+    is_gap,
+    names_a_feed,
+    placeholder,
+    values_of,
+)
 from drive_trace.linter.rule import (
     Edit,
     Example,
@@ -25,55 +38,132 @@ from drive_trace.linter.rule import (
 )
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
-from drive_trace.trace.line import DiagnosticKind, Line, event_of
-from drive_trace.trace.places import Part, Place, member_at, syntax_of
-from drive_trace.vocabulary import FieldType
+from drive_trace.text.wording import are, listed
+from drive_trace.trace.line import Diagnostic, DiagnosticKind, Line, Path, event_of
+from drive_trace.trace.places import Part, Place, member_at, resolve, syntax_of
+from drive_trace.vocabulary import ENVELOPE, EVENTS, EventType, FieldType, ObjectShape
+from drive_trace.vocabulary.slips import event_under_alias, event_with, is_same_word
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    diagnostic = subject.diagnostic
+    diagnostic, line = subject.diagnostic, subject.line
+    path = diagnostic.path
     if isinstance(diagnostic.found, tuple):
-        names = ", ".join(f"`{name}`" for name in diagnostic.found)
-        wrapper = printable(str(diagnostic.path[0]))
-        message = f"events are flat: {names} must stand beside the envelope, not inside `{wrapper}`"
-        yield subject.finding(RULE, message, Place(Part.KEY, diagnostic.path))
-        return
-    assert diagnostic.field is not None
-    message = f"`{diagnostic.path[-1]}` is missing: expected {diagnostic.field.describe()}"
-    place = Place(Part.END, diagnostic.path[:-1])
-    yield subject.finding(RULE, message, place)
+        wrapper = printable(str(path[0]))
+        message = f"events are flat: {_listed(diagnostic.found)} must stand beside the envelope"
+        yield subject.finding(RULE, f"{message}, not inside `{wrapper}`", Place(Part.KEY, path))
+    elif diagnostic.field is not None:
+        name, key = diagnostic.field.name, printable(str(path[-1]))
+        message = f"`{name}` is missing: did you mean it by `{key}`?"
+        yield subject.finding(RULE, message, Place(Part.KEY, path))
+    else:
+        missing = _missing(line, diagnostic)
+        expected = "" if len(missing) > 1 else f": expected {missing[0].describe()}"
+        message = f"{_listed(diagnostic.names)} {are(len(missing))} missing{expected}"
+        yield subject.finding(RULE, message, _anchor(line, path))
+
+
+def _anchor(line: Line, path: Path) -> Place:
+    """Near the start of the line, where somebody sees it: the event's name, or the object's."""
+    if path:
+        return Place(Part.KEY, path)
+    for each in line.diagnostics:
+        if each.field is not None and each.field.name == "event_type":
+            return Place(Part.VALUE, each.path)
+    return Place.value("event_type") if event_of(line) is not None else Place(Part.START)
+
+
+def _event_meant(line: Line) -> EventType | None:
+    return event_of(line) or EVENTS.get(event_under_alias(values_of(line)) or "")
+
+
+def _missing(line: Line, diagnostic: Diagnostic) -> list[FieldType]:
+    """The fields that an object lacks."""
+    event = _event_meant(line)
+    fields = event.fields if event is not None else ENVELOPE
+    if diagnostic.path:
+        shape = fields[str(diagnostic.path[0])].shape
+        fields = shape.fields if isinstance(shape, ObjectShape) else {}
+    return [fields[name] for name in diagnostic.names]
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     diagnostic = finding.noted
     if isinstance(diagnostic.found, tuple):
         yield from _flatten(finding.line, str(diagnostic.path[0]))
-        return
-    assert diagnostic.field is not None
-    name, path = str(diagnostic.path[-1]), diagnostic.path[:-1]
-    edit = insert_fields(finding.line, path, [(name, placeholder(diagnostic.field))])
+    elif diagnostic.field is not None:
+        yield from _renames(finding)
+    else:
+        yield from _insertions(finding)
+
+
+def _insertions(finding: Finding) -> Iterable[Fix]:
+    """Putting in all fields that are missing, then each of them."""
+    line, diagnostic = finding.line, finding.noted
+    missing = _missing(line, diagnostic)
+    inferred = event_with(values_of(line)) if "event_type" in diagnostic.names else None
+    texts = {field.name: placeholder(field) for field in missing}
+    gaps = sum(map(is_gap, missing)) - (inferred is not None)
+    if inferred is not None:
+        texts["event_type"] = as_json(inferred)
+    if len(missing) > 1:
+        which = "both" if len(missing) == 2 else f"all {len(missing)}"
+        left = f", {gaps} of them to be filled in" if gaps else ""
+        left = left or ("" if inferred else " as null")
+        yield from _insertion(finding, f"Insert {which} fields{left}", missing, texts)
+    for field in missing:
+        what = f": {texts[field.name]}"
+        if field.name == "event_type" and inferred is not None:
+            what += ", as its fields say"
+        elif is_gap(field):
+            what = ", to be filled in"
+        yield from _insertion(finding, f"Insert `{field.name}`{what}", [field], texts)
+
+
+def _insertion(
+    finding: Finding, title: str, fields: Sequence[FieldType], texts: Mapping[str, str]
+) -> Iterable[Fix]:
+    pairs = [(field.name, texts[field.name]) for field in fields]
+    edit = insert_fields(finding.line, finding.noted.path, pairs)
     if edit is not None:
-        level = Level.BY_HAND if is_gap(diagnostic.field) else Level.IN_BULK
-        yield Fix(f"Insert `{name}`{_what_stands_there(diagnostic.field)}", level, (edit,))
-    missing = [
-        each.field
-        for each in finding.line.diagnostics
-        if each.kind is DiagnosticKind.MISSING_FIELD and each.field and each.path[:-1] == path
+        level = Level.BY_HAND if any(map(is_gap, fields)) else Level.IN_BULK
+        # On a feed, nulls could take back what was recorded: an editor may apply this unseen.
+        is_preferred = len(fields) > 1 and not names_a_feed(finding.line.text)
+        yield Fix(title, level, (edit,), is_preferred)
+
+
+def _renames(finding: Finding) -> Iterable[Fix]:
+    """Renaming all keys of a line that are slips, then this one."""
+    line = finding.line
+    slips = [
+        each
+        for each in line.diagnostics
+        if each.kind is DiagnosticKind.MISSING_FIELD and each.field is not None
     ]
-    if len(missing) == 1 or missing[0].name != name:
-        return  # the first finding offers it for all of them
-    pairs = [(field.name, placeholder(field)) for field in missing]
-    edit = insert_fields(finding.line, path, pairs)
-    if edit is not None:
-        gaps = sum(map(is_gap, missing))
-        left = f", {gaps} of them to be filled in" if gaps else " as null"
-        all_of = "both" if len(missing) == 2 else f"all {len(missing)}"
-        level = Level.BY_HAND if gaps else Level.IN_BULK
-        yield Fix(f"Insert {all_of} missing fields{left}", level, (edit,))
+    if len(slips) > 1:
+        which = "both" if len(slips) == 2 else f"all {len(slips)}"
+        yield _rename(line, slips, f"Rename {which} keys: {_listed(_names(slips))}")
+    yield _rename(line, [finding.noted], f"Rename to {_listed(_names([finding.noted]))}")
 
 
-def _what_stands_there(field: FieldType) -> str:
-    return ", to be filled in" if is_gap(field) else f": {placeholder(field)}"
+def _names(slips: Iterable[Diagnostic]) -> list[str]:
+    return [each.field.name for each in slips if each.field is not None]
+
+
+def _rename(line: Line, slips: Sequence[Diagnostic], title: str) -> Fix:
+    edits = []
+    is_sure = True
+    for each in slips:
+        assert each.field is not None
+        place, name = Place(Part.KEY, each.path), each.field.name
+        edits.append(Edit(line, resolve(line.text, place), as_json(name)))
+        is_sure &= is_same_word(str(each.path[-1]), name) and not each.field.is_outcome
+    level = Level.IN_BULK if is_sure else Level.BY_HAND
+    return Fix(title, level, tuple(edits))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return listed(f"`{name}`" for name in names)
 
 
 def _flatten(line: Line, wrapper: str) -> Iterable[Fix]:
@@ -110,29 +200,29 @@ EXAMPLES = (
     Example(
         """
         EVENT{"event_type":"dispatch-start","parent_dispatch_id":<absent>}
-        … `parent_dispatch_id` is missing: expected a string, or null    ^
+                           ^^^^^^^^^^^^^^^^ … is missing: expected a string, or null
         """,
         """
         EVENT{"event_type":"dispatch-start","parent_dispatch_id":null}
         """,
         fix="Insert `parent_dispatch_id`: null",
     ),
+    # One mistake, and one fix.
     Example(
         """
         EVENT{"event_type":"correctness-recorded","qa":<absent>,"intent":<absent>}
-        … `qa` is missing: expected "pass" or "fail", or null                    ^
-        … `intent` is missing                                                    ^
+                           ^^^^^^^^^^^^^^^^^^^^^^ … `qa` and `intent` are missing
         """,
         """
         EVENT{"event_type":"correctness-recorded","qa":null,"intent":null}
         """,
-        fix="Insert both missing fields as null",
+        fix="Insert both fields as null",
     ),
     # A gap stays an error until somebody fills it in.
     Example(
         """
         EVENT{"event_type":"retro-landed","is_mandatory_final":<absent>}
-                                                                       ^
+                           ^^^^^^^^^^^^^^
         """,
         """
         EVENT{"event_type":"retro-landed","is_mandatory_final":null}
@@ -142,10 +232,43 @@ EXAMPLES = (
     Example(
         """
         EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2}}
-        … `XL` is missing: expected an integer of at least 0                              ^
+        … `XL` is missing: expected        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         """,
         """
         EVENT{"event_type":"plan-authored","dispatch_size_distribution":{"S":1,"M":0,"L":2,"XL":null}}
+        """,
+    ),
+    # A slip in the key is one mistake, not two.
+    Example(
+        """
+        EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":"SHOP-214"}
+        … did you mean it by `linearRef`?                        ^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}
+        """,
+        fix="Rename to `linear_ref`",
+    ),
+    # The envelope as another tool writes it.
+    Example(
+        """
+        EVENT{"type":"slice-started","event_type":<absent>,"ts":<absent>,"time":"2026-05-28T14:00Z"}
+              ^^^^^^ … `event_type` is missing: did you mean it by `type`?
+                     ^^^^^^^^^^^^^^^ … `slice_slug`, `slice_index` and `linear_ref` are missing
+        … `ts` is missing: did you mean it by `time`?                    ^^^^^^
+        """,
+        """
+        {"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","project_run_id":"checkout-retry","orchestrator_agent_id":null,"event_type":"slice-started","ts":"2026-05-28T14:00Z"}
+        """,
+    ),
+    # Only one event has such fields.
+    Example(
+        """
+        EVENT{"event_type":<absent>,"has_linear_project":false,"origin":"promote"}
+             ^ … `event_type` is missing: expected a string
+        """,
+        """
+        {"event_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"checkout-retry","orchestrator_agent_id":null,"has_linear_project":false,"origin":"promote","event_type":"project-started"}
         """,
     ),
     Example(

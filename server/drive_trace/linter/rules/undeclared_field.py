@@ -1,28 +1,25 @@
 """The event has a field that the vocabulary does not declare for it. Readers ignore it: what it
-says is lost on them, and where it is a slip in the name of a real field, that field is missing.
+says is lost on them. Where it is a slip in the name of a required field, that field is missing, and
+`missing-field` speaks instead.
 
-**Fix.** Renaming it to the nearest field that the event does not have yet, or deleting it, one at a
-time: somebody wrote it. A name that differs in case or separators alone is renamed in bulk, too.
+**Fix.** Deleting it, one at a time: somebody wrote it. Where it is a slip in the name of an
+optional field, renaming it; in bulk, if it differs in case or separators alone.
 """
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, delete_member, replacing, values_of
+from drive_trace.linter.edits import as_json, delete_member, replacing
 from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
 from drive_trace.text.escaping import printable
-from drive_trace.trace.line import Line, Path, event_of, name_of
+from drive_trace.trace.line import name_of
 from drive_trace.trace.places import Part, Place
-from drive_trace.vocabulary import FieldType, ObjectShape
-from drive_trace.vocabulary.slips import field_meant, is_same_word
-
-_MOST_SLIPS = 500
-"""A line with more diagnostics was not written by hand: none of its keys is a slip."""
+from drive_trace.vocabulary.slips import is_same_word
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
     diagnostic = subject.diagnostic
     name = printable(str(diagnostic.path[-1]))
-    guess = _guess(subject.line, diagnostic.path)
+    guess = diagnostic.field
     hint = f" — did you mean `{guess.name}`?" if guess else ""
     message = f"`{name}` is not declared for `{name_of(subject.line)}`: readers ignore it{hint}"
     yield subject.finding(RULE, message, Place(Part.KEY, diagnostic.path))
@@ -30,7 +27,7 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     path = finding.noted.path
-    guess = _guess(finding.line, path)
+    guess = finding.noted.field
     if guess is not None:
         is_sure = is_same_word(str(path[-1]), guess.name) and not guess.is_outcome
         level = Level.IN_BULK if is_sure else Level.BY_HAND
@@ -39,19 +36,6 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
     if deletion is not None:
         name = printable(str(path[-1]))
         yield Fix(f"Delete `{name}`", Level.BY_HAND, (deletion,))
-
-
-def _guess(line: Line, path: Path) -> FieldType | None:
-    if len(line.diagnostics) > _MOST_SLIPS:
-        return None
-    event = event_of(line)
-    fields = event.fields if event is not None else {}
-    for step in path[:-1]:
-        shape = fields[str(step)].shape
-        fields = shape.fields if isinstance(shape, ObjectShape) else {}
-    present = values_of(line, path[:-1])
-    missing = [field for name, field in fields.items() if name not in present]
-    return field_meant(str(path[-1]), missing)
 
 
 RULE = Rule(
@@ -73,16 +57,6 @@ EXAMPLES = (
         EVENT{"event_type":"brief-issued"}
         """,
         fix="Delete `brief_path`",
-    ),
-    Example(
-        """
-        EVENT{"event_type":"slice-started","linear_ref":<absent>,"linearRef":"SHOP-214"}
-        … did you mean `linear_ref`?                             ^^^^^^^^^^^
-        """,
-        """
-        EVENT{"event_type":"slice-started","linear_ref":"SHOP-214"}
-        """,
-        fix="Rename to `linear_ref`",
     ),
     Example(
         """
