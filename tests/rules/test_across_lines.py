@@ -177,8 +177,8 @@ def test_who_speaks_of_a_slice(event: str, codes: list[str]) -> None:
 # Settings
 
 TWICE = trace(
-    'EVENT{"event_type":"project-started"}',
-    f'EVENT{{"event_type":"project-closed","event_id":"{event_id(0)}","extra":1}}',
+    'EVENT{"event_type":"triage-verdict"}',
+    f'EVENT{{"event_type":"health-check-fired","event_id":"{event_id(0)}","extra":1}}',
 )
 ESTIMATED = trace(
     'EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00Z"}',

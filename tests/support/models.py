@@ -25,7 +25,7 @@ _NAMES = [
 _RUNS = ("alpha", "alpha", "alpha", "🚀")
 _OUTCOMES = ("pass", "fail", "pass", None, None, "passed")
 _DISPATCHES = ("d1", "d1", "d2", "é😀")
-_PATHS = ("spec.md", "slices/x/spec.md")
+_PATHS = ("spec.md", "slices/x/spec.md", "plan.md", "/plan.md")
 _VALUES: dict[str, Sequence[object]] = {
     "event_id": [f"{number:08}-8f0d-4c1b-9a3e-5d2f6a7b8c90" for number in range(12)],
     "ts": (
@@ -49,8 +49,16 @@ _VALUES: dict[str, Sequence[object]] = {
     "spec_path": _PATHS,
     "plan_path": _PATHS,
     "byte_length": (100, 120),
-    "bytes_delta": (0, 20),
+    "bytes_delta": (0, 20, 130),
+    "brief_byte_length": (0, 900),
     "slice_slug": ("x", "y"),
+    "result": ("merged", "merged", "abandoned", "completed", "done"),
+    "pr_ref": ("#1", None),
+    "project_slug": ("alpha", "beta"),
+    "model": ("composer-2", None, "none"),
+    "slices_completed": (0, 1, 2),
+    "final_retro_done": (True, False),
+    "trigger_class": ("mandatory-final", "drift-event", "final"),
     "mechanical": _OUTCOMES,
     "qa": _OUTCOMES,
     "intent": _OUTCOMES,
@@ -82,6 +90,7 @@ FAMILIES = (
     ("round-start", "round-end"),
     ("spec-authored", "spec-amended"),
     ("slice-started", "slice-completed", "project-closed", "dispatch-start"),
+    ("project-closed", "retro-landed", "dispatch-start", "dispatch-end", "round-end"),
     ("correctness-recorded", "tokens-recorded", "dispatch-end"),
     tuple(EVENTS),
 )

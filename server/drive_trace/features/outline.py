@@ -303,7 +303,7 @@ def _shown(event: EventType) -> tuple[FieldType, ...]:
         for field in kept
         if field.names in (None, Entity.PATH)
         and not isinstance(field.shape, BooleanShape)
-        and not (isinstance(field.shape, StringShape) and field.shape.form)
+        and (field.names or not (isinstance(field.shape, StringShape) and field.shape.form))
         and (event.is_feed or not isinstance(field.shape, IntegerShape))
     )
 

@@ -15,6 +15,7 @@ from drive_trace.linter.entities import (
     WholeTrace,
     dispatches,
     durations,
+    lifecycle,
     mentions_of,
     phases,
     runs,
@@ -30,6 +31,7 @@ KINDS: Mapping[type[tuple[Any, ...]], EntityKind] = {
     **dispatches.KINDS,
     **durations.KINDS,
     **runs.KINDS,
+    **lifecycle.KINDS,
 }
 """Every kind of entity of a trace."""
 

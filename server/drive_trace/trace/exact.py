@@ -16,6 +16,7 @@ from drive_trace.vocabulary import (
     AGREEMENTS,
     ENVELOPE,
     EVENTS,
+    NULL_TEXTS,
     BooleanShape,
     FieldType,
     Form,
@@ -25,6 +26,7 @@ from drive_trace.vocabulary import (
     OneOfShape,
     Shape,
     StringShape,
+    is_nullable_text,
 )
 from drive_trace.vocabulary.slips import event_of_value, event_under_alias, field_meant
 
@@ -36,6 +38,7 @@ _MALFORMED = {
     Form.UUID: DiagnosticKind.MALFORMED_UUID,
     Form.TIMESTAMP: DiagnosticKind.MALFORMED_TIMESTAMP,
     Form.SHA256: DiagnosticKind.MALFORMED_HASH,
+    Form.PATH: DiagnosticKind.MALFORMED_PATH,
 }
 
 
@@ -136,7 +139,9 @@ def _diagnostics_of_fields(
             field.plain_values is None or value in field.plain_values
         ):
             continue
-        if not (field.nullable and value is None):
+        if value.__class__ is str and value in NULL_TEXTS and is_nullable_text(field):
+            yield Diagnostic(DiagnosticKind.NULL_AS_TEXT, (*path, name), field, value)
+        elif not (field.nullable and value is None):
             yield from _diagnostics_of_value(field.shape, field, value, (*path, name))
     for key, meant in undeclared:
         yield Diagnostic(DiagnosticKind.UNDECLARED_FIELD, (*path, key), meant, data[key])

@@ -33,8 +33,12 @@ _FIELDS = {
 
 
 def mentioned(line: FlaggedLine) -> Sequence[tuple[str, str]]:
-    """What a line names: fields and values, in the order of the vocabulary."""
+    """What a line names: its event, if readers know that; then fields and values, in the order of
+    the vocabulary.
+    """
     text, found = line.text, list[tuple[str, str]]()
+    if line.event_name is not None and line.event_name in EVENTS:
+        found.append(("event_type", line.event_name))
     for field in _FIELDS.get(line.event_name or "", _ALL_FIELDS):
         for value, _ in strings_named(text, field):
             if (field, value) not in found:

@@ -30,6 +30,7 @@ from drive_trace.vocabulary import (
     OneOfShape,
     Shape,
     StringShape,
+    is_nullable_text,
 )
 
 _MOST = 2**53
@@ -52,6 +53,8 @@ class Conversion(NamedTuple):
     facts: Callable[[Any], Facts]
     agrees: Callable[[Any], bool] | None
     """Whether the fields of an event agree; None if no fields have to."""
+    nullable_texts: Callable[[Any], tuple[object, ...]]
+    """The values of the fields that take any text, or null."""
 
 
 @cache
@@ -68,7 +71,10 @@ def event_decoder(*, only_score: bool) -> EventDecoder:
 def _conversion(event: EventType, only_score: bool) -> Conversion:
     counts = event.is_feed or event.opens or event.closes
     keeps = ALWAYS_KEPT if only_score and not counts else event.keeps
-    return Conversion(event, _facts(event, keeps), None if only_score else _agreement(event))
+    agrees = None if only_score else _agreement(event)
+    nullable = [name for name, field in event.fields.items() if is_nullable_text(field)]
+    # One of them twice: of a single name the value would come bare.
+    return Conversion(event, _facts(event, keeps), agrees, attrgetter(*nullable, nullable[0]))
 
 
 def _facts(event: EventType, keeps: tuple[str, ...]) -> Callable[[Any], Facts]:

@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from drive_trace.vocabulary import build_loop, feeds, lifecycle, planning
-from drive_trace.vocabulary.agreements import KINDS, SIZES, Agreement, agreements_among
+from drive_trace.vocabulary.agreements import (
+    KINDS,
+    SIZES,
+    Agreement,
+    agreements_among,
+    looks_invented,
+)
 from drive_trace.vocabulary.feeds import CORRECTNESS_FIELDS, COST, GRADE, TOKEN_FIELDS
 from drive_trace.vocabulary.planning import WRITERS
 from drive_trace.vocabulary.registry import (
     ALWAYS_KEPT,
     ENVELOPE,
+    NULL_TEXTS,
     BooleanShape,
     EventType,
     FieldType,
@@ -26,6 +33,7 @@ from drive_trace.vocabulary.registry import (
     Shape,
     StringShape,
     declared_events,
+    is_nullable_text,
     lifetime_of,
 )
 from drive_trace.vocabulary.types import Entity, Family, Form, Reference
@@ -73,6 +81,7 @@ __all__ = [
     "KINDS",
     "LIFETIMES",
     "NAMING",
+    "NULL_TEXTS",
     "SCHEMA_VERSION",
     "SIZES",
     "TOKEN_FIELDS",
@@ -93,4 +102,6 @@ __all__ = [
     "Shape",
     "StringShape",
     "TraceEvent",
+    "is_nullable_text",
+    "looks_invented",
 ]

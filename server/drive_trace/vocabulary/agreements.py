@@ -6,6 +6,7 @@ agreement applies to every event that has all the fields that it compares.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -31,7 +32,22 @@ SIZES = ("S", "M", "L", "XL")
 """The sizes of dispatches, in the order in which they are written."""
 
 
+_FEW_DIGITS = 8
+"""A hash or an id of random digits has more different ones: one in a million billion has not."""
+_TURNS = re.compile(r"(?:[0-9][a-f])+[0-9]?|(?:[a-f][0-9])+[a-f]?", re.IGNORECASE)
+
 Values = Mapping[str, Any]
+
+
+def looks_invented(digits: str) -> bool:
+    """Whether hexadecimal digits are a pattern that somebody typed: of few different digits, the
+    same part over and over, or letters and digits in turns.
+    """
+    return (
+        len(set(digits)) <= _FEW_DIGITS
+        or digits in f"{digits}{digits}"[1:-1]
+        or _TURNS.fullmatch(digits) is not None
+    )
 
 
 class Agreement(NamedTuple):
@@ -70,6 +86,26 @@ def _final_is_mandatory_final(values: Values) -> bool:
     return values["is_mandatory_final"] is (values["trigger_class"] == "mandatory-final")
 
 
+def _slug_is_the_run(values: Values) -> bool:
+    return bool(values["project_slug"] == values["project_run_id"])
+
+
+def _merged_by_a_pull_request(values: Values) -> bool:
+    return values["result"] != "merged" or values["pr_ref"] is not None
+
+
+def _delta_fits_in_the_file(values: Values) -> bool:
+    return bool(values["bytes_delta"] <= values["byte_length"])
+
+
+def _brief_has_text(values: Values) -> bool:
+    return bool(values["brief_byte_length"] != 0)
+
+
+def _hash_is_computed(values: Values) -> bool:
+    return not looks_invented(values["brief_content_hash"])
+
+
 def _tokens_are_counted(values: Values) -> bool:
     return any(values[name] != 0 for name in TOKEN_FIELDS)
 
@@ -98,6 +134,21 @@ _AGREEMENTS = (
         ("trigger_class", "is_mandatory_final"),
         _final_is_mandatory_final,
     ),
+    Agreement(
+        "project-slug-mismatch",
+        "project_slug",
+        ("project_slug", "project_run_id"),
+        _slug_is_the_run,
+    ),
+    Agreement("merged-without-pr", "pr_ref", ("result", "pr_ref"), _merged_by_a_pull_request),
+    Agreement(
+        "impossible-bytes-delta",
+        "bytes_delta",
+        ("byte_length", "bytes_delta"),
+        _delta_fits_in_the_file,
+    ),
+    Agreement("empty-brief", "brief_byte_length", ("brief_byte_length",), _brief_has_text),
+    Agreement("invented-hash", "brief_content_hash", ("brief_content_hash",), _hash_is_computed),
     Agreement("zero-tokens", TOKEN_FIELDS[0], TOKEN_FIELDS, _tokens_are_counted),
 )
 

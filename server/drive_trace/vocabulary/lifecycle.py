@@ -51,7 +51,7 @@ class ProjectStarted(Envelope):
 @event(
     Family.LIFECYCLE,
     closes=Entity.RUN,
-    keeps=("dod_status",),
+    keeps=("dod_status", "slices_completed", "final_retro_done"),
     example={"dod_status": "all-met", "slices_completed": 2, "final_retro_done": True},
 )
 class ProjectClosed(Envelope):

@@ -27,6 +27,14 @@ ALWAYS_KEPT = ("ts", "event_id", "project_run_id")
 """The first of every event's ``keeps``, at the same positions for all events."""
 
 
+NULL_TEXTS = frozenset(
+    each
+    for word in ("null", "none", "nil", "n/a", "undefined")
+    for each in (word, word.capitalize(), word.upper())
+)
+"""What people and programs write who mean null."""
+
+
 @dataclass(frozen=True, slots=True)
 class StringShape:
     """Any string; ``form`` says how it is written by convention."""
@@ -122,6 +130,8 @@ class FieldType:
 
     def __post_init__(self) -> None:
         plain_class, plain_values = _plain(self.shape)
+        if is_nullable_text(self):
+            plain_values = _TEXTS
         object.__setattr__(self, "plain_class", plain_class)
         object.__setattr__(self, "plain_values", plain_values)
 
@@ -138,6 +148,21 @@ class FieldType:
         """The allowed values in words: ``an integer of at least 0, or null``."""
         null = ", or null" if self.nullable else ""
         return self.shape.describe() + null + ("" if self.is_required else ", or left out")
+
+
+def is_nullable_text(field: FieldType) -> bool:
+    """Whether a field takes any text, or null."""
+    return field.nullable and field.shape == StringShape()
+
+
+class _Texts:
+    """All texts but those that mean null."""
+
+    def __contains__(self, value: object) -> bool:
+        return value not in NULL_TEXTS
+
+
+_TEXTS = _Texts()
 
 
 def _plain(shape: Shape) -> tuple[type | None, Container[object] | None]:

@@ -58,17 +58,26 @@ _CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?"
 _TIMESTAMP = rf"(?:{_DAY}|{_LEAP_DAY})T{_CLOCK}(?:Z|\+00:00)"
 
 
+# Not from the root of a disk, somebody's home or above the repository, and without backslashes.
+_PATH = (
+    r"(?:\.\.(?:[^/\\][^\\]*)|\.(?:[^.\\][^\\]*)?|~(?:[^/\\][^\\]*)?"
+    r"|[A-Za-z](?:[^:\\][^\\]*)?|[^./~\\A-Za-z][^\\]*)?"
+)
+
+
 class Form(Enum):
     """How some strings are written by convention. Readers take any string in their places.
 
     Facts: ``event_id``, ``dispatch_id`` and ``round_id`` are UUIDs, ``ts`` is ISO 8601 in UTC, and
-    a brief's content hash is a sha256 in hexadecimal (the vocabulary). Each expression matches the
-    whole string, and means the same to Python and to Rust's regex crate.
+    a brief's content hash is a sha256 in hexadecimal (the vocabulary). Real traces name files from
+    the root of their repository, which is the only name that other machines understand. Each
+    expression matches the whole string, and means the same to Python and to Rust's regex crate.
     """
 
     UUID = ("a UUID, such as 0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90", _UUID)
     TIMESTAMP = ("an ISO 8601 time in UTC, such as 2026-05-28T14:00:00.000Z", _TIMESTAMP)
     SHA256 = ("a sha256 in 64 hexadecimal digits", _SHA256)
+    PATH = ("a path from the root of the repository, with / between its parts", _PATH)
 
     def __init__(self, words: str, expression: str) -> None:
         self.words = words
@@ -189,4 +198,4 @@ SliceSlug = Annotated[
     Names(Entity.SLICE),
     Prose("The slice's short name, as its folder under `slices/` is called."),
 ]
-ArtifactPath = Annotated[str, Names(Entity.PATH)]
+ArtifactPath = Annotated[str, Names(Entity.PATH), Written(Form.PATH)]

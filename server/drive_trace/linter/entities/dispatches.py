@@ -18,7 +18,7 @@ from drive_trace.linter.entities import (
 from drive_trace.trace.durations import facts_of
 from drive_trace.trace.line import Line
 from drive_trace.trace.run_index import RunIndex
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form
+from drive_trace.vocabulary import EVENTS, LIFETIMES, NULL_TEXTS, Entity, Form
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
 _RESUMES = "parent_dispatch_id"
@@ -84,6 +84,8 @@ def _resumption_keys(mention: Mention) -> Iterable[object]:
 
 def _resumptions(trace: WholeTrace, parent: str) -> Iterator[Resumption]:
     index = trace.index
+    if parent in NULL_TEXTS:  # null-as-text speaks
+        return
     count = len(index.table(_DISPATCH.opener, _DISPATCH.field).of(parent))
     for line in index.table(_DISPATCH.opener, _RESUMES).of(parent)[:MOST]:
         run = index.runs[line.run]

@@ -89,11 +89,9 @@ class Amendment(NamedTuple):
 
 
 class SliceEnd(NamedTuple):
-    """The end of a slice that had ended before, or that the run starts nowhere."""
+    """The first end of a slice that the run starts nowhere."""
 
     line: Line
-    previous: Line | None
-    """The end before it of the same slice."""
     run: RunIndex
 
 
@@ -252,29 +250,26 @@ def _all_amendments(trace: WholeTrace) -> Iterator[Line]:
 # A slice
 
 
-def _slice_keys(mention: Mention) -> Iterable[Line | None]:
-    ends = mention.run.table(_SLICE.closer, _SLICE.field).of(mention.value)
-    own = mention.line if mention.is_a(_SLICE.closer) else None
-    return own, ends.after(mention.line), ends.first
+def _slice_keys(mention: Mention) -> Iterable[tuple[str, object]]:
+    return ((mention.run.run_id, mention.value),)
 
 
-def _slice_end(trace: WholeTrace, line: Line) -> Iterable[SliceEnd]:
-    run, slug = trace.index.runs[line.run], line.text_fact(_SLICE.field)
-    previous = run.table(_SLICE.closer, _SLICE.field).of(slug).before(line)
-    is_started = run.table(_SLICE.opener, _SLICE.field).of(slug)
-    if previous is not None or not (
-        is_started or trace.index.unread_naming(run.run_id, _SLICE.field, slug)
-    ):
-        yield SliceEnd(line, previous, run)
+def _slice_end(trace: WholeTrace, key: tuple[str, str]) -> Iterable[SliceEnd]:
+    run_id, slug = key
+    run = trace.index.runs.get(run_id)
+    if run is None or run.table(_SLICE.opener, _SLICE.field).of(slug):
+        return
+    line = run.table(_SLICE.closer, _SLICE.field).first.get(slug)
+    if line is not None and not trace.index.unread_naming(run_id, _SLICE.field, slug):
+        yield SliceEnd(line, run)
 
 
-def _all_slice_ends(trace: WholeTrace) -> Iterator[Line]:
+def _all_slice_ends(trace: WholeTrace) -> Iterator[tuple[str, object]]:
     for run in trace.index.runs.values():
         if _SLICE.closer in run.by_event:
             started = run.table(_SLICE.opener, _SLICE.field).first
-            table = run.table(_SLICE.closer, _SLICE.field)
-            for slug in (table.first.keys() - started.keys()) | table.several.keys():
-                yield from table.of(slug)
+            for slug in run.table(_SLICE.closer, _SLICE.field).first.keys() - started.keys():
+                yield run.run_id, slug
 
 
 def _file_end(trace: WholeTrace, _: object) -> Iterable[FileEnd]:

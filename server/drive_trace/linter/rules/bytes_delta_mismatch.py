@@ -14,6 +14,7 @@ from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.entities.runs import Amendment
 from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.text.wording import shown
+from drive_trace.trace.line import DiagnosticKind
 from drive_trace.trace.places import Place
 
 _DELTA = Place.value("bytes_delta")
@@ -21,6 +22,8 @@ _DELTA = Place.value("bytes_delta")
 
 def _check(subject: Amendment) -> Iterable[Finding]:
     line, previous, expected = subject
+    if any(each.kind is DiagnosticKind.IMPOSSIBLE_BYTES_DELTA for each in line.diagnostics):
+        return
     found = shown(line.fact("bytes_delta"))
     yield Finding(
         RULE,

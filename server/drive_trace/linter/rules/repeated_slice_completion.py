@@ -8,29 +8,19 @@ was appended twice, or two slices share a slug: the assertion I1 of the method f
 
 from collections.abc import Iterable
 
-from drive_trace.linter.entities.runs import SliceEnd
-from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
-from drive_trace.trace.places import Place
-
-_SLUG = Place.value("slice_slug")
+from drive_trace.linter.entities.lifecycle import Repetition
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
 
 
-def _check(subject: SliceEnd) -> Iterable[Finding]:
-    line, previous = subject.line, subject.previous
-    if previous is not None:
-        yield Finding(
-            RULE,
-            line,
-            _SLUG,
-            ("this slice was completed on line ", previous, " already"),
-            related=(Related(previous, _SLUG, "completed here"),),
-        )
+def _check(subject: Repetition) -> Iterable[Finding]:
+    if subject.is_a("slice-completed"):
+        yield subject.finding(RULE, "this slice was completed")
 
 
 RULE = Rule(
     code="repeated-slice-completion",
     severity=Severity.WARNING,
-    entity=SliceEnd,
+    entity=Repetition,
     check=_check,
     summary="A slice is completed twice.",
 )

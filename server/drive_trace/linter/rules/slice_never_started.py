@@ -21,10 +21,9 @@ _SLICE = LIFETIMES[Entity.SLICE]
 
 
 def _check(subject: SliceEnd) -> Iterable[Finding]:
-    if subject.previous is None:
-        slug = shown(subject.line.fact(_SLICE.field))
-        message = f"no `slice-started` of this run starts the slice {slug}"
-        yield Finding(RULE, subject.line, Place.value(_SLICE.field), message, run=subject.run)
+    slug = shown(subject.line.fact(_SLICE.field))
+    message = f"no `slice-started` of this run starts the slice {slug}"
+    yield Finding(RULE, subject.line, Place.value(_SLICE.field), message, run=subject.run)
 
 
 RULE = Rule(

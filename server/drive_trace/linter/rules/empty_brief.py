@@ -1,0 +1,36 @@
+"""A brief of 0 bytes tells the sub-agent nothing. Most often the length was not measured. Assertion
+BD-8 compares the lengths of briefs with that of the spec, and an empty brief always passes it.
+
+**Fix.** None is offered: measure the brief that was issued.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.rule import Example, Finding, LineDiagnostic, Rule, Severity
+
+
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    yield subject.finding(RULE, "a brief of 0 bytes says nothing: was its length not measured?")
+
+
+RULE = Rule(
+    code="empty-brief",
+    severity=Severity.INFORMATION,
+    entity=LineDiagnostic,
+    check=_check,
+    summary="A brief has the length 0.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"brief-issued","brief_byte_length":0}
+        … a brief of 0 bytes says nothing                     ^
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"brief-issued","brief_byte_length":1}
+        """
+    ),
+)

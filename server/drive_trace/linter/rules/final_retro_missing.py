@@ -1,0 +1,46 @@
+"""`final_retro_done` says that the retro was held that every project ends with. Such a retro has an
+event, `retro-landed` with the trigger `mandatory-final`; this run has none, above or below.
+
+The rule is silent while a rejected line may be that retro.
+
+**Fix.** None is offered: append the retro's event, or say that it was not held.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities.lifecycle import Closing
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.trace.places import Place
+
+
+def _check(subject: Closing) -> Iterable[Finding]:
+    if subject.line.fact("final_retro_done") and subject.lacks_final_retro:
+        message = 'no `retro-landed` of this run has the trigger "mandatory-final"'
+        yield Finding(RULE, subject.line, Place.value("final_retro_done"), message)
+
+
+RULE = Rule(
+    code="final-retro-missing",
+    severity=Severity.WARNING,
+    entity=Closing,
+    check=_check,
+    summary="A project says that its final retro was held, and has none.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"retro-landed","trigger_class":"drift-event","is_mandatory_final":false}
+        EVENT{"event_type":"project-closed","slices_completed":0,"final_retro_done":true}
+        … no `retro-landed` of this run has the trigger                             ^^^^
+        """
+    ),
+    # It may land after the end, and may not have been held.
+    Example(
+        """
+        EVENT{"event_type":"project-closed","final_retro_done":true}
+        EVENT{"event_type":"retro-landed","trigger_class":"mandatory-final"}
+        EVENT{"event_type":"project-closed","project_run_id":"cart","final_retro_done":false}
+        """
+    ),
+)

@@ -1,0 +1,62 @@
+"""The path of a spec or plan starts at the root of the repository, with `/` between its parts. From
+the root of a disk, from somebody's home or from above the repository it means nothing on another
+machine; with backslashes it is another file to readers that compare paths, and the file's history
+falls apart.
+
+**Fix.** Backslashes are suggested to be slashes. Where the repository begins in an absolute path,
+only the writer knows.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replacing
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.text.wording import shown
+from drive_trace.vocabulary import Form
+
+
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    yield subject.malformed(RULE)
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    path = str(finding.noted.found).replace("\\", "/")
+    if path in Form.PATH:
+        yield replacing(finding, as_json(path), Level.BY_HAND, f"Replace with {shown(path)}")
+
+
+RULE = Rule(
+    code="malformed-path",
+    severity=Severity.INFORMATION,
+    entity=LineDiagnostic,
+    check=_check,
+    fixes=_fixes,
+    summary="A path is absolute, leaves the repository, or has backslashes.",
+)
+
+EXAMPLES = (
+    Example(
+        r"""
+        EVENT{"event_type":"plan-authored","plan_path":"projects\\cart\\plan.md"}
+                                                       ^^^^^^^^^^^^^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"plan-authored","plan_path":"projects/cart/plan.md"}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"spec-authored","spec_path":"/home/ada/shop/projects/cart/spec.md"}
+                                                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        EVENT{"event_type":"falsified-assumption","artifact_path":"../shop/projects/cart/spec.md"}
+                                                                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"spec-authored","spec_path":"./projects/cart/spec.md"}
+        EVENT{"event_type":"spec-authored","spec_path":".agents/specs/..cart.md"}
+        EVENT{"event_type":"falsified-assumption","artifact_path":"projects/cart/spec.md § 3"}
+        """
+    ),
+)

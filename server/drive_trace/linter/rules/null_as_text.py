@@ -1,0 +1,63 @@
+"""A field that may be null holds the text `"null"`, `"none"`, `"n/a"` or the like. Readers take it
+for a model, a ticket or a dispatch of that name, and count it as one.
+
+`unknown-parent-dispatch` does not report such a text as well.
+
+**Fix.** null, as a suggestion: something may really be called so.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import replacing
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.text.wording import shown
+
+
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    diagnostic = subject.diagnostic
+    assert diagnostic.field is not None
+    means = diagnostic.field.null_means
+    yield subject.finding(RULE, f"{shown(diagnostic.found)} is a text here; null says that {means}")
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    yield replacing(finding, "null", Level.BY_HAND, "Replace with null")
+
+
+RULE = Rule(
+    code="null-as-text",
+    severity=Severity.INFORMATION,
+    entity=LineDiagnostic,
+    check=_check,
+    fixes=_fixes,
+    summary="A text says null where null itself should stand.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","model":"none","parent_dispatch_id":null}
+        … null says that the model was not recorded ^^^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-start","model":null,"parent_dispatch_id":null}
+        """,
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-started","orchestrator_agent_id":"N/A","linear_ref":"null"}
+        … "N/A" is a text here                                     ^^^^^
+        … "null" is a text here                                                       ^^^^^^
+        """,
+        """
+        EVENT{"event_type":"slice-started","orchestrator_agent_id":null,"linear_ref":"null"}
+        """,
+    ),
+    # Where null is no value, these are texts like others.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_name":"none","subagent_type":"null"}
+        EVENT{"event_type":"slice-started","linear_ref":"NULL-1"}
+        """
+    ),
+)

@@ -1,0 +1,58 @@
+"""A project's run id is its slug: `projects/<slug>/trace.jsonl` holds the run `<slug>`. An event
+`project-started` with another slug starts a project that no other event names, and the run seems to
+have no start: its wall-clock time is then a sum of dispatches.
+
+**Fix.** The run id is suggested as the slug. If the run id is wrong, mend that instead.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import as_json, replacing, values_of
+from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.text.wording import shown
+from drive_trace.trace.places import Place
+
+_RUN = "project_run_id"
+
+
+def _check(subject: LineDiagnostic) -> Iterable[Finding]:
+    message = f"the slug {shown(subject.diagnostic.found)} is not the run id {shown(_run(subject))}"
+    yield subject.finding(RULE, message, None, (Place.value(_RUN), "the run id"))
+
+
+def _run(finding: LineDiagnostic | Finding) -> object:
+    return values_of(finding.line)[_RUN]
+
+
+def _fixes(finding: Finding) -> Iterable[Fix]:
+    run_id = _run(finding)
+    title = f"Change the slug to {shown(run_id)}"
+    yield replacing(finding, as_json(run_id), Level.BY_HAND, title)
+
+
+RULE = Rule(
+    code="project-slug-mismatch",
+    severity=Severity.WARNING,
+    entity=LineDiagnostic,
+    check=_check,
+    fixes=_fixes,
+    summary="The slug of a project that starts is not the run id.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart"}
+        … the slug "cart" is not the run id "cart-tax"                                  ^^^^^^
+        """,
+        """
+        EVENT{"event_type":"project-started","project_run_id":"cart-tax","project_slug":"cart-tax"}
+        """,
+        fix='Change the slug to "cart-tax"',
+    ),
+    Example(
+        """
+        EVENT{"event_type":"project-started","project_run_id":"cart","project_slug":"cart"}
+        """
+    ),
+)

@@ -1,0 +1,54 @@
+"""A project starts once and is closed once. Of several starts and ends the scorecard takes the
+first ones for the run's wall-clock time, so that a second `project-closed` changes nothing and a
+wrong first one stays in the figure.
+
+**Fix.** None is offered: which of the two is right, only the writer knows.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities.lifecycle import Repetition
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
+
+
+def _check(subject: Repetition) -> Iterable[Finding]:
+    if subject.is_a("project-started"):
+        yield subject.finding(RULE, "the project of this run was started")
+    elif subject.is_a("project-closed"):
+        yield subject.finding(RULE, "the project of this run was closed")
+
+
+RULE = Rule(
+    code="repeated-project-event",
+    severity=Severity.WARNING,
+    entity=Repetition,
+    check=_check,
+    summary="A project starts or is closed twice.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"project-started"}
+        EVENT{"event_type":"project-closed"}
+        EVENT{"event_type":"project-closed"}
+                           ^^^^^^^^^^^^^^^^ … the project of this run was closed on line 2 already
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"project-started","project_run_id":"cart"}
+        EVENT{"event_type":"project-started"}
+        EVENT{"event_type":"project-started"}
+                           ^^^^^^^^^^^^^^^^^ … the project of this run was started on line 2 already
+        """
+    ),
+    # Each run has a project of its own.
+    Example(
+        """
+        EVENT{"event_type":"project-started","project_run_id":"cart","project_slug":"cart"}
+        EVENT{"event_type":"project-started"}
+        EVENT{"event_type":"project-closed"}
+        """
+    ),
+)

@@ -1,0 +1,41 @@
+"""A slice is started once. Started again, either the event was appended twice, or two slices share
+a slug: the time that the slice took counts from the last start alone.
+
+**Fix.** None is offered: either the line is a copy, or the other slice needs a slug of its own.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities.lifecycle import Repetition
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
+
+
+def _check(subject: Repetition) -> Iterable[Finding]:
+    if subject.is_a("slice-started"):
+        yield subject.finding(RULE, "this slice was started")
+
+
+RULE = Rule(
+    code="repeated-slice-start",
+    severity=Severity.INFORMATION,
+    entity=Repetition,
+    check=_check,
+    summary="A slice is started twice.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":1}
+        EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":2}
+        … this slice was started on line 1 already      ^^^^^^^^^^^^^
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"slice-started","slice_slug":"retry-queue","slice_index":1}
+        EVENT{"event_type":"slice-started","slice_slug":"retry-queue-2","slice_index":2}
+        EVENT{"event_type":"slice-started","slice_slug":"retry-queue","project_run_id":"cart"}
+        """
+    ),
+)

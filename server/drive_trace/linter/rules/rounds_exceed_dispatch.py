@@ -1,0 +1,77 @@
+"""The rounds of a dispatch follow each other within it, so that together they cannot take longer
+than the dispatch. Where they claim to, some of these durations were guessed. Unlike the rules on
+one duration, this needs no timestamps: it holds in a trace that was written afterwards, too.
+
+Of a round that ends twice the last end counts. Only dispatches with one end are looked at, and with
+at most 100 ends of rounds.
+
+**Fix.** None is offered: which of the durations is wrong, only the writer knows.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.entities.lifecycle import RoundsTotal
+from drive_trace.linter.rule import Example, Finding, Option, Related, Rule, Severity
+from drive_trace.text.wording import plural
+from drive_trace.trace.places import Place
+from drive_trace.trace.times import in_words
+
+_CLAIM = Place.value("wall_clock_ms")
+
+
+def _check(
+    subject: RoundsTotal, *, tolerance_ms: float, tolerance_percent: float
+) -> Iterable[Finding]:
+    if not subject.exceeds(tolerance_ms, tolerance_percent):
+        return
+    rounds = plural(len(subject.rounds), "round")
+    total, claimed = in_words(subject.total_ms), in_words(subject.claimed_ms)
+    message = f"{rounds} of this dispatch claim {total} together, and the dispatch {claimed}"
+    related = [Related(subject.line, _CLAIM, "what the dispatch claims")]
+    related += [Related(each, _CLAIM, "what a round claims") for each in subject.rounds[:4]]
+    yield Finding(RULE, subject.line, Place.value("dispatch_id"), message, tuple(related))
+
+
+RULE = Rule(
+    code="rounds-exceed-dispatch",
+    severity=Severity.WARNING,
+    entity=RoundsTotal,
+    check=_check,
+    summary="The rounds of a dispatch claim more time than the dispatch.",
+    options=(
+        Option(
+            "tolerance-ms",
+            2000,
+            "Milliseconds by which the rounds may claim more, however long the dispatch is.",
+            minimum=0,
+        ),
+        Option(
+            "tolerance-percent",
+            5,
+            "Percent of the dispatch's duration by which the rounds may claim more.",
+            minimum=0,
+        ),
+    ),
+)
+
+_ROUNDS = """
+        EVENT{"event_type":"dispatch-start"}
+        EVENT{"event_type":"round-end","round_id":"5cd5061c-9c5f-419e-834c-1b69573ac59a","wall_clock_ms":7200000}
+        EVENT{"event_type":"round-end","round_id":"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90","wall_clock_ms":1800000}
+"""
+
+EXAMPLES = (
+    Example(
+        _ROUNDS
+        + """
+        EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":3525000}
+        … 2 rounds of this dispatch claim 2 h 30 min    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        """
+    ),
+    Example(
+        _ROUNDS
+        + """
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":8999000}
+        """
+    ),
+)
