@@ -13,10 +13,10 @@ from drive_trace.linter.entities import (
     EntityKind,
     Mention,
     WholeTrace,
-    facts_of,
     kind_of,
 )
 from drive_trace.linter.rule import Finding, Related, Rule
+from drive_trace.trace.durations import facts_of
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, LineSet, earliest
 from drive_trace.trace.places import Place
