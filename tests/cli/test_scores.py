@@ -73,6 +73,7 @@ def test_a_score_in_json(tmp_path: Path) -> None:
                         "lines": [{"path": str(path), "line": 4}],
                     },
                 ],
+                "provenance": None,
                 "rejected_lines": [4],
                 "files": [{"path": str(path), "first_line": 1, "events": 3, "rejected_lines": [4]}],
             },
@@ -87,6 +88,7 @@ def test_a_score_in_json(tmp_path: Path) -> None:
                 "what_would_change_it": "Record mechanical, qa and intent: the run is CORRECT when "
                 "all three pass.",
                 "caveats": [],
+                "provenance": None,
                 "rejected_lines": [],
                 "files": [{"path": str(path), "first_line": 5, "events": 1, "rejected_lines": []}],
             },

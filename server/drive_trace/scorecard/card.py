@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import reduce
 from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Caveat, CaveatCode, Omitted, Unread
@@ -20,6 +21,7 @@ from drive_trace.scorecard.efficiency import (
     wall_clock,
 )
 from drive_trace.scorecard.finding_caveats import caveats_of, caveats_of_coverage
+from drive_trace.scorecard.provenance import Provenance
 from drive_trace.scorecard.summary import (
     Recorded,
     RunSummary,
@@ -103,6 +105,11 @@ class RunScore(NamedTuple):
     def efficiency(self) -> Efficiency | None:
         """Tier 2: only a CORRECT run has it."""
         return self.measured if self.verdict is Verdict.CORRECT else None
+
+    @property
+    def provenance(self) -> Provenance:
+        """How the run's events were written, in all traces together."""
+        return reduce(Provenance.plus, (part.provenance for part in self.parts))
 
     @property
     def rejected(self) -> tuple[Rejected, ...]:
@@ -329,6 +336,7 @@ def _run_json(run: RunScore) -> dict[str, object]:
             }
             for each in run.caveats
         ],
+        "provenance": _provenance_json(run.provenance),
         "rejected_lines": [rejected.line for rejected in run.rejected],
         "files": [
             {
@@ -340,6 +348,12 @@ def _run_json(run: RunScore) -> dict[str, object]:
             for part in run.parts
         ],
     }
+
+
+def _provenance_json(found: Provenance) -> dict[str, object] | None:
+    if found.origin is None:
+        return None
+    return {"origin": str(found.origin), "evidence": list(found.evidence), **found._asdict()}
 
 
 def _efficiency_json(efficiency: Efficiency) -> dict[str, object]:

@@ -95,6 +95,8 @@ def _body(run: RunScore) -> list[str]:
     ]
     lines += ["", f"*Tier 1, correctness:* {' · '.join(components)}"]
     lines += ["", f"{_decided_by(run)} {what_would_change_it(run.gate)}", ""]
+    sentence = run.provenance.sentence
+    lines += [sentence, ""] if sentence else []
     if run.efficiency is None:
         return [*lines, f"*Tier 2, efficiency:* hidden: {hidden_because(run)}."]
     lines += ["*Tier 2, efficiency:*", "", "| measure | value |", "| --- | ---: |"]

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number
+from drive_trace.scorecard.provenance import Provenance, provenance
 from drive_trace.scorecard.uncounted import Rejected, UnknownEvent, rejected_lines, unknown_lines
 from drive_trace.tasks import Task, in_batches
 from drive_trace.trace.index import Index
@@ -111,6 +112,8 @@ class RunSummary(NamedTuple):
     """Lines of unknown types that name the run; the last of the trace's that name none and look
     like a feed's, too.
     """
+    provenance: Provenance = Provenance()
+    """How its events in the trace were written."""
 
 
 def without_events(
@@ -299,6 +302,7 @@ def _run_summary(index: Index, run: RunIndex, number: Number, path: str) -> Task
         events=LiveEvents(lambda: run.event_ids, number),
         unplaced=unplaced,
         unplaced_count=len(index.unplaced_feeds),
+        provenance=provenance(run),
     )
 
 

@@ -110,6 +110,7 @@ def _card(run: RunScore, number: int) -> Html:
     headers = ("component", "result", "source")
     parts.append(table(caption, headers, components, label=f"{caption} of run {number + 1}"))
     parts.append(tag("p", *_decided_by(run), " ", what_would_change_it(run.gate)))
+    parts += [tag("p", sentence) for sentence in [run.provenance.sentence] if sentence]
     parts += _efficiency(run, number)
     return tag("article", *parts, "\n", aria_labelledby=f"run-{number}")
 

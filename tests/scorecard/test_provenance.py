@@ -1,0 +1,93 @@
+"""How a run was written: native, back-filled or by hand, with the evidence; never a grade."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drive_trace.analysis import Analysis
+from drive_trace.scorecard.provenance import Origin
+from drive_trace.scorecard.render import card_markdown
+from tests.cli.support import run
+from tests.support.fixtures import trace
+
+AFTERWARDS = (
+    'EVENT{"event_type":"dispatch-start","ts":"2026-06-05T14:28:10.580Z"}',
+    'EVENT{"event_type":"round-start","ts":"2026-06-05T14:28:10.629Z"}',
+    'EVENT{"event_type":"round-end","ts":"2026-06-05T14:28:10.734Z","wall_clock_ms":427475}',
+    'EVENT{"event_type":"dispatch-end","ts":"2026-06-05T14:28:10.782Z","wall_clock_ms":427475}',
+)
+IN_TIME = (
+    'EVENT{"event_type":"dispatch-start","ts":"2026-06-05T14:28:10.580Z"}',
+    'EVENT{"event_type":"round-start","ts":"2026-06-05T14:28:10.629Z"}',
+    'EVENT{"event_type":"dispatch-end","ts":"2026-06-05T14:35:18.055Z","wall_clock_ms":427475}',
+)
+FULL_MINUTES = (
+    'EVENT{"event_type":"dispatch-start","ts":"2026-06-05T14:00:00Z"}',
+    'EVENT{"event_type":"round-start","ts":"2026-06-05T14:00:00Z"}',
+    'EVENT{"event_type":"dispatch-end","ts":"2026-06-05T14:30:00Z","wall_clock_ms":1800000}',
+)
+NUMBERED = tuple(
+    f'EVENT{{"event_type":"{name}","event_id":"{number:08}-0000-4000-8000-{number:012}"}}'
+    for number, name in enumerate(("triage-verdict", "spec-authored", "plan-authored"))
+)
+
+
+def origin_of(*lines: str) -> Origin | None:
+    (scored,) = Analysis(trace(*lines)).score().runs
+    return scored.provenance.origin
+
+
+@pytest.mark.parametrize(
+    ("lines", "origin"),
+    [
+        (IN_TIME, Origin.NATIVE),
+        (AFTERWARDS, Origin.BACK_FILLED),
+        (FULL_MINUTES, Origin.HAND_WRITTEN),
+        (NUMBERED, Origin.HAND_WRITTEN),
+        (IN_TIME[:2], None),
+    ],
+)
+def test_a_run_shows_how_it_was_written(lines: tuple[str, ...], origin: Origin | None) -> None:
+    assert origin_of(*lines) is origin
+
+
+def test_the_card_says_it_with_its_evidence_and_the_verdict_stays() -> None:
+    grade = (
+        'EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"pass","intent":"pass"}'
+    )
+    for lines in (IN_TIME, AFTERWARDS):
+        (scored,) = Analysis(trace(*lines, grade)).score().runs
+        assert scored.is_earned
+    card = card_markdown(scored)
+    assert "Provenance: back-filled (" in card
+    assert "of 2 ends of dispatches and rounds, 2 stand at the moment of the start" in card
+
+
+def test_the_files_of_a_run_are_looked_at_together(tmp_path: Path) -> None:
+    for name, lines in (("a", IN_TIME), ("b", AFTERWARDS)):
+        folder = tmp_path / name
+        folder.mkdir()
+        text = trace(*lines).replace("8f0d-4c1b", f"8f0{name}-4c1b")
+        (folder / "trace.jsonl").write_text(text)
+    found = run("score", tmp_path, "--format", "json").json
+    (only,) = found["runs"]
+    assert only["provenance"] == {
+        "origin": "back-filled",
+        "evidence": [
+            "of 3 ends of dispatches and rounds, 2 stand at the moment of the start "
+            "and claim minutes"
+        ],
+        "events": 7,
+        "odd_ids": 0,
+        "full_minutes": 0,
+        "ends": 3,
+        "afterwards": 2,
+    }
+
+
+def test_a_long_run_costs_no_more_than_a_short_one() -> None:
+    lines = ['EVENT{"event_type":"triage-verdict"}'] * 100
+    (scored,) = Analysis(trace(*lines)).score().runs
+    assert scored.provenance.events == 16
