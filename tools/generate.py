@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
@@ -18,7 +19,6 @@ from typing import Any
 import click
 from click.testing import CliRunner
 
-from drive_trace.analysis import Analysis
 from drive_trace.commands import COMMANDS, cli
 from drive_trace.linter.rule import Level, Rule, Severity
 from drive_trace.linter.rules import RULES, documentation, examples
@@ -28,6 +28,7 @@ from drive_trace.vocabulary import ENVELOPE, EVENTS, Family, FieldType, OneOfSha
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # how examples are written is known to the tests
 
+from tests.support.fixtures import analysis_of  # noqa: E402
 from tests.support.fixtures import read as read_fixture  # noqa: E402
 from tools.features_page import features_page  # noqa: E402
 from tools.grammar import grammar  # noqa: E402
@@ -95,6 +96,8 @@ def example_output(rule: Rule[Any]) -> str:
     files = {"other.jsonl": example.beside} if example.beside is not None else {}
     files[example.path or "trace.jsonl"] = example.before
     with TemporaryDirectory() as folder, chdir(folder):
+        if example.head is not None:
+            _commit(Path("trace.jsonl"), read_fixture(example.head).text)
         for name, text in files.items():
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             source = read_fixture(text).text
@@ -104,6 +107,14 @@ def example_output(rule: Rule[Any]) -> str:
         output = CliRunner().invoke(cli, ["check", *files]).stdout
     shown = next(part for part in output.split("\n\n") if f"[{rule.code}]" in part)
     return "\n".join(line.rstrip() for line in shown.splitlines())
+
+
+def _commit(path: Path, text: str) -> None:
+    """Commit a file to a new repository in the current folder."""
+    path.write_text(text, "utf-8")
+    who = ("-c", "user.name=ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "--no-verify", "-m", "trace")):
+        subprocess.run(["git", *who, *arguments], check=True)  # noqa: S603, S607 - fixed words
 
 
 def _options(rule: Rule[Any]) -> list[str]:
@@ -158,7 +169,7 @@ def fix_levels(rule: Rule[Any]) -> set[Level]:
     return {
         fix.level
         for example in examples(rule)
-        for analysis in [Analysis(read_fixture(example.before).text, path=example.path)]
+        for analysis in [analysis_of(example)]
         for finding in analysis.findings()
         if finding.rule is rule
         for fix in analysis.fixes(finding)

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from tests.support.fixtures import analysis_of, records
 from tests.support.fixtures import read as read_fixture
-from tests.support.fixtures import records
 
-from drive_trace.analysis import Analysis
 from drive_trace.linter import rules
 from drive_trace.linter.engine import KINDS
 from drive_trace.linter.entities.checked_files import RunInFiles, SharedEvents, UnreadFile
@@ -98,7 +97,7 @@ def _faults_of_examples(rule: Rule[Any], examples: Sequence[Example]) -> Iterato
         if not fixture.marks or rule.entity in _OF_FILES or example.beside is not None:
             continue
         texts = records(fixture.text)
-        found = Analysis(texts, path=example.path).findings()
+        found = analysis_of(example).findings()
         if rule.entity is LineDiagnostic and _is_swallowed(rule, texts):
             where = f"{_PACKAGE}/trace/reading.py"
             yield f"the fast path accepts what example {number} marks: refuse that in {where}"

@@ -33,6 +33,7 @@ from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, LineStatus, run_of
 from drive_trace.trace.places import resolve
 from drive_trace.trace.reading import read_lines, values_of
+from drive_trace.trace.recorded import RecordedLines
 
 _MANY = 2000
 """After an edit of more lines the analysis starts over, which costs less than line by line."""
@@ -53,13 +54,15 @@ class Analysis:
         text: str | Sequence[str],
         settings: RuleSettings = DEFAULTS,
         path: str | None = None,
+        recorded: Sequence[str] | None = None,
     ) -> None:
         """Read a trace, given as its text or as its records without their newlines. Rules may look
-        at its ``path``.
+        at its ``path``, and at the records that it had when it was ``recorded`` last.
         """
         records = text.split("\n") if isinstance(text, str) else text
         self.document = Document(records, read_lines)
         self._settings = settings
+        self._recorded = recorded
         self.score_revision = 0
         """Changes when an edit may have changed a verdict, a figure or what was rejected."""
         self._take_in(path, 0)
@@ -94,7 +97,23 @@ class Analysis:
     def _take_in(self, path: str | None, revision: int) -> None:
         self.index = Index(path)
         self.index.add(self.document.lines)
+        self._note_recorded()
         self._judge_all(revision)
+
+    def compare_with(self, recorded: Sequence[str] | None) -> bool:
+        """Judge by what the trace was when it was recorded last. Gives whether that is news."""
+        if recorded == self._recorded:
+            return False
+        self._recorded = recorded
+        self._note_recorded()
+        self._findings.learn(())
+        return True
+
+    def _note_recorded(self) -> None:
+        if self._recorded is not None:
+            self.index.recorded = RecordedLines(self._recorded, self.document.lines)
+        else:
+            self.index.recorded = None
 
     def _judge_all(self, revision: int) -> None:
         lines = self.document.lines

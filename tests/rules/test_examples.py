@@ -30,12 +30,12 @@ from tests.support.fixtures import (
     ENCODINGS,
     Fixture,
     Found,
+    analysis_of,
     apply_fix,
     check_edited,
     check_marks,
     findings_of,
     read,
-    records,
     text_edits,
 )
 
@@ -71,10 +71,6 @@ def fixture_of(code: str, example: Example) -> Fixture:
     marks = tuple(mark._replace(code=mark.code or code) for mark in fixture.marks)
     assert {mark.code for mark in marks} <= {code}, "an example marks what its rule finds"
     return fixture._replace(marks=marks)
-
-
-def analysis_of(example: Example) -> Analysis:
-    return Analysis(records(read(example.before).text), path=example.path)
 
 
 def findings_by(analysis: Analysis, code: str) -> list[Finding]:

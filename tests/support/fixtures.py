@@ -52,7 +52,7 @@ from drive_trace.features.code_lens import code_lenses, resolve_lens
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.hover import hover
 from drive_trace.features.positions import point_at
-from drive_trace.linter.rule import Fix
+from drive_trace.linter.rule import Example, Fix
 from drive_trace.storage.files import records_of
 from drive_trace.text.spans import PositionEncoding, Span, encode_exactly
 from drive_trace.trace.document import Point
@@ -349,6 +349,12 @@ def findings_of(analysis: Analysis) -> list[Found]:
                 (each.code, each.message, *_offsets(text, each)) for each in found
             ]
     return found
+
+
+def analysis_of(example: Example) -> Analysis:
+    """The trace of a rule's example."""
+    head = records(read(example.head).text) if example.head is not None else None
+    return Analysis(records(read(example.before).text), path=example.path, recorded=head)
 
 
 def check_marks(wanted: Fixture, found: Sequence[Found]) -> None:

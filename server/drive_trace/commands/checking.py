@@ -33,6 +33,7 @@ from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.copies import LiveEvents, Overlaps, Twin
 from drive_trace.storage.baseline import Known
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
+from drive_trace.storage.git import committed_records
 from drive_trace.storage.projects import Project, Projects, shown_path, write_known
 from drive_trace.storage.replace import replace_content
 from drive_trace.text.escaping import cells, printable
@@ -95,13 +96,14 @@ class Checking:
     def _analysed(self, trace: TraceRecords, settings: RuleSettings) -> Analysis:
         analyse = partial(Analysis, trace.records, settings, path=trace.path)
         analysis = analyse()
-        if self._repairs is None:
-            return analysis
-        problem = self._repairs.fix(trace, analysis)
-        if problem is None:
-            return analysis
-        self.notify([problem])
-        return analyse()
+        problem = self._repairs.fix(trace, analysis) if self._repairs is not None else None
+        if problem is not None:
+            self.notify([problem])
+            analysis = analyse()
+        # Not before: what a fix mends may be what was committed.
+        if settings.severity(RULES["history-rewritten"]) is not None:
+            analysis.compare_with(committed_records(trace.path))
+        return analysis
 
     def _noted(self, report: Reported) -> Reported:
         self.worst = min(self.worst or report.severity, report.severity)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from drive_trace.grading.prompts import Case
 from drive_trace.storage.files import Problem, read_bytes, read_regular, why
-from drive_trace.storage.processes import run_shell
+from drive_trace.storage.git import run_git
 from drive_trace.storage.replace import inside
 from drive_trace.text.spans import decode
 from drive_trace.trace.reading import read_lines
@@ -22,21 +21,12 @@ _FIRST, _LAST = 40, 160
 _LONGEST = 2_000
 """Characters of one event."""
 _RANGE = re.compile(r"[^-\s][^\s]*?\.\.\.?[^\s]+")
-# What a repository's own files and configuration may name is not run, and nothing is fetched.
-_GIT = (
-    "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null "
-    "diff --no-ext-diff --no-textconv --no-color --submodule=short "
-    # Nor does a repository hide from the judge what was changed.
-    "--text --no-relative -O/dev/null {range} --"
+# What a repository's own files and configuration may name is not run; nor do they hide from the
+# judge what was changed.
+_DIFF = (
+    *("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"),
+    *("--text", "--no-relative", "-O/dev/null"),
 )
-_ENVIRONMENT = {
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_ATTR_NOSYSTEM": "1",
-}
 
 
 def read_case(path: str) -> Case | Problem:
@@ -81,28 +71,8 @@ def diff_of(repo: str, commits: str) -> str | Problem:
     """The diff of a range of commits, as git makes it."""
     if _RANGE.fullmatch(commits) is None:
         return Problem(commits, "is no range of commits, such as main..HEAD")
-    written = bytearray()
-
-    def take(data: bytes) -> None:
-        written.extend(data)
-        if len(written) > LARGEST_DIFF:
-            raise OSError(f"the diff has more than {LARGEST_DIFF >> 20} MB")
-
-    command = _GIT.format(range=shlex.quote(commits))
-    try:
-        ran = run_shell(
-            command,
-            seconds=_SECONDS,
-            take=take,
-            folder=repo,
-            environment=_ENVIRONMENT,
-            with_errors=False,
-        )
-    except OSError as error:
-        return Problem(repo, f"its diff cannot be made: {why(error)}")
-    if ran.problem is not None or ran.code:
-        return Problem(repo, f"git {ran.problem or f'exited with {ran.code}'}")
-    return _diff(f"{repo} {commits}", bytes(written))
+    found = run_git(repo, *_DIFF, commits, "--", seconds=_SECONDS, most=LARGEST_DIFF)
+    return found if isinstance(found, Problem) else _diff(f"{repo} {commits}", found)
 
 
 def _diff(name: str, data: bytes) -> str | Problem:

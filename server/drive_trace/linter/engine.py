@@ -18,6 +18,7 @@ from drive_trace.linter.entities import (
     lifecycle,
     mentions_of,
     phases,
+    recorded,
     runs,
 )
 from drive_trace.linter.rule import Finding, Rule
@@ -32,6 +33,7 @@ KINDS: Mapping[type[tuple[Any, ...]], EntityKind] = {
     **durations.KINDS,
     **runs.KINDS,
     **lifecycle.KINDS,
+    **recorded.KINDS,
 }
 """Every kind of entity of a trace."""
 

@@ -180,6 +180,8 @@ class Example:
     """Another trace, ``other.jsonl``, that is checked before this one; for rules between files."""
     encoding: str = "utf-8"
     """How the file is written."""
+    head: str | None = None
+    """The trace as git's ``HEAD`` has it."""
 
 
 OptionValue = int | float | bool | str

@@ -174,6 +174,9 @@ class TraceServer(LanguageServer):
 
     def _did_change_files(self, params: types.DidChangeWatchedFilesParams) -> None:
         self._following.files_changed(params.changes)
+        # A trace that was saved may have been committed, too.
+        saved = (self._traces.get(each.uri) for each in params.changes)
+        self._judging.look(each for each in saved if each is not None)
         if not all(self._following.is_trace(each.uri) for each in params.changes):
             self._judging.look(self._traces)
             self._publisher.refresh_diagnostics()  # those of closed traces, too

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import IO, NamedTuple
 
 from drive_trace.interrupts import raising_when_ended
@@ -107,6 +108,10 @@ def _exchange(  # noqa: PLR0913, PLR0917 - a process and its two ends
             # What it left running may hold the pipe open: nobody waits for that.
             has_ended = process.poll() is not None
             wait = 0.0 if has_ended else min(0.05, max(end - time.monotonic(), 0))
+            if not selector.get_map():  # it has closed its output, and ends any moment
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(wait)
+                wait = 0.0
             ready = [key.fileobj for key, _ in selector.select(wait)]
             if stdin in ready:
                 left = _write(stdin, left)

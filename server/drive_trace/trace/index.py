@@ -12,6 +12,7 @@ from typing import cast
 
 from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line, LineSet, LineStatus, name_of
 from drive_trace.trace.mentions import feed_named, feed_with_fields, mentioned, named_run
+from drive_trace.trace.recorded import RecordedLines
 from drive_trace.trace.run_index import FactTables, RunIndex
 from drive_trace.vocabulary import EVENTS
 
@@ -40,14 +41,18 @@ class Index(FactTables):
         """
         self.unknown = LineSet()
         """Lines whose event type is outside the vocabulary."""
+        self.recorded: RecordedLines | None = None
+        """What was recorded of the trace, as in git's ``HEAD``, where that is known."""
         self._mentions: dict[tuple[str | None, str, str], LineSet] | None = None
 
     def add(self, lines: Iterable[Line]) -> None:
         """Take in lines; those of one call stand in document order."""
-        runs = self.runs
+        runs, recorded = self.runs, self.recorded
         is_fresh = not runs
         for line in lines:
             event = line.event
+            if recorded is not None:
+                recorded.note(line, 1)
             if event is None:
                 self._add_odd(cast("FlaggedLine", line))
                 continue
@@ -71,6 +76,8 @@ class Index(FactTables):
         """Forget lines."""
         for line in lines:
             event = line.event
+            if self.recorded is not None:
+                self.recorded.note(line, -1)
             if event is None:
                 self._remove_odd(cast("FlaggedLine", line))
                 continue

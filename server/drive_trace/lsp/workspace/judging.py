@@ -20,6 +20,7 @@ from drive_trace.analysis import Spot
 from drive_trace.features.diagnostics import SOURCE, DiagnosticOptions
 from drive_trace.features.raw_json import dumps
 from drive_trace.linter.rule import Severity
+from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
@@ -27,6 +28,7 @@ from drive_trace.lsp.rpc.tasks import Turns, in_thread
 from drive_trace.lsp.workspace.client_settings import ClientSettings
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.publishing import Publisher
+from drive_trace.storage.git import committed_records
 from drive_trace.storage.projects import FileProblem, Project, Projects
 from drive_trace.text.spans import PositionEncoding, Span, units_before
 
@@ -225,7 +227,7 @@ class Judging:
         return [self.options(uri).rules for uri in uris]
 
     async def _take(self, look: _Look, uri: str) -> None:
-        looking = asyncio.ensure_future(self._configurations.look([uri]))
+        looking = asyncio.ensure_future(self._look_at(uri))
         await asyncio.wait([looking], timeout=PATIENCE)
         if not looking.done():
             look.is_late = True
@@ -234,7 +236,18 @@ class Judging:
         if self._looks.get(uri) is look:  # else a newer look has begun
             del self._looks[uri]
             trace = self._traces.get(uri)
+            if trace is not None and trace.compare_with(looking.result()):
+                self._unsent.add(uri)
+                self._publisher.refresh_diagnostics()
             self.judge([trace] if trace is not None else [])
+
+    async def _look_at(self, uri: str) -> Sequence[str] | None:
+        """Look at a trace's configuration, and at what git has of it if a rule wants to know."""
+        await self._configurations.look([uri])
+        path = path_of(uri)
+        if path is None or self.options(uri).rules.severity(RULES["history-rewritten"]) is None:
+            return None
+        return await in_thread(committed_records, str(path))
 
     def _send(self, uri: str) -> None:
         look, trace = self._looks.get(uri), self._traces.get(uri)

@@ -35,6 +35,7 @@ class OpenTrace:
         """Counts the changes by the client. A response begun before the last one is out of date."""
         self._replaced = 0
         self._outline: SharedTask[Outline] | None = None
+        self._recorded: Sequence[str] | None = None
         self._counted: tuple[int, Mapping[str | None, int]] | None = None
         self._replace_all(text)
         self.shown_score = self.score_revision
@@ -73,6 +74,11 @@ class OpenTrace:
         self._maker = DiagnosticMaker(self.analysis, options)
         return True
 
+    def compare_with(self, recorded: Sequence[str] | None) -> bool:
+        """Judge by what git has of the trace from now on. Gives whether that is news."""
+        self._recorded = recorded
+        return self.analysis.compare_with(recorded)
+
     def outline(self) -> Task[Outline]:
         """The outline of this version, made once for all features that show it."""
         if self._outline is None:
@@ -93,7 +99,8 @@ class OpenTrace:
     def _replace_all(self, text: str) -> None:
         self._replaced += 1
         self._counted = None
-        self.analysis: Analysis = Analysis(text, self.options.rules, unquote(self.uri))
+        path = unquote(self.uri)
+        self.analysis: Analysis = Analysis(text, self.options.rules, path, self._recorded)
         self.analysis.expect_edits()
         self.near = None
         self._maker = DiagnosticMaker(self.analysis, self.options)

@@ -1,0 +1,46 @@
+"""The server in plain JSON-RPC: what git has of an open trace."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.server.test_configuration import WATCHES, open_trace, root, severities, told
+from tests.storage.test_history import FAILED, TEXT, git
+from tests.support.client_text import triage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.raw_client import RawClient
+
+pytestmark = [
+    pytest.mark.end_to_end,
+    pytest.mark.skipif(shutil.which("git") is None, reason="needs git"),
+]
+
+
+def test_an_edit_of_what_was_committed_is_told_as_it_is_typed(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(TEXT)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "trace")
+    alone.initialize(WATCHES, **root(tmp_path))
+    document = open_trace(alone, tmp_path, TEXT)
+    assert severities(document) == {}
+    document.replace('"fail"', '"pass"')
+    assert severities(document) == {"history-rewritten": 2}
+    (found,) = document.diagnostics()
+    assert '"qa":"fail"' in found["relatedInformation"][0]["message"]
+    document.replace('"qa":"pass"', '"qa":"fail"')
+    assert severities(document) == {}
+    # A commit counts from the next time that the file is saved.
+    path.write_text(FAILED + triage(run="other"))
+    git(tmp_path, "commit", "-q", "-am", "other")
+    told(alone, path)
+    assert severities(document) == {"history-rewritten": 2}

@@ -1,0 +1,116 @@
+"""What git has of a trace: lines that were changed or removed since, and what git must not run."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from drive_trace.storage.git import committed_records
+from tests.cli.support import Ran, run
+from tests.support.client_text import graded, triage
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+
+FAILED = graded("pass", "fail", "pass")
+TEXT = triage() + FAILED
+
+
+def git(folder: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A trace that is committed, below the root of its repository."""
+    path = tmp_path / "projects" / "it's" / "trace.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(TEXT)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "trace")
+    return path
+
+
+def check(path: Path, *options: str) -> Ran:
+    return run("check", "--output-format", "concise", *options, path)
+
+
+def test_a_verdict_that_was_changed_since_the_commit_is_told(path: Path) -> None:
+    assert "history-rewritten" not in check(path).out
+    path.write_text(TEXT.replace('"fail"', '"pass"'))
+    assert "trace.jsonl:2:" in check(path).out
+    assert "warning[history-rewritten] this line was changed since it was commit" in check(path).out
+    assert check(path, "--fail-on", "warning").code == 1
+
+
+def test_a_line_that_is_gone_is_told_at_its_place(path: Path) -> None:
+    path.write_text(triage(run="other") + FAILED)
+    (only,) = [each for each in check(path).out.splitlines() if "history-rewritten" in each]
+    assert ":1:" in only
+
+
+def test_what_is_appended_or_laid_out_anew_is_no_rewriting(path: Path) -> None:
+    path.write_bytes((TEXT.replace(",", ", ") + triage(run="later")).replace("\n", "\r\n").encode())
+    assert "history-rewritten" not in check(path).out
+
+
+def test_a_rejected_line_may_be_mended_but_a_grade(path: Path) -> None:
+    broken = triage().replace("}\n", ",}\n") + graded("pass", "failed", None)
+    path.write_text(broken)
+    git(path.parent, "commit", "-q", "-am", "broken")
+    assert check(path, "--fix").out.count("history-rewritten") == 0
+    path.write_text(path.read_text().replace('"failed"', '"pass"'))
+    assert check(path).out.count("history-rewritten") == 1
+
+
+@pytest.mark.parametrize("kind", ["no repository", "not committed", "no commit", "standard input"])
+def test_without_a_commit_there_is_nothing_to_compare(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(TEXT)
+    if kind != "no repository":
+        git(tmp_path, "init", "-q")
+    if kind == "not committed":
+        (tmp_path / "other").write_text("")
+        git(tmp_path, "add", "other")
+        git(tmp_path, "commit", "-q", "-m", "other")
+    assert committed_records("-" if kind == "standard input" else str(path)) is None
+
+
+def test_git_is_not_asked_where_nobody_wants_to_know(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "drive-trace.toml").write_text('[rules]\nhistory-rewritten = "off"\n')
+    path.write_text(triage(run="other"))
+    assert "history-rewritten" not in check(path).out
+
+
+def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:
+    witness = tmp_path / "witness"
+    script = tmp_path / "run.sh"
+    script.write_text(f"#!/bin/sh\ntouch {witness}\nexec cat\n")
+    script.chmod(0o755)
+    for key in (
+        "core.fsmonitor",
+        "core.pager",
+        "core.sshCommand",
+        "core.alternateRefsCommand",
+        "diff.x.textconv",
+        "filter.x.smudge",
+        "filter.x.clean",
+        "alias.cat-file",
+        "credential.helper",
+    ):
+        git(tmp_path, "config", key, f"!{script}" if key.startswith("alias") else str(script))
+    git(tmp_path, "config", "extensions.partialClone", "origin")
+    git(tmp_path, "config", "remote.origin.url", f"ext::{script}")
+    git(tmp_path, "config", "protocol.ext.allow", "always")
+    (tmp_path / ".gitattributes").write_text("*.jsonl filter=x diff=x\n")
+    for hook in ("post-index-change", "reference-transaction"):
+        shutil.copy(script, tmp_path / ".git" / "hooks" / hook)
+    assert committed_records(str(path)) == [*TEXT.split("\n")]
+    missing = next((tmp_path / ".git" / "objects").glob("??/*"))
+    missing.unlink()  # now git would like to fetch
+    committed_records(str(path))
+    assert not witness.exists()
