@@ -14,7 +14,7 @@ STARTS = {"subprocess", "pty", "multiprocessing", "pickle", "marshal"}
 RUNS = {"eval", "exec", "compile", "__import__", "system", "popen", "fork", "startfile"}
 SPAWNS = re.compile(r"exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|create_subprocess_\w+")
 CONNECTS = {"http", "ftplib", "smtplib", "ssl", "requests", "httpx", "httpx2", "urllib3", "aiohttp"}
-ASKED = {"commands/gate.py", "judging/models.py", "judging/sources.py"}
+ASKED = {"commands/gate.py", "judging/models.py", "storage/git.py"}
 """What runs a command that a person gave, or git."""
 
 
