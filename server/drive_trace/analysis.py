@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 
 from drive_trace.linter.edits import capped
 from drive_trace.linter.findings import FindingStore, Selection
-from drive_trace.linter.rule import LINES_BELOW, Finding, Fix, Message, Related, Rule, Severity
+from drive_trace.linter.rule import (
+    LINES_BELOW,
+    Finding,
+    Fix,
+    Message,
+    Related,
+    Rule,
+    Severity,
+    Surroundings,
+)
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.report.event_log import Event, TraceLog
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
@@ -195,10 +204,10 @@ class Analysis:
         """The fixes of a finding."""
         rule = finding.rule
         fixes = list(rule.fixes(finding))
-        if rule.fixes_below is not None:
+        if rule.fixes_around is not None:
             number = self.line_number(finding.line)
             below = self.document.lines[number : number + LINES_BELOW]
-            fixes += rule.fixes_below(finding, number, below)
+            fixes += rule.fixes_around(finding, Surroundings(self.index, number, below))
         return [capped(fix) for fix in fixes]
 
     def line_number(self, line: Line) -> int:

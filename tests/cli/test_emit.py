@@ -142,7 +142,7 @@ def test_the_envelope_is_not_for_the_payload(trace: Path, key: str) -> None:
     ("event", "payload", "why"),
     [
         ("dispatch-edn", END, 'did you mean "dispatch-end"?'),
-        ("dispatch-end", END.replace("result", "resutl"), "did you mean `result`?"),
+        ("dispatch-end", END.replace("result", "resutl"), "did you mean it by `resutl`?"),
         ("dispatch-end", END.replace("}", ',"result":"failed"}'), "stands again later"),
         ("dispatch-end", END.replace("5", "1e400"), "a number too large"),
         ("dispatch-end", END.replace("5", "9" * 5000), "a number too large"),
@@ -158,7 +158,7 @@ def test_the_envelope_is_not_for_the_payload(trace: Path, key: str) -> None:
         ("dispatch-end", f'{{"payload":{END}}}', "events are flat"),
         ("dispatch-end", '{"a":' + "[" * 9000 + "]" * 9000 + "}", "`a` is not declared"),
         ("dispatch-end", "[" * 9000, "the payload cannot be read"),
-        ("retro-landed", "{}", "`landing_surfaces` is missing"),
+        ("retro-landed", "{}", "`landing_surfaces` and `is_mandatory_final` are missing"),
     ],
 )
 def test_what_readers_would_reject_or_ignore(

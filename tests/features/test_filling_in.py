@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.code_actions.filling import fill_from_run, known_offers
+from drive_trace.authoring.fixing import fix_all
+from drive_trace.features.code_actions.filling import (
+    fill_durations,
+    fill_from_run,
+    known_offers,
+)
 from drive_trace.features.code_actions.offers import CannotMake
 from drive_trace.trace.document import Point
 from tests.support.changing import NOW, check_filled_in, is_filled_in
@@ -22,22 +27,54 @@ def test_what_the_run_tells_is_filled_in_and_the_rest_is_left_to_a_person() -> N
         f"""{OPEN}
         {{"event_type":"round-end"$0}}
         """,
-        "Fill in `event_id`, `schema_version`, `ts` and 5 more from the run",
+        'Fill in `schema_version`: "1", `project_run_id`: "checkout-retry", '
+        '`orchestrator_agent_id`: "agent-7" and 5 more',
         f"""{OPEN}
         {{"event_type":"round-end","event_id":"11111111-2222-4333-8444-555555555555","schema_version":"1","ts":"2026-05-28T15:00:00.000Z","project_run_id":"checkout-retry","orchestrator_agent_id":"agent-7","dispatch_id":"D🚀","round_id":"R1","wall_clock_ms":3480000}}
         """,
     )
 
 
-def test_a_null_that_is_no_value_becomes_what_was_measured() -> None:
+def test_the_title_shows_what_is_written() -> None:
     ended = """
-        EVENT{"event_type":"dispatch-end","dispatch_id":"D🚀","ts":"2026-05-28T14:28:00.000Z","wall_clock_ms":nu$0ll}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"D🚀","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":<absent>$0}
     """
     check_filled_in(
         OPEN + ended,
-        "Fill in `wall_clock_ms` from the run",
-        OPEN + ended.replace("nu$0ll", "1680000"),
+        "Fill in `wall_clock_ms`: 744000 (12m 24s)",
+        OPEN
+        + ended.replace(',"wall_clock_ms":<absent>$0', "").replace("}", ',"wall_clock_ms":744000}'),
     )
+
+
+def test_durations_that_are_null_are_filled_in_by_their_own_fix_one_or_all() -> None:
+    null = '"event_type":"dispatch-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":null'
+    lines = [
+        f'EVENT{{{event},"dispatch_id":"D{number}"}}'
+        for number in range(3)
+        for event in ('"event_type":"dispatch-start"', null)
+    ]
+    unstarted = f'EVENT{{{null},"dispatch_id":"D9"}}'
+    analysis = Analysis(trace(*lines, unstarted))
+    (offer,) = known_offers(analysis, Point(1, 0), None)
+    assert offer.title == "Fill in all 3 `wall_clock_ms` that the timestamps tell"
+    assert known_offers(analysis, Point(6, 0), None) == []
+    changes = fill_durations(analysis)
+    assert [(each.start.record, each.text) for each in changes] == [
+        (1, "744000"),
+        (3, "744000"),
+        (5, "744000"),
+    ]
+    fix_all(analysis, suggestions=True)
+    assert analysis.document.text == trace(
+        *(line.replace("null", "744000") for line in lines), unstarted
+    )
+
+
+def test_what_a_payload_holds_is_not_filled_in_beside_it() -> None:
+    lacking = '"event_type":"round-end","dispatch_id":<absent>,"round_id":<absent>'
+    line = f'EVENT{{{lacking},"payload":{{"dispatch_id":"D9","round_id":"R9"}}$0}}'
+    assert not is_filled_in(OPEN + f"        {line}\n")
 
 
 def test_between_two_open_dispatches_nobody_chooses() -> None:

@@ -11,10 +11,11 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.features.hover import hover
 from drive_trace.features.hover.pointed import HoverOptions
-from drive_trace.features.hover.quantities import exact, size
+from drive_trace.features.hover.quantities import size
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score_run
 from drive_trace.text.spans import PositionEncoding
+from drive_trace.text.wording import exactly
 from drive_trace.trace.document import Point
 from drive_trace.vocabulary import EVENTS, EventType
 from tests.support.aids import hover_text
@@ -155,7 +156,7 @@ def test_what_is_short_already_is_not_told_again() -> None:
 
 def test_lengths_are_exact() -> None:
     lengths = (0, 999, 1000, 45_250, 59_999, 60_000, 3_600_000, 90_061_000, -5_000, 10**400)
-    assert [exact(each) for each in lengths] == [
+    assert [exactly(each) for each in lengths] == [
         *("0ms", "999ms", "1s", "45.2s", "60s", "1m 0s", "1h 0m 0s", "1d 1h 1m", "−5s"),
         "1.157e+392d",
     ]

@@ -50,10 +50,10 @@ def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None =
     """Apply the fixes of a trace, and return how many findings they removed.
 
     Safe fixes alone, unless ``suggestions`` are wanted too: those that can be made in bulk, and
-    that remove their finding. No fix is made that would leave more findings than before, unless
-    readers take the line for it, nor one after which a run is CORRECT that was not, nor
-    one of a line with bytes that are not UTF-8. Fixing again changes nothing more, unless ``most``
-    lines were fixed: then it ends there.
+    that remove their finding. A safe fix is made whatever it uncovers; a suggestion is not made if
+    it would leave more findings than before, unless readers take the line for it. No fix is made
+    after which a run is CORRECT that was not, and none of a line with bytes that are not UTF-8.
+    Fixing again changes nothing more, unless ``most`` lines were fixed: then it ends there.
     """
     fixed = lines_fixed = 0
     for _ in range(_MOST_PASSES):
@@ -71,11 +71,16 @@ def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None =
     return fixed
 
 
-def withheld(analysis: Analysis) -> int:
-    """How many findings keep their fix, as their line has bytes that are not UTF-8."""
-    broken = (line for line in analysis.document.lines if isinstance(line.text, BrokenText))
-    findings = (finding for line in broken for finding in analysis.findings_of(line))
-    return sum(bool(analysis.fixes(finding)) for finding in findings)
+def withheld(analysis: Analysis) -> Counter[str]:
+    """How many findings keep a fix that would have been made, by the reason; of what is fixed."""
+    found: Counter[str] = Counter()
+    for finding in analysis.findings():
+        fixes = analysis.fixes(finding)
+        if isinstance(finding.line.text, BrokenText):
+            found["lines with bytes that are not UTF-8 stay as they are"] += bool(fixes)
+        elif any(fix.safe for fix in fixes):
+            found["what would make a run CORRECT is left to a person"] += 1
+    return +found
 
 
 def with_fixes(analysis: Analysis) -> int:
@@ -210,17 +215,18 @@ def _is_progress(
 ) -> bool:
     """Whether changes may stay that took away ``gain`` findings of the trace.
 
-    A suggestion must take away its own. Alone it may lead to another one in its stead, where
-    readers take the line for it: of the two numbers, the trace's findings and the lines that are
-    rejected, one falls with each suggestion, so that there is an end to them.
+    Safe ones take away their own findings, whatever they uncover. A suggestion must, too. Alone it
+    may lead to others in its stead, where readers take the line for it: either fewer lines are
+    rejected after a suggestion, or as many and fewer findings are left, so that there is an end.
     """
     if not after.correct <= before.correct:
         return False  # no tool grades a run CORRECT: a person does
-    if all(change.safe for change in batch):
-        return gain >= 0 or after.rejected < before.rejected
-    if len(batch) == 1:
-        return gain > 0 or (gain == 0 and after.rejected < before.rejected)
     own = Counter(change.code for change in batch)
+    if all(change.safe for change in batch):
+        are_gone = all(after.codes[code] <= before.codes[code] - own[code] for code in own)
+        return are_gone or gain >= 0 or after.rejected < before.rejected
+    if len(batch) == 1:
+        return gain > 0 or after.rejected < before.rejected
     return gain >= len(batch) and after.codes <= before.codes - own
 
 

@@ -177,7 +177,7 @@ class Repairs:
         self._only_show = only_show
         self._fixed = 0
         self._left = 0
-        self._withheld = 0
+        self._withheld: Counter[str] = Counter()
 
     def fix(self, trace: TraceRecords, analysis: Analysis) -> Problem | None:
         """Fix a trace in its file, or return why the file stays as it was; ``analysis`` is fixed
@@ -207,11 +207,8 @@ class Repairs:
         message = f"{plural(self._fixed, 'finding')} {were} fixed"
         if self._left:
             message += f"; {self._left} more can be in an editor, one at a time"
-        if self._withheld:
-            message += (
-                f"; lines with bytes that are not UTF-8 stay as they are "
-                f"({plural(self._withheld, 'finding')})"
-            )
+        for reason, count in self._withheld.items():
+            message += f"; {reason} ({plural(count, 'finding')})"
         return message
 
 

@@ -13,13 +13,13 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.features.hover import about_value
 from drive_trace.features.hover.pointed import HoverOptions, Pointed, introduces, referent_of
-from drive_trace.features.hover.quantities import exact, is_off, measured, size
+from drive_trace.features.hover.quantities import is_off, measured, size
 from drive_trace.features.markup import plain
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding
-from drive_trace.text.wording import compact, duration
+from drive_trace.text.wording import compact, duration, exactly
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, LineStatus, event_of
 from drive_trace.trace.places import Part, Place, pair_at, syntax_of
@@ -146,4 +146,4 @@ def _times(
 def _to_compare(measured_ms: int, claimed_ms: int) -> str:
     """A duration in short form, unless that looks like the claimed one."""
     short = duration(measured_ms)
-    return short if short != duration(claimed_ms) else exact(measured_ms)
+    return short if short != duration(claimed_ms) else exactly(measured_ms)

@@ -15,6 +15,7 @@ from typing import Any, Concatenate, Generic, NamedTuple, TypeVar
 
 from drive_trace.text.spans import Span
 from drive_trace.text.wording import shown
+from drive_trace.trace.index import Index
 from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.places import Part, Place
 from drive_trace.trace.run_index import RunIndex
@@ -106,6 +107,16 @@ class Finding(NamedTuple):
         """What the reader noticed; only for findings on one line."""
         assert self.diagnostic is not None
         return self.diagnostic
+
+
+class Surroundings(NamedTuple):
+    """What stands around a finding."""
+
+    trace: Index
+    number: int
+    """The number of its line, from 1."""
+    below: Sequence[Line]
+    """The next ``LINES_BELOW`` lines."""
 
 
 class LineDiagnostic(NamedTuple):
@@ -217,10 +228,8 @@ class Rule(Generic[EntityT]):
     """
     fixes: Callable[[Finding], Iterable[Fix]] = field(default=lambda _: ())
     """Works out the fixes of one of its findings, when somebody asks for them."""
-    fixes_below: Callable[[Finding, int, Sequence[Line]], Iterable[Fix]] | None = None
-    """Further fixes, which look at the lines below: called with the finding, its line's number
-    and the next ``LINES_BELOW`` lines.
-    """
+    fixes_around: Callable[[Finding, Surroundings], Iterable[Fix]] | None = None
+    """Further fixes, which look at other lines as well."""
     unnecessary: bool = False
     """Whether what it marks has no effect (shown faded)."""
     options: tuple[Option, ...] = ()

@@ -10,6 +10,13 @@ from drive_trace.text.escaping import printable
 HUGE = 10**21
 """From here on JavaScript, too, writes a number as a power of ten."""
 
+LONGEST = 10**15
+"""A number from here on is a mistake, and its digits help nobody."""
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
 
 def plural(count: int, what: str) -> str:
     """``1 round``, ``2,000 rounds``."""
@@ -83,6 +90,22 @@ def duration(milliseconds: int) -> str:
     if hours:
         return f"{hours}h {minutes:02}m"
     return f"{minutes}m" if minutes else f"{seconds}s"
+
+
+def exactly(milliseconds: int) -> str:
+    """To the second: ``1h 4m 5s``, ``28m 0s``, ``45.2s``, ``350ms``; of days no seconds."""
+    if milliseconds < 0:
+        return f"−{exactly(-milliseconds)}"
+    if milliseconds < 1000 or milliseconds >= LONGEST:
+        return duration(milliseconds)
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1000:.1f}s".replace(".0s", "s")
+    minutes, seconds = divmod(milliseconds // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days}d {hours}h {minutes}m"
+    return f"{hours}h {minutes}m {seconds}s" if hours else f"{minutes}m {seconds}s"
 
 
 def power_of_ten(number: int) -> str:

@@ -19,7 +19,8 @@ TIMED = (LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND])
 """What takes a time that its end says."""
 _CLOSED_BY = {of.closer: of for of in TIMED}
 _TIMED_BY = {name: of for of in TIMED for name in (of.opener, of.closer)}
-_MOMENT_MS = 5000
+MOMENT_MS = 5000
+"""What lies no farther apart was written at one moment."""
 _CLAIM_MS = 60_000
 _MILLISECOND = timedelta(milliseconds=1)
 _LENGTH = len("2026-05-28T14:00:00.000Z")
@@ -50,7 +51,7 @@ class TimeSpan(NamedTuple):
         """Whether start and end were written at one moment, of something that took minutes: then
         the timestamps say nothing about the claim.
         """
-        return self.measured_ms <= _MOMENT_MS and self.claimed_ms >= _CLAIM_MS
+        return self.measured_ms <= MOMENT_MS and self.claimed_ms >= _CLAIM_MS
 
     def is_off(self, tolerance_ms: float, tolerance_percent: float) -> bool:
         """Whether claim and timestamps differ by more than both tolerances."""

@@ -6,7 +6,9 @@ the caller reads. Values that only a person can know are left to the person.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from lsprotocol import types
@@ -23,20 +25,27 @@ from drive_trace.features.code_actions.offers import (
     other_by_now,
 )
 from drive_trace.features.text_edits import TextChange
+from drive_trace.linter.determined import measured_ms
 from drive_trace.linter.edits import as_json, insert_fields, replace_value, values_of
+from drive_trace.linter.rule import Edit
 from drive_trace.text.escaping import printable
-from drive_trace.text.wording import listed
+from drive_trace.text.wording import exactly, listed, shown
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import FlaggedLine, Line, event_of
+from drive_trace.trace.line import Diagnostic, DiagnosticKind, FlaggedLine, Line, event_of
 from drive_trace.trace.places import pair_at
 from drive_trace.trace.scope import scope_at
 from drive_trace.vocabulary import EVENTS, EventType
 from drive_trace.vocabulary.files import FILES, FileFacts
 
 KNOWN = "known"
+DURATIONS = "durations"
 FILL = "fill"
 _FIX_KIND = types.CodeActionKind.QuickFix.value
 _MOST_NAMED = 3
+_MOST_DURATIONS = 1000
+"""So many rejected lines are searched for durations to fill in."""
+_CLAIM = ("wall_clock_ms",)
+_order = attrgetter("order")
 _CHANGED = CannotMake("The line has changed meanwhile: ask again.")
 
 
@@ -76,10 +85,40 @@ def known_offers(analysis: Analysis, at: Point, only: object) -> list[Offer]:
     """One offer if the line lacks a value that the run shows."""
     if not asks_for(only, _FIX_KIND):
         return []
-    names = list(_known(analysis, at.record, None))
-    if not names:
-        return []
-    return [Offer(_known_title(names), _FIX_KIND, {"make": KNOWN, "record": at.record})]
+    known = _known(analysis, at.record, None)
+    offers = []
+    if known:
+        data = {"make": KNOWN, "record": at.record}
+        offers.append(Offer(_known_title(known), _FIX_KIND, data))
+    if _measured(analysis, analysis.document.lines[at.record]) is not None:
+        count = len(_all_measured(analysis))
+        if count > 1:
+            title = f"Fill in all {count} `wall_clock_ms` that the timestamps tell"
+            offers.append(Offer(title, _FIX_KIND, {"make": DURATIONS}))
+    return offers
+
+
+def fill_durations(analysis: Analysis) -> list[TextChange]:
+    """The changes that fill in every duration that is null and that the timestamps tell."""
+    return [
+        TextChange(Point(number, edit.span.start), Point(number, edit.span.end), edit.text)
+        for edit in _all_measured(analysis)
+        for number in [analysis.document.number(edit.line)]
+    ]
+
+
+def _all_measured(analysis: Analysis) -> list[Edit]:
+    lines = sorted(chain.from_iterable(analysis.index.rejected.values()), key=_order)
+    edits = (_measured(analysis, line) for line in lines[:_MOST_DURATIONS])
+    return [edit for edit in edits if edit is not None]
+
+
+def _measured(analysis: Analysis, line: Line) -> Edit | None:
+    """The edit that fills in the duration of a line, if it is null and the timestamps tell it."""
+    if not any(each.path == _CLAIM and each.found is None for each in line.diagnostics):
+        return None
+    passed = measured_ms(analysis.index, line)
+    return replace_value(line, _CLAIM, str(passed)) if passed is not None else None
 
 
 def fill_from_run(
@@ -90,13 +129,16 @@ def fill_from_run(
     known = _known(analysis, record, stamp) if line is not None else {}
     if line is None or not known:
         return _CHANGED
-    refused = other_by_now(data, _known_title([*_known(analysis, record, None)]))
-    return refused if refused is not None else _filled(record, line, known)
+    refused = other_by_now(data, _known_title(_known(analysis, record, None)))
+    if refused is not None:
+        return refused
+    return _filled(record, line, {name: as_json(value) for name, value in known.items()})
 
 
-def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, str]:
-    """The known values, as JSON text by field, of fields that the line lacks, or that are null and
-    must not be. A menu needs no stamp, as it shows the names of the fields only.
+def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, object]:
+    """The known values of fields that the line lacks, or that are null and must not be; but for
+    what a fix of a finding puts there. Without a stamp, as for a menu, what belongs to the moment
+    of writing is empty.
     """
     lines = analysis.document.lines
     line = lines[record]
@@ -104,12 +146,15 @@ def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, st
     if event is None:
         return {}
     values = values_of(line)
+    said = {name for each in line.diagnostics for name in _said_by_fix(each)}
+    if _measured(analysis, line) is not None:
+        said.add(_CLAIM[0])
     lacking = {
         name
         for name, field in event.fields.items()
         if (name not in values and field.is_required)
         or (name in values and values[name] is None and not field.nullable)
-    }
+    } - said
     if not lacking:
         return {}
     given = {
@@ -122,7 +167,7 @@ def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, st
     if stamp is None:
         stamp = Stamp("", scope.last.text_fact("ts") if scope.last is not None else "")
     return {
-        slot.field.name: as_json(slot.value)
+        slot.field.name: slot.value
         for slot in compose(event, scope, stamp, given).slots
         if slot.field.name in lacking and slot.certainty is Certainty.KNOWN
     }
@@ -135,11 +180,30 @@ def _event(line: Line) -> EventType | None:
     return EVENTS.get(line.event_name or "")
 
 
-def _known_title(names: list[str]) -> str:
-    shown = [f"`{name}`" for name in names[:_MOST_NAMED]]
-    more = len(names) - len(shown)
-    fields = f"{', '.join(shown)} and {more} more" if more else listed(shown)
-    return f"Fill in {fields} from the run"
+def _said_by_fix(diagnostic: Diagnostic) -> Iterable[str]:
+    """The fields that a finding's own fix fills: those in a payload, and those misspelt."""
+    if isinstance(diagnostic.found, tuple):
+        return map(str, diagnostic.found)
+    is_slip = diagnostic.kind is DiagnosticKind.MISSING_FIELD and diagnostic.field is not None
+    return diagnostic.names if is_slip else ()
+
+
+def _known_title(known: Mapping[str, object]) -> str:
+    """What is filled in, values of the run before what belongs to the moment of writing."""
+    of_moment = {"event_id", "ts", *(_CLAIM if "ts" in known else ())}
+    names = sorted(known, key=lambda name: (name in of_moment, [*known].index(name)))
+    parts = [
+        f"`{name}`" if name in of_moment else f"`{name}`: {_in_words(name, known[name])}"
+        for name in names[:_MOST_NAMED]
+    ]
+    more = len(known) - len(parts)
+    return f"Fill in {', '.join(parts)} and {more} more" if more else f"Fill in {listed(parts)}"
+
+
+def _in_words(name: str, value: object) -> str:
+    if name == _CLAIM[0] and isinstance(value, int):
+        return f"{value} ({exactly(value)})"
+    return shown(value)
 
 
 # From a file

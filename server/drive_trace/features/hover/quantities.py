@@ -9,38 +9,19 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.hover.pointed import Pointed, referent_of, run_at, text_at
 from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
 from drive_trace.text.escaping import code
-from drive_trace.text.wording import compact, duration, plural
+from drive_trace.text.wording import LONGEST, MONTHS, compact, exactly, plural
 from drive_trace.trace.durations import TimeSpan, span_ended_by
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.places import Place
 from drive_trace.trace.times import milliseconds_between, moment
 from drive_trace.vocabulary import LIFETIMES, Entity
 
-_HUGE = 10**15
-"""A number from here on is a mistake, and its digits help nobody."""
-
-
-def exact(milliseconds: int) -> str:
-    """``1h 4m 5s``, ``28m 0s``, ``45.2s``, ``350ms``; of days no seconds."""
-    if milliseconds < 0:
-        return f"−{exact(-milliseconds)}"
-    if milliseconds < 1000 or milliseconds >= _HUGE:
-        return duration(milliseconds)
-    if milliseconds < 60_000:
-        return f"{milliseconds / 1000:.1f}s".replace(".0s", "s")
-    minutes, seconds = divmod(milliseconds // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    if days:
-        return f"{days}d {hours}h {minutes}m"
-    return f"{hours}h {minutes}m {seconds}s" if hours else f"{minutes}m {seconds}s"
-
 
 def size(count: int) -> str:
     """``12.4 kB``, ``−1.2 MB``, ``950 B``."""
     if count < 0:
         return f"−{size(-count)}"
-    if count >= _HUGE:
+    if count >= LONGEST:
         return f"{compact(count)}B"
     for unit, suffix in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
         if count * 2000 >= unit * 1999:
@@ -51,7 +32,7 @@ def size(count: int) -> str:
 
 def in_full(count: int) -> str:
     """A count with all its digits, unless these are a mistake."""
-    return f"{count:,}" if abs(count) < _HUGE else compact(count)
+    return f"{count:,}" if abs(count) < LONGEST else compact(count)
 
 
 # Numbers
@@ -75,7 +56,7 @@ def about_quantity(at: Pointed) -> str | None:
 
 def _short(value: int, unit: str) -> str:
     if unit == "milliseconds":
-        return exact(value)
+        return exactly(value)
     return size(value) if unit == "bytes" else compact(value)
 
 
@@ -84,11 +65,11 @@ def _clock(at: Pointed, value: int) -> str | None:
     if found is None:
         return None
     between = f"from {at.link(found.start)} to {at.link(found.end)}"
-    text = f"The clock says **{exact(found.measured_ms)}**, {between}"
+    text = f"The clock says **{exactly(found.measured_ms)}**, {between}"
     if not is_off(at.analysis, found):
         return f"{text}."
     how = "less" if found.excess_ms > 0 else "more"
-    return f"{text}: {exact(abs(found.measured_ms - value))} {how}."
+    return f"{text}: {exactly(abs(found.measured_ms - value))} {how}."
 
 
 def measured(analysis: Analysis, line: Line) -> TimeSpan | None:
@@ -109,10 +90,6 @@ def is_off(analysis: Analysis, found: TimeSpan) -> bool:
 
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 _UNITS = (
     (365 * 86_400, "year"),
     (30 * 86_400, "month"),
@@ -140,7 +117,7 @@ def about_moment(at: Pointed) -> str | None:
         passed = milliseconds_between(text_at(line, "ts"), at.value)
         if passed is not None:
             sign = "+" if passed >= 0 else ""
-            lines.append(f"- **{sign}{exact(passed)}** since {what} ({at.link(line)})")
+            lines.append(f"- **{sign}{exactly(passed)}** since {what} ({at.link(line)})")
     return "\n".join([lines[0], "", *lines[1:]]).rstrip()
 
 
@@ -174,7 +151,7 @@ def _dispatch_words(start: Line | None) -> str:
 
 def _in_words(when: datetime) -> str:
     return (
-        f"{_DAYS[when.weekday()]} {when.day} {_MONTHS[when.month - 1]} {when.year}, {when:%H:%M:%S}"
+        f"{_DAYS[when.weekday()]} {when.day} {MONTHS[when.month - 1]} {when.year}, {when:%H:%M:%S}"
     )
 
 

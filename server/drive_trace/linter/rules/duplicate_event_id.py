@@ -2,15 +2,17 @@
 one line that was appended twice, or a copied line whose id was not changed: what counts events
 counts one too many, and what refers to the id is ambiguous.
 
-**Fix.** A new id, made from the line itself. It is a suggestion, because the line may be a copy to
-be deleted instead.
+**Fix.** An exact copy is deleted, else a new id is made from the line itself. Both are suggestions:
+who wrote the line knows what it was to be.
 """
 
 from collections.abc import Iterable
 
 from drive_trace.linter.edits import as_json, replacing
 from drive_trace.linter.entities.runs import SharedId
-from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
+from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Related, Rule, Severity
+from drive_trace.text.spans import Span
+from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
 
 _EVENT_ID = Place.value("event_id")
@@ -18,21 +20,27 @@ _EVENT_ID = Place.value("event_id")
 
 def _check(subject: SharedId) -> Iterable[Finding]:
     previous, line = subject
-    same = " in all else too" if line.text.strip() == previous.text.strip() else ""
-    yield Finding(
-        RULE,
-        line,
-        _EVENT_ID,
-        ("`event_id` must be unique in the trace; line ", previous, f" has the same{same}"),
-        related=(Related(previous, _EVENT_ID, "the same id here"),),
-    )
+    same = " in all else too" if _are_copies(line, previous) else ""
+    message = ("`event_id` must be unique in the trace; line ", previous, f" has the same{same}")
+    related = (Related(previous, _EVENT_ID, "the same id here"),)
+    yield Finding(RULE, line, _EVENT_ID, message, related)
+
+
+def _are_copies(line: Line, other: Line) -> bool:
+    return line.text.strip() == other.text.strip()
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
+    line = finding.line
+    if _are_copies(line, finding.related[0].line):
+        # An id of its own would have it count twice for good.
+        whole = Span(0, len(line.text) + 1)
+        yield Fix("Delete this line", Level.BY_HAND, (Edit(line, whole, ""),))
+        return
     import hashlib  # noqa: PLC0415 - these two take long to load, and are seldom needed
     from uuid import UUID  # noqa: PLC0415
 
-    digest = hashlib.sha256(finding.line.text.encode("utf-8", "surrogatepass")).digest()
+    digest = hashlib.sha256(line.text.encode("utf-8", "surrogatepass")).digest()
     new = str(UUID(bytes=digest[:16], version=4))
     title = "Give this event an id of its own"
     yield replacing(finding, as_json(new), Level.BY_HAND, title)
@@ -58,6 +66,18 @@ EXAMPLES = (
         EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
         EVENT{"event_type":"project-closed","event_id":"cc33c509-b98c-4bef-a901-a7116bcb98d4"}
         """,
+    ),
+    # What was appended twice counts twice.
+    Example(
+        """
+        {"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
+        {"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
+                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ … has the same in all else too
+        """,
+        """
+        {"event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f","schema_version":"1","ts":"2026-05-28T14:00:00.000Z","project_run_id":"cart","orchestrator_agent_id":null,"event_type":"project-started","project_slug":"cart","origin":"promote","has_linear_project":true}
+        """,
+        fix="Delete this line",
     ),
     # An id that differs in one place is another id.
     Example(

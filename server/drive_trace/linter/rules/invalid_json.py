@@ -13,7 +13,7 @@ JSON), its first line has a suggestion that joins them, up to 200. A Markdown fe
 which is safe; a bracket that stands alone, as around a file that is one array, by a suggestion.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from drive_trace.json_text import ProblemKind
 from drive_trace.linter.edits import repairs
@@ -27,9 +27,9 @@ from drive_trace.linter.rule import (
     LineDiagnostic,
     Rule,
     Severity,
+    Surroundings,
 )
 from drive_trace.text.spans import Span
-from drive_trace.trace.line import Line
 
 _AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
 """Lines that hold nothing of a record, and how they may be removed."""
@@ -50,10 +50,10 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
         yield Fix("Remove the line", level, (Edit(finding.line, whole, ""),))
 
 
-def _joined(finding: Finding, number: int, below: Sequence[Line]) -> Iterable[Fix]:
+def _joined(finding: Finding, around: Surroundings) -> Iterable[Fix]:
     problem = finding.noted.problem
     if problem is not None and problem.kind in _CUT_OFF:
-        fix = join(finding.line, number, below)
+        fix = join(finding.line, around.number, around.below)
         if fix is not None:
             yield fix
 
@@ -64,7 +64,7 @@ RULE = Rule(
     entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
-    fixes_below=_joined,
+    fixes_around=_joined,
     summary="The line is not valid JSON, so readers drop it.",
 )
 

@@ -3,30 +3,55 @@ any string, but they compare timestamps as strings and subtract them: one in ano
 sorts wrongly, and durations that it is a part of are not known.
 
 **Fix.** Where the moment is certain (an offset is given, as in `2026-05-28 16:00:00+02:00`), the
-same moment in UTC is suggested. A time without a zone, or a day that does not exist, has no fix.
+same moment in UTC is suggested. A time without a zone is suggested to be in UTC, one at a time. A
+day without a time, or one that does not exist (30 February), has no fix.
 """
 
+import re
+from calendar import monthrange
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from drive_trace.linter.edits import as_json, replacing
 from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.text.wording import MONTHS
 from drive_trace.vocabulary import Form
+
+_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
-    yield subject.malformed(RULE)
+    finding = subject.malformed(RULE)
+    why = _no_such_day(str(subject.diagnostic.found))
+    yield finding._replace(message=f"{finding.message}: {why}") if why is not None else finding
+
+
+def _no_such_day(found: str) -> str | None:
+    """Why there is no such day, where a day is named."""
+    day = _DAY.match(found.strip())
+    if day is None:
+        return None
+    year, month, number = map(int, day.groups())
+    if not 1 <= month <= len(MONTHS):
+        return f"there is no month {month}"
+    days = monthrange(year, month)[1] if year else 0
+    if 1 <= number <= days or not year:
+        return None
+    return f"there is no {number} {MONTHS[month - 1]} {year}"
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    moment = _moment(str(finding.noted.found))
+    found = str(finding.noted.found).strip().upper()
+    moment = _moment(found)
     if moment is not None:
         yield replacing(finding, as_json(moment), Level.IN_BULK)
+    elif (in_utc := _moment(f"{found}Z")) is not None:
+        title = f"Replace with {as_json(in_utc)}, taken as UTC"
+        yield replacing(finding, as_json(in_utc), Level.BY_HAND, title)
 
 
-def _moment(found: str) -> str | None:
+def _moment(text: str) -> str | None:
     """The moment that a string certainly means, as the vocabulary writes it."""
-    text = found.strip().upper()
     for zone in (" UTC", " GMT", " Z"):
         if text.endswith(zone):
             text = text.removesuffix(zone) + "Z"
@@ -62,17 +87,21 @@ EXAMPLES = (
         """,
         fix='Replace with "2026-05-28T14:00:00.000Z"',
     ),
-    # Without a zone it is not certain which moment is meant.
+    # Without a zone it is not certain which moment is meant: most likely it is UTC.
     Example(
         """
-        EVENT{"event_type":"slice-completed","ts":"2026-05-28T14:00:00"}
-                                                  ^^^^^^^^^^^^^^^^^^^^^
+        EVENT{"event_type":"slice-completed","ts":"2026-11-22 10:43"}
+                                                  ^^^^^^^^^^^^^^^^^^
+        """,
         """
+        EVENT{"event_type":"slice-completed","ts":"2026-11-22T10:43:00.000Z"}
+        """,
+        fix='Replace with "2026-11-22T10:43:00.000Z", taken as UTC',
     ),
     Example(
         """
         EVENT{"event_type":"slice-completed","ts":"2026-02-30T14:00:00.000Z"}
-                                                  ^^^^^^^^^^^^^^^^^^^^^^^^^^
+        … there is no 30 February 2026            ^^^^^^^^^^^^^^^^^^^^^^^^^^
         """
     ),
     # Any fraction of a second, or none, and UTC as an offset of zero.

@@ -6,12 +6,23 @@
 nearest one. Of an outcome, such as a verdict or a result, it is a known slip, or differs in case,
 separators, or a letter or two of a long word; and it is made one at a time. No word is taken for
 what it negates (`unmerged`). Where nothing is near (`pr-opened`), the allowed words are listed.
+What the disposition of a brief is, the hashes of its dispatch's briefs say.
 """
 
 from collections.abc import Iterable
 
+from drive_trace.linter.determined import disposition
 from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    LineDiagnostic,
+    Rule,
+    Severity,
+    Surroundings,
+)
 from drive_trace.trace.line import Diagnostic
 from drive_trace.vocabulary.slips import value_meant
 
@@ -31,6 +42,15 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
         yield replacing(finding, guess, level)
 
 
+def _determined(finding: Finding, around: Surroundings) -> Iterable[Fix]:
+    found = finding.noted
+    if found.path == ("brief_disposition",):
+        expected = disposition(around.trace, finding.line)
+        if expected is not None and as_json(expected) != _guess(found):
+            title = f'Replace with "{expected}", as the hashes say'
+            yield replacing(finding, as_json(expected), Level.IN_BULK, title)
+
+
 def _guess(diagnostic: Diagnostic) -> str | None:
     """The value that was most likely meant, as JSON text."""
     found = (
@@ -45,6 +65,7 @@ RULE = Rule(
     entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
+    fixes_around=_determined,
     summary="A value is none of the words that its field takes.",
 )
 
@@ -76,6 +97,19 @@ EXAMPLES = (
         """
         EVENT{"event_type":"brief-issued","brief_disposition":"amended"}
         """,
+    ),
+    # It has the hash of the first brief.
+    Example(
+        """
+        EVENT{"event_type":"brief-issued"}
+        EVENT{"event_type":"brief-issued","brief_disposition":"another-round"}
+        … must be "initial", "reissue" or "amended"           ^^^^^^^^^^^^^^^
+        """,
+        """
+        EVENT{"event_type":"brief-issued"}
+        EVENT{"event_type":"brief-issued","brief_disposition":"reissue"}
+        """,
+        fix='Replace with "reissue", as the hashes say',
     ),
     Example(
         """

@@ -5,18 +5,34 @@ A number is judged by its value: `5`, `5.0` and `5e2` are integers, `1.5` is not
 is never a number.
 
 **Fix.** Offered as a suggestion where nothing is lost, and the field takes what comes out:
-`"12"` → `12`, `"null"` → `null`, `"true"` → `true`, `12` → `"12"`. A number where a time, a UUID, a
-hash or an event's name is expected has none: as a string it would be none of these either. An id
-or an outcome is replaced one at a time.
+`"12"` → `12`, `"1,200"` → `1200`, `"null"` → `null`, `"true"` → `true`, `12` → `"12"`. A number
+where a time, a UUID, a hash or an event's name is expected has none: as a string it would be none
+of these either. An id or an outcome is replaced one at a time. Where a duration is null, the time
+between the timestamps of start and end is suggested, unless they lie within 5 seconds: then they
+were written afterwards.
 """
 
 import re
 from collections.abc import Iterable
 
+from drive_trace.linter.determined import measured_ms
 from drive_trace.linter.edits import as_json, replacing
-from drive_trace.linter.rule import Example, Finding, Fix, Level, LineDiagnostic, Rule, Severity
+from drive_trace.linter.rule import (
+    Example,
+    Finding,
+    Fix,
+    Level,
+    LineDiagnostic,
+    Rule,
+    Severity,
+    Surroundings,
+)
+from drive_trace.text.wording import exactly
+from drive_trace.trace.places import Place
 from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfShape, StringShape
 
+_CLAIM = Place.value("wall_clock_ms")
+_GROUPED = re.compile(r"-?[0-9]{1,3}(?:([,_ \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3}){0,3}")
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
 
 
@@ -39,8 +55,8 @@ def _converted(field: FieldType, found: object) -> str | None:
     if isinstance(found, str) and found in ("null", "None") and field.nullable:
         return "null"
     match field.shape:
-        case IntegerShape(minimum) if isinstance(found, str) and _INTEGER.fullmatch(found):
-            return found if minimum is None or int(found) >= minimum else None
+        case IntegerShape(minimum) if isinstance(found, str) and (number := _number(found)):
+            return number if minimum is None or int(number) >= minimum else None
         case BooleanShape() if isinstance(found, str) and found.lower() in ("true", "false"):
             return found.lower()
         case StringShape(form) if isinstance(found, int) and not isinstance(found, bool):
@@ -53,12 +69,28 @@ def _converted(field: FieldType, found: object) -> str | None:
             return None
 
 
+def _number(found: str) -> str | None:
+    """The digits of an integer, which may be grouped by thousands."""
+    plain = re.sub("[,_ \u00a0\u202f]", "", found) if _GROUPED.fullmatch(found) else found
+    return plain if _INTEGER.fullmatch(plain) else None
+
+
+def _measured(finding: Finding, around: Surroundings) -> Iterable[Fix]:
+    diagnostic = finding.noted
+    if diagnostic.path == _CLAIM.path and diagnostic.found is None:
+        passed = measured_ms(around.trace, finding.line)
+        if passed is not None:
+            title = f"Fill in `wall_clock_ms`: {passed} ({exactly(passed)})"
+            yield replacing(finding, str(passed), Level.IN_BULK, title)
+
+
 RULE = Rule(
     code="wrong-type",
     severity=Severity.ERROR,
     entity=LineDiagnostic,
     check=_check,
     fixes=_fixes,
+    fixes_around=_measured,
     summary="A value has the wrong JSON type.",
 )
 
@@ -120,12 +152,33 @@ EXAMPLES = (
                                                           ^^^^^^
         """
     ),
-    # The time that was not measured is not made up.
+    # The time that nobody could measure is not made up.
     Example(
         """
         EVENT{"event_type":"round-end","wall_clock_ms":null}
                                                        ^^^^ … found null
         """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":null}
+        … must be an integer of at least 0; found null                                 ^^^^
+        """,
+        """
+        EVENT{"event_type":"round-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":744000}
+        """,
+        fix="Fill in `wall_clock_ms`: 744000 (12m 24s)",
+    ),
+    Example(
+        """
+        EVENT{"event_type":"brief-issued","brief_byte_length":"1,200"}
+                                                              ^^^^^^^ … found "1,200"
+        """,
+        """
+        EVENT{"event_type":"brief-issued","brief_byte_length":1200}
+        """,
     ),
     Example(
         """

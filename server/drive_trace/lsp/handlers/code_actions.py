@@ -28,9 +28,11 @@ from drive_trace.features.code_actions.appending import (
     at_the_end,
 )
 from drive_trace.features.code_actions.filling import (
+    DURATIONS,
     FILL,
     KNOWN,
     Contents,
+    fill_durations,
     fill_from_file,
     fill_from_run,
     fill_offers,
@@ -101,6 +103,8 @@ def edit_at_once(request: TraceRequest, data: Mapping[str, Any]) -> Made:
         made = fill_from_file(analysis, data, contents) if contents is not None else _NO_FILE
     elif make == KNOWN:
         made = fill_from_run(analysis, data, new_stamp())
+    elif make == DURATIONS:
+        made = fill_durations(analysis)
     elif make in (RECORD, CLOSE):
         record = appended(analysis, data, new_stamp(), request.joined)
         made = record if isinstance(record, CannotMake) else [at_the_end(analysis, record)]
@@ -161,11 +165,14 @@ def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Join
         request.encoding,
         with_document_changes=client.reads_document_changes and client.reads_action_literals,
     )
-    # Values that the run shows come before gaps that a person has to fill in.
+    # Values that the run shows come before gaps that a person has to fill in, and a nested payload,
+    # which holds values that somebody wrote, before both.
+    flattening = [fix for fix in fixes if fix.title.startswith("Flatten")]
+    rest = [fix for fix in fixes if fix not in flattening]
     known = known_offers(request.analysis, request.point(params.range.start), params.context.only)
     offers = _offers(request, params, joined)
     if client.reads_action_literals:
-        return [*_actions(request, known), *fixes, *_actions(request, offers)]
+        return [*flattening, *_actions(request, known), *rest, *_actions(request, offers)]
     return [
         *(as_command(fix, request.trace.uri, request.trace.version) for fix in fixes),
         *(

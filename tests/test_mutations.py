@@ -1,0 +1,120 @@
+"""Fixing 2,000 lines with a mistake each: what is certain is mended, and nothing else moves."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from drive_trace.analysis import Analysis
+from drive_trace.authoring.fixing import fix_all
+from drive_trace.vocabulary import EVENTS, GRADE
+
+TRACES, LENGTH = 20, 100
+FEEDS = [event.name for event in EVENTS.values() if event.is_feed]
+
+
+def compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def an_event(chance: Random, number: int) -> dict[str, Any]:
+    event = EVENTS[chance.choice([*EVENTS])]
+    return {**event.example, "event_id": f"{number:08x}-8f0d-4c1b-9a3e-5d2f6a7b8c90"}
+
+
+def nested(event: dict[str, Any]) -> str:
+    envelope = [*event][:6]
+    payload = {key: value for key, value in event.items() if key not in envelope}
+    return compact({**{key: event[key] for key in envelope}, "payload": payload})
+
+
+MENDED = {
+    "a trailing comma": lambda text, event: text[:-1] + ",}",
+    "a comma behind the record": lambda text, event: text + ",",
+    "spaces": lambda text, event: json.dumps(event, ensure_ascii=False),
+    "a tab": lambda text, event: text.replace(",", ",\t", 1),
+    "a no-break space": lambda text, event: text.replace(":", ":\u00a0", 1),
+    "a key twice": lambda text, event: f'{{"ts":{compact(event["ts"])},{text[1:]}',
+    "single quotes": lambda text, event: text.replace('"schema_version"', "'schema_version'"),
+    "an unquoted key": lambda text, event: text.replace('"event_id"', "event_id"),
+    "an equals sign": lambda text, event: text.replace('"ts":', '"ts"='),
+    "a nested payload": lambda text, event: nested(event),
+}
+"""Mistakes of form: the event says the same with them. What is mended is the line as it was."""
+
+LEFT = {
+    "a comment": lambda text, event: text + " // by hand",
+    "two values": lambda text, event: '{"ts":"2026-01-01T00:00:00.000Z",' + text[1:],
+    "a member of another event": lambda text, event: text[:-1] + ',"mechanical":"fail"}',
+    "half a line": lambda text, event: text[: len(text) // 2],
+    "another version": lambda text, event: text.replace('"1"', '"2"', 1),
+    "a field too few": lambda text, event: text.replace('"orchestrator_agent_id":null,', ""),
+    "another key": lambda text, event: text.replace('"project_run_id"', '"runId"'),
+    "another event": lambda text, event: text.replace('"event_type":"', '"event_type":"x-'),
+    "text behind": lambda text, event: text + " ok",
+    "an array": lambda text, event: f"[{text}]",
+}
+"""Mistakes that only a person can mend, or leave."""
+
+
+def mutated(seed: int) -> tuple[list[str], list[str | None]]:
+    """Lines with a mistake each between lines without, and what has to become of them; None where
+    they stay.
+    """
+    chance = Random(seed)
+    lines, wanted = list[str](), list[str | None]()
+    for number in range(LENGTH):
+        event = an_event(chance, 2 * number)
+        kind = chance.choice([*MENDED, *LEFT])
+        text = compact(event)
+        lines.append((MENDED | LEFT)[kind](text, event))
+        is_certain = kind in MENDED and (event["event_type"] not in FEEDS or kind in LAYOUT)
+        wanted.append(text if is_certain else None)
+        lines.append(compact({**an_event(chance, 2 * number + 1), "project_run_id": "cart"}))
+        wanted.append(None)
+    return [*lines, ""], [*wanted, None]
+
+
+LAYOUT = ("spaces", "a tab", "a key twice")
+"""Of a grade or a cost, these alone leave what readers make of it."""
+
+
+@pytest.mark.parametrize("seed", range(TRACES))
+def test_what_is_certain_is_mended_and_nothing_else_is_touched(seed: int) -> None:
+    lines, wanted = mutated(seed)
+    analysis = Analysis(lines)
+    before, valid = verdicts(analysis), valid_feeds(analysis)
+    fix_all(analysis)
+    after = [line.text for line in analysis.document.lines]
+    expected = [new or old for old, new in zip(lines, wanted, strict=True)]
+    assert [pair for pair in zip(after, expected, strict=True) if pair[0] != pair[1]] == []
+    assert valid_feeds(analysis) == valid
+    assert verdicts(analysis).items() >= before.items()
+    assert fix_all(analysis) == 0
+    assert not any(fix.safe for each in analysis.findings() for fix in analysis.fixes(each))
+
+
+def verdicts(analysis: Analysis) -> dict[str, str]:
+    return {run.run_id: run.verdict.value for run in analysis.score().runs}
+
+
+def valid_feeds(analysis: Analysis) -> list[object]:
+    """The grades and costs that readers accept."""
+    return [
+        line.facts
+        for line in analysis.document.lines
+        if line.event is not None and line.event.name in FEEDS
+    ]
+
+
+@pytest.mark.parametrize("kind", [*MENDED, *LEFT])
+def test_a_repair_of_a_grade_never_makes_one_count(kind: str) -> None:
+    event = {**EVENTS[GRADE].example, "mechanical": "pass", "qa": "pass", "intent": "pass"}
+    text = (MENDED | LEFT)[kind](compact(event), event)
+    analysis = Analysis([text])
+    before = valid_feeds(analysis)
+    fix_all(analysis, suggestions=True)
+    assert valid_feeds(analysis) == before
