@@ -179,7 +179,7 @@ def test_what_the_run_tells_is_filled_in(modern: Modern) -> None:
     )
     document = Document(modern.client, started + '{"event_type":"dispatch-end"}\n')
     offered = modern.actions(document, 1, "quickfix")
-    assert offered[0]["title"].startswith("Fill in `event_id`")
+    assert offered[0]["title"].startswith("Fill in `schema_version`: ")
     ended = json.loads(modern.picked(document, offered[0]).split("\n")[1])
     assert (ended["dispatch_id"], ended["schema_version"]) == ("d-🚀", "1")
     assert ended["wall_clock_ms"] > 0
