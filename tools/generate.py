@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -19,10 +20,14 @@ from typing import Any
 import click
 from click.testing import CliRunner
 
+from drive_trace.analysis import Analysis
 from drive_trace.commands import COMMANDS, cli
-from drive_trace.linter.rule import Level, Rule, Severity
+from drive_trace.commands.formats.text import excerpt
+from drive_trace.linter.entities.checked_files import UnreadFile
+from drive_trace.linter.rule import Example, Finding, Level, Rule, Severity
 from drive_trace.linter.rules import RULES, documentation, examples
-from drive_trace.text.spans import encode_exactly
+from drive_trace.text.escaping import printable
+from drive_trace.text.spans import Span, encode_exactly
 from drive_trace.vocabulary import ENVELOPE, EVENTS, Family, FieldType, OneOfShape
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,6 +89,9 @@ def rule_page(rule: Rule[Any]) -> str:
             example_output(rule),
             "```",
             "",
+            *_other_lines(rule),
+            *_after_the_fix(rule),
+            *_near_miss(rule),
             *_options(rule),
             "",
         ]
@@ -92,7 +100,7 @@ def rule_page(rule: Rule[Any]) -> str:
 
 def example_output(rule: Rule[Any]) -> str:
     """What ``check`` prints for the first example of a rule, without what other rules say."""
-    example = next(each for each in examples(rule) if read_fixture(each.before).marks)
+    example = _marked_example(rule)
     files = {"other.jsonl": example.beside} if example.beside is not None else {}
     files[example.path or "trace.jsonl"] = example.before
     with TemporaryDirectory() as folder, chdir(folder):
@@ -107,6 +115,78 @@ def example_output(rule: Rule[Any]) -> str:
         output = CliRunner().invoke(cli, ["check", *files]).stdout
     shown = next(part for part in output.split("\n\n") if f"[{rule.code}]" in part)
     return "\n".join(line.rstrip() for line in shown.splitlines())
+
+
+def _marked_example(rule: Rule[Any]) -> Example:
+    return next(each for each in examples(rule) if read_fixture(each.before).marks)
+
+
+def _first_finding(rule: Rule[Any], example: Example) -> tuple[Analysis, Finding] | None:
+    """What the rule finds first in an example of one file."""
+    if example.beside is not None or rule.entity is UnreadFile:
+        return None
+    analysis = analysis_of(example)
+    return next(((analysis, each) for each in analysis.findings() if each.rule is rule), None)
+
+
+def _other_lines(rule: Rule[Any]) -> Iterator[str]:
+    """The other lines of the example that the finding is about."""
+    found = _first_finding(rule, _marked_example(rule))
+    related = [] if found is None else [e for e in found[1].related if e.line is not found[1].line]
+    if found is None or not related:
+        return
+    analysis = found[0]
+    yield from ("It is about these lines, too:", "", "```text")
+    for each in related:
+        record, span = analysis.where(each)
+        yield f"{record + 1}: {analysis.message(each.message)}"
+        yield from _shown(each.line.text, span, record + 1)
+    yield from ("```", "")
+
+
+def _after_the_fix(rule: Rule[Any]) -> Iterator[str]:
+    """The lines of the first example with a fix that this changes."""
+    example = next((each for each in examples(rule) if each.after is not None), None)
+    found = _first_finding(rule, example) if example is not None else None
+    if example is None or found is None:
+        return
+    analysis, finding = found
+    fix = next(each for each in analysis.fixes(finding) if example.fix in (None, each.title))
+    before = read_fixture(example.before).text.split("\n")
+    after = read_fixture(example.after or "").text.split("\n")
+    yield from (f"**After the fix** *{fix.title}*, the text is:", "", "```text")
+    changed = [number for number, text in enumerate(after) if text not in before]
+    for number in changed or range(len(after) - 1):
+        old = before[number] if number < len(before) else ""
+        start = next(
+            (at for at, (a, b) in enumerate(zip(old, after[number], strict=False)) if a != b), 0
+        )
+        excerpt, _ = _shown(after[number], Span(start, start), number + 1)
+        yield excerpt
+    yield from ("```", "")
+
+
+def _near_miss(rule: Rule[Any]) -> Iterator[str]:
+    """The first example in which the rule finds nothing; fields of no interest are left out."""
+    example = next(each for each in examples(rule) if not read_fixture(each.before).marks)
+    lines = [line.strip() for line in example.before.strip("\n").splitlines() if line.strip()]
+    yield from ("**Not found.** Of this, where `…` are the other fields, it says nothing:", "")
+    yield from (
+        "```text",
+        *(printable(_MORE.sub("{…,", line), _WIDEST) for line in lines),
+        "```",
+        "",
+    )
+
+
+_MORE = re.compile(r"\bEVENT\{")
+_WIDEST = 180
+
+
+def _shown(text: str, span: Span, number: int) -> tuple[str, str]:
+    shown, carets = excerpt(text.removesuffix("\r"), span)
+    gutter = " " * len(str(number))
+    return f"{number} | {shown}".rstrip(), f"{gutter} | {carets}"
 
 
 def _commit(path: Path, text: str) -> None:

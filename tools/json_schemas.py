@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from drive_trace import TraceEvent
 from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import SETTABLE
-from drive_trace.storage.projects import CONFIGURATION_NAME, SEVERITIES
+from drive_trace.storage.projects import CONFIGURATION_NAME, RULE_URL, SEVERITIES
 from drive_trace.vocabulary import EVENTS, EventType
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -53,6 +53,12 @@ def configuration_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "properties": {
             "rules": {"$ref": "#/$defs/rules"},
+            "rule-url": {
+                "type": "string",
+                "pattern": f"^{RULE_URL.pattern}$",
+                "description": "Address of a rule's page, for JSON and SARIF that people on other "
+                "machines read; `{code}` stands for the rule.",
+            },
             "overrides": {
                 "type": "array",
                 "description": "What holds for some files in place of what holds for all; "

@@ -66,6 +66,11 @@ def test_a_code_is_known_however_it_is_spelt(spelt: str) -> None:
     ("code", "hint"),
     [
         ("unknown-vale", 'did you mean "unknown-value"?'),
+        ("round-gap", 'did you mean "round-number-gap"?'),
+        (
+            "wall-clock",
+            'did you mean "wall-clock-below-timestamps" or "wall-clock-exceeds-timestamps"?',
+        ),
         ("qqq", "`drive-trace explain` lists them all"),
         ("", "`drive-trace explain` lists them all"),
         ("\x1b[31m", "`drive-trace explain` lists them all"),
@@ -83,4 +88,9 @@ def test_a_shell_completes_codes() -> None:
     words = {"COMP_WORDS": "drive-trace explain malformed-", "COMP_CWORD": "2"}
     env = {**os.environ, **words, "_DRIVE_TRACE_COMPLETE": "bash_complete"}
     completed = [line.split(",")[1] for line in process(env=env).out.splitlines()]
-    assert completed == ["malformed-hash", "malformed-timestamp", "malformed-uuid"]
+    assert completed == [
+        "malformed-hash",
+        "malformed-path",
+        "malformed-timestamp",
+        "malformed-uuid",
+    ]

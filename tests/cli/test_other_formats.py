@@ -98,6 +98,24 @@ EVERYTHING = (
 )
 
 
+def test_links_lead_where_the_configuration_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "trace.jsonl", event("nope"))
+    address = "https://wiki.example.org/{code}.md"
+    write(tmp_path, "drive-trace.toml", f'rule-url = "{address}"\n')
+    expected = address.format(code="unknown-event-type")
+    (finding,) = run("check", "--output-format", "json", "trace.jsonl").json
+    assert finding["url"] == expected
+    rules = sarif("trace.jsonl")["tool"]["driver"]["rules"]
+    assert expected in [each["helpUri"] for each in rules]
+    write(tmp_path, "drive-trace.toml", 'rule-url = "wiki/{code}"\n')
+    ran = run("check", "trace.jsonl")
+    assert ran.code == 2
+    assert "1:12: `rule-url` must be an address, such as https://…/rules/{code}.md" in ran.err
+
+
 def test_a_sarif_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, "a b/é:%.jsonl", EVERYTHING)

@@ -130,7 +130,7 @@ def test_the_one_in_the_guide() -> None:
         ("[rules]\n'a\\tb\u202e' = 1", "'a\\tb\u202e'", "`a\\tb<U+202E>` is no rule"),
         ("[rules.zzz]\nseverity = 'off'", "zzz", "`zzz` is no rule"),
         ("[rule]\nunknown-value = 'off'", "rule", "did you mean `rules`?"),
-        ("x = 1", "x", "`x` is no setting here: expected `rules` or `overrides`"),
+        ("x = 1", "x", "`x` is no setting here: expected `rules`, `overrides` or `rule-url`"),
         ("rules = 5", "5", "`rules` must be a table of rules; found 5"),
         (
             "[rules]\nunknown-value = 'warn'",

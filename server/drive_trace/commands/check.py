@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import click
 
@@ -13,7 +14,8 @@ from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import Severity
 from drive_trace.storage.files import STDIN
-from drive_trace.storage.projects import Projects
+from drive_trace.storage.pages import shared_rule_url
+from drive_trace.storage.projects import Configuration, Projects
 
 _THRESHOLDS = {severity.label: severity for severity in Severity}
 
@@ -115,7 +117,9 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
         reports = iter(left)
     # What is fixed, and a diff, have standard output for themselves.
     out = sys.stderr if fix and STDIN in paths else sys.stdout
-    writer = FORMATS[output_format](out) if not diff else None
+    configuration = projects.of(STDIN).configuration if projects is not None else Configuration()
+    url_of = partial(shared_rule_url, template=configuration.rule_url)
+    writer = FORMATS[output_format](out, url_of) if not diff else None
     for report in reports:
         if writer is not None:
             writer.write(report)

@@ -16,10 +16,14 @@ from drive_trace.linter.rule import Rule
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.pages import rule_page
 from drive_trace.text.escaping import printable
+from drive_trace.text.wording import listed
 from drive_trace.vocabulary.slips import nearest
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*|^#+ (.+)$", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<![*\w])\*([^*\n]+)\*(?!\*)")
+_WORD = 3
+"""Fewer letters are in too many names."""
+_MOST_NAMES = 5
 _FENCE = re.compile(r"^```.*\n((?:.*\n)*?)```$", re.MULTILINE)
 
 
@@ -66,7 +70,14 @@ def explain(code: str | None, output_format: str) -> None:
 
 def _unknown(code: str) -> str:
     guess = nearest(code, RULES)
-    hint = f'did you mean "{guess}"?' if guess else "`drive-trace explain` lists them all"
+    words = {each for each in re.split(r"[^a-z0-9]+", code.lower()) if len(each) >= _WORD}
+    names = [each for each in RULES if words and all(word in each for word in words)]
+    names = names or ([guess] if guess is not None else [])
+    names = names or [each for each in RULES if not words.isdisjoint(each.split("-"))]
+    hint = "`drive-trace explain` lists them all"
+    if names:
+        quoted = (f'"{each}"' for each in names[:_MOST_NAMES])
+        hint = f"did you mean {listed(quoted, 'or')}?"
     return f'no rule is called "{printable(code)}"; {hint}'
 
 

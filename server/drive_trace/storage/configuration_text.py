@@ -23,6 +23,7 @@ from drive_trace.linter.rules import RULES, SETTABLE
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.storage.patterns import is_pattern
 from drive_trace.storage.projects import (
+    RULE_URL,
     SEVERITIES,
     Configuration,
     Override,
@@ -69,7 +70,7 @@ def read_configuration(text: str) -> Configuration | tuple[TextProblem, ...]:
         Override(tuple(each["paths"]), _settings(each["rules"]))
         for each in valid.get("overrides", ())
     )
-    return Configuration(_settings(valid.get("rules", {})), overrides)
+    return Configuration(_settings(valid.get("rules", {})), overrides, valid.get("rule-url", ""))
 
 
 def read_client_rules(given: object) -> tuple[RuleSettings, tuple[str, ...]]:
@@ -118,7 +119,8 @@ def _validator() -> SchemaValidator:
     globs = core_schema.list_schema(glob, min_length=1, max_length=_MOST_ITEMS, strict=True)
     override = _table({"paths": globs, "rules": rules}, required=True)
     overrides = core_schema.list_schema(override, max_length=_MOST_ITEMS, strict=True)
-    return SchemaValidator(_table({"rules": rules, "overrides": overrides}))
+    url = core_schema.no_info_after_validator_function(_rule_url, text)
+    return SchemaValidator(_table({"rules": rules, "overrides": overrides, "rule-url": url}))
 
 
 def _table(keys: Mapping[str, CoreSchema], *, required: bool = False) -> CoreSchema:
@@ -150,6 +152,12 @@ def _option(option: Option) -> CoreSchema:
             return core_schema.float_schema(ge=option.minimum, allow_inf_nan=False, strict=True)
         case str():
             return core_schema.str_schema(strict=True)
+
+
+def _rule_url(url: str) -> str:
+    if RULE_URL.fullmatch(url) is None:
+        raise ValueError("`rule-url` must be an address, such as https://…/rules/{code}.md")
+    return url
 
 
 def _glob(glob: str) -> str:
@@ -249,7 +257,8 @@ def _unknown_key(loc: KeyPath, name: str) -> str:
             return f"`{name}` cannot be set: what is not read is always told"
         guess = nearest(name, SETTABLE)
         return f"`{name}` is no rule" + (f" — did you mean `{guess}`?" if guess else "")
-    known: Iterable[str] = ("rules", "overrides") if len(loc) == 1 else ("paths", "rules")
+    known: Iterable[str] = ("rules", "overrides", "rule-url")
+    known = known if len(loc) == 1 else ("paths", "rules")
     if loc[-3:-2] == ("rules",):
         known = ("severity", *(option.name for option in RULES[str(loc[-2])].options))
     guess = nearest(name, known)
@@ -271,6 +280,8 @@ def _expected(loc: KeyPath) -> str:
             return "an array of at least one glob"
         case (*_, "paths", int()):
             return "a glob"
+        case ("rule-url",):
+            return "a string"
         case ("overrides",):
             return "an array of tables, each below `[[overrides]]`"
         case _:

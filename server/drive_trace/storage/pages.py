@@ -27,6 +27,25 @@ def rule_url(code: str, template: str = "") -> str | None:
     return _installed_page(code)
 
 
+def shared_rule_url(code: str, template: str = "") -> str | None:
+    """The same for what people on other machines read: without a ``template`` as the package's
+    metadata say, by ``Project-URL: Rules, https://…/{code}.md``.
+    """
+    return rule_url(code, template or _template_of_package())
+
+
+@cache
+def _template_of_package() -> str:
+    from importlib.metadata import PackageNotFoundError, metadata  # noqa: PLC0415 - slow to load
+
+    try:
+        urls = metadata("drive-trace").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    named = (str(each).partition(", ") for each in urls)
+    return next((url for label, _, url in named if label == "Rules" and "{code}" in url), "")
+
+
 @cache
 def _installed_page(code: str) -> str | None:
     page = PAGES / f"{code}.md"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from drive_trace.text.spans import Span
 Content = TypeVar("Content")
 
 CONFIGURATION_NAME = "drive-trace.toml"
+RULE_URL = re.compile(r"https?://[^\s{}]*\{code\}[^\s{}]*")
 
 SEVERITIES: Mapping[str, Severity | None] = {
     "off": None,
@@ -56,6 +58,8 @@ class Configuration:
     rules: RuleSettings = DEFAULTS
     overrides: tuple[Override, ...] = ()
     """In their order: where two match a file, the later one decides."""
+    rule_url: str = ""
+    """The address of a rule's page in what others read, with ``{code}`` for the rule's."""
 
     def settings_for(self, path: str | None) -> RuleSettings:
         """The settings of a file, by its path from the configuration's folder, with ``/`` in

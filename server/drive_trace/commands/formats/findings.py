@@ -80,13 +80,17 @@ class Totals(NamedTuple):
     """What could not be read; each is a finding, too."""
 
 
+RuleUrl = Callable[[str], str | None]
+"""Gives the address of a rule's page by its code."""
+
+
 class FindingWriter(Protocol):
     """Writes one finding after another."""
 
     shows_totals: bool
     """Whether the format has a place for the totals."""
 
-    def __init__(self, out: TextIO) -> None: ...
+    def __init__(self, out: TextIO, url_of: RuleUrl) -> None: ...
 
     def write(self, report: Reported) -> None:
         """Write a finding."""

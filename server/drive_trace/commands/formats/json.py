@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
-from drive_trace.commands.formats.findings import Location, Reported, Totals, dumps
+from drive_trace.commands.formats.findings import Location, Reported, RuleUrl, Totals, dumps
 from drive_trace.linter.rule import Severity
-from drive_trace.storage.pages import rule_url
 from drive_trace.text.escaping import visible
 
 
@@ -17,9 +16,10 @@ class JsonWriter:
 
     shows_totals = False
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, url_of: RuleUrl) -> None:
         self._out = out
         self._separator = "\n"
+        self._url_of = url_of
         self._urls: dict[str, str | None] = {}
         out.write("[")
 
@@ -36,7 +36,7 @@ class JsonWriter:
     def _finding(self, report: Reported) -> Mapping[str, object]:
         code = report.rule.code
         if code not in self._urls:
-            self._urls[code] = rule_url(code)
+            self._urls[code] = self._url_of(code)
         return {
             "path": report.location.path,
             **_range(report.location),
@@ -77,7 +77,7 @@ class GithubWriter:
 
     shows_totals = False
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, _url_of: RuleUrl) -> None:
         self._out = out
 
     def write(self, report: Reported) -> None:

@@ -16,6 +16,7 @@ from drive_trace.commands.formats.findings import (
     Location,
     Reported,
     ReportedFix,
+    RuleUrl,
     Totals,
     dumps,
     unreadable,
@@ -24,7 +25,6 @@ from drive_trace.linter.rule import Rule, Severity
 from drive_trace.linter.rules import RULES, documentation
 from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.files import STDIN
-from drive_trace.storage.pages import rule_url
 from drive_trace.text.escaping import without_links
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -43,13 +43,13 @@ class SarifWriter:
 
     shows_totals = False
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, url_of: RuleUrl) -> None:
         self._out = out
         self._separator = "\n"
         self._root = _folder_uri()
         self._seen: Counter[tuple[str, str]] = Counter()
         out.write(f'{{"$schema":{dumps(_SCHEMA)},"version":"2.1.0","runs":[{{')
-        out.write(f'"tool":{{"driver":{dumps(_driver())}}},"columnKind":"unicodeCodePoints",')
+        out.write(f'"tool":{{"driver":{dumps(_driver(url_of))}}},"columnKind":"unicodeCodePoints",')
         if self._root is not None:
             out.write(f'"originalUriBaseIds":{dumps({_ROOT: {"uri": self._root}})},')
         out.write('"results":[')
@@ -143,22 +143,22 @@ def _region(location: Location) -> Mapping[str, int]:
     }
 
 
-def _driver() -> Mapping[str, object]:
+def _driver(url_of: RuleUrl) -> Mapping[str, object]:
     return {
         "name": "drive-trace",
         "semanticVersion": __version__,
-        "rules": [_rule(rule) for rule in RULES.values()],
+        "rules": [_rule(rule, url_of) for rule in RULES.values()],
     }
 
 
-def _rule(rule: Rule[Any]) -> Mapping[str, object]:
+def _rule(rule: Rule[Any], url_of: RuleUrl) -> Mapping[str, object]:
     described: dict[str, object] = {
         "id": rule.code,
         "shortDescription": {"text": rule.summary},
         "help": {"text": documentation(rule), "markdown": documentation(rule)},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
-    url = rule_url(rule.code)
+    url = url_of(rule.code)
     if url is not None:
         described["helpUri"] = url
     return described

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 import click
 
-from drive_trace.commands.formats.findings import Reported, Totals
+from drive_trace.commands.formats.findings import Reported, RuleUrl, Totals
 from drive_trace.commands.terminal import is_terminal
 from drive_trace.linter.rule import Severity
 from drive_trace.text.escaping import cells, printable
@@ -29,7 +29,7 @@ class ConciseWriter:
 
     shows_totals = True
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, _url_of: RuleUrl) -> None:
         self._out = out
         self._counts: Counter[Severity] = Counter()
         # What click does to find out for each piece of text adds up, as do its flushes.
@@ -94,7 +94,7 @@ class FullWriter(ConciseWriter):
         _, line, column, _, end_column = report.location
         number = str(line)
         gutter = " " * len(number)
-        shown, carets = _excerpt(report.text.removesuffix("\r"), Span(column - 1, end_column - 1))
+        shown, carets = excerpt(report.text.removesuffix("\r"), Span(column - 1, end_column - 1))
         lines = [
             self._headline(report),
             f"{gutter} |",
@@ -112,7 +112,7 @@ def _plural(severity: Severity) -> str:
     return severity.label if severity is Severity.INFORMATION else f"{severity.label}s"
 
 
-def _excerpt(text: str, span: Span) -> tuple[str, str]:
+def excerpt(text: str, span: Span) -> tuple[str, str]:
     """The part of a line around a span, and carets to go under it."""
     end = max(span.end, span.start + 1)
     start = max(0, min(span.start - _WIDTH // 3, len(text) - _WIDTH))
