@@ -161,6 +161,16 @@ def test_only_a_calibrated_judge_is_recorded(trace: Path) -> None:
     assert call.agreement == pytest.approx(52 / 53)
 
 
+def test_an_uncalibrated_judge_is_recorded_if_asked_for(trace: Path) -> None:
+    args = command(*says(PASS), "--allow-uncalibrated", "--output-format", "json")
+    ran = run(*args)
+    assert (ran.code, ran.json["calibrated"], ran.json["appended"]) == (0, False, True)
+    assert "the judge is not calibrated: there is no drive-trace-calibration.json" in ran.err
+    assert grade() == ["pass", "pass", "pass"]
+    (call,) = record()
+    assert (call.agreement, call.agreement_interval) == (None, None)
+
+
 def test_a_dry_run_shows_the_prompt_and_sends_nothing(trace: Path) -> None:
     before = trace.read_bytes()
     ran = run(*command(*says(PASS), "--dry-run"))

@@ -24,7 +24,6 @@ from drive_trace.grading.diffs import cut_diff
 from drive_trace.grading.families import FAMILIES, families_of
 from drive_trace.grading.judgements import (
     SUFFIX,
-    Calibrated,
     Judge,
     Judgement,
     read_calibrated,
@@ -65,6 +64,7 @@ class Options(NamedTuple):
     family: str | None
     orchestrator: str
     calibration: str | None
+    allow_uncalibrated: bool
     repeat: int
     timeout: float
     dry_run: bool
@@ -118,6 +118,11 @@ class Options(NamedTuple):
     metavar="FILE",
     shell_complete=complete_files,
     help=f"What calibrate kept; by default {CALIBRATION_NAME} beside the configuration.",
+)
+@click.option(
+    "--allow-uncalibrated",
+    is_flag=True,
+    help="Record the verdict of a judge that is not calibrated, too. It carries a caveat.",
 )
 @click.option(
     "--repeat",
@@ -185,6 +190,7 @@ class _Judging:
         )
         self._id = str(uuid.uuid4())
         self._diff = ""
+        self._calibrated = False
 
     def run(self) -> None:
         request, asked = self._request, self._asked
@@ -208,14 +214,17 @@ class _Judging:
             beside=beside.paths,
         )
         would = writing.done(draft, request.trace_file, beside._replace(notes=()))
-        calibrated, lacks = self._calibration()
+        agreement, lacks = self._calibration()
         for each in cut.left_out:
             notify(f"left out of the diff: {each}")
         if asked.dry_run:
             _show_prompt(render, would.record(new_stamp()), lacks, self._where())
             return
-        if calibrated is None or lacks:
-            self._refuse(f"the judge is not calibrated: {'; '.join(lacks)}")
+        if lacks:
+            uncalibrated = f"the judge is not calibrated: {'; '.join(lacks)}"
+            if not asked.allow_uncalibrated:
+                self._refuse(uncalibrated)
+            notify(f"{uncalibrated}. Its verdict carries a caveat")
         model = self._model()
         notify(f"asking {asked.model} at {self._where()}")
         outcome = ask_judge(
@@ -223,7 +232,7 @@ class _Judging:
             render,
             repeat=asked.repeat,
             notify=notify,
-            noted=partial(self._note, calibrated.table.agreement),
+            noted=partial(self._note, agreement),
         )
         self._finish(outcome)
 
@@ -251,8 +260,8 @@ class _Judging:
         assert asked.commits is not None
         return done(diff_of(asked.repo, asked.commits), asked.repo)
 
-    def _calibration(self) -> tuple[Calibrated | None, tuple[str, ...]]:
-        """What is known of the judge, and why that is not enough."""
+    def _calibration(self) -> tuple[Rate | None, tuple[str, ...]]:
+        """How often the judge agreed with people, or why it is not calibrated."""
         given = self._asked.calibration
         path = Path(given) if given else calibration_path(Path(self._request.trace_file).parent)
         if given is None and not os.path.lexists(path):
@@ -263,7 +272,9 @@ class _Judging:
             return done(Problem(str(path), "is no calibration"), str(path))
         except OSError as error:
             return done(Problem(str(path), f"cannot be read: {why(error)}"), str(path))
-        return found, found.lacks(self._judge)
+        lacks = found.lacks(self._judge)
+        self._calibrated = not lacks
+        return found.table.agreement if not lacks else None, lacks
 
     def _where(self) -> str:
         """Where prompts go, without any key."""
@@ -307,7 +318,7 @@ class _Judging:
             raise click.UsageError(f"there is no key in the environment variable {name}")
         return self._http(key)
 
-    def _note(self, agreement: Rate, call: Call) -> None:
+    def _note(self, agreement: Rate | None, call: Call) -> None:
         """Record a call before anything is made of it: what is not recorded decides nothing."""
         prompt, reply, answer, repeat, attempt = call
         reported = reply.model if reply is not None else None
@@ -334,8 +345,8 @@ class _Judging:
             input_tokens=None if reply is None else reply.input_tokens,
             output_tokens=None if reply is None else reply.output_tokens,
             cost_usd=None if reply is None else reply.cost,
-            agreement=agreement.value,
-            agreement_interval=agreement.interval,
+            agreement=agreement and agreement.value,
+            agreement_interval=agreement and agreement.interval,
         )
         path = f"{self._request.trace_file}{SUFFIX}"
         if Path(path).is_symlink():
@@ -382,7 +393,7 @@ class _Judging:
             "appended": outcome.verdict is not None,
             "model": next(filter(None, reported), self._asked.model),
             "prompt_version": PROMPT_VERSION,
-            "calibrated": bool(outcome.calls),
+            "calibrated": self._calibrated,
             "attempts": len(outcome.calls),
             "why": outcome.why,
         }
