@@ -15,6 +15,7 @@ import click
 
 from drive_trace.commands import writing
 from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_path
+from drive_trace.commands.classify import OrAnother
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.terminal import is_terminal, notify
@@ -71,7 +72,13 @@ class Options(NamedTuple):
     output_format: str
 
 
-@click.command(short_help="Have a model judge the intent of a run.")
+@click.group(
+    cls=OrAnother,
+    invoke_without_command=True,
+    no_args_is_help=False,
+    subcommand_metavar="",
+    short_help="Have a model judge the intent of a run.",
+)
 @writing.trace_option
 @writing.run_option
 @click.option(
