@@ -181,6 +181,49 @@ def test_a_dry_run_shows_the_prompt_and_sends_nothing(trace: Path) -> None:
     assert (trace.read_bytes(), Path("prompt").exists(), record()) == (before, False, [])
 
 
+def test_a_dry_run_as_json_says_what_would_be_done(trace: Path) -> None:
+    found = run(*command(*says(PASS), "--dry-run", "--output-format", "json")).json
+    assert found["run_id"] == RUN
+    assert (found["intent"], found["appended"], found["attempts"]) == (None, False, 0)
+    assert "retry(3)" in found["prompt"]
+    assert found["prompt_tokens"] > 100
+    assert found["destination"].startswith("the command n=")
+    assert json.loads(found["would_append"])["intent"] == "pass"
+    assert found["left_out"] == []
+    assert found["calibration"] == ["there is no drive-trace-calibration.json"]
+    assert judged(*says(PASS), "--dry-run", "--output-format", "json").json["calibration"] == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "code", "why"),
+    [
+        ({RUN: "another"}, 1, "no valid event of the run"),
+        ({"acceptance.md": "none.md"}, 2, "none.md"),
+        ({"run.diff": "acceptance"}, 2, "acceptance"),
+        ({"trace.jsonl": "none.jsonl"}, 2, "none.jsonl"),
+        ({"gpt-x": "claude-x"}, 1, "of one family"),
+        ({"--diff": "--repo"}, 2, "a --repo and a --range"),
+    ],
+)
+def test_what_is_refused_is_said_as_json_too(
+    changed: dict[str, str], code: int, why: str, trace: Path
+) -> None:
+    calibrate("gpt-x")
+    args = [changed.get(each, each) for each in command(*says(PASS), "--output-format", "json")]
+    ran = run(*args)
+    assert (ran.code, ran.json["appended"], ran.json["intent"]) == (code, False, None)
+    assert why in ran.json["why"]
+    assert "--new-run" not in ran.err
+
+
+def test_a_verdict_that_cannot_be_recorded_is_still_said(trace: Path) -> None:
+    empties = f": > trace.jsonl; printf %s {shlex.quote(PASS)}"
+    ran = judged("--model-command", empties, "--output-format", "json")
+    assert (ran.code, ran.json["intent"], ran.json["appended"]) == (1, "pass", False)
+    assert "no valid event of the run" in ran.json["why"]
+    assert ran.json["attempts"] == 1
+
+
 def test_a_case_is_a_folder(trace: Path) -> None:
     case = Path("case")
     case.mkdir()

@@ -12,7 +12,7 @@ import click
 
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import EXIT_UNUSABLE, done, not_empty, read_text
+from drive_trace.commands.writing import EXIT_UNUSABLE, Ended, done, not_empty, read_text
 from drive_trace.grading.calibration import Label, once_each, repeats
 from drive_trace.grading.calibration import calibrate as tabulate
 from drive_trace.grading.figures import in_words, to_json
@@ -117,8 +117,7 @@ def _labels(path: str) -> Labels:
     try:
         return read_labels(read_text(path, _LARGEST))
     except LabelError as error:
-        notify(f"{path}: {error}")
-        sys.exit(EXIT_UNUSABLE)
+        raise Ended(EXIT_UNUSABLE, f"{path}: {error}") from error
 
 
 def _of_cases(rows: Labels) -> tuple[str, ...]:
@@ -143,8 +142,8 @@ def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels]:
     }
     judges = {latest[each.case][-1].judge for each in rows.rows if each.case in latest}
     if len(judges) > 1:
-        notify(f"{path}: the verdicts are of {len(judges)} judges; calibrate one at a time")
-        sys.exit(EXIT_UNUSABLE)
+        several = f"{path}: the verdicts are of {len(judges)} judges; calibrate one at a time"
+        raise Ended(EXIT_UNUSABLE, several)
     labels = [
         Label(each.case, each.human, verdict_of(latest[each.case]) if each.case in latest else None)
         for each in rows.rows

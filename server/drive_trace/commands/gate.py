@@ -146,10 +146,10 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
         )
         writing.done(draft, trace_file, beside._replace(notes=()))
     ended = _run(gates, timeout, cwd, log) if gates else _read(reports)
-    notify(ended.message)
     if ended.outcome is None:
-        notify(f"nothing was written to {trace_file}")
-        sys.exit(EXIT_NOTHING)
+        notes = [f"nothing was written to {trace_file}"]
+        raise writing.Ended(EXIT_NOTHING, ended.message, notes=notes)
+    notify(ended.message)
     asked = request(ended.outcome)
     with _or_nothing():
         recorded = writing.record(asked)
@@ -164,8 +164,8 @@ def _or_nothing() -> Iterator[None]:
     """A refusal is no result of the gate: it ends the command with its own exit code."""
     try:
         yield
-    except SystemExit:
-        sys.exit(EXIT_NOTHING)
+    except writing.Ended as end:
+        raise writing.Ended(EXIT_NOTHING, *end.lines) from end
 
 
 def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | None) -> _Ended:
@@ -194,8 +194,7 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
     try:
         handle = None if path is None else _opened(path)
     except OSError as error:
-        notify(f"{path}: cannot be written: {why(error)}")
-        sys.exit(EXIT_NOTHING)
+        raise writing.Ended(EXIT_NOTHING, f"{path}: cannot be written: {why(error)}") from error
 
     def write(data: bytes) -> None:
         sys.stderr.flush()

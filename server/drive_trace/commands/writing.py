@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import IO, Any, NamedTuple, NoReturn, TypeVar
 
 import click
 
@@ -25,6 +25,21 @@ Outcome = TypeVar("Outcome")
 
 EXIT_REFUSED = 1
 EXIT_UNUSABLE = 2
+
+
+class Ended(click.ClickException):
+    """A command ends, as it cannot do what it was asked for."""
+
+    def __init__(self, code: int, *reasons: str, notes: Sequence[str] = ()) -> None:
+        """The reasons are sentences, and the notes say what that means. All are printed."""
+        super().__init__("; ".join(reasons))
+        self.exit_code = code  # type: ignore[misc]
+        self.lines = (*reasons, *notes)
+
+    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002 - click's interface
+        """Print it on standard error."""
+        for line in self.lines:
+            notify(line)
 
 
 def not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -102,28 +117,26 @@ def read_text(source: str, most: int) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = f"byte 0x{data[error.start]:02x} in line {line}"
-        notify(f"{source}: is not UTF-8 ({found}); save it as UTF-8 and try again")
-        sys.exit(EXIT_UNUSABLE)
+        what = f"{source}: is not UTF-8 ({found}); save it as UTF-8 and try again"
+        raise Ended(EXIT_UNUSABLE, what) from error
 
 
 def done(
     outcome: Outcome | Refused | Problem, trace_file: str, beside: Beside = NOTHING_BESIDE
 ) -> Outcome:
     """The outcome, if there is one, after notes on what the search may have missed.
-    Otherwise reports why not, and ends the command.
+    Otherwise raises Ended with why not.
     """
     if isinstance(outcome, Problem):
         if outcome.path in beside.paths:
             _end_unread(outcome, trace_file)
-        notify(outcome.message)
-        sys.exit(EXIT_UNUSABLE)
+        raise Ended(EXIT_UNUSABLE, outcome.message)
     if isinstance(outcome, Refused):
-        for reason in outcome.reasons:
-            notify(reason)
-        if outcome.for_unknown_run:
-            notify("--new-run takes it all the same")
-        notify(f"nothing was written to {trace_file}")
-        sys.exit(EXIT_REFUSED)
+        notes = [f"nothing was written to {trace_file}"]
+        options = {each.name for each in click.get_current_context().command.params}
+        if outcome.for_unknown_run and "new_run" in options:
+            notes.insert(0, "--new-run takes it all the same")
+        raise Ended(EXIT_REFUSED, *outcome.reasons, notes=notes)
     for note in beside.notes:
         notify(note)
     return outcome
@@ -199,9 +212,11 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Bes
 
 
 def _end_unread(problem: Problem, trace_file: str) -> NoReturn:
-    notify(f"{problem.message}; it may hold the run, too (--only-this-file does without it)")
-    notify(f"nothing was written to {trace_file}")
-    sys.exit(EXIT_UNUSABLE)
+    raise Ended(
+        EXIT_UNUSABLE,
+        f"{problem.message}; it may hold the run, too (--only-this-file does without it)",
+        notes=[f"nothing was written to {trace_file}"],
+    )
 
 
 def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
