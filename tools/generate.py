@@ -199,8 +199,8 @@ def _meanings(field: FieldType) -> str:
 def cli_reference() -> str:
     """What ``--help`` says, command by command."""
     lines = ["# Command line", "", _notice()]
-    for name in ("", *COMMANDS):
-        arguments = [name, "--help"] if name else ["--help"]
+    for name in ("", *COMMANDS, "judge failures", "judge operator-turns"):
+        arguments = [*name.split(), "--help"]
         shown = CliRunner().invoke(cli, arguments, prog_name="drive-trace", terminal_width=100)
         lines += [
             "",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from drive_trace.commands.terminal import is_terminal, notify
 from drive_trace.commands.writing import not_empty
+from drive_trace.grading.prompts import Prompt
 from drive_trace.judging.models import CommandModel, Model, ModelError
-from drive_trace.text.escaping import in_json, printable
+from drive_trace.text.escaping import in_json, printable, visible
 
 if TYPE_CHECKING:
     from drive_trace.judging.http_models import HttpModel
@@ -116,3 +119,13 @@ def without_keys(text: str) -> str:
 def echo_json(value: object) -> None:
     """Print what a program reads, without any key of ours."""
     click.echo(in_json(without_keys(json.dumps(value, indent=2))))
+
+
+def echo_prompt(prompt: Prompt, destination: str) -> None:
+    """Print a prompt that would be sent somewhere."""
+    lines = prompt.text.split("\n")
+    # A terminal would obey what stands in a diff.
+    click.echo("\n".join(map(visible, lines)) if is_terminal(sys.stdout) else prompt.text)
+    notify(
+        f"about {prompt.tokens:,} tokens, estimated at 4 bytes each; would be sent to {destination}"
+    )

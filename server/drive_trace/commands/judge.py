@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from drive_trace.commands import writing
-from drive_trace.commands.asking import Asked, echo_json, model_options, without_keys
+from drive_trace.commands.asking import Asked, echo_json, echo_prompt, model_options, without_keys
 from drive_trace.commands.calibrate import CALIBRATION_NAME
-from drive_trace.commands.classify import OrAnother
+from drive_trace.commands.classify import OrAnother, failures, operator_turns
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.judging import Judging, Options, Plan
 from drive_trace.commands.paths import paths_argument
-from drive_trace.commands.terminal import is_terminal, notify
+from drive_trace.commands.terminal import notify
 from drive_trace.grading.families import FAMILIES
 from drive_trace.grading.prompts import PROMPT_VERSION
 from drive_trace.text.escaping import printable, visible
@@ -23,6 +21,7 @@ from drive_trace.vocabulary import GRADE
 
 @click.group(
     cls=OrAnother,
+    commands=[failures, operator_turns],
     invoke_without_command=True,
     no_args_is_help=False,
     subcommand_metavar="",
@@ -177,13 +176,7 @@ def _show(plan: Plan, outcome: dict[str, object] | None) -> None:
         }
         echo_json({**outcome, **more})
         return
-    lines = prompt.text.split("\n")
-    # A terminal would obey what stands in a diff.
-    click.echo("\n".join(map(visible, lines)) if is_terminal(sys.stdout) else prompt.text)
-    notify(
-        f"about {prompt.tokens:,} tokens, estimated at 4 bytes each; "
-        f"would be sent to {plan.destination}"
-    )
+    echo_prompt(prompt, plan.destination)
     for each in plan.lacks:
         notify(f"the judge is not calibrated: {each}")
     notify(f"would append, for a pass: {plan.would_append}")
