@@ -169,4 +169,5 @@ def test_a_trace_is_no_log_and_an_empty_command_no_gate(trace: Path) -> None:
     before = trace.read_bytes()
     assert gate(trace, "--run", "true", "--log", trace).code == 2
     assert gate(trace, "--run", "").code == 2
+    assert gate(trace, "--run", "true", "--timeout", "nan").code == 2
     assert trace.read_bytes() == before

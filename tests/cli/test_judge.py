@@ -293,6 +293,79 @@ def test_a_model_is_asked_over_http_and_no_key_is_shown(
     assert (ran.code, f"environment variable {name}" in ran.err) == (2, True)
 
 
+def test_a_diff_of_which_nothing_can_be_shown_is_not_judged(trace: Path) -> None:
+    before = trace.read_bytes()
+    Path("run.diff").write_text("diff --git a/a.ts b/a.ts\n+++ b/a.ts\n" + "+x\n" * 100_000)
+    ran = judged(*says(PASS), "--output-format", "json")
+    assert (ran.code, trace.read_bytes(), Path("prompt").exists()) == (3, before, False)
+    assert "nothing of the diff can be shown: a.ts (+100,000 −0)" in ran.json["why"]
+
+
+def test_a_prompt_has_an_end(trace: Path) -> None:
+    case = Path("case")
+    case.mkdir()
+    for name in ("acceptance", "reference"):
+        (case / f"{name}.md").write_text("x" * 600_000)
+    args = [{"acceptance.md": "case"}.get(each, each) for each in command(*says(PASS))]
+    ran = run(*args)
+    assert ran.code == 2
+    assert "characters, and may have 1,000,000; shorten case" in ran.err
+
+
+def test_the_judge_sees_the_run_in_all_its_files(trace: Path) -> None:
+    Path("earlier").mkdir()
+    Path("earlier/trace.jsonl").write_text(text_of(event("slice-started")), "utf-8")
+    prompt = run(*command(*says(PASS), "--dry-run")).out
+    assert prompt.count('"event_type":"slice-started"') == 1
+    assert prompt.count('"event_type":"round-start"') == 1
+    prompt = run(*command(*says(PASS), "--dry-run", "--only-this-file")).out
+    assert "slice-started" not in prompt
+
+
+def test_what_is_left_out_of_a_long_run_is_said(trace: Path) -> None:
+    numbered = (event("round-start", round_number=number) for number in range(1, 301))
+    trace.write_text(text_of(*numbered), "utf-8")
+    found = run(*command(*says(PASS), "--dry-run", "--output-format", "json"))
+    assert found.json["left_out"] == ["100 events in the middle of the run"]
+    assert "left out: 100 events in the middle" in found.err
+
+
+def test_labels_by_another_rule_do_not_calibrate(trace: Path) -> None:
+    rows = labels(12).replace("judge\n", "judge,labelling_rule\n", 1)
+    head, *others = rows.rstrip("\n").split("\n")
+    Path("labels.csv").write_text("\n".join([head, *(f"{each},strict" for each in others)]))
+    assert run("calibrate", "labels.csv", "--model", "gpt-x").code == 0
+    ran = run(*command(*says(PASS), "--labelling-rule", "lenient"))
+    assert (ran.code, "its labels follow another rule" in ran.err) == (1, True)
+    assert run(*command(*says(PASS), "--labelling-rule", "strict")).code == 0
+
+
+def test_a_key_that_a_command_repeats_is_not_shown(
+    trace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for reply in (PASS.replace("AC-1", KEY), FAIL.replace('"fail"', f'"{KEY}"')):
+        ran = judged(*says(reply, reply))
+        assert "[key]" in ran.out + ran.err
+        files = "".join(each.read_text() for each in tmp_path.glob("trace*"))
+        assert KEY not in ran.out + ran.err + files
+        Path("n").unlink()
+
+
+@pytest.mark.parametrize("option", ["--model-command", "--base-url", "--labelling-rule"])
+def test_an_option_that_is_empty_is_a_variable_that_is_not_set(option: str, trace: Path) -> None:
+    assert run(*command(option, " ")).code == 2
+
+
+def test_a_recorded_reply_says_nothing_of_other_criteria(trace: Path) -> None:
+    assert judged(*says(PASS)).code == 0
+    record = "trace.jsonl.judgements.ndjson"
+    assert run(*command("--replay", record)).code == 0
+    Path("acceptance.md").write_text("AC-9 holds.\n")
+    ran = run(*command("--replay", record))
+    assert (ran.code, "no recorded reply is left" in ran.err) == (3, True)
+
+
 def test_judges_and_gates_at_once_lose_nothing(trace: Path) -> None:
     trace.write_text(text_of(event("round-start")), "utf-8")
     calibrate("gpt-x")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from drive_trace.commands.terminal import is_terminal, notify
-from drive_trace.commands.writing import not_empty
+from drive_trace.commands.terminal import notify
+from drive_trace.commands.writing import F, not_empty, timeout_option
 from drive_trace.grading.prompts import Prompt
 from drive_trace.judging.models import CommandModel, Model, ModelError
 from drive_trace.text.escaping import in_json, printable, visible
@@ -21,8 +19,6 @@ if TYPE_CHECKING:
 
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """The environment variables with the keys of providers."""
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Asked(NamedTuple):
@@ -45,20 +41,16 @@ _OPTIONS = (
         help="How the model is asked over HTTP: chat completions, or Anthropic's messages. The key "
         "is in OPENAI_API_KEY or ANTHROPIC_API_KEY. Needs the extra drive-trace[judge].",
     ),
-    click.option("--base-url", metavar="URL", help="Another provider of the --api."),
+    click.option(
+        "--base-url", metavar="URL", callback=not_empty, help="Another provider of the --api."
+    ),
     click.option(
         "--model-command",
         metavar="CMD",
+        callback=not_empty,
         help="Ask the model by a command for sh -c, with the prompt on its standard input.",
     ),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(min=0, min_open=True),
-        default=300.0,
-        show_default=True,
-        metavar="SECONDS",
-        help="How long each call may take.",
-    ),
+    timeout_option(300.0, "call"),
 )
 
 
@@ -81,14 +73,14 @@ def check_asked(asked: Asked, *others: str | None) -> None:
 def destination(asked: Asked) -> str:
     """Where prompts go, without any key."""
     if asked.model_command is not None:
-        return f"the command {printable(asked.model_command, 200)}"
+        return f"the command {printable(without_keys(asked.model_command), 200)}"
     return _http(asked, "").url
 
 
 def model_of(asked: Asked) -> Model:
     """The model. Raises UsageError where it cannot be asked, as there is no key."""
     if asked.model_command is not None:
-        return CommandModel(asked.model_command, asked.timeout)
+        return CommandModel(asked.model_command, asked.timeout, without_keys)
     name = _KEYS[str(asked.api)]
     key = os.environ.get(name, "").strip()
     if not key:
@@ -123,9 +115,9 @@ def echo_json(value: object) -> None:
 
 def echo_prompt(prompt: Prompt, destination: str) -> None:
     """Print a prompt that would be sent somewhere."""
-    lines = prompt.text.split("\n")
-    # A terminal would obey what stands in a diff.
-    click.echo("\n".join(map(visible, lines)) if is_terminal(sys.stdout) else prompt.text)
+    # A terminal or a CI runner would obey what stands in a diff; JSON has its very characters.
+    for line in prompt.text.split("\n"):
+        click.echo("\t".join(map(visible, line.split("\t"))))
     notify(
         f"about {prompt.tokens:,} tokens, estimated at 4 bytes each; would be sent to {destination}"
     )

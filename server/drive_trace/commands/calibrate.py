@@ -90,11 +90,11 @@ def calibrate(
     if model is not None and judgements is not None:
         raise click.UsageError("the record of --judgements names the --model")
     rows = _labels(labels)
-    judge = None
+    judge, rounds = None, rows.rows
     if model is not None:
         judge = Judge(model=model, prompt_version=PROMPT_VERSION, rubric_hash=RUBRIC_HASH)
     if judgements is not None:
-        judge, rows = _judged(judgements, rows)
+        judge, rows, rounds = _judged(judgements, rows)
     if rows.unsigned:
         notify(f"{plural(rows.unsigned, 'row')} without labelled_by: taken for a person's")
     table = tabulate(rows.rows)
@@ -102,7 +102,7 @@ def calibrate(
     if output_format == "json":
         click.echo(json.dumps(to_json(table, lacks), indent=2))
     else:
-        click.echo("\n".join(in_words(table, lacks, repeats(rows.rows))))
+        click.echo("\n".join(in_words(table, lacks, repeats(rounds))))
     if judge is None:
         which = "no case has a verdict in --judgements" if judgements else "name the --model"
         notify(f"nothing is kept for judge, as nobody says which model this is: {which}")
@@ -131,8 +131,10 @@ def _of_cases(rows: Labels) -> tuple[str, ...]:
     return tuple(lacks)
 
 
-def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels]:
-    """The labels with the verdicts of a record, and whose these are."""
+def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels, tuple[Label, ...]]:
+    """Whose verdicts a record has, the labels with them, and the same for each time that a judge
+    was asked for one.
+    """
     found, rejected = read_judgements(read_text(path, _LARGEST).split("\n"))
     if rejected:
         notify(f"{path}: {plural(rejected, 'line')} of it cannot be read, and do not count")
@@ -144,11 +146,17 @@ def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels]:
     if len(judges) > 1:
         several = f"{path}: the verdicts are of {len(judges)} judges; calibrate one at a time"
         raise Ended(EXIT_UNUSABLE, several)
-    labels = [
-        Label(each.case, each.human, verdict_of(latest[each.case]) if each.case in latest else None)
-        for each in rows.rows
-    ]
-    return next(iter(judges), None), rows._replace(rows=tuple(labels))
+    used = [(each, latest.get(each.case, ())) for each in rows.rows]
+    calls = [each for _, calls in used for each in calls]
+    broken = sum(each.verdict is None for each in calls)
+    notify(f"{path}: {broken:,} of {plural(len(calls), 'call')} gave no verdict")
+    labels = [each._replace(judge=verdict_of(calls) if calls else None) for each, calls in used]
+    rounds = (
+        each._replace(judge=verdict)
+        for each, calls in used
+        for verdict in {call.repeat: call.verdict for call in calls}.values()
+    )
+    return next(iter(judges), None), rows._replace(rows=tuple(labels)), tuple(rounds)
 
 
 def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
@@ -158,7 +166,7 @@ def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
     kept = Calibrated(
         ts=new_stamp().ts,
         judge=judge,
-        labelling_rule=hash_of("\0".join(sorted(rows.rules))) if rows.rules else None,
+        labelling_rule=next(map(hash_of, rows.rules), None),
         **table._asdict(),
     )
     done(_written(path, to_record(kept) + "\n"), str(path))

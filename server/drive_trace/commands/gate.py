@@ -61,14 +61,7 @@ class _Ended(NamedTuple):
     shell_complete=complete_files,
     help="Read a JUnit XML report instead of running something; - is standard input.",
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=3600.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long each command may take.",
-)
+@writing.timeout_option(3600.0, "command")
 @click.option(
     "--cwd",
     metavar="FOLDER",
@@ -191,17 +184,24 @@ def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | 
 @contextmanager
 def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
     """Where the output of commands goes: to standard error, and to a file if there is one."""
+
+    def unwritable(error: OSError) -> writing.Ended:
+        return writing.Ended(EXIT_NOTHING, f"{path}: cannot be written: {why(error)}")
+
     try:
         handle = None if path is None else _opened(path)
     except OSError as error:
-        raise writing.Ended(EXIT_NOTHING, f"{path}: cannot be written: {why(error)}") from error
+        raise unwritable(error) from error
 
     def write(data: bytes) -> None:
         sys.stderr.flush()
         sys.stderr.buffer.write(data)
         sys.stderr.buffer.flush()
-        while handle is not None and data:
-            data = data[os.write(handle, data) :]
+        try:
+            while handle is not None and data:
+                data = data[os.write(handle, data) :]
+        except OSError as error:
+            raise unwritable(error) from error
 
     try:
         yield write

@@ -63,6 +63,13 @@ from drive_trace.vocabulary import GRADE
     help=f"What calibrate kept; by default {CALIBRATION_NAME} beside the configuration.",
 )
 @click.option(
+    "--labelling-rule",
+    metavar="RULE",
+    callback=writing.not_empty,
+    help="The judge counts as calibrated only if people labelled by this rule, as the column "
+    "labelling_rule of their labels has it.",
+)
+@click.option(
     "--allow-uncalibrated",
     is_flag=True,
     help="Record the verdict of a judge that is not calibrated, too. It carries a caveat.",
@@ -124,7 +131,7 @@ def judge(  # noqa: PLR0913, PLR0917 - one for each option
     try:
         plan = judging.plan()
         for each in plan.left_out:
-            notify(f"left out of the diff: {each}")
+            notify(f"left out: {each}")
         if dry_run:
             _show(plan, _outcome(project_run_id, judging) if as_json else None)
             return
@@ -140,7 +147,7 @@ def judge(  # noqa: PLR0913, PLR0917 - one for each option
         return
     assert recorded.score is not None
     writing.show_recorded(request, recorded, recorded.score.headline)
-    click.echo(f"  judged by {printable(asked.model, 200)}:")
+    click.echo(f"  judged by {printable(judging.model, 200)}:")
     for each in judging.reasons:
         click.echo(f"  - {visible(without_keys(each))}")
 
@@ -164,7 +171,7 @@ def _outcome(
 
 def _show(plan: Plan, outcome: dict[str, object] | None) -> None:
     """Show what would be done; with an ``outcome``, as JSON with more keys."""
-    prompt = plan.render("0" * 32)
+    prompt = plan.prompt
     if outcome is not None:
         more = {
             "prompt": prompt.text,

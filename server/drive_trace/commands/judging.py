@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -33,7 +33,14 @@ from drive_trace.grading.judgements import (
     read_judgements,
     to_record,
 )
-from drive_trace.grading.prompts import PROMPT_VERSION, RUBRIC_HASH, Prompt, hash_of, intent_prompt
+from drive_trace.grading.prompts import (
+    LARGEST,
+    PROMPT_VERSION,
+    RUBRIC_HASH,
+    Prompt,
+    hash_of,
+    intent_prompt,
+)
 from drive_trace.judging.judge import Call
 from drive_trace.judging.judge import judge as ask_judge
 from drive_trace.judging.models import Model, ReplayedModel
@@ -41,7 +48,7 @@ from drive_trace.judging.sources import diff_of, excerpt, read_case, read_diff
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import read_regular, read_trace, why
 from drive_trace.storage.recording import Merged, new_stamp, preview_feed
-from drive_trace.text.wording import listed
+from drive_trace.text.wording import first_of, listed
 from drive_trace.vocabulary import GRADE
 
 _EXIT_NO_VERDICT = 3
@@ -59,6 +66,7 @@ class Options(NamedTuple):
     family: str | None
     orchestrator: str
     calibration: str | None
+    labelling_rule: str | None
     allow_uncalibrated: bool
     repeat: int
 
@@ -68,6 +76,8 @@ class Plan(NamedTuple):
 
     render: Callable[[str], Prompt]
     """Of a nonce."""
+    prompt: Prompt
+    """Of no nonce that is used."""
     left_out: tuple[str, ...]
     """What the prompt leaves out. Untrusted."""
     destination: str
@@ -109,18 +119,29 @@ class Judging:
         case = done(read_case(options.acceptance), options.acceptance)
         self._diff = _read_diff(options)
         cut = cut_diff(self._diff)
-        trace = done(read_trace(request.trace_file), request.trace_file)
-        events = excerpt(trace.records, request.run_id)
         beside = writing.beside_of(request)
         draft = preview_feed(
             request.trace_file, GRADE, request.run_id, {"intent": "pass"}, beside=beside.paths
         )
         would = done(draft, request.trace_file, beside._replace(notes=()))
+        if not cut.text.strip():
+            what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
+            raise self._no_verdict(what)
+        events, unseen = excerpt(self._traces(beside.paths), request.run_id)
+
+        def render(nonce: str) -> Prompt:
+            return intent_prompt(case, cut, events, nonce)
+
+        prompt = render("0" * 32)
+        if len(prompt.text) > LARGEST:
+            length = f"the prompt has {len(prompt.text):,} characters, and may have {LARGEST:,}"
+            raise Ended(EXIT_UNUSABLE, f"{length}; shorten {options.acceptance}")
         agreement, lacks = self._calibration()
         self.is_calibrated = not lacks
         return Plan(
-            lambda nonce: intent_prompt(case, cut, events, nonce),
-            cut.left_out,
+            render,
+            prompt,
+            (*cut.left_out, *unseen),
             self._destination(),
             would.record(new_stamp()),
             agreement,
@@ -134,7 +155,7 @@ class Judging:
             if not self._options.allow_uncalibrated:
                 raise self._refused(uncalibrated)
             notify(f"{uncalibrated}. Its verdict carries a caveat")
-        model = self._model()
+        model = self._model(plan.prompt)
         notify(f"asking {self._judge.model} at {plan.destination}")
         outcome = ask_judge(
             model,
@@ -144,8 +165,7 @@ class Judging:
             noted=partial(self._note, plan.agreement),
         )
         if outcome.verdict is None:
-            notes = [f"nothing was written to {self._request.trace_file}"]
-            raise Ended(_EXIT_NO_VERDICT, f"no verdict: {outcome.why}", notes=notes)
+            raise self._no_verdict(str(outcome.why))
         self.intent, self.reasons = outcome.verdict, outcome.reasons
 
     def record(self) -> tuple[writing.RecordRequest, Merged]:
@@ -169,6 +189,16 @@ class Judging:
                 "it would grade its own kind"
             )
 
+    def _traces(self, beside: Sequence[str]) -> Iterator[Sequence[str]]:
+        """The records of the files that may have the run."""
+        own = self._request.trace_file
+        for each in dict.fromkeys([own, *beside]):
+            yield done(read_trace(each), own).records
+
+    def _no_verdict(self, reason: str) -> Ended:
+        notes = [f"nothing was written to {self._request.trace_file}"]
+        return Ended(_EXIT_NO_VERDICT, f"no verdict: {reason}", notes=notes)
+
     def _refused(self, reason: str) -> Ended:
         notes = [f"nothing was written to {self._request.trace_file}"]
         return Ended(EXIT_REFUSED, reason, notes=notes)
@@ -185,14 +215,14 @@ class Judging:
             raise Ended(EXIT_UNUSABLE, f"{path}: is no calibration") from error
         except OSError as error:
             raise Ended(EXIT_UNUSABLE, f"{path}: cannot be read: {why(error)}") from error
-        lacks = found.lacks(self._judge)
+        lacks = found.lacks(self._judge, self._options.labelling_rule)
         return None if lacks else found.table.agreement, lacks
 
     def _destination(self) -> str:
         replay = self._options.replay
         return destination(self._options.asked) if replay is None else f"the record {replay}"
 
-    def _model(self) -> Model:
+    def _model(self, prompt: Prompt) -> Model:
         replay = self._options.replay
         if replay is None:
             return model_of(self._options.asked)
@@ -203,6 +233,7 @@ class Judging:
             for each in found
             if each.judge == self._judge
             and each.project_run_id == self._request.run_id
+            and each.acceptance_hash == prompt.acceptance_hash
             and each.diff_hash == hash_of(self._diff)
         )
         return ReplayedModel([each.reply for each in same if each.reply is not None])

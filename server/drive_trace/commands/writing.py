@@ -4,8 +4,9 @@ output.
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple, NoReturn, TypeVar
 
 import click
@@ -22,6 +23,7 @@ from drive_trace.storage.run_files import files_beside, may_be_missed, search_fo
 from drive_trace.text.escaping import printable
 
 Outcome = TypeVar("Outcome")
+F = TypeVar("F", bound=Callable[..., Any])
 
 EXIT_REFUSED = 1
 EXIT_UNUSABLE = 2
@@ -47,6 +49,25 @@ def not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str |
     if value is not None and not value.strip():
         raise click.BadParameter("is empty")
     return value
+
+
+def _is_finite(_: click.Context, __: click.Parameter, value: float) -> float:
+    if not value < math.inf:  # which is true of NaN, too
+        raise click.BadParameter("is no number of seconds")
+    return value
+
+
+def timeout_option(seconds: float, what: str) -> Callable[[F], F]:
+    """The option ``--timeout``, with what may take so long."""
+    return click.option(
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=seconds,
+        show_default=True,
+        metavar="SECONDS",
+        callback=_is_finite,
+        help=f"How long each {what} may take.",
+    )
 
 
 def is_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

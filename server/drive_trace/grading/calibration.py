@@ -174,9 +174,9 @@ def once_each(labels: Sequence[Label]) -> list[Label]:
     """Each case once: repeating a row makes an interval no narrower. Where the rows of a case
     differ, one that disagrees counts, and one without a verdict only where none has one.
     """
-    found: dict[tuple[str, str], list[Label]] = {}
+    found: dict[str, list[Label]] = {}
     for each in labels:
-        found.setdefault((each.case, each.human), []).append(each)
+        found.setdefault(each.case, []).append(each)
     return [max(rows, key=_doubt) for rows in found.values()]
 
 

@@ -89,7 +89,7 @@ def class_prompt(sorting: Sorting, classes: Classes, item: Item, nonce: str) -> 
     )
     context = [fenced("BEFORE", _end_of(item.context), nonce)] if item.context else []
     data = "\n".join([*context, fenced("ITEM", _start_of(item.text), nonce)])
-    return Prompt("\n".join([task, data, answer]), hash_of(named), ())
+    return Prompt("\n".join([task, data, answer]), hash_of(named))
 
 
 def _start_of(text: str) -> str:

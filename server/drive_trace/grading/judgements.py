@@ -12,6 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 
 from drive_trace.grading.calibration import Calibration
+from drive_trace.grading.prompts import hash_of
 from drive_trace.trace.times import sortable
 
 SUFFIX = ".judgements.ndjson"
@@ -56,14 +57,18 @@ class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
             self.fail_fail, self.fail_pass, self.pass_fail, self.pass_pass, self.invalid
         )
 
-    def lacks(self, judge: Judge) -> tuple[str, ...]:
-        """Why a judge is not calibrated by this; each in one sentence without its full stop."""
+    def lacks(self, judge: Judge, rule: str | None = None) -> tuple[str, ...]:
+        """Why a judge is not calibrated by this, if labels follow a ``rule``; each in one sentence
+        without its full stop.
+        """
         names = {"model": "model", "prompt_version": "prompt", "rubric_hash": "rubric"}
         changed = [
             f"it was calibrated with another {word}"
             for name, word in names.items()
             if getattr(judge, name) != getattr(self.judge, name)
         ]
+        if rule is not None and self.labelling_rule != hash_of(rule):
+            changed.append("its labels follow another rule")
         return (*changed, *self.table.lacks)
 
 

@@ -16,6 +16,8 @@ from drive_trace.text.wording import plural
 
 PROMPT_VERSION = "1"
 """Changes with the wording below: a judge that was calibrated on another one is not calibrated."""
+LARGEST = 1_000_000
+"""Characters of a prompt."""
 _BYTES_A_TOKEN = 4
 
 _MARKS = re.compile(r"<(?=<)|>(?=>)")
@@ -82,8 +84,6 @@ class Prompt(NamedTuple):
     text: str
     acceptance_hash: str
     """SHA-256 of the case."""
-    left_out: tuple[str, ...]
-    """What was left out of the data, each in one phrase. Untrusted."""
 
     @property
     def hash(self) -> str:
@@ -101,15 +101,14 @@ def intent_prompt(case: Case, diff: CutDiff, events: Sequence[str], nonce: str) 
     parts = [("ACCEPTANCE", case.acceptance)]
     others = (("TASK", case.brief), ("QA-SCRIPT", case.manual_qa), ("REFERENCE", case.reference))
     parts += [(name, text) for name, text in others if text]
-    left_out = [*diff.left_out]
     shown = diff.text
-    if left_out:
-        shown += "\n" * (not shown.endswith("\n")) + _omitted(left_out)
+    if diff.left_out:
+        shown += "\n" * (not shown.endswith("\n")) + _omitted(diff.left_out)
     parts += [("TRACE", "\n".join(events)), ("DIFF", shown)]
     data = "\n".join(fenced(name, text, nonce) for name, text in parts)
     # Only our own text: data that says {nonce} must not learn it.
     text = "\n".join([_TASK.replace("{nonce}", nonce), data, _ANSWER])
-    return Prompt(text, hash_of("\0".join(case)), tuple(left_out))
+    return Prompt(text, hash_of("\0".join(case)))
 
 
 def fenced(name: str, text: str, nonce: str) -> str:

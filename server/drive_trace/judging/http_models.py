@@ -36,8 +36,6 @@ class Provider(NamedTuple):
     """What comes behind the base URL."""
     base: str
     """The base URL of those who invented it."""
-    key: str
-    """The environment variable that has the key."""
     headers: Callable[[str], Mapping[str, str]]
     """Of a key."""
     body: Callable[[str, str], Mapping[str, Any]]
@@ -103,7 +101,6 @@ PROVIDERS: Mapping[str, Provider] = {
     "openai": Provider(
         "/chat/completions",
         "https://api.openai.com/v1",
-        "OPENAI_API_KEY",
         lambda key: {"Authorization": f"Bearer {key}"},
         _messages,
         _completion_reply,
@@ -111,7 +108,6 @@ PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
         "/messages",
         "https://api.anthropic.com/v1",
-        "ANTHROPIC_API_KEY",
         lambda key: {"x-api-key": key, "anthropic-version": "2023-06-01"},
         lambda model, prompt: {**_messages(model, prompt), "max_tokens": _MOST_TOKENS},
         _message_reply,
@@ -145,7 +141,7 @@ class HttpModel:
         except httpx2.TransportError as error:
             why = self._shown(str(error)) or type(error).__name__
             raise TransportError(f"the connection failed ({why})") from error
-        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, ImportError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             raise ModelError(f"the request failed ({self._shown(str(error))})") from error
 
     async def _asked(self, prompt: str) -> Reply:
@@ -173,7 +169,18 @@ class HttpModel:
     def _client(self) -> httpx2.AsyncClient:
         # What goes to this machine goes through no proxy, which would read the key.
         through = self.url.startswith("https://")
-        return httpx2.AsyncClient(timeout=self._seconds, follow_redirects=False, trust_env=through)
+        try:
+            return httpx2.AsyncClient(
+                timeout=self._seconds, follow_redirects=False, trust_env=through
+            )
+        except ImportError as error:
+            raise ModelError(
+                "the environment names a SOCKS proxy; only HTTP proxies work"
+            ) from error
+        except (httpx2.InvalidURL, ValueError, OSError) as error:
+            why = self._shown(str(error))
+            what = f"the proxy or the CA bundle of the environment cannot be used ({why})"
+            raise ModelError(what) from error
 
     def _reply(self, response: httpx2.Response, content: bytes) -> Reply:
         code = response.status_code

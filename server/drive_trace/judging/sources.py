@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from drive_trace.grading.prompts import Case
@@ -14,6 +15,7 @@ from drive_trace.storage.processes import run_shell
 from drive_trace.storage.replace import inside
 from drive_trace.text.spans import decode
 from drive_trace.trace.reading import read_lines
+from drive_trace.trace.times import sortable
 
 LARGEST_DIFF = 64 << 20
 _SECONDS = 60.0
@@ -27,15 +29,14 @@ _GIT = (
     "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null "
     "diff --no-ext-diff --no-textconv --no-color --submodule=short "
     # Nor does a repository hide from the judge what was changed.
-    "--text --no-relative -O/dev/null {range} --"
+    "--text --no-relative -O/dev/null --ignore-submodules=none -U3 --inter-hunk-context=0 "
+    "--src-prefix=a/ --dst-prefix=b/ {range} --"
 )
 _ENVIRONMENT = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_ATTR_NOSYSTEM": "1",
 }
 
 
@@ -110,19 +111,27 @@ def _diff(name: str, data: bytes) -> str | Problem:
     return text if text.strip() else Problem(name, "the diff is empty: there is nothing to judge")
 
 
-def excerpt(records: Sequence[str], run_id: str) -> list[str]:
-    """A run's events as they stand in its trace, without its grades and costs: what comes of these
-    others have judged. Those in the middle of a long run are left out, and that is said.
+def excerpt(traces: Iterable[Sequence[str]], run_id: str) -> tuple[list[str], tuple[str, ...]]:
+    """A run's events as they stand in its traces, the trace first that begins first, and what is
+    left out: those in the middle of a long run. Its grades and costs are not in it: what comes of
+    these others have judged.
     """
-    events = list(_events(records, run_id))
+    files = [list(_events(records, run_id)) for records in traces]
+    files.sort(key=lambda events: events[0][0] if events else "")
+    # A copy of an event says nothing more.
+    events = list(dict.fromkeys(text for _, text in chain(*files)))
     left_out = len(events) - _FIRST - _LAST
-    if left_out > 0:
-        events[_FIRST:-_LAST] = [f"[{left_out:,} events left out]"]
-    return events
+    if left_out <= 0:
+        return events, ()
+    phrase = f"{left_out:,} events in the middle of the run"
+    events[_FIRST:-_LAST] = [f"[{phrase} left out]"]
+    return events, (phrase,)
 
 
-def _events(records: Sequence[str], run_id: str) -> Iterator[str]:
+def _events(records: Sequence[str], run_id: str) -> Iterator[tuple[str, str]]:
+    """Each with its time, as it sorts."""
     for line in read_lines(records):
         if line.event is not None and line.run == run_id and not line.event.is_feed:
             text = line.text
-            yield text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [cut off]"
+            text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [cut off]"
+            yield sortable(line.text_fact("ts")) or "", text

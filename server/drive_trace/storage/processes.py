@@ -79,6 +79,8 @@ def _result(code: int) -> Ran:
             name = signal.Signals(number).name
         except ValueError:
             name = f"signal {number}"
+        if code > 0:
+            return Ran(None, f"exited with {code}, as where {name} ended it")
         return Ran(None, f"was ended by {name}")
     if code in _NOT_STARTED:
         return Ran(None, _NOT_STARTED[code])
