@@ -22,7 +22,7 @@ def main() -> None:
         return found[1]
 
     added = list(added_lines(data("DIFF")))
-    criteria = re.findall(r"^- \*\*(AC-\d+)\*\* (.+)$", data("ACCEPTANCE"), re.MULTILINE)
+    criteria = re.findall(r"^- \*\*(AC-\d+)\*\* (.+(?:\n +.+)*)", data("ACCEPTANCE"), re.MULTILINE)
     found = [judged(name, text, added) for name, text in criteria]
     intent = "pass" if found and all(holds for holds, _ in found) else "fail"
     reasons = [reason for _, reason in found] or ["ACCEPTANCE names no criterion."]
@@ -46,6 +46,7 @@ def added_lines(diff: str) -> list[tuple[str, str]]:
 
 def judged(name: str, text: str, added: list[tuple[str, str]]) -> tuple[bool, str]:
     """Whether a criterion holds, and why."""
+    where = None
     for code in re.findall(r"`([^`]+)`", text):
         where = next((place for place, line in added if code in line), None)
         if (where is None) != ("never" in text):

@@ -35,7 +35,8 @@ You judge whether a change does what was meant by it. You are not the author, an
 
 Judge the intent only: whether the change fulfils the criteria in ACCEPTANCE in the sense in which \
 they were meant, and avoids the failures that they name. Whether it builds, and whether the tests \
-and the QA run passed, others have judged: it is not your question.
+and the QA run passed, others have judged: it is not your question, nor is a criterion that only \
+such a run can show.
 
 {DATA}
 If there is a REFERENCE, it is one good solution, in words. It is not the only one: a change that \
@@ -52,7 +53,8 @@ Answer with exactly one JSON object and nothing else, with these two keys in thi
 file and line of the change that shows it.
 
 The intent is "pass" only if every criterion is fulfilled as far as the change shows, and "fail" \
-otherwise. If what you need to see was left out, that is a reason to fail, and is named as one.
+otherwise. If what you need to see was left out of DIFF, that is a reason to fail, and is named as \
+one.
 """
 
 
