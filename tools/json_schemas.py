@@ -53,6 +53,7 @@ def configuration_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "properties": {
             "rules": {"$ref": "#/$defs/rules"},
+            "judge": _JUDGE,
             "overrides": {
                 "type": "array",
                 "description": "What holds for some files in place of what holds for all; "
@@ -89,6 +90,24 @@ def configuration_schema() -> dict[str, Any]:
     }
 
 
+_WORD = {"type": "string", "minLength": 1}
+_JUDGE = {
+    "type": "object",
+    "description": "What has to be known of models before one may judge.",
+    "additionalProperties": False,
+    "properties": {
+        "orchestrator-family": {
+            **_WORD,
+            "description": "The family, or the model's id, of the orchestrator that runs the "
+            "work: a judge of the same family is refused.",
+        },
+        "families": {
+            "type": "object",
+            "description": "More families of models: each with words that its models' ids have.",
+            "additionalProperties": {"type": "array", "minItems": 1, "items": _WORD},
+        },
+    },
+}
 _SEVERITY_PROSE = {
     "off": "The rule finds nothing.",
     "error": "Fails a check, unless it is told otherwise.",

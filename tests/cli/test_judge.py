@@ -143,6 +143,29 @@ def test_a_family_that_is_told_is_no_way_around_the_one_of_the_id(trace: Path) -
     assert judged(*says(PASS), "--family", "qwen", model="my-model").code == 0
 
 
+def test_the_configuration_knows_the_orchestrator_and_more_families(trace: Path) -> None:
+    args = command(*says(PASS), "--dry-run")
+    at = args.index("--orchestrator-family")
+    del args[at : at + 2]
+    ran = run(*args)
+    assert (ran.code, "name the --orchestrator-family, or set" in ran.err) == (2, True)
+    settings = Path("drive-trace.toml")
+    settings.write_text('[judge]\norchestrator-family = "our-coder-2"\n')
+    ran = run(*args)
+    assert (ran.code, "add one below [judge.families] in drive-trace.toml" in ran.err) == (1, True)
+    settings.write_text(settings.read_text() + 'families.ours = ["coder", "critic"]\n')
+    assert run(*args).code == 0
+    args[args.index("gpt-x")] = "our-critic"
+    assert "of one family, ours" in run(*args).err
+    args[args.index("our-critic")] = "any"
+    assert "of one family, ours" in run(*args, "--family", "ours").err
+    assert run(*args, "--family", "theirs").code == 2
+    settings.write_text("[judge]\nfamilies = 5\n")
+    ran = run(*args)
+    assert ran.code == 2
+    assert "drive-trace.toml:2:12: `families` must be a table" in ran.err
+
+
 def test_only_a_calibrated_judge_is_recorded(trace: Path) -> None:
     before = trace.read_bytes()
     ran = run(*command(*says(PASS)))

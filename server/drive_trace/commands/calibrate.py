@@ -161,7 +161,8 @@ def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels, tuple[Label,
 
 def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
     """Write the calibration. Nothing takes the place of a file that is none."""
-    path = Path(out) if out is not None else calibration_path(Path.cwd())
+    folder = Projects(".").of("trace.jsonl").folder
+    path = Path(out) if out is not None else folder / CALIBRATION_NAME
     table = tabulate(once_each(rows.rows))
     kept = Calibrated(
         ts=new_stamp().ts,
@@ -183,8 +184,3 @@ def _written(path: Path, text: str) -> Problem | None:
     except OSError as error:
         return Problem(str(path), f"cannot be written: {why(error)}")
     return None
-
-
-def calibration_path(folder: Path) -> Path:
-    """Where the calibration of a folder's project is kept."""
-    return Projects(str(folder)).of(str(folder / "trace.jsonl")).folder / CALIBRATION_NAME

@@ -46,15 +46,19 @@ from drive_trace.vocabulary import GRADE
     shell_complete=complete_files,
     help="Take the replies from a record of judgements, one after another.",
 )
-@click.option("--family", metavar="NAME", help=f"The judge's family: {listed(FAMILIES, 'or')}.")
+@click.option(
+    "--family",
+    metavar="NAME",
+    callback=writing.not_empty,
+    help=f"The judge's family: {listed(FAMILIES, 'or')}, or one of the configuration.",
+)
 @click.option(
     "--orchestrator-family",
     "orchestrator",
     metavar="NAME",
-    required=True,
     callback=writing.not_empty,
-    help="The family, or the model's id, of the orchestrator that ran the work. A judge of the "
-    "same family is refused.",
+    help="The family, or the model's id, of the orchestrator that ran the work; by default that of "
+    "the configuration. A judge of the same family is refused.",
 )
 @click.option(
     "--calibration",

@@ -19,7 +19,7 @@ from drive_trace.commands.asking import (
     model_of,
     without_keys,
 )
-from drive_trace.commands.calibrate import CALIBRATION_NAME, calibration_path
+from drive_trace.commands.calibrate import CALIBRATION_NAME
 from drive_trace.commands.terminal import notify
 from drive_trace.commands.writing import EXIT_REFUSED, EXIT_UNUSABLE, Ended, done
 from drive_trace.grading.calibration import Rate
@@ -47,6 +47,7 @@ from drive_trace.judging.models import Model, ReplayedModel
 from drive_trace.judging.sources import diff_of, excerpt, read_case, read_diff
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import read_regular, read_trace, why
+from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
 from drive_trace.storage.recording import Merged, new_stamp, preview_feed
 from drive_trace.text.wording import first_of, listed
 from drive_trace.vocabulary import GRADE
@@ -64,7 +65,7 @@ class Options(NamedTuple):
     commits: str | None
     replay: str | None
     family: str | None
-    orchestrator: str
+    orchestrator: str | None
     calibration: str | None
     labelling_rule: str | None
     allow_uncalibrated: bool
@@ -98,12 +99,14 @@ class Judging:
         self.intent: str | None = None
         self.reasons: tuple[str, ...] = ()
         """For the intent. Untrusted."""
+        self._orchestrators: frozenset[str] = frozenset()
         self._request, self._options = request, options
         self._judge = Judge(
             model=options.asked.model, prompt_version=PROMPT_VERSION, rubric_hash=RUBRIC_HASH
         )
         self._id = str(uuid.uuid4())
         self._diff = ""
+        self._project = Projects(".", with_baseline=False).of(request.trace_file)
 
     @property
     def model(self) -> str:
@@ -115,6 +118,9 @@ class Judging:
         """Read all that is judged, and refuse what could not be recorded. Raises ClickException."""
         request, options = self._request, self._options
         _check_usage(options)
+        problems = [each.problem.message for each in self._project.problems]
+        if problems:
+            raise Ended(EXIT_UNUSABLE, *problems)
         self._check_families()
         case = done(read_case(options.acceptance), options.acceptance)
         self._diff = _read_diff(options)
@@ -174,15 +180,28 @@ class Judging:
         return request, writing.record(request)
 
     def _check_families(self) -> None:
-        model, orchestrator = self._judge.model, self._options.orchestrator
+        model, told = self._judge.model, self._options.family
+        settings = self._project.configuration.judge
+        known = (*FAMILIES, *settings.families)
+        if told is not None and told.lower() not in known:
+            raise click.UsageError(f"--family is one of {listed(known, 'and')}")
+        orchestrator = self._options.orchestrator or settings.orchestrator
+        if orchestrator is None:
+            raise click.UsageError(
+                "name the --orchestrator-family, or set orchestrator-family below [judge] in "
+                f"{CONFIGURATION_NAME}"
+            )
+        self._orchestrators = self._families_of(orchestrator)
         # A family that is told is no way around one that the id shows.
-        judges = families_of(model) | families_of(self._options.family or "")
-        orchestrators = families_of(orchestrator)
+        judges = self._families_of(model) | (self._families_of(told) if told else frozenset())
         if not judges:
             raise self._refused(f"the family of {model} is not known; --family says it")
-        if not orchestrators:
-            raise self._refused(f"the family of {orchestrator}, the orchestrator, is not known")
-        shared = judges & orchestrators
+        if not self._orchestrators:
+            raise self._refused(
+                f"the family of {orchestrator}, the orchestrator, is not known; name a family, or "
+                f"add one below [judge.families] in {CONFIGURATION_NAME}"
+            )
+        shared = judges & self._orchestrators
         if shared:
             raise self._refused(
                 f"judge and orchestrator are of one family, {listed(sorted(shared))}: "
@@ -199,6 +218,9 @@ class Judging:
         notes = [f"nothing was written to {self._request.trace_file}"]
         return Ended(_EXIT_NO_VERDICT, f"no verdict: {reason}", notes=notes)
 
+    def _families_of(self, model: str) -> frozenset[str]:
+        return families_of(model, self._project.configuration.judge.families)
+
     def _refused(self, reason: str) -> Ended:
         notes = [f"nothing was written to {self._request.trace_file}"]
         return Ended(EXIT_REFUSED, reason, notes=notes)
@@ -206,7 +228,7 @@ class Judging:
     def _calibration(self) -> tuple[Rate | None, tuple[str, ...]]:
         """How often the judge agreed with people, or why it is not calibrated."""
         given = self._options.calibration
-        path = Path(given) if given else calibration_path(Path(self._request.trace_file).parent)
+        path = Path(given) if given else self._project.folder / CALIBRATION_NAME
         if given is None and not os.path.lexists(path):
             return None, (f"there is no {CALIBRATION_NAME}",)
         try:
@@ -243,7 +265,7 @@ class Judging:
         self.calls.append(call)
         prompt, reply, answer, repeat, attempt = call
         reported = reply.model if reply is not None else None
-        if families_of(reported or "") & families_of(self._options.orchestrator):
+        if reported and self._families_of(reported) & self._orchestrators:
             raise self._refused(
                 f"the provider says that {reported} replied, of the orchestrator's family"
             )
@@ -300,5 +322,3 @@ def _check_usage(options: Options) -> None:
     if (options.diff is None) == (by_range == (False, False)) or by_range[0] != by_range[1]:
         raise click.UsageError("name either a --diff, or a --repo and a --range")
     check_asked(options.asked, options.replay)
-    if options.family is not None and options.family not in FAMILIES:
-        raise click.UsageError(f"--family is one of {listed(FAMILIES, 'and')}")

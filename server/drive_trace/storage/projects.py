@@ -49,6 +49,18 @@ class Override(NamedTuple):
     rules: RuleSettings
 
 
+class JudgeSettings(NamedTuple):
+    """What has to be known of models before one may judge."""
+
+    orchestrator: str | None = None
+    """The family, or the model's id, of the orchestrator that runs the work."""
+    families: Mapping[str, tuple[str, ...]] = {}
+    """More families of models, each with the words that its models' ids have."""
+
+
+_ANY_JUDGE = JudgeSettings()
+
+
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """The content of a ``drive-trace.toml``."""
@@ -56,6 +68,7 @@ class Configuration:
     rules: RuleSettings = DEFAULTS
     overrides: tuple[Override, ...] = ()
     """In their order: where two match a file, the later one decides."""
+    judge: JudgeSettings = _ANY_JUDGE
 
     def settings_for(self, path: str | None) -> RuleSettings:
         """The settings of a file, by its path from the configuration's folder, with ``/`` in
