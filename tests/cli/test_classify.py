@@ -113,6 +113,33 @@ def test_turns_of_the_operator_are_sorted_with_what_stood_before_them() -> None:
     assert "Add a flag." not in second
 
 
+def test_what_is_no_turn_is_passed_over() -> None:
+    lines = [
+        "",
+        "not JSON",
+        "[" * 100_000,
+        "[]",
+        "1",
+        '{"role": "user"}',
+        '{"role": "user", "content": [1, null, {"type": "text"}, {"type": "text", "text": 1}]}',
+        '{"role": "user", "message": "Yes."}',
+        '{"role": ["user"], "content": "Yes."}',
+        '{"role": "user", "content": "half \\ud800 of a pair"}',
+        '{"type": "user", "message": {"role": "user", "content": "Yes."}}',
+    ]
+    Path("session.jsonl").write_text("\n".join(lines), "utf-8")
+    ran = turns("--output-format", "json")
+    found = [(each["line"], each["item"]) for each in ran.json]
+    assert found == [(10, "half ? of a pair"), (11, "Yes.")]
+    assert turns("--dry-run").code == 0
+
+
+def test_a_long_item_is_cut_and_that_is_said() -> None:
+    ran = failures("--dry-run", file="-", stdin=f"{'x' * 20_001}\n")
+    assert "x [cut off]\n" in ran.out
+    assert "line 1: only the first 20,000 characters are shown to the model" in ran.err
+
+
 @pytest.mark.parametrize(
     ("said", "items"),
     [

@@ -23,10 +23,18 @@ from drive_trace.commands.asking import (
 )
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import EXIT_REFUSED, EXIT_UNUSABLE, Ended, is_text, read_text
+from drive_trace.commands.writing import (
+    EXIT_REFUSED,
+    EXIT_UNUSABLE,
+    Ended,
+    done,
+    is_text,
+    read_text,
+)
 from drive_trace.grading.answers import Answer, Answers, NoAnswer, read_answer, read_answers
 from drive_trace.grading.classes import (
     FAILURES,
+    LONGEST,
     OPERATOR_TURNS,
     Classes,
     Item,
@@ -39,7 +47,7 @@ from drive_trace.grading.prompts import Prompt
 from drive_trace.judging.judge import attempts
 from drive_trace.judging.models import Model, ReplayedModel
 from drive_trace.report.failures import failures_of
-from drive_trace.storage.files import SMALL
+from drive_trace.storage.files import SMALL, read_trace
 from drive_trace.storage.pages import CLASSES
 from drive_trace.text.escaping import printable, visible
 from drive_trace.text.wording import shown
@@ -47,7 +55,7 @@ from drive_trace.trace.reading import read_lines
 
 _EXIT_NOTHING = 3
 _LARGEST = 64 << 20
-"""Bytes of a file with items."""
+"""Bytes of what was printed before."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -191,18 +199,15 @@ def _sort(
     asking = _Options(asked, **options)
     check_asked(asked, asking.replay)
     classes = _classes(sorting, asking.classes)
-    text = read_text(asking.file, _LARGEST)
-    is_records = asking.file.endswith(".jsonl") or text.lstrip("\ufeff \n").startswith("{")
-    items = of_records(text.split("\n")) if is_records else items_of(text)
+    items = _items(asking.file, of_records)
     where = destination(asked) if asking.replay is None else f"the record {asking.replay}"
     as_json = asking.output_format == "json"
     if asking.dry_run:
-        prompts = [class_prompt(sorting, classes, item, "0" * 32) for item in items]
-        if as_json:
-            echo_json([_would(*each, where) for each in zip(items, prompts, strict=True)])
-        else:
-            for each in prompts:
-                echo_prompt(each, where)
+        _show(
+            [(each, class_prompt(sorting, classes, each, "0" * 32)) for each in items],
+            where,
+            as_json,
+        )
         return
     model_for = _models(asking)
     notify(
@@ -210,16 +215,48 @@ def _sort(
         if items
         else f"{asking.file}: there are no {sorting.items} in it"
     )
-    done = []
+    answers = []
     for item in items:
-        done.append(_ask(model_for(item), sorting, classes, item))
+        answers.append(_ask(model_for(item), sorting, classes, item))
         if not as_json:
-            _print(asking.file, done[-1])
+            _print(asking.file, answers[-1])
     if as_json:
-        echo_json([_in_json(sorting, each) for each in done])
-    if all(each.why is not None for each in done):
+        echo_json([_in_json(sorting, each) for each in answers])
+    if all(each.why is not None for each in answers):
         notify("nothing was sorted")
         sys.exit(_EXIT_NOTHING)
+
+
+def _items(path: str, of_records: Callable[[Sequence[str]], Sequence[Item]]) -> Sequence[Item]:
+    records = done(read_trace(path), path).records
+    is_json = path.endswith(".jsonl") or records[0].startswith("{")
+    items = of_records(records) if is_json else items_of(records)
+    for each in items:
+        if len(each.text) > LONGEST:
+            notify(
+                f"line {each.line}: only the first {LONGEST:,} characters are shown to the model"
+            )
+    return items
+
+
+def _show(prompts: Sequence[tuple[Item, Prompt]], where: str, as_json: bool) -> None:
+    """Show what would be asked. As JSON it is the interface of ``--dry-run``."""
+    if not as_json:
+        for _, prompt in prompts:
+            echo_prompt(prompt, where)
+        return
+    echo_json(
+        [
+            {
+                "item": item.text,
+                "line": item.line,
+                "prompt": prompt.text,
+                "prompt_tokens": prompt.tokens,
+                "destination": where,
+            }
+            for item, prompt in prompts
+        ]
+    )
 
 
 def _classes(sorting: Sorting, path: str | None) -> Classes:
@@ -266,17 +303,6 @@ def _ask(model: Model, sorting: Sorting, classes: Classes, item: Item) -> _Sorte
             return _Sorted(item, values, reasons, None, replies)
         case Answer(value, reasons):
             return _Sorted(item, (value,), reasons, None, replies)
-
-
-def _would(item: Item, prompt: Prompt, where: str) -> dict[str, object]:
-    """The interface of ``--dry-run --output-format json``."""
-    return {
-        "item": item.text,
-        "line": item.line,
-        "prompt": prompt.text,
-        "prompt_tokens": prompt.tokens,
-        "destination": where,
-    }
 
 
 def _in_json(sorting: Sorting, found: _Sorted) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from drive_trace.grading.prompts import DATA, Prompt, fenced, hash_of
 
-_LONGEST = 20_000
+LONGEST = 20_000
 """Characters of an item, or of what stood before it, that are shown."""
 
 Classes = Mapping[str, str]
@@ -93,8 +93,8 @@ def class_prompt(sorting: Sorting, classes: Classes, item: Item, nonce: str) -> 
 
 
 def _start_of(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [cut off]"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} [cut off]"
 
 
 def _end_of(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"[cut off] {text[-_LONGEST:]}"
+    return text if len(text) <= LONGEST else f"[cut off] {text[-LONGEST:]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
@@ -13,10 +13,9 @@ _LONGEST_PART = 2_000
 """Characters of a call of a tool, or its result, that are shown."""
 
 
-def items_of(text: str) -> list[Item]:
+def items_of(records: Iterable[str]) -> list[Item]:
     """Each paragraph of a text; where there is only one, each of its lines."""
-    lines = enumerate(text.removeprefix("\ufeff").split("\n"), 1)
-    said = groupby(lines, key=lambda line: bool(line[1].strip()))
+    said = groupby(enumerate(records, 1), key=lambda line: bool(line[1].strip()))
     parts = [list(group) for is_text, group in said if is_text]
     if len(parts) == 1:
         parts = [[line] for line in parts[0]]
@@ -32,33 +31,38 @@ def operator_turns_of(records: Iterable[str]) -> list[Item]:
     items: list[Item] = []
     before: list[str] = []
     for line, record in enumerate(records, 1):
-        role, parts = _turn(record)
-        said = "\n\n".join(each["text"] for each in parts if _is_text(each)).strip()
+        try:
+            role, parts = _turn(json.loads(record))
+            said = [text for part in parts if (text := _text(part))]
+            shown = [_text(part) or json.dumps(part)[:_LONGEST_PART] for part in parts]
+        except (ValueError, RecursionError):
+            continue
         if role == "user" and said:
-            items.append(Item(line, said, "\n\n".join(before)))
+            items.append(Item(line, _writable("\n\n".join(said)), "\n\n".join(before)))
             before = []
         elif role == "assistant":
-            before += _shown(parts)
+            before += map(_writable, shown)
     return items
 
 
-def _turn(record: str) -> tuple[str | None, list[Any]]:
+def _turn(value: Any) -> tuple[object, list[Any]]:
     """Who speaks, and the parts of what they say; nobody and nothing where it is no turn."""
-    try:
-        turn = json.loads(record)
-        message = turn.get("message", turn)
-        role, content = turn.get("role") or message.get("role"), message.get("content")
-    except (ValueError, RecursionError, AttributeError):
+    turn = value if isinstance(value, dict) else {}
+    message = turn.get("message", turn)
+    if not isinstance(message, dict):
         return None, []
-    if isinstance(content, str):
-        return role, [{"type": "text", "text": content}]
-    return role, content if isinstance(content, list) else []
+    content = message.get("content")
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return turn.get("role") or message.get("role"), parts if isinstance(parts, list) else []
 
 
-def _is_text(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") == "text" and isinstance(part["text"], str)
+def _text(part: Any) -> str | None:
+    """What a part says; None where it is a call of a tool, a picture or the like."""
+    is_text = isinstance(part, dict) and part.get("type") == "text"
+    text = part.get("text") if is_text else None
+    return text.strip() if isinstance(text, str) else None
 
 
-def _shown(parts: Iterable[Any]) -> Iterator[str]:
-    for part in parts:
-        yield part["text"] if _is_text(part) else json.dumps(part)[:_LONGEST_PART]
+def _writable(text: str) -> str:
+    """Text as it can be sent: half of a pair of surrogates cannot."""
+    return text.encode("utf-8", "replace").decode()
