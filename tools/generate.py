@@ -20,6 +20,7 @@ from click.testing import CliRunner
 
 from drive_trace.analysis import Analysis
 from drive_trace.commands import COMMANDS, cli
+from drive_trace.grading.judgements import Calibrated, Judgement
 from drive_trace.linter.rule import Level, Rule, Severity
 from drive_trace.linter.rules import RULES, documentation, examples
 from drive_trace.text.spans import encode_exactly
@@ -31,7 +32,12 @@ sys.path.insert(0, str(ROOT))  # how examples are written is known to the tests
 from tests.support.fixtures import read as read_fixture  # noqa: E402
 from tools.features_page import features_page  # noqa: E402
 from tools.grammar import grammar  # noqa: E402
-from tools.json_schemas import configuration_schema, event_schema, union_schema  # noqa: E402
+from tools.json_schemas import (  # noqa: E402
+    configuration_schema,
+    event_schema,
+    record_schema,
+    union_schema,
+)
 from tools.rule_faults import rule_faults  # noqa: E402
 from tools.settings_pages import extension_manifest, extension_readme, settings_reference  # noqa: E402
 
@@ -47,6 +53,8 @@ def generated() -> Iterator[tuple[Path, str]]:
         yield ROOT / f"schemas/{name}.schema.json", _json(schema)
     yield ROOT / "server/drive_trace/event_schemas.json", _one_a_line(schemas)
     yield ROOT / "schemas/configuration.schema.json", _json(configuration_schema())
+    for name, record in {"judgement": Judgement, "calibration": Calibrated}.items():
+        yield ROOT / f"schemas/{name}.schema.json", _json(record_schema(name, record))
     for rule in RULES.values():
         page = rule_page(rule)
         yield ROOT / f"server/drive_trace/rule_pages/{rule.code}.md", page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from pydantic import TypeAdapter
 
 from drive_trace import TraceEvent
@@ -37,6 +38,12 @@ def event_schema(event: EventType) -> dict[str, Any]:
         **schema,
         "examples": [event.example],
     }
+
+
+def record_schema(name: str, record: type[msgspec.Struct]) -> dict[str, Any]:
+    """The schema of one object of a record that is kept beside traces."""
+    schema = msgspec.json.schema(record)
+    return {"$schema": _DIALECT, "$id": f"urn:drive-trace:{name}", **_cleaned(schema)}
 
 
 def configuration_schema() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from subprocess import run as call
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from drive_trace.grading.judgements import Judgement, read_judgements
 from tests.cli.support import COMMAND, Ran, process, run
@@ -22,6 +23,8 @@ RUN = "checkout-retry"
 PASS = '{"reasons": ["AC-1 holds (a.ts:1)"], "intent": "pass"}'
 FAIL = '{"reasons": ["AC-1 does not hold"], "intent": "fail"}'
 KEY = "sk-secret-1234"
+_SCHEMA = Path(__file__).parents[2] / "schemas/judgement.schema.json"
+SCHEMA = Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8")))
 
 
 @pytest.fixture
@@ -74,7 +77,10 @@ def grade() -> list[Any]:
 
 def record() -> list[Judgement]:
     path = Path("trace.jsonl.judgements.ndjson")
-    found, rejected = read_judgements(path.read_text("utf-8").split("\n") if path.exists() else [])
+    records = path.read_text("utf-8").splitlines() if path.exists() else []
+    for each in records:
+        SCHEMA.validate(json.loads(each))
+    found, rejected = read_judgements(records)
     assert not rejected
     return found
 
