@@ -6,9 +6,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-cp -R "$here/case" "$here/judge.py" "$here/labels.csv" .
+cp -R "$here/case" "$here/judge.py" "$here/labels.csv" "$here/drive-trace.toml" .
 cp "$here/run.jsonl" trace.jsonl
-: > drive-trace.toml # the files of a run are looked for in this folder
 "$here/history.sh" shop
 
 step() { printf '\n== %s\n' "$*"; }
@@ -41,8 +40,7 @@ for each in a b; do
   step "Run $each: the judge reads the criteria and the diff"
   run 0 "drive-trace judge --trace-file trace.jsonl --project-run-id $id \\
     --acceptance case --repo shop --range main..run-$each \\
-    --model scripted-judge --family mistral --orchestrator-family claude \\
-    --model-command 'python3 judge.py'"
+    --model scripted-judge --model-command 'python3 judge.py'"
 done
 
 step 'One is CORRECT. The other passes its tests and QA, and is not what was meant'
