@@ -13,7 +13,7 @@ from drive_trace.grading.judgements import (
     Calibrated,
     Judge,
     Judgement,
-    judgement_of,
+    Judgements,
     read_calibrated,
     read_judgements,
     to_record,
@@ -69,7 +69,7 @@ def test_a_grade_rests_on_the_latest_verdict_before_it(
 ) -> None:
     found = [judgement(*each) for each in verdicts]
     others = [judgement(AT[2], "fail", "other")]
-    assert (judgement_of([*found, *others], "shop", "pass", AT[2]) is not None) == fits
+    assert (Judgements([*found, *others]).of("shop", "pass", AT[2]) is not None) == fits
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_was_asked_several_times_has_to_be_unanimous(
         judgement(AT[0], each, judging="j", repeats=2, repeat=number)
         for number, each in zip(numbers, verdicts, strict=False)
     ]
-    assert (judgement_of(found, "shop", "pass", AT[2]) is not None) == fits
+    assert (Judgements(found).of("shop", "pass", AT[2]) is not None) == fits
 
 
 def calibrated(**changes: int) -> Calibrated:

@@ -26,7 +26,6 @@ from drive_trace.grading.calibration import Rate
 from drive_trace.grading.diffs import cut_diff
 from drive_trace.grading.families import FAMILIES, families_of
 from drive_trace.grading.judgements import (
-    SUFFIX,
     Judge,
     Judgement,
     read_calibrated,
@@ -47,6 +46,7 @@ from drive_trace.judging.models import Model, ReplayedModel
 from drive_trace.judging.sources import diff_of, excerpt, read_case, read_diff
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import read_regular, read_trace, why
+from drive_trace.storage.patterns import RECORD_SUFFIX
 from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
 from drive_trace.storage.recording import Merged, new_stamp, preview_feed
 from drive_trace.text.wording import first_of, listed
@@ -292,7 +292,7 @@ class Judging:
             agreement=agreement and agreement.value,
             agreement_interval=agreement and agreement.interval,
         )
-        path = f"{self._request.trace_file}{SUFFIX}"
+        path = f"{self._request.trace_file}{RECORD_SUFFIX}"
         if Path(path).is_symlink():
             what = f"{path}: is a link, which is not followed; nothing was recorded"
             raise Ended(EXIT_UNUSABLE, what)
