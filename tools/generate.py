@@ -207,7 +207,7 @@ def _meanings(field: FieldType) -> str:
 def cli_reference() -> str:
     """What ``--help`` says, command by command."""
     lines = ["# Command line", "", _notice()]
-    for name in ("", *COMMANDS, "judge failures", "judge operator-turns"):
+    for name in ("", *_commands()):
         arguments = [*name.split(), "--help"]
         shown = CliRunner().invoke(cli, arguments, prog_name="drive-trace", terminal_width=100)
         lines += [
@@ -219,6 +219,15 @@ def cli_reference() -> str:
             "```",
         ]
     return "\n".join([*lines, ""])
+
+
+def _commands() -> Iterator[str]:
+    """All commands, and below each those in it."""
+    for name in COMMANDS:
+        yield name
+        command = cli.get_command(click.Context(cli), name)
+        if isinstance(command, click.Group):
+            yield from (f"{name} {each}" for each in command.commands)
 
 
 def _notice() -> str:
