@@ -3,86 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from pathlib import Path
-from subprocess import DEVNULL, Popen
 from subprocess import run as call
-from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from drive_trace.grading.judgements import Judgement, read_judgements
-from tests.cli.support import COMMAND, Ran, process, run
-from tests.judging.servers import fails, provider, replies
-from tests.scorecard.support import event, graded
+from tests.cli.judging import (
+    FAIL,
+    PASS,
+    RUN,
+    calibrate,
+    command,
+    grade,
+    judged,
+    labels,
+    record,
+    says,
+    write_run,
+)
+from tests.cli.support import run
+from tests.scorecard.support import event
 from tests.support.fixtures import trace as text_of
-
-RUN = "checkout-retry"
-PASS = '{"reasons": ["AC-1 holds (a.ts:1)"], "intent": "pass"}'
-FAIL = '{"reasons": ["AC-1 does not hold"], "intent": "fail"}'
-KEY = "sk-secret-1234"
-_SCHEMA = Path(__file__).parents[2] / "schemas/judgement.schema.json"
-SCHEMA = Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8")))
 
 
 @pytest.fixture
 def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("drive-trace.toml").write_text("")
-    Path("acceptance.md").write_text("- **AC-1** Retries are bounded.\n")
-    Path("run.diff").write_text("diff --git a/a.ts b/a.ts\n+++ b/a.ts\n+retry(3)\n")
-    path = Path("trace.jsonl")
-    path.write_text(text_of(event("round-start"), graded("pass", "pass", None)), "utf-8")
-    return path
-
-
-def command(*args: str | Path, model: str = "gpt-x", family: str = "claude") -> list[str]:
-    target = ["--trace-file", "trace.jsonl", "--project-run-id", RUN]
-    shown = ["--acceptance", "acceptance.md", "--diff", "run.diff"]
-    who = ["--model", model, "--orchestrator-family", family]
-    return ["judge", *target, *shown, *who, *map(str, args)]
-
-
-def says(*texts: str) -> list[str]:
-    """A model that replies with one text after another."""
-    script = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; cat > prompt; case $n in "
-    for number, text in enumerate(texts):
-        script += f"{number}) printf %s {shlex.quote(text)};; "
-    return ["--model-command", f"{script}*) exit 9;; esac"]
-
-
-def judged(*args: str | Path, **who: str) -> Ran:
-    """What a judge does that was calibrated before."""
-    calibrate(who.get("model", "gpt-x"))
-    return run(*command(*args, **who))
-
-
-def labels(caught: int) -> str:
-    rows = [("fail", "fail")] * caught + [("fail", "pass")] * (13 - caught)
-    rows += [("pass", "pass")] * 40
-    return "case,human,judge\n" + "".join(f"c{at},{h},{j}\n" for at, (h, j) in enumerate(rows))
-
-
-def calibrate(model: str) -> None:
-    Path("labels.csv").write_text(labels(12))
-    assert run("calibrate", "labels.csv", "--model", model).code == 0
-
-
-def grade() -> list[Any]:
-    last = json.loads(Path("trace.jsonl").read_text("utf-8").rstrip("\n").split("\n")[-1])
-    return [last.get(name) for name in ("mechanical", "qa", "intent")]
-
-
-def record() -> list[Judgement]:
-    path = Path("trace.jsonl.judgements.ndjson")
-    records = path.read_text("utf-8").splitlines() if path.exists() else []
-    for each in records:
-        SCHEMA.validate(json.loads(each))
-    found, rejected = read_judgements(records)
-    assert not rejected
-    return found
+    return write_run()
 
 
 @pytest.mark.parametrize(("reply", "intent"), [(PASS, "pass"), (FAIL, "fail")])
@@ -294,34 +242,6 @@ def test_a_range_of_commits_is_a_diff_and_runs_nothing_of_the_repository(trace: 
         assert run(*args).code == 2
 
 
-@pytest.mark.parametrize("api", ["openai", "anthropic"])
-def test_a_model_is_asked_over_http_and_no_key_is_shown(
-    api: str, trace: Path, tmp_path: Path
-) -> None:
-    name = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[api]
-    with provider(fails(401, f"wrong key {KEY}"), replies(PASS)) as server:
-        calibrate("my-model")
-        family = {"openai": "claude", "anthropic": "gpt"}[api]
-        args = command("--api", api, "--base-url", server.url, "--family", "qwen", family=family)
-        args[args.index("gpt-x")] = "my-model"
-        environment = {**os.environ, name: KEY}
-        first = process(*args, env=environment)
-        second = process(*args, env=environment)
-    assert (first.code, second.code) == (3, 0)
-    assert "wrong key [key]" in first.err
-    assert grade() == ["pass", "pass", "pass"]
-    assert {each.model for each in record()} == {
-        None,
-        "gpt-x-2" if api == "openai" else "claude-x-2",
-    }
-    everything = first.out + first.err + second.out + second.err
-    everything += "".join(each.read_text() for each in tmp_path.rglob("*") if each.is_file())
-    assert KEY not in everything
-    del environment[name]
-    ran = process(*args, env=environment)
-    assert (ran.code, f"environment variable {name}" in ran.err) == (2, True)
-
-
 def test_a_diff_of_which_nothing_can_be_shown_is_not_judged(trace: Path) -> None:
     before = trace.read_bytes()
     Path("run.diff").write_text("diff --git a/a.ts b/a.ts\n+++ b/a.ts\n" + "+x\n" * 100_000)
@@ -369,18 +289,6 @@ def test_labels_by_another_rule_do_not_calibrate(trace: Path) -> None:
     assert run(*command(*says(PASS), "--labelling-rule", "strict")).code == 0
 
 
-def test_a_key_that_a_command_repeats_is_not_shown(
-    trace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    for reply in (PASS.replace("AC-1", KEY), FAIL.replace('"fail"', f'"{KEY}"')):
-        ran = judged(*says(reply, reply))
-        assert "[key]" in ran.out + ran.err
-        files = "".join(each.read_text() for each in tmp_path.glob("trace*"))
-        assert KEY not in ran.out + ran.err + files
-        Path("n").unlink()
-
-
 @pytest.mark.parametrize("option", ["--model-command", "--base-url", "--labelling-rule"])
 def test_an_option_that_is_empty_is_a_variable_that_is_not_set(option: str, trace: Path) -> None:
     assert run(*command(option, " ")).code == 2
@@ -393,30 +301,3 @@ def test_a_recorded_reply_says_nothing_of_other_criteria(trace: Path) -> None:
     Path("acceptance.md").write_text("AC-9 holds.\n")
     ran = run(*command("--replay", record))
     assert (ran.code, "no recorded reply is left" in ran.err) == (3, True)
-
-
-def test_judges_and_gates_at_once_lose_nothing(trace: Path) -> None:
-    trace.write_text(text_of(event("round-start")), "utf-8")
-    calibrate("gpt-x")
-    judge = command("--model-command", f"printf %s {shlex.quote(PASS)}")
-    gate = ["gate", *judge[1:5], "--run", "true", "--component"]
-    calls = [judge, [*gate, "mechanical"], judge, [*gate, "qa"]]
-    running = [Popen([COMMAND, *each], stdout=DEVNULL, stderr=DEVNULL) for each in calls]
-    assert [each.wait(60) for each in running] == [0] * 4
-    assert grade() == ["pass"] * 3
-    assert len(record()) == 2
-    assert len(trace.read_text("utf-8").rstrip("\n").split("\n")) == 5
-
-
-def test_a_reply_of_the_orchestrators_family_is_not_recorded(
-    trace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    calibrate("my-model")
-    before = trace.read_bytes()
-    with provider(replies(PASS)) as server:
-        args = command("--api", "anthropic", "--base-url", server.url, "--family", "qwen")
-        args[args.index("gpt-x")] = "my-model"
-        ran = run(*args)
-    assert (ran.code, trace.read_bytes()) == (1, before)
-    assert "claude-x-2 replied, of the orchestrator's family" in ran.err
