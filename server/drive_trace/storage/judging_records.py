@@ -12,7 +12,7 @@ from drive_trace.storage.files import STDIN, read_regular, records_of, version_o
 from drive_trace.storage.patterns import RECORD_SUFFIX
 from drive_trace.storage.replace import inside
 
-MOST_BYTES = 64 << 20
+MOST_BYTES = 16 << 20
 """A larger record is not read."""
 _NOTHING = (None, Judgements())
 
