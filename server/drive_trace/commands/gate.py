@@ -20,7 +20,6 @@ from drive_trace.commands.terminal import notify
 from drive_trace.grading.junit import JUnitError, Report, read_junit
 from drive_trace.storage.files import Problem, read_bytes, why
 from drive_trace.storage.processes import run_shell
-from drive_trace.storage.recording import preview_feed
 from drive_trace.text.wording import duration
 from drive_trace.vocabulary import GRADE
 
@@ -128,16 +127,7 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
 
     with _or_nothing():
         # A gate may take an hour: what cannot be recorded is refused before.
-        beside = writing.beside_of(request("pass"))
-        draft = preview_feed(
-            trace_file,
-            GRADE,
-            project_run_id,
-            {component: "pass"},
-            new_run=new_run,
-            beside=beside.paths,
-        )
-        writing.done(draft, trace_file, beside._replace(notes=()))
+        writing.preview(request("pass"))
     ended = _run(gates, timeout, cwd, log) if gates else _read(reports)
     if ended.outcome is None:
         notes = [f"nothing was written to {trace_file}"]
@@ -146,9 +136,7 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     asked = request(ended.outcome)
     with _or_nothing():
         recorded = writing.record(asked)
-    writing.notify_outdated(asked, recorded)
-    assert recorded.score is not None
-    writing.show_recorded(asked, recorded, recorded.score.headline)
+    writing.show_graded(asked, recorded)
     sys.exit(0 if ended.outcome == "pass" else EXIT_FAIL)
 
 

@@ -145,12 +145,11 @@ def judge(  # noqa: PLR0913, PLR0917 - one for each option
         if as_json:
             echo_json(_outcome(project_run_id, judging, why=error.format_message()))
         raise
-    writing.notify_outdated(request, recorded)
     if as_json:
+        writing.notify_outdated(request, recorded)
         echo_json(_outcome(project_run_id, judging, appended=True))
         return
-    assert recorded.score is not None
-    writing.show_recorded(request, recorded, recorded.score.headline)
+    writing.show_graded(request, recorded)
     click.echo(f"  judged by {printable(judging.model, 200)}:")
     for each in judging.reasons:
         click.echo(f"  - {visible(without_keys(each))}")

@@ -48,9 +48,8 @@ from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import read_regular, read_trace, why
 from drive_trace.storage.patterns import RECORD_SUFFIX
 from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
-from drive_trace.storage.recording import Merged, new_stamp, preview_feed
+from drive_trace.storage.recording import Merged, new_stamp
 from drive_trace.text.wording import first_of, listed
-from drive_trace.vocabulary import GRADE
 
 _EXIT_NO_VERDICT = 3
 
@@ -125,11 +124,7 @@ class Judging:
         case = done(read_case(options.acceptance), options.acceptance)
         self._diff = _read_diff(options)
         cut = cut_diff(self._diff)
-        beside = writing.beside_of(request)
-        draft = preview_feed(
-            request.trace_file, GRADE, request.run_id, {"intent": "pass"}, beside=beside.paths
-        )
-        would = done(draft, request.trace_file, beside._replace(notes=()))
+        would, beside = writing.preview(request)
         if not cut.text.strip():
             what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
             raise self._no_verdict(what)

@@ -11,14 +11,14 @@ from typing import IO, Any, NamedTuple, NoReturn, TypeVar
 
 import click
 
-from drive_trace.authoring.drafts import Refused
+from drive_trace.authoring.drafts import Draft, Refused
 from drive_trace.commands.completion import complete_files, complete_runs
 from drive_trace.commands.terminal import OutputError, give_up_output, notify, say_waiting
 from drive_trace.scorecard.feed_state import FeedState
 from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.storage.files import STDIN, Problem, read_bytes
 from drive_trace.storage.finding import LeftOut
-from drive_trace.storage.recording import Merged, record_feed
+from drive_trace.storage.recording import Merged, preview_feed, record_feed
 from drive_trace.storage.run_files import files_beside, may_be_missed, search_folder
 from drive_trace.text.escaping import printable
 
@@ -204,6 +204,22 @@ def record(request: RecordRequest) -> Merged:
     return merged
 
 
+def preview(request: RecordRequest) -> tuple[Draft, Beside]:
+    """What :func:`record` would append, if nobody appends meanwhile, and the files that it looks
+    at. Ends the command as that does.
+    """
+    beside = beside_of(request)
+    draft = preview_feed(
+        request.trace_file,
+        request.feed,
+        request.run_id,
+        request.changes,
+        new_run=request.new_run,
+        beside=beside.paths,
+    )
+    return done(draft, request.trace_file, beside._replace(notes=())), beside
+
+
 def beside_of(request: RecordRequest) -> Beside:
     """The files that may hold the run of a request; ends the command as :func:`found_beside`."""
     if request.only_this_file and request.paths:
@@ -253,6 +269,13 @@ def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
     except OutputError:
         give_up_output()
         notify(f"recorded on line {recorded.line}, but the output cannot be written")
+
+
+def show_graded(request: RecordRequest, recorded: Merged) -> None:
+    """Print the same of a grade, and warn if kept components come from a stale one."""
+    notify_outdated(request, recorded)
+    assert recorded.score is not None
+    show_recorded(request, recorded, recorded.score.headline)
 
 
 def _echo_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -227,18 +226,9 @@ def _checked(base: str) -> str:
         raise ModelError("the base URL may not have a user, a query or a fragment in it")
     if parts.scheme == "https" and host:
         return base
-    if parts.scheme == "http" and _is_loopback(host):
+    if parts.scheme == "http" and host in {"localhost", "127.0.0.1", "::1"}:
         return base
     raise ModelError("the base URL has to begin with https://, or with http:// on this machine")
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _wait(header: str | None) -> float | None:

@@ -38,7 +38,6 @@ class Outcome(NamedTuple):
     reasons: tuple[str, ...]
     """Of the first call with the verdict. Untrusted."""
     why: str | None
-    calls: tuple[Call, ...]
 
 
 def judge(
@@ -58,13 +57,13 @@ def judge(
             calls.append(call)
             noted(call)
         if isinstance(calls[-1].answer, NoAnswer):
-            return Outcome(None, (), calls[-1].answer.reason, tuple(calls))
+            return Outcome(None, (), calls[-1].answer.reason)
     answers = [each.answer for each in calls if isinstance(each.answer, Answer)]
     tally = Counter(each.value for each in answers)
     if len(tally) > 1:
         said = " and ".join(f"{tally[each]} × {each}" for each in VERDICTS)
-        return Outcome(None, (), f"the judge does not agree with itself: {said}", tuple(calls))
-    return Outcome(answers[0].value, answers[0].reasons, None, tuple(calls))
+        return Outcome(None, (), f"the judge does not agree with itself: {said}")
+    return Outcome(answers[0].value, answers[0].reasons, None)
 
 
 def attempts(
