@@ -12,7 +12,7 @@ import click
 
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import EXIT_UNUSABLE, Ended, done, not_empty, read_text
+from drive_trace.commands.writing import EXIT_UNUSABLE, Ended, not_empty, read_text
 from drive_trace.grading.calibration import Label, once_each, repeats
 from drive_trace.grading.calibration import calibrate as tabulate
 from drive_trace.grading.figures import in_words, to_json
@@ -28,7 +28,7 @@ from drive_trace.grading.judgements import (
 )
 from drive_trace.grading.labels import LabelError, Labels, read_labels
 from drive_trace.grading.prompts import PROMPT_VERSION, RUBRIC_HASH, hash_of
-from drive_trace.storage.files import Problem, read_regular, why
+from drive_trace.storage.files import read_regular, why
 from drive_trace.storage.projects import Projects
 from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.replace import inside, write_whole
@@ -170,17 +170,13 @@ def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
         labelling_rule=next(map(hash_of, rows.rules), None),
         **table._asdict(),
     )
-    done(_written(path, to_record(kept) + "\n"), str(path))
-    notify(f"{path}: kept for judge")
-
-
-def _written(path: Path, text: str) -> Problem | None:
     try:
         if os.path.lexists(path):
             read_calibrated(read_regular(path).decode())
-        write_whole(inside(path, path.parent), text.encode())
-    except ValueError:
-        return Problem(str(path), "is no calibration; it is not replaced")
+        write_whole(inside(path, path.parent), f"{to_record(kept)}\n".encode())
+    except ValueError as error:
+        what = f"{path}: is no calibration; it is not replaced"
+        raise Ended(EXIT_UNUSABLE, what) from error
     except OSError as error:
-        return Problem(str(path), f"cannot be written: {why(error)}")
-    return None
+        raise Ended(EXIT_UNUSABLE, f"{path}: cannot be written: {why(error)}") from error
+    notify(f"{path}: kept for judge")

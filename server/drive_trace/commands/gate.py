@@ -201,8 +201,8 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
 def _is_same(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other)  # noqa: PTH121 - of text
-    except OSError:
-        return False
+    except OSError:  # as where the trace is to be made
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _opened(path: str) -> int:

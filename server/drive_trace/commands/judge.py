@@ -143,7 +143,8 @@ def judge(  # noqa: PLR0913, PLR0917 - one for each option
         request, recorded = judging.record()
     except click.ClickException as error:
         if as_json:
-            echo_json(_outcome(project_run_id, judging, why=error.format_message()))
+            why = error.format_message().removeprefix("no verdict: ")
+            echo_json(_outcome(project_run_id, judging, why=why))
         raise
     if as_json:
         writing.notify_outdated(request, recorded)
