@@ -68,7 +68,7 @@ async function page({ intent, reasons, model, prompt_version, calibrated }: Judg
 <style nonce="${nonce}">${style}</style>
 </head>
 <body>
-<h1 class="${intent ?? ""}">intent: ${intent ?? "—"}</h1>
+<h1 class="${escaped(intent ?? "")}">intent: ${escaped(intent ?? "—")}</h1>
 <p class="soft">${escaped(joined(subject.run.label, by, how))}</p>
 <ol>${items.map((each) => `<li>${each}</li>`).join("")}</ol>
 </body>
