@@ -210,15 +210,13 @@ class Judging:
             yield done(read_trace(each), own).records
 
     def _no_verdict(self, reason: str) -> Ended:
-        notes = [f"nothing was written to {self._request.trace_file}"]
-        return Ended(_EXIT_NO_VERDICT, f"no verdict: {reason}", notes=notes)
+        return self._refused(f"no verdict: {reason}", _EXIT_NO_VERDICT)
 
     def _families_of(self, model: str) -> frozenset[str]:
         return families_of(model, self._project.configuration.judge.families)
 
-    def _refused(self, reason: str) -> Ended:
-        notes = [f"nothing was written to {self._request.trace_file}"]
-        return Ended(EXIT_REFUSED, reason, notes=notes)
+    def _refused(self, reason: str, code: int = EXIT_REFUSED) -> Ended:
+        return Ended(code, reason, notes=[f"nothing was written to {self._request.trace_file}"])
 
     def _calibration(self) -> tuple[Rate | None, tuple[str, ...]]:
         """How often the judge agreed with people, or why it is not calibrated."""
