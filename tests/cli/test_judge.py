@@ -146,6 +146,9 @@ def test_an_uncalibrated_judge_is_recorded_if_asked_for(trace: Path) -> None:
     assert grade() == ["pass", "pass", "pass"]
     (call,) = record()
     assert (call.agreement, call.agreement_interval) == (None, None)
+    scored = run("score", "trace.jsonl").out
+    assert "intent: pass, by gpt-x, prompt v" in scored
+    assert "the intent was judged by an uncalibrated judge" in scored
 
 
 def test_a_dry_run_shows_the_prompt_and_sends_nothing(trace: Path) -> None:
