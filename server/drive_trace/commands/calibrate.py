@@ -12,7 +12,13 @@ import click
 
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import EXIT_UNUSABLE, Ended, not_empty, read_text
+from drive_trace.commands.writing import (
+    EXIT_UNUSABLE,
+    Ended,
+    not_empty,
+    output_format_option,
+    read_text,
+)
 from drive_trace.grading.calibration import Label, once_each, repeats
 from drive_trace.grading.calibration import calibrate as tabulate
 from drive_trace.grading.figures import in_words, to_json
@@ -59,12 +65,7 @@ _LARGEST = 64 << 20
     shell_complete=complete_files,
     help=f"Where the calibration is kept; by default {CALIBRATION_NAME} beside the configuration.",
 )
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How the figures are shown.",
-)
+@output_format_option
 def calibrate(
     labels: str, judgements: str | None, model: str | None, out: str | None, output_format: str
 ) -> None:

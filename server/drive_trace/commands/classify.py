@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import click
 
@@ -27,8 +27,10 @@ from drive_trace.commands.writing import (
     EXIT_REFUSED,
     EXIT_UNUSABLE,
     Ended,
+    F,
     done,
     is_text,
+    output_format_option,
     read_text,
 )
 from drive_trace.grading.answers import Answer, Answers, NoAnswer, read_answer, read_answers
@@ -56,8 +58,6 @@ from drive_trace.trace.reading import read_lines
 _EXIT_NOTHING = 3
 _LARGEST = 64 << 20
 """Bytes of what was printed before."""
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class OrAnother(click.Group):
@@ -94,12 +94,7 @@ _OPTIONS = (
         "installed.",
     ),
     click.option("--dry-run", is_flag=True, help="Print the prompts. Nothing is sent."),
-    click.option(
-        "--output-format",
-        type=click.Choice(["text", "json"]),
-        default="text",
-        help="How the outcome is shown.",
-    ),
+    output_format_option,
 )
 
 

@@ -87,12 +87,7 @@ from drive_trace.vocabulary import GRADE
     help="Ask N times, and record only what is unanimous.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the prompt. Nothing is sent or written.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How the outcome is shown.",
-)
+@writing.output_format_option
 @writing.only_this_file_option
 @paths_argument
 def judge(  # noqa: PLR0913, PLR0917 - one for each option

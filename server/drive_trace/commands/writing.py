@@ -110,6 +110,12 @@ new_run_option = click.option(
     is_flag=True,
     help="Take a run that the trace has no event of, and make the trace if it is not there.",
 )
+output_format_option = click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the outcome is shown; json is for programs.",
+)
 only_this_file_option = click.option(
     "--only-this-file",
     is_flag=True,
