@@ -110,7 +110,7 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     await editor.input.fill("no-such-program");
     await editor.press("Enter");
     await editor.answer("Run");
-    await editor.toast.filter({ hasText: "nothing was recorded. the command was not found" }).waitFor();
+    await editor.toast.filter({ hasText: "nothing was recorded: the command was not found" }).waitFor();
     await editor.run("Notifications: Clear All Notifications");
     await askGate("qa");
     await editor.input.fill("true");
@@ -177,10 +177,22 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     await askJudge();
     await send();
     await editor.answer("Record with an Uncalibrated Judge");
-    await editor.toast.filter({ hasText: "nothing was recorded." }).waitFor();
+    await editor.toast.filter({ hasText: "nothing was recorded:" }).waitFor();
     await editor.screenshot("no-verdict");
     assert.equal(await readFile(sandbox.trace, "utf8"), before);
     await editor.run("Notifications: Clear All Notifications");
+    await editor.selectTab("trace.jsonl");
+  });
+
+  await step("both are in the menu of a run in the view of all runs", async () => {
+    await editor.run("Focus on Runs View");
+    await editor.pickFor(editor.rowOf("demo"), "Judge This Run…");
+    await editor.inputTitle.filter({ hasText: "demo" }).waitFor();
+    await editor.press("Escape");
+    await editor.pickFor(editor.rowOf("demo"), "Run the Gates…");
+    await editor.choices.filter({ hasText: "the types fit" }).waitFor();
+    await editor.press("Escape");
+    await editor.closeSideBar();
     await editor.selectTab("trace.jsonl");
   });
 

@@ -88,7 +88,7 @@ async function prepared(args: readonly string[], subject: Subject, court: Court)
   }
   const { prompt } = judged;
   if (typeof prompt !== "string") {
-    await court.program.tellOfNothing(judged.why ?? vscode.l10n.t("There is no prompt."));
+    await court.program.tellOfNothing(judged.why ?? vscode.l10n.t("there is no prompt"));
     return undefined;
   }
   return { ...judged, prompt };

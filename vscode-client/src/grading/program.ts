@@ -57,14 +57,14 @@ export class Program implements vscode.Disposable {
   /** Says that nothing came of it, and why, with a way to the output. */
   async tellOfNothing(why: string): Promise<void> {
     const show = vscode.l10n.t("Show Output");
-    const text = vscode.l10n.t("Drive Trace: nothing was recorded. {0}", plain(why));
+    const text = vscode.l10n.t("Drive Trace: nothing was recorded: {0}", plain(why));
     if ((await vscode.window.showErrorMessage(text, show)) === show) {
       this.output.show(true);
     }
   }
 
   tellOfFailure({ errors, code }: Ended): Promise<void> {
-    return this.tellOfNothing(lastWords(errors) || vscode.l10n.t("drive-trace ended with exit code {0}.", code ?? "?"));
+    return this.tellOfNothing(lastWords(errors) || vscode.l10n.t("drive-trace ended with exit code {0}", code ?? "?"));
   }
 
   /** Ends what still runs, with the window. */
