@@ -160,6 +160,14 @@ def test_another_host_gets_nothing(api: str, trace: Path) -> None:
     assert "redirects to another address, which is not followed" in ran.json["why"]
 
 
+def test_the_extra_is_named_where_it_is_missing(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "drive_trace.judging.http_models", None)
+    ran = run(*command("--api", "openai", "--dry-run", "--output-format", "json"))
+    assert (ran.code, ran.json["why"]) == (2, "--api needs the extra drive-trace[judge]")
+
+
 def test_no_key_is_in_the_list_of_processes(trace: Path) -> None:
     listed: list[str] = []
 
