@@ -29,7 +29,7 @@ heading = @printf '\n== %s\n' "$(1)"
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # ---------------------------------------------------------------------------- set-up
 
@@ -91,6 +91,10 @@ demo: venv ## Check and score the example traces
 	echo "exit 1, as it should: the trace has errors"
 	$(call heading,The verdicts: CORRECT - INCORRECT - not computable)
 	$(BIN)/drive-trace score examples
+
+.PHONY: demo-grading
+demo-grading: venv ## Grade two example runs: gate, judge and record, with no network
+	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/grading/demo.sh
 
 # ---------------------------------------------------------------------------- tests
 

@@ -64,7 +64,7 @@ def test_the_package_connects_to_nothing_but_the_provider_of_a_judge() -> None:
         if path != "judging/http_models.py":
             assert not CONNECTS & {name.partition(".")[0] for name in names}, path
         if "drive_trace.judging.http_models.HttpModel" in names:
-            assert path == "commands/judge.py"
+            assert path == "commands/asking.py"
         assert "urllib.request" not in names, path
         if "socket" in names:
             assert path == "lsp/serving.py"

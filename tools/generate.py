@@ -23,6 +23,7 @@ from click.testing import CliRunner
 from drive_trace.analysis import Analysis
 from drive_trace.commands import COMMANDS, cli
 from drive_trace.commands.formats.text import excerpt
+from drive_trace.grading.judgements import Calibrated, Judgement
 from drive_trace.linter.entities.checked_files import UnreadFile
 from drive_trace.linter.rule import Example, Finding, Level, Rule, Severity
 from drive_trace.linter.rules import RULES, documentation, examples
@@ -37,7 +38,12 @@ from tests.support.fixtures import analysis_of  # noqa: E402
 from tests.support.fixtures import read as read_fixture  # noqa: E402
 from tools.features_page import features_page  # noqa: E402
 from tools.grammar import grammar  # noqa: E402
-from tools.json_schemas import configuration_schema, event_schema, union_schema  # noqa: E402
+from tools.json_schemas import (  # noqa: E402
+    configuration_schema,
+    event_schema,
+    record_schema,
+    union_schema,
+)
 from tools.rule_faults import rule_faults  # noqa: E402
 from tools.settings_pages import extension_manifest, extension_readme, settings_reference  # noqa: E402
 
@@ -53,6 +59,8 @@ def generated() -> Iterator[tuple[Path, str]]:
         yield ROOT / f"schemas/{name}.schema.json", _json(schema)
     yield ROOT / "server/drive_trace/event_schemas.json", _one_a_line(schemas)
     yield ROOT / "schemas/configuration.schema.json", _json(configuration_schema())
+    for name, record in {"judgement": Judgement, "calibration": Calibrated}.items():
+        yield ROOT / f"schemas/{name}.schema.json", _json(record_schema(name, record))
     for rule in RULES.values():
         page = rule_page(rule)
         yield ROOT / f"server/drive_trace/rule_pages/{rule.code}.md", page
@@ -290,8 +298,8 @@ def _meanings(field: FieldType) -> str:
 def cli_reference() -> str:
     """What ``--help`` says, command by command."""
     lines = ["# Command line", "", _notice()]
-    for name in ("", *COMMANDS):
-        arguments = [name, "--help"] if name else ["--help"]
+    for name in ("", *_commands()):
+        arguments = [*name.split(), "--help"]
         shown = CliRunner().invoke(cli, arguments, prog_name="drive-trace", terminal_width=100)
         lines += [
             "",
@@ -302,6 +310,15 @@ def cli_reference() -> str:
             "```",
         ]
     return "\n".join([*lines, ""])
+
+
+def _commands() -> Iterator[str]:
+    """All commands, and below each those in it."""
+    for name in COMMANDS:
+        yield name
+        command = cli.get_command(click.Context(cli), name)
+        if isinstance(command, click.Group):
+            yield from (f"{name} {each}" for each in command.commands)
 
 
 def _notice() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from pydantic import TypeAdapter
 
 from drive_trace import TraceEvent
@@ -16,15 +17,32 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def union_schema() -> dict[str, Any]:
-    """One schema that every event of the vocabulary satisfies."""
-    schema = TypeAdapter(TraceEvent).json_schema()
-    schema.pop("discriminator", None)
+    """One schema that every event of the vocabulary satisfies. The type chooses what holds, so that
+    a validator blames what is wrong with one event, and not that it is none of nineteen.
+    """
+    schema = _cleaned(TypeAdapter(TraceEvent).json_schema())
+    chosen = schema["discriminator"]["mapping"]
     return {
         "$schema": _DIALECT,
         "$id": "urn:drive-trace:event",
         "title": "An event of a Drive trace",
         "description": "One line of a trace.jsonl file.",
-        **_cleaned(schema),
+        "type": "object",
+        "required": ["event_type"],
+        "properties": {
+            "event_type": {
+                "enum": list(EVENTS),
+                "description": "What happened: it decides which other fields there are.",
+            }
+        },
+        "allOf": [
+            {
+                "if": {"required": ["event_type"], "properties": {"event_type": {"const": name}}},
+                "then": {"$ref": chosen[name]},
+            }
+            for name in EVENTS
+        ],
+        "$defs": schema["$defs"],
     }
 
 
@@ -37,6 +55,12 @@ def event_schema(event: EventType) -> dict[str, Any]:
         **schema,
         "examples": [event.example],
     }
+
+
+def record_schema(name: str, record: type[msgspec.Struct]) -> dict[str, Any]:
+    """The schema of one object of a record that is kept beside traces."""
+    schema = msgspec.json.schema(record)
+    return {"$schema": _DIALECT, "$id": f"urn:drive-trace:{name}", **_cleaned(schema)}
 
 
 def configuration_schema() -> dict[str, Any]:
@@ -59,6 +83,7 @@ def configuration_schema() -> dict[str, Any]:
                 "description": "Address of a rule's page, for JSON and SARIF that people on other "
                 "machines read; `{code}` stands for the rule.",
             },
+            "judge": _JUDGE,
             "overrides": {
                 "type": "array",
                 "description": "What holds for some files in place of what holds for all; "
@@ -95,6 +120,24 @@ def configuration_schema() -> dict[str, Any]:
     }
 
 
+_WORD = {"type": "string", "minLength": 1}
+_JUDGE = {
+    "type": "object",
+    "description": "What has to be known of models before one may judge.",
+    "additionalProperties": False,
+    "properties": {
+        "orchestrator-family": {
+            **_WORD,
+            "description": "The family, or the model's id, of the orchestrator that runs the "
+            "work: a judge of the same family is refused.",
+        },
+        "families": {
+            "type": "object",
+            "description": "More families of models: each with words that its models' ids have.",
+            "additionalProperties": {"type": "array", "minItems": 1, "items": _WORD},
+        },
+    },
+}
 _SEVERITY_PROSE = {
     "off": "The rule finds nothing.",
     "error": "Fails a check, unless it is told otherwise.",

@@ -12,7 +12,18 @@ from drive_trace.features.options import Setting
 from drive_trace.lsp.workspace.client_settings import DECLARED, RULES_PROSE, SECTION
 
 _OWN_FIRST = ("server.command", "server.python")
-_OWN_LAST = ("trace.server",)
+_OWN_LAST = (
+    "gates.mechanical",
+    "gates.qa",
+    "judge.model",
+    "judge.api",
+    "judge.baseUrl",
+    "judge.modelCommand",
+    "judge.family",
+    "judge.orchestratorFamily",
+    "judge.calibration",
+    "trace.server",
+)
 """The extension's own settings, before and after those of the server."""
 _TABLE_BEGINS = "<!-- generated: settings -->\n"
 _TABLE_ENDS = "<!-- end -->"
@@ -135,7 +146,7 @@ _HOW = """## Where to set them
 }
 ```
 
-Three more settings are the extension's own: `driveTrace.server.command`, the command that starts the server, `driveTrace.server.python`, the Python that runs the one that comes with the extension, and `driveTrace.trace.server`, which messages are logged.
+More settings are the extension's own: `driveTrace.server.command`, the command that starts the server, `driveTrace.server.python`, the Python that runs the one that comes with the extension, `driveTrace.gates.*` and `driveTrace.judge.*`, what *Run the Gates…* runs and *Judge This Run…* asks, and `driveTrace.trace.server`, which messages are logged. [The extension's page](../vscode-client/README.md#settings) lists them.
 
 **Neovim.** Below `settings`, with a table for each step of the name:
 

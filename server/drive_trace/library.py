@@ -18,6 +18,7 @@ from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import Problem, read_trace
 from drive_trace.storage.finding import LeftOut, find_traces, omitted
+from drive_trace.storage.judging_records import with_record
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
 from drive_trace.trace.reading import read_lines, values_of
 
@@ -109,5 +110,6 @@ def score(*paths: AnyPath, no_ignore: bool = False) -> ScoreCard:
         elif isinstance(trace, Problem):
             unread.append(Unread(trace.path, trace.reason))
         else:
-            traces.append(summarize_text(trace.records, trace.path, alone=alone))
+            summary = summarize_text(trace.records, trace.path, alone=alone)
+            traces.append(with_record(summary, trace.path))
     return join(traces, unread)._replace(left_out=omitted(left_out))

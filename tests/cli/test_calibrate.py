@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from drive_trace.grading.judgements import read_calibrated
+from drive_trace.grading.prompts import PROMPT_VERSION, RUBRIC_HASH
 from tests.cli.support import run
 
 
@@ -64,7 +65,7 @@ def test_the_figures_are_there_for_programs() -> None:
         (rows(pass_pass=60), "no row is a human fail"),
         (rows(fail_none=10, pass_none=10), "no row with a verdict"),
         ("", "no row with a verdict"),
-        (rows(fail_fail=1, pass_pass=1).replace("c1", "c0") * 30, "with each case once"),
+        (rows(fail_fail=1, pass_pass=1) * 30, "with each case once"),
     ],
 )
 def test_what_is_not_enough_is_not_calibrated(text: str, reason: str) -> None:
@@ -100,6 +101,33 @@ def test_what_judge_needs_is_kept_beside_the_configuration(tmp_path: Path) -> No
     assert kept.read_text() == "{}"
 
 
+def call(run_id: str, verdict: str | None, **more: Any) -> str:
+    judge = {"model": "gpt-x", "prompt_version": PROMPT_VERSION, "rubric_hash": RUBRIC_HASH}
+    hashes = dict.fromkeys(("prompt_hash", "acceptance_hash", "diff_hash"), "0" * 64)
+    judged = {"judging": run_id, "project_run_id": run_id, "judge": judge, "verdict": verdict}
+    ts = "2026-05-28T14:00:00.000Z"
+    return json.dumps({"judgement_version": "1", "ts": ts, **judged, **hashes, **more}) + "\n"
+
+
+def test_the_verdicts_may_come_from_a_record_of_judgements() -> None:
+    Path("labels").write_text(rows(fail_none=13, pass_none=42), "utf-8")
+    verdicts = ["fail"] * 12 + ["pass"] * 41
+    record = "".join(call(f"c{number}", each) for number, each in enumerate(verdicts))
+    # One call was malformed first, one judge disagrees with itself, and one run was not judged.
+    record += call("c53", None) + call("c53", "pass", attempt=2)
+    record += call("c0", "fail", repeats=2, judging="x") + call(
+        "c0", "pass", repeats=2, repeat=2, judging="x"
+    )
+    Path("record").write_text(record, "utf-8")
+    ran = run("calibrate", "labels", "--judgements", "record")
+    assert ran.code == 0
+    assert "53 with a verdict, 2 without" in ran.out
+    assert "(0 of 1) of cases with several rows are consistent" in ran.out
+    assert "1 of 56 calls gave no verdict" in ran.err
+    kept = read_calibrated(Path("drive-trace-calibration.json").read_text("utf-8"))
+    assert (kept.judge.model, kept.table.n) == ("gpt-x", 53)
+
+
 def test_a_calibration_follows_no_link_out_of_its_folder(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -116,6 +144,8 @@ def test_a_calibration_follows_no_link_out_of_its_folder(tmp_path: Path) -> None
         ('{"case":"a","human":"pass","judge":"pass","labelled_by":"gpt-5"}', "a model"),
         ("case,human\na,maybe\n", "line 2"),
         ("\xff", "there is no column `case`"),
+        ("case,human,judge,judge\na,pass,pass,fail\n", "line 1: a column stands there twice"),
+        ("case,human\na,pass\na,fail\n", 'line 3: the case "a" has another label above'),
     ],
 )
 def test_labels_that_cannot_be_used_are_refused(text: str, message: str) -> None:

@@ -62,7 +62,10 @@ def test_usage_errors(arguments: list[str]) -> None:
     assert "Traceback" not in ran.err
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+SUBCOMMANDS = (["judge", "failures"], ["judge", "operator-turns"])
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), *SUBCOMMANDS])
 def test_help_has_examples(command: list[str]) -> None:
     for option in ("--help", "-h"):
         ran = run(*command, option)

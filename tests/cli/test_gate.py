@@ -168,5 +168,9 @@ def test_what_a_gate_runs_ends_with_it(trace: Path) -> None:
 def test_a_trace_is_no_log_and_an_empty_command_no_gate(trace: Path) -> None:
     before = trace.read_bytes()
     assert gate(trace, "--run", "true", "--log", trace).code == 2
+    new = trace.with_name("new.jsonl")
+    assert gate(new, "--run", "true", "--log", new, "--new-run").code == 2
+    assert not new.exists()
     assert gate(trace, "--run", "").code == 2
+    assert gate(trace, "--run", "true", "--timeout", "nan").code == 2
     assert trace.read_bytes() == before

@@ -3,80 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from pathlib import Path
-from subprocess import DEVNULL, Popen
 from subprocess import run as call
-from typing import Any
 
 import pytest
 
-from drive_trace.grading.judgements import Judgement, read_judgements
-from tests.cli.support import COMMAND, Ran, process, run
-from tests.judging.servers import fails, provider, replies
-from tests.scorecard.support import event, graded
+from tests.cli.judging import (
+    FAIL,
+    PASS,
+    RUN,
+    calibrate,
+    command,
+    grade,
+    judged,
+    labels,
+    record,
+    says,
+    write_run,
+)
+from tests.cli.support import run
+from tests.scorecard.support import event
 from tests.support.fixtures import trace as text_of
-
-RUN = "checkout-retry"
-PASS = '{"reasons": ["AC-1 holds (a.ts:1)"], "intent": "pass"}'
-FAIL = '{"reasons": ["AC-1 does not hold"], "intent": "fail"}'
-KEY = "sk-secret-1234"
 
 
 @pytest.fixture
 def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("drive-trace.toml").write_text("")
-    Path("acceptance.md").write_text("- **AC-1** Retries are bounded.\n")
-    Path("run.diff").write_text("diff --git a/a.ts b/a.ts\n+++ b/a.ts\n+retry(3)\n")
-    path = Path("trace.jsonl")
-    path.write_text(text_of(event("round-start"), graded("pass", "pass", None)), "utf-8")
-    return path
-
-
-def command(*args: str | Path, model: str = "gpt-x", family: str = "claude") -> list[str]:
-    target = ["--trace-file", "trace.jsonl", "--project-run-id", RUN]
-    shown = ["--acceptance", "acceptance.md", "--diff", "run.diff"]
-    who = ["--model", model, "--orchestrator-family", family]
-    return ["judge", *target, *shown, *who, *map(str, args)]
-
-
-def says(*texts: str) -> list[str]:
-    """A model that replies with one text after another."""
-    script = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; cat > prompt; case $n in "
-    for number, text in enumerate(texts):
-        script += f"{number}) printf %s {shlex.quote(text)};; "
-    return ["--model-command", f"{script}*) exit 9;; esac"]
-
-
-def judged(*args: str | Path, **who: str) -> Ran:
-    """What a judge does that was calibrated before."""
-    calibrate(who.get("model", "gpt-x"))
-    return run(*command(*args, **who))
-
-
-def labels(caught: int) -> str:
-    rows = [("fail", "fail")] * caught + [("fail", "pass")] * (13 - caught)
-    rows += [("pass", "pass")] * 40
-    return "case,human,judge\n" + "".join(f"c{at},{h},{j}\n" for at, (h, j) in enumerate(rows))
-
-
-def calibrate(model: str) -> None:
-    Path("labels.csv").write_text(labels(12))
-    assert run("calibrate", "labels.csv", "--model", model).code == 0
-
-
-def grade() -> list[Any]:
-    last = json.loads(Path("trace.jsonl").read_text("utf-8").rstrip("\n").split("\n")[-1])
-    return [last.get(name) for name in ("mechanical", "qa", "intent")]
-
-
-def record() -> list[Judgement]:
-    path = Path("trace.jsonl.judgements.ndjson")
-    found, rejected = read_judgements(path.read_text("utf-8").split("\n") if path.exists() else [])
-    assert not rejected
-    return found
+    return write_run()
 
 
 @pytest.mark.parametrize(("reply", "intent"), [(PASS, "pass"), (FAIL, "fail")])
@@ -143,6 +97,29 @@ def test_a_family_that_is_told_is_no_way_around_the_one_of_the_id(trace: Path) -
     assert judged(*says(PASS), "--family", "qwen", model="my-model").code == 0
 
 
+def test_the_configuration_knows_the_orchestrator_and_more_families(trace: Path) -> None:
+    args = command(*says(PASS), "--dry-run")
+    at = args.index("--orchestrator-family")
+    del args[at : at + 2]
+    ran = run(*args)
+    assert (ran.code, "name the --orchestrator-family, or set" in ran.err) == (2, True)
+    settings = Path("drive-trace.toml")
+    settings.write_text('[judge]\norchestrator-family = "our-coder-2"\n')
+    ran = run(*args)
+    assert (ran.code, "add one below [judge.families] in drive-trace.toml" in ran.err) == (1, True)
+    settings.write_text(settings.read_text() + 'families.ours = ["coder", "critic"]\n')
+    assert run(*args).code == 0
+    args[args.index("gpt-x")] = "our-critic"
+    assert "of one family, ours" in run(*args).err
+    args[args.index("our-critic")] = "any"
+    assert "of one family, ours" in run(*args, "--family", "ours").err
+    assert run(*args, "--family", "theirs").code == 2
+    settings.write_text("[judge]\nfamilies = 5\n")
+    ran = run(*args)
+    assert ran.code == 2
+    assert "drive-trace.toml:2:12: `families` must be a table" in ran.err
+
+
 def test_only_a_calibrated_judge_is_recorded(trace: Path) -> None:
     before = trace.read_bytes()
     ran = run(*command(*says(PASS)))
@@ -161,6 +138,19 @@ def test_only_a_calibrated_judge_is_recorded(trace: Path) -> None:
     assert call.agreement == pytest.approx(52 / 53)
 
 
+def test_an_uncalibrated_judge_is_recorded_if_asked_for(trace: Path) -> None:
+    args = command(*says(PASS), "--allow-uncalibrated", "--output-format", "json")
+    ran = run(*args)
+    assert (ran.code, ran.json["calibrated"], ran.json["appended"]) == (0, False, True)
+    assert "the judge is not calibrated: there is no drive-trace-calibration.json" in ran.err
+    assert grade() == ["pass", "pass", "pass"]
+    (call,) = record()
+    assert (call.agreement, call.agreement_interval) == (None, None)
+    scored = run("score", "trace.jsonl").out
+    assert "intent: pass, by gpt-x, prompt v" in scored
+    assert "the intent was judged by an uncalibrated judge" in scored
+
+
 def test_a_dry_run_shows_the_prompt_and_sends_nothing(trace: Path) -> None:
     before = trace.read_bytes()
     ran = run(*command(*says(PASS), "--dry-run"))
@@ -169,6 +159,49 @@ def test_a_dry_run_shows_the_prompt_and_sends_nothing(trace: Path) -> None:
     assert "tokens, estimated" in ran.err
     assert 'would append, for a pass: {"event_id"' in ran.err
     assert (trace.read_bytes(), Path("prompt").exists(), record()) == (before, False, [])
+
+
+def test_a_dry_run_as_json_says_what_would_be_done(trace: Path) -> None:
+    found = run(*command(*says(PASS), "--dry-run", "--output-format", "json")).json
+    assert found["run_id"] == RUN
+    assert (found["intent"], found["appended"], found["attempts"]) == (None, False, 0)
+    assert "retry(3)" in found["prompt"]
+    assert found["prompt_tokens"] > 100
+    assert found["destination"].startswith("the command n=")
+    assert json.loads(found["would_append"])["intent"] == "pass"
+    assert found["left_out"] == []
+    assert found["calibration"] == ["there is no drive-trace-calibration.json"]
+    assert judged(*says(PASS), "--dry-run", "--output-format", "json").json["calibration"] == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "code", "why"),
+    [
+        ({RUN: "another"}, 1, "no valid event of the run"),
+        ({"acceptance.md": "none.md"}, 2, "none.md"),
+        ({"run.diff": "acceptance"}, 2, "acceptance"),
+        ({"trace.jsonl": "none.jsonl"}, 2, "none.jsonl"),
+        ({"gpt-x": "claude-x"}, 1, "of one family"),
+        ({"--diff": "--repo"}, 2, "a --repo and a --range"),
+    ],
+)
+def test_what_is_refused_is_said_as_json_too(
+    changed: dict[str, str], code: int, why: str, trace: Path
+) -> None:
+    calibrate("gpt-x")
+    args = [changed.get(each, each) for each in command(*says(PASS), "--output-format", "json")]
+    ran = run(*args)
+    assert (ran.code, ran.json["appended"], ran.json["intent"]) == (code, False, None)
+    assert why in ran.json["why"]
+    assert "--new-run" not in ran.err
+
+
+def test_a_verdict_that_cannot_be_recorded_is_still_said(trace: Path) -> None:
+    empties = f": > trace.jsonl; printf %s {shlex.quote(PASS)}"
+    ran = judged("--model-command", empties, "--output-format", "json")
+    assert (ran.code, ran.json["intent"], ran.json["appended"]) == (1, "pass", False)
+    assert "no valid event of the run" in ran.json["why"]
+    assert ran.json["attempts"] == 1
 
 
 def test_a_case_is_a_folder(trace: Path) -> None:
@@ -212,56 +245,62 @@ def test_a_range_of_commits_is_a_diff_and_runs_nothing_of_the_repository(trace: 
         assert run(*args).code == 2
 
 
-@pytest.mark.parametrize("api", ["openai", "anthropic"])
-def test_a_model_is_asked_over_http_and_no_key_is_shown(
-    api: str, trace: Path, tmp_path: Path
-) -> None:
-    name = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[api]
-    with provider(fails(401, f"wrong key {KEY}"), replies(PASS)) as server:
-        calibrate("my-model")
-        family = {"openai": "claude", "anthropic": "gpt"}[api]
-        args = command("--api", api, "--base-url", server.url, "--family", "qwen", family=family)
-        args[args.index("gpt-x")] = "my-model"
-        environment = {**os.environ, name: KEY}
-        first = process(*args, env=environment)
-        second = process(*args, env=environment)
-    assert (first.code, second.code) == (3, 0)
-    assert "wrong key [key]" in first.err
-    assert grade() == ["pass", "pass", "pass"]
-    assert {each.model for each in record()} == {
-        None,
-        "gpt-x-2" if api == "openai" else "claude-x-2",
-    }
-    everything = first.out + first.err + second.out + second.err
-    everything += "".join(each.read_text() for each in tmp_path.rglob("*") if each.is_file())
-    assert KEY not in everything
-    del environment[name]
-    ran = process(*args, env=environment)
-    assert (ran.code, f"environment variable {name}" in ran.err) == (2, True)
-
-
-def test_judges_and_gates_at_once_lose_nothing(trace: Path) -> None:
-    trace.write_text(text_of(event("round-start")), "utf-8")
-    calibrate("gpt-x")
-    judge = command("--model-command", f"printf %s {shlex.quote(PASS)}")
-    gate = ["gate", *judge[1:5], "--run", "true", "--component"]
-    calls = [judge, [*gate, "mechanical"], judge, [*gate, "qa"]]
-    running = [Popen([COMMAND, *each], stdout=DEVNULL, stderr=DEVNULL) for each in calls]
-    assert [each.wait(60) for each in running] == [0] * 4
-    assert grade() == ["pass"] * 3
-    assert len(record()) == 2
-    assert len(trace.read_text("utf-8").rstrip("\n").split("\n")) == 5
-
-
-def test_a_reply_of_the_orchestrators_family_is_not_recorded(
-    trace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    calibrate("my-model")
+def test_a_diff_of_which_nothing_can_be_shown_is_not_judged(trace: Path) -> None:
     before = trace.read_bytes()
-    with provider(replies(PASS)) as server:
-        args = command("--api", "anthropic", "--base-url", server.url, "--family", "qwen")
-        args[args.index("gpt-x")] = "my-model"
-        ran = run(*args)
-    assert (ran.code, trace.read_bytes()) == (1, before)
-    assert "claude-x-2 replied, of the orchestrator's family" in ran.err
+    Path("run.diff").write_text("diff --git a/a.ts b/a.ts\n+++ b/a.ts\n" + "+x\n" * 100_000)
+    ran = judged(*says(PASS), "--output-format", "json")
+    assert (ran.code, trace.read_bytes(), Path("prompt").exists()) == (3, before, False)
+    assert "nothing of the diff can be shown: a.ts (+100,000 −0)" in ran.json["why"]
+
+
+def test_a_prompt_has_an_end(trace: Path) -> None:
+    case = Path("case")
+    case.mkdir()
+    for name in ("acceptance", "reference"):
+        (case / f"{name}.md").write_text("x" * 600_000)
+    args = [{"acceptance.md": "case"}.get(each, each) for each in command(*says(PASS))]
+    ran = run(*args)
+    assert ran.code == 2
+    assert "characters, and may have 1,000,000; shorten case" in ran.err
+
+
+def test_the_judge_sees_the_run_in_all_its_files(trace: Path) -> None:
+    Path("earlier").mkdir()
+    Path("earlier/trace.jsonl").write_text(text_of(event("slice-started")), "utf-8")
+    prompt = run(*command(*says(PASS), "--dry-run")).out
+    assert prompt.count('"event_type":"slice-started"') == 1
+    assert prompt.count('"event_type":"round-start"') == 1
+    prompt = run(*command(*says(PASS), "--dry-run", "--only-this-file")).out
+    assert "slice-started" not in prompt
+
+
+def test_what_is_left_out_of_a_long_run_is_said(trace: Path) -> None:
+    numbered = (event("round-start", round_number=number) for number in range(1, 301))
+    trace.write_text(text_of(*numbered), "utf-8")
+    found = run(*command(*says(PASS), "--dry-run", "--output-format", "json"))
+    assert found.json["left_out"] == ["100 events in the middle of the run"]
+    assert "left out: 100 events in the middle" in found.err
+
+
+def test_labels_by_another_rule_do_not_calibrate(trace: Path) -> None:
+    rows = labels(12).replace("judge\n", "judge,labelling_rule\n", 1)
+    head, *others = rows.rstrip("\n").split("\n")
+    Path("labels.csv").write_text("\n".join([head, *(f"{each},strict" for each in others)]))
+    assert run("calibrate", "labels.csv", "--model", "gpt-x").code == 0
+    ran = run(*command(*says(PASS), "--labelling-rule", "lenient"))
+    assert (ran.code, "its labels follow another rule" in ran.err) == (1, True)
+    assert run(*command(*says(PASS), "--labelling-rule", "strict")).code == 0
+
+
+@pytest.mark.parametrize("option", ["--model-command", "--base-url", "--labelling-rule"])
+def test_an_option_that_is_empty_is_a_variable_that_is_not_set(option: str, trace: Path) -> None:
+    assert run(*command(option, " ")).code == 2
+
+
+def test_a_recorded_reply_says_nothing_of_other_criteria(trace: Path) -> None:
+    assert judged(*says(PASS)).code == 0
+    record = "trace.jsonl.judgements.ndjson"
+    assert run(*command("--replay", record)).code == 0
+    Path("acceptance.md").write_text("AC-9 holds.\n")
+    ran = run(*command("--replay", record))
+    assert (ran.code, "no recorded reply is left" in ran.err) == (3, True)

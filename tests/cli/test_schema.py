@@ -58,12 +58,28 @@ def test_no_command_waits_for_pydantic_or_the_server(tmp_path: Path, arguments: 
         "import contextlib, sys\n"
         "from drive_trace.commands import cli\n"
         "with contextlib.suppress(SystemExit):\n"
-        "    cli(sys.argv[1:], standalone_mode=False)\n"
+        "    cli(sys.argv[1:])\n"
         "sys.exit(bool({'pydantic', 'pygls', 'lsprotocol'} & sys.modules.keys()))\n"
     )
     trace = str(write(tmp_path, "trace.jsonl", triage()))
     words = [trace if word == "TRACE" else word for word in arguments.split()]
     subprocess.run([sys.executable, "-c", code, *words], capture_output=True, check=True)
+
+
+def test_a_check_loads_nothing_of_grading(tmp_path: Path) -> None:
+    code = (
+        "import contextlib, sys\n"
+        "from drive_trace.commands import cli\n"
+        "with contextlib.suppress(SystemExit):\n"
+        "    cli(['check', sys.argv[1]])\n"
+        "print(*(each for each in sys.modules if 'grading' in each or 'judg' in each))\n"
+        "print(*(each for each in sys.modules if each.startswith('http')))\n"
+    )
+    trace = write(tmp_path, "trace.jsonl", triage())
+    ran = subprocess.run(
+        [sys.executable, "-c", code, trace], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "no findings in 1 trace\n\n\n"
 
 
 # Completion

@@ -55,6 +55,7 @@ def test_a_score_in_json(tmp_path: Path) -> None:
                 "correctness": {"mechanical": "pass", "qa": "pass", "intent": "pass"},
                 "tokens": figures,
                 "efficiency": efficiency,
+                "judged": None,
                 "decided_by": {"path": str(path), "line": 3},
                 "what_would_change_it": "A later correctness-recorded with a fail or a null in it "
                 "would change the verdict.",
@@ -84,6 +85,7 @@ def test_a_score_in_json(tmp_path: Path) -> None:
                 "correctness": None,
                 "tokens": None,
                 "efficiency": None,
+                "judged": None,
                 "decided_by": None,
                 "what_would_change_it": "Record mechanical, qa and intent: the run is CORRECT when "
                 "all three pass.",

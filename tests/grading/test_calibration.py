@@ -3,7 +3,14 @@ statsmodels (`proportion_confint`, method `wilson`) and scikit-learn (`cohen_kap
 
 from __future__ import annotations
 
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from drive_trace.grading.calibration import (
     Calibration,
@@ -55,6 +62,42 @@ def test_wilson(hits: int, of: int, low: float, high: float) -> None:
 )
 def test_kappa(counts: tuple[int, int, int, int], kappa: float) -> None:
     assert table(*counts).kappa == pytest.approx(kappa, abs=1e-12)
+
+
+RANDOM = (Path(__file__).parent / "figures.jsonl").read_text("utf-8").splitlines()
+"""Tables of 3 to 400 random labels: the four counts, kappa, and the Wilson intervals of agreement,
+of the fails that are caught and of the passes that pass. Made once with scikit-learn 1.9.1
+(`cohen_kappa_score`, NaN as null) and statsmodels 0.15.0 (`proportion_confint`, method `wilson`),
+which are too large to install for this.
+"""
+
+
+@pytest.mark.parametrize("record", RANDOM)
+def test_random_tables_have_the_figures_of_others(record: str) -> None:
+    counts, kappa, *intervals = json.loads(record)
+    found = table(*counts)
+    assert found.kappa == (None if kappa is None else pytest.approx(kappa, abs=1e-12))
+    for rate, interval in zip((found.agreement, found.tpr, found.tnr), intervals, strict=True):
+        assert rate.interval == (None if interval is None else pytest.approx(interval, abs=1e-9))
+
+
+COUNTS = st.integers(0, 500)
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS)
+def test_any_table_has_the_figures_of_their_definitions(ff: int, fp: int, pf: int, pp: int) -> None:
+    found, n = table(ff, fp, pf, pp), ff + fp + pf + pp
+    if n:
+        # Kappa is what is left of chance's disagreement.
+        chance = Fraction((ff + fp) * (fp + pp) + (pf + pp) * (ff + pf), n * n)
+        kappa: Any = None if chance == 0 else float(1 - Fraction(fp + pf, n) / chance)
+        assert found.kappa == (None if kappa is None else pytest.approx(kappa, abs=1e-12))
+    for rate in (found.agreement, found.tpr, found.tnr):
+        # A bound is a share that is 1.96 of its own standard errors away.
+        for bound in rate.interval or ():
+            far = (rate.hits / rate.of - bound) ** 2
+            error = 1.959963984540054**2 * bound * (1 - bound) / rate.of
+            assert far == pytest.approx(error, abs=1e-9)
 
 
 def test_kappa_is_not_defined_where_chance_agrees_on_everything() -> None:

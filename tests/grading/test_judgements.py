@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from drive_trace.grading.judgements import (
     Calibrated,
     Judge,
     Judgement,
-    judgement_of,
+    Judgements,
     read_calibrated,
     read_judgements,
     to_record,
 )
 
+SCHEMAS = Path(__file__).parents[2] / "schemas"
 HASH = "0" * 64
 JUDGE = Judge(model="gpt-x", prompt_version="1", rubric_hash=HASH)
 
@@ -65,7 +69,7 @@ def test_a_grade_rests_on_the_latest_verdict_before_it(
 ) -> None:
     found = [judgement(*each) for each in verdicts]
     others = [judgement(AT[2], "fail", "other")]
-    assert (judgement_of([*found, *others], "shop", "pass", AT[2]) is not None) == fits
+    assert (Judgements([*found, *others]).of("shop", "pass", AT[2]) is not None) == fits
 
 
 @pytest.mark.parametrize(
@@ -86,12 +90,49 @@ def test_what_was_asked_several_times_has_to_be_unanimous(
         judgement(AT[0], each, judging="j", repeats=2, repeat=number)
         for number, each in zip(numbers, verdicts, strict=False)
     ]
-    assert (judgement_of(found, "shop", "pass", AT[2]) is not None) == fits
+    assert (Judgements(found).of("shop", "pass", AT[2]) is not None) == fits
 
 
 def calibrated(**changes: int) -> Calibrated:
     counts = {"fail_fail": 12, "fail_pass": 1, "pass_fail": 1, "pass_pass": 40, "invalid": 0}
     return Calibrated(ts=AT[0], judge=JUDGE, **{**counts, **changes})
+
+
+def schema(name: str) -> Draft202012Validator:
+    return Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"verdict": None, "why": "the reply is empty", "reply": ""},
+        {"cost_usd": 0.5, "input_tokens": 3, "agreement_interval": [0.7, 0.9]},
+        {"something": "new"},
+        {"verdict": "maybe"},
+        {"judging": None},
+        {"repeat": 0},
+        {"input_tokens": -1},
+        {"input_tokens": 10**20},
+        {"cost_usd": -0.5},
+        {"diff_hash": "00"},
+        {"agreement": 2},
+        {"agreement_interval": [0.5]},
+        {"judge": "gpt-x"},
+        {"judgement_version": "2"},
+    ],
+    ids=json.dumps,
+)
+def test_the_schema_is_of_one_mind_with_the_reader(changes: dict[str, Any]) -> None:
+    record = json.loads(to_record(judgement(AT[0], "pass"))) | changes
+    accepted = not read_judgements([json.dumps(record)])[1]
+    assert schema("judgement").is_valid(record) == accepted
+
+
+def test_a_calibration_has_a_schema() -> None:
+    record = json.loads(to_record(calibrated()))
+    schema("calibration").validate(record)
+    assert not schema("calibration").is_valid({**record, "pass_pass": -1})
 
 
 def test_a_calibration_holds_for_the_judge_that_it_was_made_with() -> None:

@@ -84,9 +84,27 @@ def test_where_the_way_fails_the_model_is_asked_again(kind: str, fault: Behave) 
 
 def test_a_wait_that_is_too_long_is_not_waited() -> None:
     with provider(fails(429, retry_after="3600")) as server:
-        with pytest.raises(TransportError, match="answered 429: no"):
+        with pytest.raises(ModelError, match="answered 429: no; it asks to wait 3,600 s"):
             asked(server, "openai")
         assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("ALL_PROXY", "socks5://u:hidden@127.0.0.1:1", "names a SOCKS proxy; only HTTP"),
+        ("HTTPS_PROXY", "ftp://u:hidden@127.0.0.1:1", "the proxy or the CA bundle"),
+        ("HTTPS_PROXY", "::", "the proxy or the CA bundle"),
+        ("SSL_CERT_FILE", "/no/such/file", "the proxy or the CA bundle"),
+    ],
+)
+def test_what_the_environment_names_wrongly_is_told(
+    name: str, value: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ModelError, match=message) as error:
+        HttpModel("openai", "x", KEY).grade("Judge.")
+    assert "hidden" not in str(error.value)
 
 
 def typed(kind: str, content: bytes = b"{}") -> Behave:

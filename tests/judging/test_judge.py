@@ -8,7 +8,7 @@ import pytest
 
 from drive_trace.grading.diffs import cut_diff
 from drive_trace.grading.prompts import Case, Prompt, intent_prompt
-from drive_trace.judging.judge import Outcome, judge
+from drive_trace.judging.judge import Call, judge
 from drive_trace.judging.models import ReplayedModel, Reply
 
 PASS = '{"reasons": ["AC-1 holds"], "intent": "pass"}'
@@ -17,10 +17,6 @@ FAIL = '{"reasons": ["AC-1 does not hold"], "intent": "fail"}'
 
 def render(nonce: str, diff: str = "+x") -> Prompt:
     return intent_prompt(Case("AC-1"), cut_diff(diff), [], nonce)
-
-
-def judged(*replies: str, repeat: int = 1) -> Outcome:
-    return judge(ReplayedModel(replies), render, repeat=repeat)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +36,9 @@ def judged(*replies: str, repeat: int = 1) -> Outcome:
 def test_only_a_unanimous_verdict_is_one(
     replies: list[str], repeat: int, verdict: str | None, why: str | None, calls: int
 ) -> None:
-    outcome = judged(*replies, repeat=repeat)
-    assert (outcome.verdict, len(outcome.calls)) == (verdict, calls)
+    noted: list[Call] = []
+    outcome = judge(ReplayedModel(replies), render, repeat=repeat, noted=noted.append)
+    assert (outcome.verdict, len(noted)) == (verdict, calls)
     assert bool(outcome.reasons) == (verdict is not None)
     assert re.search(why, outcome.why or "") if why else outcome.why is None
 
@@ -73,6 +70,8 @@ def test_what_stands_in_a_diff_is_not_obeyed(diff: str) -> None:
 
 
 def test_each_call_has_its_own_nonce() -> None:
-    prompts = [each.prompt.text for each in judged(PASS, PASS, repeat=2).calls]
+    noted: list[Call] = []
+    judge(ReplayedModel([PASS, PASS]), render, repeat=2, noted=noted.append)
+    prompts = [each.prompt.text for each in noted]
     nonces = {found for text in prompts for found in re.findall("<<<DIFF ([0-9a-f]{32})", text)}
     assert len(nonces) == 2

@@ -57,6 +57,8 @@ def test_a_hover_without_markup(alone: RawClient) -> None:
         "",
         "Tier 1, correctness: mechanical pass · qa pass · intent pass",
         "",
+        "intent: pass, judge not recorded",
+        "",
         "Decided by line 2. A later correctness-recorded with a fail or a null in it would "
         "change the verdict.",
         "",

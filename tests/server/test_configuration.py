@@ -60,6 +60,7 @@ def test_a_configuration_holds_and_is_followed(alone: RawClient, tmp_path: Path)
         "**/drive-trace-baseline.json",
         "**/trace.jsonl",
         "**/wip/drive-trace/*.jsonl",
+        "**/*.judgements.ndjson",
     }
 
     configuration = tmp_path / "drive-trace.toml"

@@ -108,6 +108,13 @@ def test_windows_line_ends_and_a_byte_order_mark() -> None:
     assert settings_of('\ufeff[rules]\r\nunknown-value = "off"\r\n') == OFF
 
 
+def test_the_families_of_models() -> None:
+    text = '[judge]\norchestrator-family = "own"\nfamilies.Own = ["m1", "m2"]'
+    found = read_configuration(text)
+    assert isinstance(found, Configuration)
+    assert found.judge == ("own", {"own": ("m1", "m2")})
+
+
 def test_the_one_in_the_guide() -> None:
     guide = (SCHEMA.parents[1] / "docs/guide.md").read_text("utf-8")
     settings = settings_of(guide.partition("```toml\n")[2].partition("```")[0], "legacy/a.jsonl")
@@ -130,7 +137,11 @@ def test_the_one_in_the_guide() -> None:
         ("[rules]\n'a\\tb\u202e' = 1", "'a\\tb\u202e'", "`a\\tb<U+202E>` is no rule"),
         ("[rules.zzz]\nseverity = 'off'", "zzz", "`zzz` is no rule"),
         ("[rule]\nunknown-value = 'off'", "rule", "did you mean `rules`?"),
-        ("x = 1", "x", "`x` is no setting here: expected `rules`, `overrides` or `rule-url`"),
+        (
+            "x = 1",
+            "x",
+            "`x` is no setting here: expected `rules`, `overrides`, `rule-url` or `judge`",
+        ),
         ("rules = 5", "5", "`rules` must be a table of rules; found 5"),
         (
             "[rules]\nunknown-value = 'warn'",
@@ -162,6 +173,13 @@ def test_the_one_in_the_guide() -> None:
         ("[[overrides]]\npaths = ['!a']\nrules = {}", "'!a'", "cannot be negated"),
         ("[[overrides]]\npaths = ['a']\nrules.zzz = 'off'", "zzz", "`zzz` is no rule"),
         ("[[overrides]]\npath = ['a']\nrules = {}", "path", "did you mean `paths`?"),
+        ("[judge]\norchestrator = 'x'", "orchestrator", "no setting here"),
+        ("[judge]\norchestrator-family = 1", "1", "must be a family or a model's id; found 1"),
+        ("judge.families = 5", "5", "`families` must be a table of families; found 5"),
+        ("judge.families.own = 'x'", "'x'", "`own` must be an array of at least one word"),
+        ("judge.families.rules = []", "[]", "must be an array of at least one word"),
+        ("judge.families.own = [5]", "5", "an item must be a word of models' ids; found 5"),
+        ("judge = 5", "5", "`judge` must be a table; found 5"),
     ],
 )
 def test_a_problem_stands_on_its_token(text: str, token: str, said: str) -> None:
@@ -243,6 +261,17 @@ SAMPLES: list[Any] = [
     {"overrides": [{"rules": {}}]},
     {"overrides": [{"paths": ["a"]}]},
     {"overrides": {}},
+    {"judge": {}},
+    {"judge": {"orchestrator-family": "claude"}},
+    {"judge": {"orchestrator-family": ""}},
+    {"judge": {"orchestrator-family": 5}},
+    {"judge": {"families": {"own": ["a", "b"]}}},
+    {"judge": {"families": {"own": []}}},
+    {"judge": {"families": {"own": [""]}}},
+    {"judge": {"families": {"own": "a"}}},
+    {"judge": {"families": ["own"]}},
+    {"judge": {"family": "own"}},
+    {"judge": 1},
     {"other": 1},
 ]
 

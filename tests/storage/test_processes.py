@@ -41,7 +41,7 @@ def test_an_exit_code_is_told(command: str, code: int) -> None:
         ("no-such-command-here", "was not found"),
         ("/", "is not executable"),
         ("kill -9 $$", "was ended by SIGKILL"),
-        ("sh -c 'kill -TERM $$'; exit $?", "was ended by SIGTERM"),
+        ("sh -c 'kill -TERM $$'; exit $?", "exited with 143, as where SIGTERM ended it"),
     ],
 )
 def test_what_has_no_result_says_why(command: str, problem: str) -> None:

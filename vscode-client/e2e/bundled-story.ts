@@ -116,6 +116,15 @@ export async function playUntrustedStory(editor: Editor, sandbox: Sandbox): Prom
     await editor.screenshot("untrusted-squiggle");
   });
 
+  await step("no gate of it is run, and no judge is asked", async () => {
+    for (const command of ["Run the Gates…", "Judge This Run…"]) {
+      await editor.run(`Drive Trace: ${command}`);
+      await editor.toast.filter({ hasText: "not trusted, so nothing is run or sent" }).waitFor();
+      await editor.run("Notifications: Clear All Notifications");
+      await editor.toast.waitFor({ state: "hidden" });
+    }
+  });
+
   await step("none of the commands that it names was run", async () => {
     assert.deepEqual(await sandbox.commandsRun(), []);
     assert.ok(await exists(sandbox.trace));

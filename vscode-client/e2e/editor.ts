@@ -171,6 +171,18 @@ export class Editor {
     return this.page.locator(".settings-editor .setting-item-contents");
   }
 
+  /** The question that has to be answered before anything else. */
+  get dialog(): Locator {
+    return this.page.locator(".monaco-dialog-box");
+  }
+
+  /** Picks a button of it, and waits for its end: another one may come at once. */
+  async answer(button: string): Promise<void> {
+    const asked = await this.dialog.elementHandle();
+    await this.dialog.locator(".monaco-button").getByText(button, { exact: true }).click();
+    await asked.waitForElementState("hidden");
+  }
+
   get toast(): Locator {
     return this.page.locator(".notification-toast");
   }

@@ -7,7 +7,9 @@ import type { Theme } from "./sandbox";
 import { client, repository } from "./set-up";
 
 /** Screenshots that the documentation shows, and those that the walkthrough shows as well. */
-const documented = ["mistake", "quick-fix", "completion", "status-bar", "timeline", "record", "live-report", "runs"];
+const documented = [
+  "mistake", "quick-fix", "completion", "status-bar", "timeline", "record", "gates", "judge", "reasons", "live-report", "runs",
+];
 const walkthrough = ["mistake", "record", "live-report", "runs"];
 
 /** Puts the screenshots of a theme where they are shown, in 256 colours at most. */

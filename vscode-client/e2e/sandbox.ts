@@ -104,6 +104,9 @@ export class Sandbox {
     await writeFile(path.join(this.workspace, ".vscode", "settings.json"), JSON.stringify({
       "driveTrace.server.command": tell("command"),
       "driveTrace.server.python": python,
+      "driveTrace.gates.mechanical": [tell("gate")[2]],
+      "driveTrace.judge.model": "judge",
+      "driveTrace.judge.modelCommand": tell("judge")[2],
     }));
     await writeFile(path.join(this.userData, "User", "settings.json"), JSON.stringify({
       ...this.editorSettings,

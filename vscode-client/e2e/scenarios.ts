@@ -2,11 +2,12 @@ import * as path from "node:path";
 
 import { playBundledStory, playUntrustedStory } from "./bundled-story";
 import type { Editor } from "./editor";
+import { playGrading, prepareGrading } from "./grading-story";
 import { packagePythonExtension } from "./python-extension";
 import { playPythonStory } from "./python-story";
 import { type Programs, quoted, type Sandbox } from "./sandbox";
 import { playStory } from "./story";
-import { demoTrace, repairedTrace, shortTrace } from "./trace";
+import { demoTrace, repairedTrace, shortTrace, ungradedTrace } from "./trace";
 import { playViews } from "./views";
 
 /** A story with the machine that it plays on. */
@@ -44,6 +45,16 @@ export const scenarios: readonly Scenario[] = [
     programs: (repository) => ({ "drive-trace": installed(repository) }),
     prepare: (sandbox) => sandbox.addProject(),
     play: playViews,
+  },
+  {
+    name: "gates and a judge",
+    offline: true,
+    trusting: true,
+    trace: ungradedTrace(),
+    isPictured: true,
+    programs: (repository) => ({ "drive-trace": installed(repository) }),
+    prepare: prepareGrading,
+    play: playGrading,
   },
   {
     name: "the server inside the .vsix",

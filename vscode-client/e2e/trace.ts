@@ -48,6 +48,11 @@ export function repairedTrace(): string {
   return demoTrace().replace(`"${malformed}"`, `"${repaired}"`);
 }
 
+/** The same before anybody has graded it. */
+export function ungradedTrace(): string {
+  return demoTrace().split("\n").filter((line) => !line.includes("correctness-recorded")).join("\n");
+}
+
 /** The demo's last two lines, which an editor shows beside the explorer: the mistake is among them. */
 export function shortTrace(): string {
   return demoTrace().split("\n").slice(-3).join("\n");

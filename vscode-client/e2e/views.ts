@@ -127,6 +127,8 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.run("Focus on Runs View");
     await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
     await editor.saidOf("other").filter({ hasText: /^not computable — missing/ }).waitFor();
+    await editor.aboveRows.filter({ hasText: "1 CORRECT · 1 not computable" }).waitFor();
+    await editor.leaveHover();
     await editor.screenshot("runs");
     await editor.rowOf("other").click();
     await editor.verdict.filter({ hasText: "not computable" }).waitFor();

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import { openExample } from "./example";
+import { registerGrading } from "./grading/register";
 import { onTrace, watchLanguage, workspaceHasTrace } from "./language";
 import { Server } from "./server";
 import { serverSettings } from "./settings";
@@ -29,6 +30,7 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   );
   registerViews(context, () => started.start());
+  registerGrading(context, () => started.start(), () => started.program);
   void startWhereTracesAre(started);
 }
 

@@ -27,5 +27,7 @@ function actions(lens: vscode.CodeLens): vscode.CodeLens[] {
   return [
     action(vscode.l10n.t("timeline"), "driveTrace.openTimeline"),
     action(vscode.l10n.t("record…"), "driveTrace.recordVerdict"),
+    action(vscode.l10n.t("gates…"), "driveTrace.runGates"),
+    action(vscode.l10n.t("judge…"), "driveTrace.judgeRun"),
   ];
 }

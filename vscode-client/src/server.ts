@@ -56,6 +56,11 @@ export class Server {
     private readonly workspacePython: WorkspacePython,
   ) {}
 
+  /** The program that was started, for who runs another of its commands. */
+  get program(): Command | undefined {
+    return this.command;
+  }
+
   /** Starts it, if nobody has yet. */
   start(): Promise<void> {
     if (this.wanted) {
@@ -147,7 +152,7 @@ export class Server {
       void this.report(text, setting);
       return;
     }
-    const shown = [choice.command.file, ...choice.command.args].join(" ");
+    const shown = [choice.command.file, ...choice.command.args, "serve"].join(" ");
     this.log.appendLine(`Starting ${shown}`);
     const client = createClient(() => this.launch(choice.command), this.log, {
       failedToStart: () => {
@@ -188,7 +193,7 @@ export class Server {
   }
 
   private async launch({ file, args }: Command): Promise<ChildProcess> {
-    const child = spawn(file, args, { cwd: homedir(), windowsHide: true });
+    const child = spawn(file, [...args, "serve"], { cwd: homedir(), windowsHide: true });
     const { client } = this;
     child.on("exit", (code, signal) => {
       this.log.appendLine(`The server has ended (${code ?? signal ?? "unknown"}).`);

@@ -12,7 +12,7 @@ const bundle: Bundle = {
 const nothing: Wishes = {
   command: [], python: "", environments: [], version: "0.1.2", bundle, cache: "/cache",
 };
-const own = ["-I", "-S", "-X", "pycache_prefix=/cache", "/ext/server/launch.py", "serve"];
+const own = ["-I", "-S", "-X", "pycache_prefix=/cache", "/ext/server/launch.py"];
 
 /** A machine with these programs, each with what it prints; bare names are found in /bin. */
 function machine(programs: Record<string, string>, platform: NodeJS.Platform = "linux"): Machine {
@@ -55,8 +55,8 @@ const python311 = { "/bin/python3": python("/bin/python3", "3.11.7") };
 
 test("the command that is set is started, whatever its version", async () => {
   const programs = { "/bin/mine": "", "/bin/drive-trace": fitting };
-  assert.deepEqual(await started({ command: ["mine"] }, programs), ["/bin/mine", "serve"]);
-  assert.deepEqual(await started({ command: ["mine", "run", "x"] }, programs), ["/bin/mine", "run", "x", "serve"]);
+  assert.deepEqual(await started({ command: ["mine"] }, programs), ["/bin/mine"]);
+  assert.deepEqual(await started({ command: ["mine", "run", "x"] }, programs), ["/bin/mine", "run", "x"]);
 });
 
 test("one that is not there is told, and nothing else is started", async () => {
@@ -69,13 +69,13 @@ test("one that is not there is told, and nothing else is started", async () => {
 
 test("the workspace's environment goes before the PATH", async () => {
   const programs = { "/venv/bin/drive-trace": fitting, "/bin/drive-trace": fitting };
-  assert.deepEqual(await started({ environments: ["/venv/bin/python"] }, programs), ["/venv/bin/drive-trace", "serve"]);
-  assert.deepEqual(await started({}, programs), ["/bin/drive-trace", "serve"]);
+  assert.deepEqual(await started({ environments: ["/venv/bin/python"] }, programs), ["/venv/bin/drive-trace"]);
+  assert.deepEqual(await started({}, programs), ["/bin/drive-trace"]);
 });
 
 test("an installed server that does not fit, or fails, gives way to the next", async () => {
   const programs = { "/venv/bin/drive-trace": old, "/bin/drive-trace": fitting, ...python311 };
-  assert.deepEqual(await started({ environments: ["/venv/bin/python"] }, programs), ["/bin/drive-trace", "serve"]);
+  assert.deepEqual(await started({ environments: ["/venv/bin/python"] }, programs), ["/bin/drive-trace"]);
   assert.deepEqual(await started({}, { ...programs, "/bin/drive-trace": old }), ["/bin/python3", ...own]);
   assert.deepEqual(await started({}, { ...programs, "/bin/drive-trace": "" }), ["/bin/python3", ...own]);
 });
@@ -95,7 +95,7 @@ test("the extension's own server runs on the workspace's Python, else on the fir
 test("every folder of the workspace is asked for its environment, in their order", async () => {
   const environments = ["/one/bin/python", "/two/bin/python"];
   const programs = { "/two/bin/drive-trace": fitting, "/bin/drive-trace": fitting };
-  assert.deepEqual(await started({ environments }, programs), ["/two/bin/drive-trace", "serve"]);
+  assert.deepEqual(await started({ environments }, programs), ["/two/bin/drive-trace"]);
   const pythons = { ...python311, "/two/bin/python": python("/two/bin/python", "3.13.0") };
   assert.deepEqual(await started({ environments }, pythons), ["/two/bin/python", ...own]);
 });

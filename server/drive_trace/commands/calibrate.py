@@ -12,7 +12,13 @@ import click
 
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.writing import EXIT_UNUSABLE, done, not_empty, read_text
+from drive_trace.commands.writing import (
+    EXIT_UNUSABLE,
+    Ended,
+    not_empty,
+    output_format_option,
+    read_text,
+)
 from drive_trace.grading.calibration import Label, once_each, repeats
 from drive_trace.grading.calibration import calibrate as tabulate
 from drive_trace.grading.figures import in_words, to_json
@@ -28,7 +34,7 @@ from drive_trace.grading.judgements import (
 )
 from drive_trace.grading.labels import LabelError, Labels, read_labels
 from drive_trace.grading.prompts import PROMPT_VERSION, RUBRIC_HASH, hash_of
-from drive_trace.storage.files import Problem, read_regular, why
+from drive_trace.storage.files import read_regular, why
 from drive_trace.storage.projects import Projects
 from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.replace import inside, write_whole
@@ -59,12 +65,7 @@ _LARGEST = 64 << 20
     shell_complete=complete_files,
     help=f"Where the calibration is kept; by default {CALIBRATION_NAME} beside the configuration.",
 )
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How the figures are shown.",
-)
+@output_format_option
 def calibrate(
     labels: str, judgements: str | None, model: str | None, out: str | None, output_format: str
 ) -> None:
@@ -90,11 +91,11 @@ def calibrate(
     if model is not None and judgements is not None:
         raise click.UsageError("the record of --judgements names the --model")
     rows = _labels(labels)
-    judge = None
+    judge, rounds = None, rows.rows
     if model is not None:
         judge = Judge(model=model, prompt_version=PROMPT_VERSION, rubric_hash=RUBRIC_HASH)
     if judgements is not None:
-        judge, rows = _judged(judgements, rows)
+        judge, rows, rounds = _judged(judgements, rows)
     if rows.unsigned:
         notify(f"{plural(rows.unsigned, 'row')} without labelled_by: taken for a person's")
     table = tabulate(rows.rows)
@@ -102,7 +103,7 @@ def calibrate(
     if output_format == "json":
         click.echo(json.dumps(to_json(table, lacks), indent=2))
     else:
-        click.echo("\n".join(in_words(table, lacks, repeats(rows.rows))))
+        click.echo("\n".join(in_words(table, lacks, repeats(rounds))))
     if judge is None:
         which = "no case has a verdict in --judgements" if judgements else "name the --model"
         notify(f"nothing is kept for judge, as nobody says which model this is: {which}")
@@ -117,8 +118,7 @@ def _labels(path: str) -> Labels:
     try:
         return read_labels(read_text(path, _LARGEST))
     except LabelError as error:
-        notify(f"{path}: {error}")
-        sys.exit(EXIT_UNUSABLE)
+        raise Ended(EXIT_UNUSABLE, f"{path}: {error}") from error
 
 
 def _of_cases(rows: Labels) -> tuple[str, ...]:
@@ -132,8 +132,10 @@ def _of_cases(rows: Labels) -> tuple[str, ...]:
     return tuple(lacks)
 
 
-def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels]:
-    """The labels with the verdicts of a record, and whose these are."""
+def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels, tuple[Label, ...]]:
+    """Whose verdicts a record has, the labels with them, and the same for each time that a judge
+    was asked for one.
+    """
     found, rejected = read_judgements(read_text(path, _LARGEST).split("\n"))
     if rejected:
         notify(f"{path}: {plural(rejected, 'line')} of it cannot be read, and do not count")
@@ -143,41 +145,39 @@ def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels]:
     }
     judges = {latest[each.case][-1].judge for each in rows.rows if each.case in latest}
     if len(judges) > 1:
-        notify(f"{path}: the verdicts are of {len(judges)} judges; calibrate one at a time")
-        sys.exit(EXIT_UNUSABLE)
-    labels = [
-        Label(each.case, each.human, verdict_of(latest[each.case]) if each.case in latest else None)
-        for each in rows.rows
-    ]
-    return next(iter(judges), None), rows._replace(rows=tuple(labels))
+        several = f"{path}: the verdicts are of {len(judges)} judges; calibrate one at a time"
+        raise Ended(EXIT_UNUSABLE, several)
+    used = [(each, latest.get(each.case, ())) for each in rows.rows]
+    calls = [each for _, calls in used for each in calls]
+    broken = sum(each.verdict is None for each in calls)
+    notify(f"{path}: {broken:,} of {plural(len(calls), 'call')} gave no verdict")
+    labels = [each._replace(judge=verdict_of(calls) if calls else None) for each, calls in used]
+    rounds = (
+        each._replace(judge=verdict)
+        for each, calls in used
+        for verdict in {call.repeat: call.verdict for call in calls}.values()
+    )
+    return next(iter(judges), None), rows._replace(rows=tuple(labels)), tuple(rounds)
 
 
 def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
     """Write the calibration. Nothing takes the place of a file that is none."""
-    path = Path(out) if out is not None else calibration_path(Path.cwd())
+    folder = Projects(".").of("trace.jsonl").folder
+    path = Path(out) if out is not None else folder / CALIBRATION_NAME
     table = tabulate(once_each(rows.rows))
     kept = Calibrated(
         ts=new_stamp().ts,
         judge=judge,
-        labelling_rule=hash_of("\0".join(sorted(rows.rules))) if rows.rules else None,
+        labelling_rule=next(map(hash_of, rows.rules), None),
         **table._asdict(),
     )
-    done(_written(path, to_record(kept) + "\n"), str(path))
-    notify(f"{path}: kept for judge")
-
-
-def _written(path: Path, text: str) -> Problem | None:
     try:
         if os.path.lexists(path):
             read_calibrated(read_regular(path).decode())
-        write_whole(inside(path, path.parent), text.encode())
-    except ValueError:
-        return Problem(str(path), "is no calibration; it is not replaced")
+        write_whole(inside(path, path.parent), f"{to_record(kept)}\n".encode())
+    except ValueError as error:
+        what = f"{path}: is no calibration; it is not replaced"
+        raise Ended(EXIT_UNUSABLE, what) from error
     except OSError as error:
-        return Problem(str(path), f"cannot be written: {why(error)}")
-    return None
-
-
-def calibration_path(folder: Path) -> Path:
-    """Where the calibration of a folder's project is kept."""
-    return Projects(str(folder)).of(str(folder / "trace.jsonl")).folder / CALIBRATION_NAME
+        raise Ended(EXIT_UNUSABLE, f"{path}: cannot be written: {why(error)}") from error
+    notify(f"{path}: kept for judge")

@@ -20,7 +20,6 @@ from drive_trace.commands.terminal import notify
 from drive_trace.grading.junit import JUnitError, Report, read_junit
 from drive_trace.storage.files import Problem, read_bytes, why
 from drive_trace.storage.processes import run_shell
-from drive_trace.storage.recording import preview_feed
 from drive_trace.text.wording import duration
 from drive_trace.vocabulary import GRADE
 
@@ -61,14 +60,7 @@ class _Ended(NamedTuple):
     shell_complete=complete_files,
     help="Read a JUnit XML report instead of running something; - is standard input.",
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=3600.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long each command may take.",
-)
+@writing.timeout_option(3600.0, "command")
 @click.option(
     "--cwd",
     metavar="FOLDER",
@@ -135,27 +127,16 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
 
     with _or_nothing():
         # A gate may take an hour: what cannot be recorded is refused before.
-        beside = writing.beside_of(request("pass"))
-        draft = preview_feed(
-            trace_file,
-            GRADE,
-            project_run_id,
-            {component: "pass"},
-            new_run=new_run,
-            beside=beside.paths,
-        )
-        writing.done(draft, trace_file, beside._replace(notes=()))
+        writing.preview(request("pass"))
     ended = _run(gates, timeout, cwd, log) if gates else _read(reports)
-    notify(ended.message)
     if ended.outcome is None:
-        notify(f"nothing was written to {trace_file}")
-        sys.exit(EXIT_NOTHING)
+        notes = [f"nothing was written to {trace_file}"]
+        raise writing.Ended(EXIT_NOTHING, ended.message, notes=notes)
+    notify(ended.message)
     asked = request(ended.outcome)
     with _or_nothing():
         recorded = writing.record(asked)
-    writing.notify_outdated(asked, recorded)
-    assert recorded.score is not None
-    writing.show_recorded(asked, recorded, recorded.score.headline)
+    writing.show_graded(asked, recorded)
     sys.exit(0 if ended.outcome == "pass" else EXIT_FAIL)
 
 
@@ -164,8 +145,8 @@ def _or_nothing() -> Iterator[None]:
     """A refusal is no result of the gate: it ends the command with its own exit code."""
     try:
         yield
-    except SystemExit:
-        sys.exit(EXIT_NOTHING)
+    except writing.Ended as end:
+        raise writing.Ended(EXIT_NOTHING, *end.lines) from end
 
 
 def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | None) -> _Ended:
@@ -191,18 +172,24 @@ def _run(gates: tuple[str, ...], seconds: float, folder: str | None, log: str | 
 @contextmanager
 def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
     """Where the output of commands goes: to standard error, and to a file if there is one."""
+
+    def unwritable(error: OSError) -> writing.Ended:
+        return writing.Ended(EXIT_NOTHING, f"{path}: cannot be written: {why(error)}")
+
     try:
         handle = None if path is None else _opened(path)
     except OSError as error:
-        notify(f"{path}: cannot be written: {why(error)}")
-        sys.exit(EXIT_NOTHING)
+        raise unwritable(error) from error
 
     def write(data: bytes) -> None:
         sys.stderr.flush()
         sys.stderr.buffer.write(data)
         sys.stderr.buffer.flush()
-        while handle is not None and data:
-            data = data[os.write(handle, data) :]
+        try:
+            while handle is not None and data:
+                data = data[os.write(handle, data) :]
+        except OSError as error:
+            raise unwritable(error) from error
 
     try:
         yield write
@@ -214,8 +201,8 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
 def _is_same(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other)  # noqa: PTH121 - of text
-    except OSError:
-        return False
+    except OSError:  # as where the trace is to be made
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _opened(path: str) -> int:

@@ -69,7 +69,4 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
     request = writing.RecordRequest(
         trace_file, project_run_id, GRADE, changes, new_run, only_this_file, paths
     )
-    recorded = writing.record(request)
-    assert recorded.score is not None
-    writing.notify_outdated(request, recorded)
-    writing.show_recorded(request, recorded, recorded.score.headline)
+    writing.show_graded(request, writing.record(request))

@@ -14,6 +14,7 @@ from drive_trace.analysis import read_log
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import notify
 from drive_trace.storage.finding import omitted
+from drive_trace.storage.judging_records import with_record
 from drive_trace.storage.replace import write_report
 from drive_trace.text.escaping import in_json
 
@@ -28,8 +29,8 @@ _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"
 @paths_argument
 @no_ignore_option
 @click.option(
+    "--output-format",
     "--format",
-    "output_format",
     type=click.Choice(_FORMATS),
     help="By default what the name of --out says, else markdown.",
 )
@@ -58,7 +59,8 @@ def report(
     from drive_trace.report.contents import report_on  # noqa: PLC0415 - other commands need it not
 
     reading = Reading(paths, no_ignore=no_ignore)
-    logs = [read_log(trace.records, trace.path) for trace in reading]
+    read = (read_log(trace.records, trace.path) for trace in reading)
+    logs = [each._replace(summary=with_record(each.summary, each.path)) for each in read]
     made = report_on(logs, reading.unread, omitted(reading.left_out))
     to_file = out is not None and out != "-"
     chosen = output_format or _SUFFIXES.get(PurePath(out or "").suffix.lower(), "markdown")

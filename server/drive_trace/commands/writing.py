@@ -4,27 +4,44 @@ output.
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, NoReturn, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, Any, NamedTuple, NoReturn, TypeVar
 
 import click
 
-from drive_trace.authoring.drafts import Refused
+from drive_trace.authoring.drafts import Draft, Refused
 from drive_trace.commands.completion import complete_files, complete_runs
-from drive_trace.commands.terminal import OutputError, give_up_output, notify
+from drive_trace.commands.terminal import OutputError, give_up_output, notify, say_waiting
 from drive_trace.scorecard.feed_state import FeedState
 from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.storage.files import STDIN, Problem, read_bytes
 from drive_trace.storage.finding import LeftOut
-from drive_trace.storage.recording import Merged, record_feed
+from drive_trace.storage.recording import Merged, preview_feed, record_feed
 from drive_trace.storage.run_files import files_beside, may_be_missed, search_folder
 from drive_trace.text.escaping import printable
 
 Outcome = TypeVar("Outcome")
+F = TypeVar("F", bound=Callable[..., Any])
 
 EXIT_REFUSED = 1
 EXIT_UNUSABLE = 2
+
+
+class Ended(click.ClickException):
+    """A command ends, as it cannot do what it was asked for."""
+
+    def __init__(self, code: int, *reasons: str, notes: Sequence[str] = ()) -> None:
+        """The reasons are sentences, and the notes say what that means. All are printed."""
+        super().__init__("; ".join(reasons))
+        self.exit_code = code  # type: ignore[misc]
+        self.lines = (*reasons, *notes)
+
+    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002 - click's interface
+        """Print it on standard error."""
+        for line in self.lines:
+            notify(line)
 
 
 def not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -32,6 +49,25 @@ def not_empty(_: click.Context, __: click.Parameter, value: str | None) -> str |
     if value is not None and not value.strip():
         raise click.BadParameter("is empty")
     return value
+
+
+def _is_finite(_: click.Context, __: click.Parameter, value: float) -> float:
+    if not value < math.inf:  # which is true of NaN, too
+        raise click.BadParameter("is no number of seconds")
+    return value
+
+
+def timeout_option(seconds: float, what: str) -> Callable[[F], F]:
+    """The option ``--timeout``, with what may take so long."""
+    return click.option(
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=seconds,
+        show_default=True,
+        metavar="SECONDS",
+        callback=_is_finite,
+        help=f"How long each {what} may take.",
+    )
 
 
 def is_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -74,6 +110,12 @@ new_run_option = click.option(
     is_flag=True,
     help="Take a run that the trace has no event of, and make the trace if it is not there.",
 )
+output_format_option = click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the outcome is shown; json is for programs.",
+)
 only_this_file_option = click.option(
     "--only-this-file",
     is_flag=True,
@@ -96,34 +138,33 @@ def read_text(source: str, most: int) -> str:
     """The text of a file, or of standard input for ``-``. Ends the command if it cannot be read, or
     has more than ``most`` bytes.
     """
+    say_waiting(source)
     data = done(read_bytes(source, most), source)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = f"byte 0x{data[error.start]:02x} in line {line}"
-        notify(f"{source}: is not UTF-8 ({found}); save it as UTF-8 and try again")
-        sys.exit(EXIT_UNUSABLE)
+        what = f"{source}: is not UTF-8 ({found}); save it as UTF-8 and try again"
+        raise Ended(EXIT_UNUSABLE, what) from error
 
 
 def done(
     outcome: Outcome | Refused | Problem, trace_file: str, beside: Beside = NOTHING_BESIDE
 ) -> Outcome:
     """The outcome, if there is one, after notes on what the search may have missed.
-    Otherwise reports why not, and ends the command.
+    Otherwise raises Ended with why not.
     """
     if isinstance(outcome, Problem):
         if outcome.path in beside.paths:
             _end_unread(outcome, trace_file)
-        notify(outcome.message)
-        sys.exit(EXIT_UNUSABLE)
+        raise Ended(EXIT_UNUSABLE, outcome.message)
     if isinstance(outcome, Refused):
-        for reason in outcome.reasons:
-            notify(reason)
-        if outcome.for_unknown_run:
-            notify("--new-run takes it all the same")
-        notify(f"nothing was written to {trace_file}")
-        sys.exit(EXIT_REFUSED)
+        notes = [f"nothing was written to {trace_file}"]
+        options = {each.name for each in click.get_current_context().command.params}
+        if outcome.for_unknown_run and "new_run" in options:
+            notes.insert(0, "--new-run takes it all the same")
+        raise Ended(EXIT_REFUSED, *outcome.reasons, notes=notes)
     for note in beside.notes:
         notify(note)
     return outcome
@@ -169,6 +210,22 @@ def record(request: RecordRequest) -> Merged:
     return merged
 
 
+def preview(request: RecordRequest) -> tuple[Draft, Beside]:
+    """What :func:`record` would append, if nobody appends meanwhile, and the files that it looks
+    at. Ends the command as that does.
+    """
+    beside = beside_of(request)
+    draft = preview_feed(
+        request.trace_file,
+        request.feed,
+        request.run_id,
+        request.changes,
+        new_run=request.new_run,
+        beside=beside.paths,
+    )
+    return done(draft, request.trace_file, beside._replace(notes=())), beside
+
+
 def beside_of(request: RecordRequest) -> Beside:
     """The files that may hold the run of a request; ends the command as :func:`found_beside`."""
     if request.only_this_file and request.paths:
@@ -199,9 +256,11 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Bes
 
 
 def _end_unread(problem: Problem, trace_file: str) -> NoReturn:
-    notify(f"{problem.message}; it may hold the run, too (--only-this-file does without it)")
-    notify(f"nothing was written to {trace_file}")
-    sys.exit(EXIT_UNUSABLE)
+    raise Ended(
+        EXIT_UNUSABLE,
+        f"{problem.message}; it may hold the run, too (--only-this-file does without it)",
+        notes=[f"nothing was written to {trace_file}"],
+    )
 
 
 def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
@@ -216,6 +275,13 @@ def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
     except OutputError:
         give_up_output()
         notify(f"recorded on line {recorded.line}, but the output cannot be written")
+
+
+def show_graded(request: RecordRequest, recorded: Merged) -> None:
+    """Print the same of a grade, and warn if kept components come from a stale one."""
+    notify_outdated(request, recorded)
+    assert recorded.score is not None
+    show_recorded(request, recorded, recorded.score.headline)
 
 
 def _echo_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:

@@ -26,6 +26,15 @@ class Answer(NamedTuple):
     """At least one, none of them blank. Untrusted."""
 
 
+class Answers(NamedTuple):
+    """What a model answered where it may name several values, or none."""
+
+    values: tuple[str, ...]
+    """Of those that were allowed, each once."""
+    reasons: tuple[str, ...]
+    """At least one, none of them blank. Untrusted."""
+
+
 class NoAnswer(NamedTuple):
     """A reply that does not count."""
 
@@ -42,38 +51,62 @@ def read_answer(reply: str, key: str, allowed: Collection[str]) -> Answer | NoAn
 
     The reasons come first: a model that names its verdict first finds reasons for it afterwards.
     """
+    try:
+        reasons, said = _read(reply, key)
+        return Answer(_allowed(said, said, key, allowed), reasons)
+    except _RefusedError as refused:
+        return NoAnswer(str(refused))
+
+
+def read_answers(reply: str, key: str, allowed: Collection[str]) -> Answers | NoAnswer:
+    """Read the same with an array of values, which are all different."""
+    try:
+        reasons, said = _read(reply, key)
+        return Answers(_all_allowed(said, key, allowed), reasons)
+    except _RefusedError as refused:
+        return NoAnswer(str(refused))
+
+
+def _read(reply: str, key: str) -> tuple[tuple[str, ...], Any]:
+    """The reasons, and what stands behind the key."""
     text = reply.strip()
     if not text:
-        return NoAnswer("the reply is empty")
+        raise _RefusedError("the reply is empty")
     if len(text) > LARGEST:
-        return NoAnswer(f"the reply has more than {LARGEST:,} characters")
+        raise _RefusedError(f"the reply has more than {LARGEST:,} characters")
     fenced = _FENCED.fullmatch(text)
     if fenced is not None:
         text = fenced[1]
     try:
         value = json.loads(text, object_pairs_hook=_members, parse_constant=_no)
-        return _answer(value, key, allowed)
-    except _RefusedError as refused:
-        return NoAnswer(str(refused))
-    except (ValueError, RecursionError):
-        return NoAnswer("the reply is not one JSON object and nothing else")
-
-
-def _answer(value: Any, key: str, allowed: Collection[str]) -> Answer:
+    except (ValueError, RecursionError) as error:
+        raise _RefusedError("the reply is not one JSON object and nothing else") from error
     if not isinstance(value, dict):
         raise _RefusedError("the reply is JSON, but no object")
     if list(value) != ["reasons", key]:
         raise _RefusedError(f'the object has to have "reasons" and then "{key}", and nothing else')
-    reasons, verdict = value.values()
+    reasons, said = value.values()
     if not isinstance(reasons, list) or not reasons:
         raise _RefusedError('"reasons" is no array with at least one reason')
     if not all(isinstance(each, str) and _says_something(each) for each in reasons):
         raise _RefusedError("a reason is empty or no string")
-    if not isinstance(verdict, str) or verdict not in allowed:
+    return tuple(each.encode("utf-8", "replace").decode() for each in reasons), said
+
+
+def _allowed(value: Any, said: Any, key: str, allowed: Collection[str]) -> str:
+    if not isinstance(value, str) or value not in allowed:
         choice = listed((f'"{each}"' for each in allowed), "or")
-        raise _RefusedError(f'"{key}" is {shown(verdict)}, and has to be {choice}')
-    reasons = [each.encode("utf-8", "replace").decode() for each in reasons]
-    return Answer(verdict, tuple(reasons))
+        raise _RefusedError(f'"{key}" is {shown(said)}, and has to be {choice}')
+    return value
+
+
+def _all_allowed(said: Any, key: str, allowed: Collection[str]) -> tuple[str, ...]:
+    if not isinstance(said, list):
+        raise _RefusedError(f'"{key}" is {shown(said)}, and has to be an array')
+    values = [_allowed(each, said, key, allowed) for each in said]
+    if len(set(values)) < len(values):
+        raise _RefusedError(f'"{key}" has a value twice')
+    return tuple(values)
 
 
 def _says_something(text: str) -> bool:

@@ -13,7 +13,8 @@ FAILS_CAUGHT = 0.50
 """The least lower bound of the rate at which human fails are caught."""
 _Z = 1.959963984540054
 """The normal quantile of 0.975, for 95 % intervals."""
-_FAR = 1_000_000
+_FAR = 100_000
+"""So many labels nobody has."""
 
 
 class Label(NamedTuple):
@@ -174,9 +175,9 @@ def once_each(labels: Sequence[Label]) -> list[Label]:
     """Each case once: repeating a row makes an interval no narrower. Where the rows of a case
     differ, one that disagrees counts, and one without a verdict only where none has one.
     """
-    found: dict[tuple[str, str], list[Label]] = {}
+    found: dict[str, list[Label]] = {}
     for each in labels:
-        found.setdefault((each.case, each.human), []).append(each)
+        found.setdefault(each.case, []).append(each)
     return [max(rows, key=_doubt) for rows in found.values()]
 
 
@@ -196,15 +197,6 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
 
 def _more_needed(rate: Rate, least: float) -> int | None:
     hits, of = (rate.hits, rate.of) if rate.of else (1, 1)
-    if hits <= least * of:
-        return None
-    low, high = rate.of, rate.of + 1
-    while wilson(hits * high // of, high)[0] < least:
-        low, high = high, high * 2
-        if high > _FAR:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        is_enough = wilson(hits * middle // of, middle)[0] >= least
-        low, high = (low, middle) if is_enough else (middle, high)
-    return high - rate.of
+    sizes = range(rate.of + 1, _FAR)
+    enough = (size for size in sizes if wilson(hits * size // of, size)[0] >= least)
+    return next((size - rate.of for size in enough), None) if hits > least * of else None

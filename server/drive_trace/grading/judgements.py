@@ -6,16 +6,16 @@ alone, as readers know it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
 from drive_trace.grading.calibration import Calibration
+from drive_trace.grading.prompts import hash_of
 from drive_trace.trace.times import sortable
-
-SUFFIX = ".judgements.ndjson"
-"""Behind the trace's name."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Ordinal: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
@@ -56,14 +56,18 @@ class Calibrated(msgspec.Struct, frozen=True, kw_only=True):
             self.fail_fail, self.fail_pass, self.pass_fail, self.pass_pass, self.invalid
         )
 
-    def lacks(self, judge: Judge) -> tuple[str, ...]:
-        """Why a judge is not calibrated by this; each in one sentence without its full stop."""
+    def lacks(self, judge: Judge, rule: str | None = None) -> tuple[str, ...]:
+        """Why a judge is not calibrated by this, if labels follow a ``rule``; each in one sentence
+        without its full stop.
+        """
         names = {"model": "model", "prompt_version": "prompt", "rubric_hash": "rubric"}
         changed = [
             f"it was calibrated with another {word}"
             for name, word in names.items()
             if getattr(judge, name) != getattr(self.judge, name)
         ]
+        if rule is not None and self.labelling_rule != hash_of(rule):
+            changed.append("its labels follow another rule")
         return (*changed, *self.table.lacks)
 
 
@@ -135,21 +139,28 @@ def read_judgements(records: Iterable[str]) -> tuple[list[Judgement], int]:
     return found, rejected
 
 
-def judgement_of(
-    judgements: Iterable[Judgement], run_id: str, verdict: object, ts: str
-) -> Judgement | None:
-    """Which judgement a grade rests on: the last call for the run's latest verdict that is not
-    later than the grade, if that says the same. None where there is none: then nobody knows who
-    judged.
-    """
-    graded = sortable(ts)
-    if graded is None:
-        return None
-    own = [each for each in judgements if each.project_run_id == run_id]
-    earlier = [each for each in own if (sortable(each.ts) or "~") <= graded]
-    decided = [calls[-1] for calls in judgings(earlier) if verdict_of(calls) is not None]
-    latest = max(decided, key=lambda each: sortable(each.ts) or "", default=None)
-    return latest if latest is not None and latest.verdict == verdict else None
+class Judgements:
+    """The judgements of a record that came to a verdict, without their replies, which are long."""
+
+    def __init__(self, judgements: Iterable[Judgement] = ()) -> None:
+        self._by_run: dict[str, list[tuple[str, Judgement]]] = {}
+        """By time."""
+        for calls in judgings(judgements):
+            last, at = calls[-1], sortable(calls[-1].ts)
+            if at is not None and verdict_of(calls) is not None:
+                own = self._by_run.setdefault(last.project_run_id, [])
+                own.append((at, msgspec.structs.replace(last, reply=None)))
+        for own in self._by_run.values():
+            own.sort(key=itemgetter(0))
+
+    def of(self, run_id: str, verdict: object, ts: str) -> Judgement | None:
+        """Which judgement a grade rests on: the last call for the run's latest verdict that is not
+        later than the grade, if that says the same. None where there is none: then nobody knows
+        who judged.
+        """
+        own, graded = self._by_run.get(run_id, ()), sortable(ts)
+        at = bisect_right(own, graded, key=itemgetter(0)) if graded is not None else 0
+        return own[at - 1][1] if at and own[at - 1][1].verdict == verdict else None
 
 
 def judgings(judgements: Iterable[Judgement]) -> Sequence[Sequence[Judgement]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from xml.parsers import expat
 
+from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of, plural
 
 _FAILED = {"failure", "error"}
@@ -26,7 +27,7 @@ class Report(NamedTuple):
     ran: int
     """Cases that were not skipped, the failed ones among them."""
     failed: tuple[str, ...]
-    """The failed cases, ``class.name`` each. Untrusted."""
+    """The failed cases, ``class.name`` each."""
     unnamed: int = 0
     """Failures and errors that the suites count and no case has, as of a suite that did not start.
     """
@@ -39,7 +40,7 @@ class Report(NamedTuple):
         return "pass" if self.ran else None
 
     def in_words(self) -> str:
-        """``2 of 31 cases failed: a, b``. The names are untrusted."""
+        """``2 of 31 cases failed: a, b``."""
         if not self.ran and self.outcome is None:
             return "no case ran"
         failed = len(self.failed)
@@ -78,7 +79,7 @@ class _Case:
 
     def __init__(self, attributes: dict[str, str]) -> None:
         parts = attributes.get("classname"), attributes.get("name")
-        self.name = ".".join(filter(None, parts)) or "a case without a name"
+        self.name = printable(".".join(filter(None, parts)), 200) or "a case without a name"
         self.is_failed = False
         self.is_skipped = attributes.get("status", "").lower() in _NOT_RUN
 

@@ -37,14 +37,18 @@ def read_labels(text: str) -> Labels:
     text = text.removeprefix("\ufeff")
     is_json = text.lstrip().startswith("{")
     rows, unsigned, rules = [], 0, set()
+    said: dict[str, str] = {}
     for line, row in _json_rows(text) if is_json else _csv_rows(text):
-        rows.append(_label(line, row))
+        label = _label(line, row)
+        rows.append(label)
+        if said.setdefault(label.case, label.human) != label.human:
+            raise LabelError(f"line {line}: the case {shown(label.case)} has another label above")
         signed = row.get("labelled_by")
         unsigned += not signed
         if signed and _is_model(str(signed)):
             raise LabelError(
                 f"line {line}: `labelled_by` is {shown(signed)}, a model; "
-                "only labels by people calibrate a judge"
+                "only labels by people calibrate a judge (a person of that name: by initials)"
             )
         if row.get("labelling_rule"):
             rules.add(str(row["labelling_rule"]))
@@ -88,6 +92,8 @@ def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     reader = csv.DictReader(lines, strict=True)
     try:
         names = reader.fieldnames or ()
+        if len(set(names)) < len(names):
+            raise LabelError("line 1: a column stands there twice")
         missing = [each for each in _NEEDED if each not in names]
         if missing and names:
             raise LabelError(f"line 1: there is no column `{missing[0]}`")

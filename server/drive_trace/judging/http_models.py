@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -36,8 +35,6 @@ class Provider(NamedTuple):
     """What comes behind the base URL."""
     base: str
     """The base URL of those who invented it."""
-    key: str
-    """The environment variable that has the key."""
     headers: Callable[[str], Mapping[str, str]]
     """Of a key."""
     body: Callable[[str, str], Mapping[str, Any]]
@@ -103,7 +100,6 @@ PROVIDERS: Mapping[str, Provider] = {
     "openai": Provider(
         "/chat/completions",
         "https://api.openai.com/v1",
-        "OPENAI_API_KEY",
         lambda key: {"Authorization": f"Bearer {key}"},
         _messages,
         _completion_reply,
@@ -111,7 +107,6 @@ PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
         "/messages",
         "https://api.anthropic.com/v1",
-        "ANTHROPIC_API_KEY",
         lambda key: {"x-api-key": key, "anthropic-version": "2023-06-01"},
         lambda model, prompt: {**_messages(model, prompt), "max_tokens": _MOST_TOKENS},
         _message_reply,
@@ -145,7 +140,7 @@ class HttpModel:
         except httpx2.TransportError as error:
             why = self._shown(str(error)) or type(error).__name__
             raise TransportError(f"the connection failed ({why})") from error
-        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, ImportError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             raise ModelError(f"the request failed ({self._shown(str(error))})") from error
 
     async def _asked(self, prompt: str) -> Reply:
@@ -173,7 +168,18 @@ class HttpModel:
     def _client(self) -> httpx2.AsyncClient:
         # What goes to this machine goes through no proxy, which would read the key.
         through = self.url.startswith("https://")
-        return httpx2.AsyncClient(timeout=self._seconds, follow_redirects=False, trust_env=through)
+        try:
+            return httpx2.AsyncClient(
+                timeout=self._seconds, follow_redirects=False, trust_env=through
+            )
+        except ImportError as error:
+            raise ModelError(
+                "the environment names a SOCKS proxy; only HTTP proxies work"
+            ) from error
+        except (httpx2.InvalidURL, ValueError, OSError) as error:
+            why = self._shown(str(error))
+            what = f"the proxy or the CA bundle of the environment cannot be used ({why})"
+            raise ModelError(what) from error
 
     def _reply(self, response: httpx2.Response, content: bytes) -> Reply:
         code = response.status_code
@@ -220,18 +226,9 @@ def _checked(base: str) -> str:
         raise ModelError("the base URL may not have a user, a query or a fragment in it")
     if parts.scheme == "https" and host:
         return base
-    if parts.scheme == "http" and _is_loopback(host):
+    if parts.scheme == "http" and host in {"localhost", "127.0.0.1", "::1"}:
         return base
     raise ModelError("the base URL has to begin with https://, or with http:// on this machine")
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _wait(header: str | None) -> float | None:

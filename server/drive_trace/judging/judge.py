@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from drive_trace.grading.answers import Answer, NoAnswer, read_answer
+from drive_trace.grading.answers import Answer, Answers, NoAnswer, read_answer
 from drive_trace.grading.prompts import Prompt
 from drive_trace.judging.models import Model, ModelError, Reply, ask
 
@@ -23,7 +23,7 @@ class Call(NamedTuple):
     prompt: Prompt
     reply: Reply | None
     """None where there was none."""
-    answer: Answer | NoAnswer
+    answer: Answer | Answers | NoAnswer
     repeat: int
     """From 1."""
     attempt: int
@@ -38,7 +38,6 @@ class Outcome(NamedTuple):
     reasons: tuple[str, ...]
     """Of the first call with the verdict. Untrusted."""
     why: str | None
-    calls: tuple[Call, ...]
 
 
 def judge(
@@ -54,25 +53,28 @@ def judge(
     """
     calls: list[Call] = []
     for number in range(1, repeat + 1):
-        for call in _round(model, render, number, notify):
+        for call in attempts(model, render, _verdict, repeat=number, notify=notify):
             calls.append(call)
             noted(call)
         if isinstance(calls[-1].answer, NoAnswer):
-            return Outcome(None, (), calls[-1].answer.reason, tuple(calls))
+            return Outcome(None, (), calls[-1].answer.reason)
     answers = [each.answer for each in calls if isinstance(each.answer, Answer)]
     tally = Counter(each.value for each in answers)
     if len(tally) > 1:
         said = " and ".join(f"{tally[each]} × {each}" for each in VERDICTS)
-        return Outcome(None, (), f"the judge does not agree with itself: {said}", tuple(calls))
-    return Outcome(answers[0].value, answers[0].reasons, None, tuple(calls))
+        return Outcome(None, (), f"the judge does not agree with itself: {said}")
+    return Outcome(answers[0].value, answers[0].reasons, None)
 
 
-def _round(
+def attempts(
     model: Model,
     render: Callable[[str], Prompt],
-    repeat: int,
+    read: Callable[[str], Answer | Answers | NoAnswer],
+    *,
+    repeat: int = 1,
     notify: Callable[[str], object],
 ) -> Iterator[Call]:
+    """Ask once, and once more where ``read`` finds no answer in the reply."""
     for attempt in range(1, _ATTEMPTS + 1):
         prompt = render(secrets.token_hex(16))
         try:
@@ -80,15 +82,19 @@ def _round(
         except ModelError as error:
             yield Call(prompt, None, NoAnswer(str(error)), repeat, attempt)
             return
-        answer = _read(reply)
+        answer = _of_whole(reply) or read(reply)
         yield Call(prompt, reply, answer, repeat, attempt)
-        if isinstance(answer, Answer):
+        if not isinstance(answer, NoAnswer):
             return
         if attempt < _ATTEMPTS:
             notify(f"{answer.reason}; asking once more")
 
 
-def _read(reply: Reply) -> Answer | NoAnswer:
-    if reply.cut_off is not None:
-        return NoAnswer(f"the reply is not whole ({reply.cut_off[:40]})")
+def _of_whole(reply: Reply) -> NoAnswer | None:
+    if reply.cut_off is None:
+        return None
+    return NoAnswer(f"the reply is not whole ({reply.cut_off[:40]})")
+
+
+def _verdict(reply: str) -> Answer | NoAnswer:
     return read_answer(reply, INTENT, VERDICTS)

@@ -77,7 +77,9 @@ def ask(
         except TransportError as error:
             wait = _FIRST_WAIT * 2 ** (number - 1) * random.uniform(0.75, 1.25)  # noqa: S311 - jitter
             wait = max(wait, error.wait or 0.0)
-            if number == tries or wait > _LONGEST_WAIT:
+            if wait > _LONGEST_WAIT:
+                raise ModelError(f"{error}; it asks to wait {wait:,.0f} s") from error
+            if number == tries:
                 raise
             notify(f"{error}; asking again in {wait:.1f} s")
             sleep(wait)
@@ -89,8 +91,11 @@ def ask(
 class CommandModel:
     """A command that reads the prompt from its standard input and writes the reply."""
 
-    def __init__(self, command: str, seconds: float = 600.0) -> None:
-        self._command, self._seconds = command, seconds
+    def __init__(
+        self, command: str, seconds: float = 600.0, hide: Callable[[str], str] = str
+    ) -> None:
+        """``hide`` takes out of a reply what nobody is to read."""
+        self._command, self._seconds, self._hide = command, seconds, hide
 
     def grade(self, prompt: str) -> str:
         """See :class:`Model`."""
@@ -116,7 +121,7 @@ class CommandModel:
         if ran.code:
             raise ModelError(f"the model's command ended with exit code {ran.code}")
         try:
-            return parts.decode()
+            return self._hide(parts.decode())
         except UnicodeDecodeError as error:
             raise ModelError("the model's command wrote something that is not UTF-8") from error
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from drive_trace.grading.prompts import Case
@@ -13,6 +14,7 @@ from drive_trace.storage.git import run_git
 from drive_trace.storage.replace import inside
 from drive_trace.text.spans import decode
 from drive_trace.trace.reading import read_lines
+from drive_trace.trace.times import sortable
 
 LARGEST_DIFF = 64 << 20
 _SECONDS = 60.0
@@ -24,8 +26,9 @@ _RANGE = re.compile(r"[^-\s][^\s]*?\.\.\.?[^\s]+")
 # What a repository's own files and configuration may name is not run; nor do they hide from the
 # judge what was changed.
 _DIFF = (
-    *("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"),
-    *("--text", "--no-relative", "-O/dev/null"),
+    *("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--text"),
+    *("--no-relative", "-O/dev/null", "--ignore-submodules=none", "-U3"),
+    *("--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/"),
 )
 
 
@@ -80,19 +83,27 @@ def _diff(name: str, data: bytes) -> str | Problem:
     return text if text.strip() else Problem(name, "the diff is empty: there is nothing to judge")
 
 
-def excerpt(records: Sequence[str], run_id: str) -> list[str]:
-    """A run's events as they stand in its trace, without its grades and costs: what comes of these
-    others have judged. Those in the middle of a long run are left out, and that is said.
+def excerpt(traces: Iterable[Sequence[str]], run_id: str) -> tuple[list[str], tuple[str, ...]]:
+    """A run's events as they stand in its traces, the trace first that begins first, and what is
+    left out: those in the middle of a long run. Its grades and costs are not in it: what comes of
+    these others have judged.
     """
-    events = list(_events(records, run_id))
+    files = [list(_events(records, run_id)) for records in traces]
+    files.sort(key=lambda events: events[0][0] if events else "")
+    # A copy of an event says nothing more.
+    events = list(dict.fromkeys(text for _, text in chain(*files)))
     left_out = len(events) - _FIRST - _LAST
-    if left_out > 0:
-        events[_FIRST:-_LAST] = [f"[{left_out:,} events left out]"]
-    return events
+    if left_out <= 0:
+        return events, ()
+    phrase = f"{left_out:,} events in the middle of the run"
+    events[_FIRST:-_LAST] = [f"[{phrase} left out]"]
+    return events, (phrase,)
 
 
-def _events(records: Sequence[str], run_id: str) -> Iterator[str]:
+def _events(records: Sequence[str], run_id: str) -> Iterator[tuple[str, str]]:
+    """Each with its time, as it sorts."""
     for line in read_lines(records):
         if line.event is not None and line.run == run_id and not line.event.is_feed:
             text = line.text
-            yield text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [cut off]"
+            text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [cut off]"
+            yield sortable(line.text_fact("ts")) or "", text

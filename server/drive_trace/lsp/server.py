@@ -35,7 +35,7 @@ from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.storage.finding import TRACE_GLOBS
-from drive_trace.storage.patterns import MoreFiles
+from drive_trace.storage.patterns import RECORD_SUFFIX, MoreFiles
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +121,9 @@ class TraceServer(LanguageServer):
     def _initialized(self, _params: types.InitializedParams) -> None:
         client = self.protocol.client
         if client.registers_watchers:
-            self._publisher.watch("files", (*CONFIGURATION_GLOBS, *TRACE_GLOBS))
+            self._publisher.watch(
+                "files", (*CONFIGURATION_GLOBS, *TRACE_GLOBS, f"**/*{RECORD_SUFFIX}")
+            )
             self._publisher.watch_more((), self._settings.now.files)
         if client.registers_settings:
             section = types.DidChangeConfigurationRegistrationOptions(SECTION)
@@ -173,11 +175,11 @@ class TraceServer(LanguageServer):
         self._settings.request(params.settings)
 
     def _did_change_files(self, params: types.DidChangeWatchedFilesParams) -> None:
-        self._following.files_changed(params.changes)
+        are_traces = self._following.files_changed(params.changes)
         # A trace that was saved may have been committed, too.
         saved = (self._traces.get(each.uri) for each in params.changes)
         self._judging.look(each for each in saved if each is not None)
-        if not all(self._following.is_trace(each.uri) for each in params.changes):
+        if not are_traces:
             self._judging.look(self._traces)
             self._publisher.refresh_diagnostics()  # those of closed traces, too
 

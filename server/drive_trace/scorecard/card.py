@@ -325,6 +325,7 @@ def _run_json(run: RunScore) -> dict[str, object]:
         "missing_inputs": list(run.gate.missing),
         "tokens": None if tokens is None else _numbers(tokens),
         "efficiency": None if efficiency is None else _efficiency_json(efficiency),
+        "judged": _judged_json(deciding),
         "decided_by": None if deciding is None else {"path": deciding.path, "line": deciding.line},
         "what_would_change_it": what_would_change_it(run.gate),
         "caveats": [
@@ -354,6 +355,19 @@ def _provenance_json(found: Provenance) -> dict[str, object] | None:
     if found.origin is None:
         return None
     return {"origin": str(found.origin), "evidence": list(found.evidence), **found._asdict()}
+
+
+def _judged_json(grade: Recorded | None) -> dict[str, object] | None:
+    if grade is None or grade.judgement is None:
+        return None
+    judgement = grade.judgement
+    return {
+        "model": judgement.model or judgement.judge.model,
+        "prompt_version": judgement.judge.prompt_version,
+        "agreement": judgement.agreement,
+        "agreement_interval": judgement.agreement_interval,
+        "reasons": len(judgement.reasons),
+    }
 
 
 def _efficiency_json(efficiency: Efficiency) -> dict[str, object]:

@@ -22,6 +22,7 @@ class CaveatCode(StrEnum):
     REJECTED_GRADE = "rejected-grade"
     LOOKALIKE_GRADE = "lookalike-grade"
     CONTRADICTING_GRADES = "contradicting-grades"
+    UNCALIBRATED_JUDGE = "uncalibrated-judge"
     REJECTED_COST = "rejected-cost"
     LOOKALIKE_COST = "lookalike-cost"
     REJECTED_LINE = "rejected-line"
@@ -53,6 +54,10 @@ TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
     CaveatCode.CONTRADICTING_GRADES: (
         "Several files grade the run differently.",
         Qualifies.ORDER_UNCERTAIN,
+    ),
+    CaveatCode.UNCALIBRATED_JUDGE: (
+        "The intent was judged by an uncalibrated judge.",
+        Qualifies.NEVER,
     ),
     CaveatCode.REJECTED_COST: (
         "Readers reject a line that says what the run cost, or may.",

@@ -48,6 +48,7 @@ def caveats_of(
         latest = latest_grades(parts, deciding, shared)
         yield from _of_stale(parts, deciding, latest, shared)
         yield from _of_contradicting(parts, deciding, latest)
+        yield from _of_judge(deciding)
     for number, part in enumerate(parts):
         is_after = after_grade(part, deciding, is_latest=number in latest)
         for caveat in (*_of_rejected(part, is_after), *_of_lookalikes(part, is_after)):
@@ -152,6 +153,15 @@ def _of_contradicting(
         holds=bool(uncertain),
         lines=[LineRef(each.path, each.line) for each in (deciding, *against)],
     )
+
+
+def _of_judge(deciding: Recorded) -> Iterator[Caveat]:
+    if deciding.judgement is not None and deciding.judgement.agreement is None:
+        how = "judged by an uncalibrated judge"
+        line = LineRef(deciding.path, deciding.line)
+        yield make_caveat(
+            CaveatCode.UNCALIBRATED_JUDGE, f"intent {how}", f"the intent was {how}", lines=[line]
+        )
 
 
 def _replaced(one: Recorded, by: Recorded) -> set[object]:

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, QUALIFIED, RunScore, ScoreCard
 from drive_trace.scorecard.efficiency import Efficiency, WallClock, covered
 from drive_trace.scorecard.uncounted import UnknownEvent, lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.verdict import Verdict, what_would_change_it
-from drive_trace.text.escaping import code, plain
+from drive_trace.text.escaping import code, plain, printable
 from drive_trace.text.spans import terminal_columns
 from drive_trace.text.wording import HUGE, are, compact, duration, listed, plural, power_of_ten
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
+
+if TYPE_CHECKING:
+    from drive_trace.grading.judgements import Judgement
 
 NO_SIGNAL = "n/a (no signal)"
 TOKEN_LABELS = {
@@ -94,6 +98,8 @@ def _body(run: RunScore) -> list[str]:
         f"{name} **{recorded.get(name) or 'not recorded'}**" for name in CORRECTNESS_FIELDS
     ]
     lines += ["", f"*Tier 1, correctness:* {' · '.join(components)}"]
+    for phrase in judging(run, code):
+        lines += ["", phrase]
     lines += ["", f"{_decided_by(run)} {what_would_change_it(run.gate)}", ""]
     sentence = run.provenance.sentence
     lines += [sentence, ""] if sentence else []
@@ -110,6 +116,35 @@ def caveats(run: RunScore, name: Callable[[str], str]) -> Iterator[str]:
     """
     for each in run.caveats:
         yield each.sentence(name)
+
+
+def judging(run: RunScore, name: Callable[[str], str]) -> Iterator[str]:
+    """Who judged the intent and how far they were calibrated; nothing if it was not recorded."""
+    grade = run.correctness
+    intent = grade.values["intent"] if grade is not None else None
+    if grade is None or intent is None:
+        return
+    judgement, phrases = grade.judgement, [f"intent: {intent}"]
+    if judgement is None:
+        phrases.append("judge not recorded")
+    else:
+        phrases.append(f"by {_short(judgement.model or judgement.judge.model, 60)}")
+        phrases.append(f"prompt v{_short(judgement.judge.prompt_version, 20)}")
+        phrases.append(_calibrated(judgement))
+        phrases.append(plural(len(judgement.reasons), "reason"))
+    yield name(", ".join(phrases))
+
+
+def _short(text: str, most: int) -> str:
+    """Cut also where it is longer once it is escaped: it must not push out what follows."""
+    return printable(printable(text, most), most)
+
+
+def _calibrated(judgement: Judgement) -> str:
+    if judgement.agreement is None:
+        return "not calibrated"
+    low, high = judgement.agreement_interval or (0.0, 1.0)
+    return f"calibrated {judgement.agreement:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def run_page(run: RunScore, verdict: str | None = None) -> str:
@@ -181,6 +216,7 @@ def text(card: ScoreCard) -> str:
             graded = ", ".join(f"{name} {values[name] or '—'}" for name in CORRECTNESS_FIELDS)
             where = f" of {plain(run.correctness.path)}" if len(run.parts) > 1 else ""
             lines.append(f"  graded: {graded} (line {run.correctness.line}{where})")
+            lines += map(_wrapped, judging(run, plain))
         lines.append(_wrapped(what_would_change_it(run.gate)))
         if run.efficiency is None:
             lines.append(f"  efficiency hidden: {hidden_because(run)}")

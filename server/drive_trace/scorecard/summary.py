@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number
 from drive_trace.scorecard.provenance import Provenance, provenance
@@ -16,6 +16,9 @@ from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.run_index import RunIndex, Work
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import COST, ENVELOPE, GRADE
+
+if TYPE_CHECKING:  # most traces are scored without
+    from drive_trace.grading.judgements import Judgement, Judgements
 
 MOST_UNPLACED = 10
 """A file's summary names at most so many lines whose run cannot be read, as every run names them.
@@ -34,6 +37,8 @@ class Recorded(NamedTuple):
     path: str
     line: int
     """From 1."""
+    judgement: Judgement | None = None
+    """What the intent rests on; None if that is not known. See :func:`judged`."""
 
 
 class Unplaced(NamedTuple):
@@ -133,6 +138,15 @@ def as_it_is(part: RunSummary) -> RunSummary:
         worked=part.worked._replace(times=tuple(part.worked.times)),
         events=part.events.kept(),
     )
+
+
+def judged(part: RunSummary, judgements: Judgements) -> RunSummary:
+    """A part with the judgement that its grade rests on, of those beside its trace."""
+    grade = part.correctness
+    if grade is None:
+        return part
+    found = judgements.of(part.run_id, grade.values["intent"], grade.ts)
+    return part._replace(correctness=grade._replace(judgement=found))
 
 
 def without_copies(part: RunSummary, copies: Sequence[Noted]) -> RunSummary:

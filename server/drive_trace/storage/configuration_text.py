@@ -26,6 +26,7 @@ from drive_trace.storage.projects import (
     RULE_URL,
     SEVERITIES,
     Configuration,
+    JudgeSettings,
     Override,
     TextProblem,
 )
@@ -48,6 +49,13 @@ _MOST_PROBLEMS = 100
 """Nobody reads more of one file at once."""
 _MOST_ITEMS = 1000
 """Every trace is matched with every override, and every wrong item is a problem."""
+_KEYS: Mapping[str, Sequence[str]] = {
+    "rules": (),
+    "overrides": ("paths", "rules"),
+    "rule-url": (),
+    "judge": ("orchestrator-family", "families"),
+}
+"""The tables, and their keys."""
 _END_OF_MESSAGE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -70,7 +78,14 @@ def read_configuration(text: str) -> Configuration | tuple[TextProblem, ...]:
         Override(tuple(each["paths"]), _settings(each["rules"]))
         for each in valid.get("overrides", ())
     )
-    return Configuration(_settings(valid.get("rules", {})), overrides, valid.get("rule-url", ""))
+    judge = valid.get("judge", {})
+    families = {name.lower(): tuple(each) for name, each in judge.get("families", {}).items()}
+    return Configuration(
+        _settings(valid.get("rules", {})),
+        overrides,
+        valid.get("rule-url", ""),
+        JudgeSettings(judge.get("orchestrator-family"), families),
+    )
 
 
 def read_client_rules(given: object) -> tuple[RuleSettings, tuple[str, ...]]:
@@ -120,7 +135,14 @@ def _validator() -> SchemaValidator:
     override = _table({"paths": globs, "rules": rules}, required=True)
     overrides = core_schema.list_schema(override, max_length=_MOST_ITEMS, strict=True)
     url = core_schema.no_info_after_validator_function(_rule_url, text)
-    return SchemaValidator(_table({"rules": rules, "overrides": overrides, "rule-url": url}))
+    word = core_schema.str_schema(strict=True, min_length=1)
+    words = core_schema.list_schema(word, min_length=1, max_length=_MOST_ITEMS, strict=True)
+    judge = {
+        "orchestrator-family": word,
+        "families": core_schema.dict_schema(text, words, strict=True),
+    }
+    tables = {"rules": rules, "overrides": overrides, "rule-url": url, "judge": _table(judge)}
+    return SchemaValidator(_table(tables))
 
 
 def _table(keys: Mapping[str, CoreSchema], *, required: bool = False) -> CoreSchema:
@@ -257,8 +279,7 @@ def _unknown_key(loc: KeyPath, name: str) -> str:
             return f"`{name}` cannot be set: what is not read is always told"
         guess = nearest(name, SETTABLE)
         return f"`{name}` is no rule" + (f" — did you mean `{guess}`?" if guess else "")
-    known: Iterable[str] = ("rules", "overrides", "rule-url")
-    known = known if len(loc) == 1 else ("paths", "rules")
+    known: Iterable[str] = _KEYS[str(loc[0])] if len(loc) > 1 else tuple(_KEYS)
     if loc[-3:-2] == ("rules",):
         known = ("severity", *(option.name for option in RULES[str(loc[-2])].options))
     guess = nearest(name, known)
@@ -270,6 +291,14 @@ def _unknown_key(loc: KeyPath, name: str) -> str:
 def _expected(loc: KeyPath) -> str:
     """What belongs at a path in the document."""
     match loc:
+        case ("judge", "orchestrator-family"):
+            return "a family or a model's id"
+        case ("judge", "families"):
+            return "a table of families"
+        case ("judge", "families", _):
+            return "an array of at least one word of models' ids"
+        case ("judge", "families", _, int()):
+            return "a word of models' ids"
         case (*_, "rules", str(), "severity"):
             return listed((f'"{word}"' for word in SEVERITIES), "or")
         case (*_, "rules", str(code), str(name)):

@@ -1,5 +1,5 @@
-"""Pages that people open: those of the rules and the JSON Schemas, which are installed with the
-package, and those of runs, which are Markdown files in the user's cache folder.
+"""Texts that people read: rule pages, JSON Schemas and classes to sort by, which are installed with
+the package, and the pages of runs, which are Markdown files in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from drive_trace.storage.replace import file_beside
 PAGES = Path(__file__).resolve().parent.parent / "rule_pages"
 SCHEMAS = Path(__file__).resolve().parent.parent / "event_schemas.json"
 """All schemas in one file: by the name of the event, and ``event`` for any."""
+CLASSES = Path(__file__).resolve().parent.parent / "class_texts"
+"""A file for each kind of thing that ``judge`` sorts."""
 
 
 def rule_url(code: str, template: str = "") -> str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import selectors
+import select
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from drive_trace.interrupts import raising_when_ended
 
@@ -47,20 +48,22 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
     The command and all that it started end with the call, except what left its process group.
     ``take`` may raise to end it. Raises OSError where there is no ``sh``, or no such folder.
     """
-    process = subprocess.Popen(  # noqa: S603 - as asked
-        ["sh", "-c", command],  # noqa: S607 - the shell of the person who wrote the command
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if with_errors else None,
-        cwd=folder,
-        env=None if environment is None else {**_environment(), **environment},
-        start_new_session=True,
-    )
-    assert process.stdin is not None
+    with tempfile.TemporaryFile() as file:
+        file.write(text)
+        file.seek(0)
+        process = subprocess.Popen(  # noqa: S603 - as asked
+            ["sh", "-c", command],  # noqa: S607 - the shell of the person who wrote the command
+            stdin=file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if with_errors else None,
+            cwd=folder,
+            env=None if environment is None else {**_environment(), **environment},
+            start_new_session=True,
+        )
     assert process.stdout is not None
-    with raising_when_ended():
+    with raising_when_ended(), process.stdout as stdout:
         try:
-            is_late = _exchange(process, process.stdin, process.stdout, text, take, seconds)
+            is_late = _follow(process, stdout.fileno(), take, seconds)
         finally:
             _end(process)
     if is_late:
@@ -80,61 +83,36 @@ def _result(code: int) -> Ran:
             name = signal.Signals(number).name
         except ValueError:
             name = f"signal {number}"
+        if code > 0:
+            return Ran(None, f"exited with {code}, as where {name} ended it")
         return Ran(None, f"was ended by {name}")
     if code in _NOT_STARTED:
         return Ran(None, _NOT_STARTED[code])
     return Ran(code, None)
 
 
-def _exchange(  # noqa: PLR0913, PLR0917 - a process and its two ends
+def _follow(
     process: subprocess.Popen[bytes],
-    stdin: IO[bytes],
-    stdout: IO[bytes],
-    text: bytes,
+    stdout: int,
     take: Callable[[bytes], object],
     seconds: float,
 ) -> bool:
-    """Write and read until the command ends; whether it took too long."""
-    end = time.monotonic() + seconds
-    left = memoryview(text)
-    with selectors.DefaultSelector() as selector:
-        selector.register(stdout, selectors.EVENT_READ)
-        if left:
-            os.set_blocking(stdin.fileno(), False)
-            selector.register(stdin, selectors.EVENT_WRITE)
-        else:
-            stdin.close()
-        while True:
-            # What it left running may hold the pipe open: nobody waits for that.
-            has_ended = process.poll() is not None
-            wait = 0.0 if has_ended else min(0.05, max(end - time.monotonic(), 0))
-            if not selector.get_map():  # it has closed its output, and ends any moment
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(wait)
-                wait = 0.0
-            ready = [key.fileobj for key, _ in selector.select(wait)]
-            if stdin in ready:
-                left = _write(stdin, left)
-                if not left:
-                    selector.unregister(stdin)
-                    stdin.close()
-            if stdout in ready:
-                data = os.read(stdout.fileno(), _AT_ONCE)
-                take(data) if data else selector.unregister(stdout)
-            elif has_ended:
-                return False
-            if time.monotonic() > end:
-                return True
-
-
-def _write(stdin: IO[bytes], left: memoryview) -> memoryview:
-    """What is left to write; nothing where nobody reads it."""
-    try:
-        return left[os.write(stdin.fileno(), left[:_AT_ONCE]) :]
-    except BlockingIOError:
-        return left
-    except BrokenPipeError:
-        return left[:0]
+    """Read until the command ends; whether it took too long."""
+    end, streams = time.monotonic() + seconds, [stdout]
+    while True:
+        # What it left running may hold the pipe open: nobody waits for that.
+        has_ended = process.poll() is not None
+        wait = 0.0 if has_ended else min(0.05, max(end - time.monotonic(), 0))
+        if streams and select.select(streams, [], [], wait)[0]:
+            data = os.read(stdout, _AT_ONCE)
+            take(data) if data else streams.clear()
+        elif has_ended:
+            return False
+        elif not streams:  # it has closed its output, and ends any moment
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(wait)
+        if time.monotonic() > end:
+            return True
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -146,9 +124,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.01)
         _send(group, signal.SIGKILL)
     process.wait()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
 
 
 def _send(group: int, number: int) -> bool:

@@ -51,6 +51,18 @@ class Override(NamedTuple):
     rules: RuleSettings
 
 
+class JudgeSettings(NamedTuple):
+    """What has to be known of models before one may judge."""
+
+    orchestrator: str | None = None
+    """The family, or the model's id, of the orchestrator that runs the work."""
+    families: Mapping[str, tuple[str, ...]] = {}
+    """More families of models, each with the words that its models' ids have."""
+
+
+_ANY_JUDGE = JudgeSettings()
+
+
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """The content of a ``drive-trace.toml``."""
@@ -60,6 +72,7 @@ class Configuration:
     """In their order: where two match a file, the later one decides."""
     rule_url: str = ""
     """The address of a rule's page in what others read, with ``{code}`` for the rule's."""
+    judge: JudgeSettings = _ANY_JUDGE
 
     def settings_for(self, path: str | None) -> RuleSettings:
         """The settings of a file, by its path from the configuration's folder, with ``/`` in

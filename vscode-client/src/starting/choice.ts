@@ -29,6 +29,7 @@ export interface Machine {
   note(line: string): void;
 }
 
+/** A drive-trace without its subcommand. */
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
@@ -163,5 +164,5 @@ async function find(name: string, machine: Machine): Promise<string | undefined>
 }
 
 function choice(file: string, args: readonly string[], isOwn = false): Choice {
-  return { found: true, command: { file, args: [...args, "serve"], isOwn } };
+  return { found: true, command: { file, args, isOwn } };
 }

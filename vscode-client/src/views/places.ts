@@ -96,7 +96,7 @@ async function placeOfRun(run: Run): Promise<Place | undefined> {
 }
 
 /** What views of ours are called in the tabs of VS Code ends so. */
-const viewTypes = ["driveTrace.report", "driveTrace.timeline"];
+const viewTypes = ["driveTrace.report", "driveTrace.timeline", "driveTrace.reasons"];
 
 /**
  * Shows a line, from 0, of a trace, where the trace is open already if it is; never in `kept`, the

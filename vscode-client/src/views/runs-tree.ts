@@ -110,7 +110,11 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
   /** Says above the rows, or in place of them, what they do not show. */
   private tell(): void {
     const { health } = link;
-    this.view.message = this.said === undefined ? "" : aboveRuns(this.said, this.sought, health === "absent");
+    const message = this.said === undefined ? "" : aboveRuns(this.said, this.sought, health === "absent");
+    // VS Code draws at most one change in 200 ms at once, and holds back those that follow it.
+    if (message !== this.view.message) {
+      this.view.message = message;
+    }
     const known = this.said === undefined ? "not yet" : "known";
     void vscode.commands.executeCommand("setContext", "driveTrace.runsAre", health === "absent" ? "out of reach" : known);
   }

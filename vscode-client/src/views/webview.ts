@@ -231,6 +231,7 @@ function page(script: string, { style, words }: ViewKind, place: Place): string 
 </html>`;
 }
 
-function escaped(text: string): string {
+/** Text as it stands in HTML, also in an attribute. */
+export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -22,12 +22,14 @@ from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
+from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.copies import LiveEvents
 from drive_trace.scorecard.summary import RunSummary, TraceSummary
 from drive_trace.storage.followed_file import FollowedFile, Whole
+from drive_trace.storage.judging_records import with_record
 from drive_trace.tasks import Task, finish
 from drive_trace.trace.line import Line
 from drive_trace.trace.run_index import table_of_ids
@@ -98,8 +100,7 @@ class Reports:
         for uri in self._runs.uris_of(folder) if folder is not None else [params.uri]:
             text = await self._text_if_there(uri, None)
             if text is not None:
-                texts = [line.text for line in text.lines]
-                logs.append(await in_thread(read_log, texts, text.name))
+                logs.append(await in_thread(_whole_log, text, path_of(uri)))
         unread, left_out = self._runs.unread(folder), self._runs.closed.folders.left_out_in(folder)
         return await in_thread(_rendered, params, logs, None, unread, left_out)
 
@@ -193,6 +194,13 @@ def _rendered(
     if params.format == "html":
         return {"title": title, "html": report_html(report, f"drive-trace {__version__}")}
     return {"title": title, "body": report_body(report), "style": STYLE}
+
+
+def _whole_log(text: _Text, path: Path | None) -> TraceLog:
+    log = read_log([line.text for line in text.lines], text.name)
+    if path is None:
+        return log
+    return log._replace(summary=with_record(log.summary, real_path(path)))
 
 
 def _log(text: _Text) -> TraceLog:

@@ -19,6 +19,7 @@ from drive_trace.lsp.rpc.tasks import Debouncer, in_thread
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.storage.followed_file import QUIET
+from drive_trace.storage.patterns import RECORD_SUFFIX
 
 log = logging.getLogger(__name__)
 
@@ -116,15 +117,21 @@ class Following:
         if real is not None and self._first is not None:
             self._start(self._look_at([real]))
 
-    def files_changed(self, changes: Sequence[types.FileEvent]) -> None:
-        """The client reports files that were written, created or deleted."""
+    def files_changed(self, changes: Sequence[types.FileEvent]) -> bool:
+        """The client reports files that were written, created or deleted. Gives whether they are
+        traces, and records of the judging beside these, and nothing else.
+        """
+        are_traces = True
         for change in changes:
-            if self.is_trace(change.uri):
-                self._reported.add(change.uri)
+            uri = change.uri.removesuffix(RECORD_SUFFIX)
+            are_traces &= self.is_trace(uri)
+            if self.is_trace(uri):
+                self._reported.add(uri)
                 if change.type is not types.FileChangeType.Changed:
                     self._closed.folders.expire()
         if self._reported and self._first is not None:
             self._soon.request("")
+        return are_traces
 
     def is_trace(self, uri: str) -> bool:
         """Whether a URI is that of a trace of the workspace, which may be gone."""
@@ -224,6 +231,7 @@ class Following:
         path = path_of(uri)
         if path is not None:
             await in_thread(self._runs.note_open, uri, path)
+            self._changed()
 
     async def _look_at_all(self, progress: Progress | None, opened: str | None = None) -> None:
         loop = asyncio.get_running_loop()
@@ -238,6 +246,7 @@ class Following:
             done += await in_thread(partial(self._closed.look, reals[done:], seconds=_STRETCH))
             if progress is not None:
                 progress.report(done, len(reals))
+        await in_thread(self._runs.look_at_records, [*reals, *self._runs.open_reals()])
         if progress is not None:
             progress.end()
         else:
@@ -252,6 +261,7 @@ class Following:
         await self._look_at(await in_thread(lambda: list(map(real_path, paths))))
 
     async def _look_at(self, reals: Collection[str], *, settle: bool = False) -> None:
+        await in_thread(self._runs.look_at_records, reals)
         is_open = self._runs.open_reals()
         closed = [real for real in reals if real not in is_open]
         await in_thread(partial(self._closed.look, closed, settle=settle))

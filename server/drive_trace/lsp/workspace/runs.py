@@ -4,7 +4,7 @@ disk. All of it comes from memory; nothing here waits for a file but :meth:`run_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -18,7 +18,8 @@ from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ILLEGIBLE, score_run
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run
+from drive_trace.scorecard.summary import RunSummary, Unplaced, judged, parts_by_run
+from drive_trace.storage.judging_records import JudgingRecords
 from drive_trace.tasks import Task, finish, in_batches
 
 Result = TypeVar("Result")
@@ -55,6 +56,8 @@ class WorkspaceRuns:
         self.closed = closed
         self._reals: dict[str, str] = {}
         """The real paths of open traces, by URI."""
+        self._records = JudgingRecords()
+        self._has_other_records = False
         self._has_partial = False
 
     @property
@@ -65,6 +68,11 @@ class WorkspaceRuns:
     def note_open(self, uri: str, path: Path) -> None:
         """Note which file an open trace is. Call it from a thread, as it looks at the disk."""
         self._reals[uri] = real_path(path)
+        self.look_at_records([self._reals[uri]])
+
+    def look_at_records(self, reals: Iterable[str]) -> None:
+        """Look at the records of the judging beside traces. Call it from a thread."""
+        self._has_other_records |= self._records.look(reals)
 
     def note_closed(self, uri: str) -> str | None:
         """Forget an open trace. Gives the real path of the file that counts again."""
@@ -107,13 +115,14 @@ class WorkspaceRuns:
             own = self.folder_of(trace.uri) or trace.uri
             summary = yield from trace.analysis.summing_up(name)
             for run_id, part in parts_by_run(summary).items():
-                found.setdefault((own, run_id), []).append((key, RunPart(trace.uri, part, trace)))
+                each = key, self._open_part(trace, part)
+                found.setdefault((own, run_id), []).append(each)
         is_open = self.open_reals()
         closed = [each for each in self.closed.seen() if each.real not in is_open]
         for batch in in_batches((each, part) for each in closed for part in each.parts.values()):
-            for (_, path, *_), part in batch:
-                each = _order(path), RunPart(path.as_uri(), part, None)
-                folder = self.closed.folders.folder_of(path)
+            for known, part in batch:
+                each = _order(known.path), self._closed_part(known, part)
+                folder = self.closed.folders.folder_of(known.path)
                 found.setdefault((folder or "", part.run_id), []).append(each)
             yield
         runs = [(own, sorted(parts, key=lambda pair: pair[0])) for (own, _), parts in found.items()]
@@ -175,8 +184,11 @@ class WorkspaceRuns:
 
     def take_outdated(self) -> bool:
         """Whether verdicts were shown before all traces had been read, and now all have been. True
-        only once.
+        only once. So for a record of the judging that was found to be another.
         """
+        if self._has_other_records:
+            self._has_other_records = False
+            return True
         if not self._has_partial or not self.closed.is_searched:
             return False
         is_open = self.open_reals()
@@ -195,7 +207,7 @@ class WorkspaceRuns:
         folder, is_open = self.folder_of(uri), self.open_reals()
         folder_of = self.closed.folders.folder_of
         found = [
-            (_order(each.path), RunPart(each.path.as_uri(), each.parts[run_id], None))
+            (_order(each.path), self._closed_part(each, each.parts[run_id]))
             for each in (self.closed.holders(run_id) if folder is not None else ())
             if each.real not in is_open and folder_of(each.path) == folder
         ]
@@ -204,8 +216,15 @@ class WorkspaceRuns:
             key, name = self._place(trace)
             part = yield from trace.analysis.summing_up_run(run_id, name)
             if part is not None:
-                found.append((key, RunPart(trace.uri, part, trace)))
+                found.append((key, self._open_part(trace, part)))
         return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+
+    def _open_part(self, trace: OpenTrace, part: RunSummary) -> RunPart:
+        judgements = self._records.of(self._real(trace) or "")
+        return RunPart(trace.uri, judged(part, judgements), trace)
+
+    def _closed_part(self, trace: ClosedTrace, part: RunSummary) -> RunPart:
+        return RunPart(trace.path.as_uri(), judged(part, self._records.of(trace.real)), None)
 
     def _open_in(self, folder: Path | None) -> list[OpenTrace]:
         """The open traces of a folder; none if the folder is None."""

@@ -29,6 +29,7 @@ from drive_trace.scorecard.render import (
     brief,
     caveats,
     hidden_because,
+    judging,
     measures,
     not_read,
     totals,
@@ -109,6 +110,7 @@ def _card(run: RunScore, number: int) -> Html:
     caption = "Tier 1, correctness"
     headers = ("component", "result", "source")
     parts.append(table(caption, headers, components, label=f"{caption} of run {number + 1}"))
+    parts += [tag("p", phrase) for phrase in judging(run, plain)]
     parts.append(tag("p", *_decided_by(run), " ", what_would_change_it(run.gate)))
     parts += [tag("p", sentence) for sentence in [run.provenance.sentence] if sentence]
     parts += _efficiency(run, number)

@@ -1,0 +1,123 @@
+"""What commands that ask a model share: their options, the model, and what is not shown of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from drive_trace.commands.terminal import notify
+from drive_trace.commands.writing import F, not_empty, timeout_option
+from drive_trace.grading.prompts import Prompt
+from drive_trace.judging.models import CommandModel, Model, ModelError
+from drive_trace.text.escaping import in_json, printable, visible
+
+if TYPE_CHECKING:
+    from drive_trace.judging.http_models import HttpModel
+
+_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+"""The environment variables with the keys of providers."""
+
+
+class Asked(NamedTuple):
+    """Which model, and how it is asked."""
+
+    model: str
+    api: str | None
+    base_url: str | None
+    model_command: str | None
+    timeout: float
+
+
+_OPTIONS = (
+    click.option(
+        "--model", metavar="ID", required=True, callback=not_empty, help="The model that is asked."
+    ),
+    click.option(
+        "--api",
+        type=click.Choice(list(_KEYS)),
+        help="How the model is asked over HTTP: chat completions, or Anthropic's messages. The key "
+        "is in OPENAI_API_KEY or ANTHROPIC_API_KEY. Needs the extra drive-trace[judge].",
+    ),
+    click.option(
+        "--base-url", metavar="URL", callback=not_empty, help="Another provider of the --api."
+    ),
+    click.option(
+        "--model-command",
+        metavar="CMD",
+        callback=not_empty,
+        help="Ask the model by a command for sh -c, with the prompt on its standard input.",
+    ),
+    timeout_option(300.0, "call"),
+)
+
+
+def model_options(command: F) -> F:
+    """The options that :class:`Asked` holds."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def check_asked(asked: Asked, *others: str | None) -> None:
+    """Raises UsageError unless one way to a model is named, or one of the ``others``."""
+    ways = (asked.api, asked.model_command, *others)
+    if sum(each is not None for each in ways) != 1:
+        raise click.UsageError("name one of --api, --model-command and --replay")
+    if asked.base_url is not None and asked.api is None:
+        raise click.UsageError("--base-url is for --api")
+
+
+def destination(asked: Asked) -> str:
+    """Where prompts go, without any key."""
+    if asked.model_command is not None:
+        return f"the command {printable(without_keys(asked.model_command), 200)}"
+    return _http(asked, "").url
+
+
+def model_of(asked: Asked) -> Model:
+    """The model. Raises UsageError where it cannot be asked, as there is no key."""
+    if asked.model_command is not None:
+        return CommandModel(asked.model_command, asked.timeout, without_keys)
+    name = _KEYS[str(asked.api)]
+    key = os.environ.get(name, "").strip()
+    if not key:
+        raise click.UsageError(f"there is no key in the environment variable {name}")
+    return _http(asked, key)
+
+
+def _http(asked: Asked, key: str) -> HttpModel:
+    try:
+        from drive_trace.judging.http_models import HttpModel  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise click.UsageError("--api needs the extra drive-trace[judge]") from error
+    try:
+        return HttpModel(str(asked.api), asked.model, key, asked.base_url, asked.timeout)
+    except ModelError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def without_keys(text: str) -> str:
+    """The text without any key of ours, as where a model's command repeats its environment."""
+    for name in _KEYS.values():
+        key = os.environ.get(name, "").strip()
+        if key:
+            text = text.replace(json.dumps(key)[1:-1], "[key]").replace(key, "[key]")
+    return text
+
+
+def echo_json(value: object) -> None:
+    """Print what a program reads, without any key of ours."""
+    click.echo(in_json(without_keys(json.dumps(value, indent=2))))
+
+
+def echo_prompt(prompt: Prompt, destination: str) -> None:
+    """Print a prompt that would be sent somewhere."""
+    # A terminal or a CI runner would obey what stands in a diff; JSON has its very characters.
+    for line in prompt.text.split("\n"):
+        click.echo("\t".join(map(visible, line.split("\t"))))
+    notify(
+        f"about {prompt.tokens:,} tokens, estimated at 4 bytes each; would be sent to {destination}"
+    )

@@ -1,0 +1,321 @@
+"""``drive-trace judge failures`` and ``judge operator-turns``: have a model sort what went on in a
+run, for those who look back on it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
+
+from drive_trace.commands.asking import (
+    Asked,
+    check_asked,
+    destination,
+    echo_json,
+    echo_prompt,
+    model_of,
+    model_options,
+    without_keys,
+)
+from drive_trace.commands.completion import complete_files
+from drive_trace.commands.terminal import notify
+from drive_trace.commands.writing import (
+    EXIT_REFUSED,
+    EXIT_UNUSABLE,
+    Ended,
+    F,
+    done,
+    is_text,
+    output_format_option,
+    read_text,
+)
+from drive_trace.grading.answers import Answer, Answers, NoAnswer, read_answer, read_answers
+from drive_trace.grading.classes import (
+    FAILURES,
+    LONGEST,
+    OPERATOR_TURNS,
+    Classes,
+    Item,
+    Sorting,
+    class_prompt,
+    read_classes,
+)
+from drive_trace.grading.items import items_of, operator_turns_of
+from drive_trace.grading.prompts import Prompt
+from drive_trace.judging.judge import attempts
+from drive_trace.judging.models import Model, ReplayedModel
+from drive_trace.report.failures import failures_of
+from drive_trace.storage.files import SMALL, read_trace
+from drive_trace.storage.pages import CLASSES
+from drive_trace.text.escaping import printable, visible
+from drive_trace.text.wording import shown
+from drive_trace.trace.reading import read_lines
+
+_EXIT_NOTHING = 3
+_LARGEST = 64 << 20
+"""Bytes of what was printed before."""
+
+
+class OrAnother(click.Group):
+    """Is a command of its own, unless its first word is the name of another one in it."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """The context of the command that is meant."""
+        other = self.commands.get(args[0]) if args else None
+        if other is None:
+            return super().make_context(info_name, args, parent, **extra)
+        return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+
+
+_OPTIONS = (
+    click.argument("file", metavar="FILE", shell_complete=complete_files),
+    model_options,
+    click.option(
+        "--replay",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Take the replies from what --output-format json printed before.",
+    ),
+    click.option(
+        "--classes",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Sort by these classes: TOML with a text for each name. By default those that are "
+        "installed.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Print the prompts. Nothing is sent."),
+    output_format_option,
+)
+
+
+def _options(command: F) -> F:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+class _Options(NamedTuple):
+    asked: Asked
+    file: str
+    replay: str | None
+    classes: str | None
+    dry_run: bool
+    output_format: str
+
+
+class _Sorted(NamedTuple):
+    """An item, and what the model said of it."""
+
+    item: Item
+    values: tuple[str, ...]
+    reasons: tuple[str, ...]
+    why: str | None
+    """Why there is no answer."""
+    replies: tuple[str, ...]
+
+
+@click.command(short_help="Sort the failures of a run.")
+@click.option("--project-run-id", metavar="ID", callback=is_text, help="The run, by default all.")
+@_options
+def failures(project_run_id: str | None, **options: Any) -> None:
+    """Have a model sort failures into the classes F1 to F15, scope-trap and qa-coverage-gap.
+
+    FILE is a trace (FILE.jsonl), or a text; - is standard input. Of a trace the halts
+    (falsified-assumption), the dispatches and rounds that failed and the abandoned slices are
+    sorted, each shown with the 20 events before it. Of a text it is each paragraph, or each line
+    where there is only one paragraph.
+
+    Each failure is of several classes, of one, or of none. A reply that is not exactly one JSON
+    object with reasons and classes is asked for once more; then that failure has no classes, and
+    the output says why. It is meant for a retrospective: no trace is written to, and no verdict
+    is changed.
+
+    Exit code: 0 something was sorted; 1 no such run; 2 wrong usage, or something cannot be read;
+    3 nothing was sorted.
+
+    \b
+    Examples:
+      drive-trace judge failures trace.jsonl --project-run-id shop --model gpt-5.5 --api openai
+      drive-trace judge failures notes.txt --model my-model --model-command ./ask.sh
+    """
+
+    def of_trace(records: Sequence[str]) -> Sequence[Item]:
+        found = failures_of(read_lines(records), project_run_id)
+        if found is None and project_run_id is not None:
+            raise Ended(EXIT_REFUSED, f"there is no run {shown(project_run_id)} in the trace")
+        return found or []
+
+    _sort(FAILURES, of_trace, options)
+
+
+@click.command("operator-turns", short_help="Sort the turns of a run's operator.")
+@_options
+def operator_turns(**options: Any) -> None:
+    """Have a model say of each turn of the operator whether the run should have needed it.
+
+    FILE is a transcript of the orchestrator's session (FILE.jsonl, a role and a content a line),
+    or a text; - is standard input. Of a transcript each turn of the user is sorted, shown with
+    what the orchestrator said and did before it. Of a text it is each paragraph, or each line
+    where there is only one paragraph.
+
+    The classes are legitimate-design, legitimate-authorisation, illegitimate-asked,
+    illegitimate-correction and illegitimate-rescue, and each turn is of one. A reply that is not
+    exactly one JSON object with reasons and a class is asked for once more; then that turn has
+    none, and the output says why. It is meant for a retrospective: nothing is written.
+
+    Exit code: 0 something was sorted; 2 wrong usage, or something cannot be read; 3 nothing was
+    sorted.
+
+    \b
+    Examples:
+      drive-trace judge operator-turns session.jsonl --model gpt-5.5 --api openai
+      drive-trace judge operator-turns turns.txt --model my-model --model-command ./ask.sh
+    """
+    _sort(OPERATOR_TURNS, operator_turns_of, options)
+
+
+def _sort(
+    sorting: Sorting,
+    of_records: Callable[[Sequence[str]], Sequence[Item]],
+    given: Mapping[str, Any],
+) -> None:
+    options = {**given}
+    asked = Asked(*(options.pop(each) for each in Asked._fields))
+    asking = _Options(asked, **options)
+    check_asked(asked, asking.replay)
+    classes = _classes(sorting, asking.classes)
+    items = _items(asking.file, of_records)
+    where = destination(asked) if asking.replay is None else f"the record {asking.replay}"
+    as_json = asking.output_format == "json"
+    if asking.dry_run:
+        _show(
+            [(each, class_prompt(sorting, classes, each, "0" * 32)) for each in items],
+            where,
+            as_json,
+        )
+        return
+    model_for = _models(asking)
+    notify(
+        f"asking {asked.model} at {where} about {len(items):,} {sorting.items}"
+        if items
+        else f"{asking.file}: there are no {sorting.items} in it"
+    )
+    answers = []
+    for item in items:
+        answers.append(_ask(model_for(item), sorting, classes, item))
+        if not as_json:
+            _print(asking.file, answers[-1])
+    if as_json:
+        echo_json([_in_json(sorting, each) for each in answers])
+    if all(each.why is not None for each in answers):
+        notify("nothing was sorted")
+        sys.exit(_EXIT_NOTHING)
+
+
+def _items(path: str, of_records: Callable[[Sequence[str]], Sequence[Item]]) -> Sequence[Item]:
+    records = done(read_trace(path), path).records
+    is_json = path.endswith(".jsonl") or records[0].startswith("{")
+    items = of_records(records) if is_json else items_of(records)
+    for each in items:
+        if len(each.text) > LONGEST:
+            notify(
+                f"line {each.line}: only the first {LONGEST:,} characters are shown to the model"
+            )
+    return items
+
+
+def _show(prompts: Sequence[tuple[Item, Prompt]], where: str, as_json: bool) -> None:
+    """Show what would be asked. As JSON it is the interface of ``--dry-run``."""
+    if not as_json:
+        for _, prompt in prompts:
+            echo_prompt(prompt, where)
+        return
+    echo_json(
+        [
+            {
+                "item": item.text,
+                "line": item.line,
+                "prompt": prompt.text,
+                "prompt_tokens": prompt.tokens,
+                "destination": where,
+            }
+            for item, prompt in prompts
+        ]
+    )
+
+
+def _classes(sorting: Sorting, path: str | None) -> Classes:
+    if path is None:
+        path = str(CLASSES / f"{sorting.items.replace(' ', '-')}.toml")
+    try:
+        return read_classes(read_text(path, SMALL))
+    except ValueError as error:
+        raise Ended(EXIT_UNUSABLE, f"{path}: is no file of classes: {error}") from error
+
+
+def _models(asking: _Options) -> Callable[[Item], Model]:
+    """The model to ask about an item: the one there is, or what replays its replies."""
+    if asking.replay is None:
+        model = model_of(asking.asked)
+        return lambda _: model
+    try:
+        records = json.loads(read_text(asking.replay, _LARGEST))
+        replies = {(each["line"], each["item"]): list(each["replies"]) for each in records}
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        what = f"{asking.replay}: is not what --output-format json of this command prints"
+        raise Ended(EXIT_UNUSABLE, what) from error
+    return lambda item: ReplayedModel(list(map(str, replies.get((item.line, item.text), ()))))
+
+
+def _ask(model: Model, sorting: Sorting, classes: Classes, item: Item) -> _Sorted:
+    def answer(reply: str) -> Answer | Answers | NoAnswer:
+        read = read_answers if sorting.takes_many else read_answer
+        return read(reply, sorting.key, classes)
+
+    calls = list(
+        attempts(
+            model,
+            lambda nonce: class_prompt(sorting, classes, item, nonce),
+            answer,
+            notify=notify,
+        )
+    )
+    replies = tuple(str(each.reply) for each in calls if each.reply is not None)
+    match calls[-1].answer:
+        case NoAnswer(reason):
+            return _Sorted(item, (), (), reason, replies)
+        case Answers(values, reasons):
+            return _Sorted(item, values, reasons, None, replies)
+        case Answer(value, reasons):
+            return _Sorted(item, (value,), reasons, None, replies)
+
+
+def _in_json(sorting: Sorting, found: _Sorted) -> dict[str, object]:
+    """The interface of ``--output-format json``."""
+    one = found.values[0] if found.values else None
+    return {
+        "item": found.item.text,
+        "line": found.item.line,
+        sorting.key: list(found.values) if sorting.takes_many else one,
+        "reasons": list(found.reasons),
+        "why": found.why,
+        "replies": list(found.replies),
+    }
+
+
+def _print(path: str, found: _Sorted) -> None:
+    said = f"no answer: {found.why}" if found.why else ", ".join(found.values) or "none of them"
+    click.echo(f"{printable(path, 200)}:{found.item.line}: {visible(without_keys(said))}")
+    click.echo(f"  {printable(found.item.name or ' '.join(found.item.text.split()), 100)}")
+    for each in found.reasons:
+        click.echo(f"  - {visible(without_keys(each))}")

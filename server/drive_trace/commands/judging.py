@@ -1,0 +1,317 @@
+"""The judging of one run, for ``judge``."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from drive_trace.commands import writing
+from drive_trace.commands.asking import (
+    Asked,
+    check_asked,
+    destination,
+    model_of,
+    without_keys,
+)
+from drive_trace.commands.calibrate import CALIBRATION_NAME
+from drive_trace.commands.terminal import notify
+from drive_trace.commands.writing import EXIT_REFUSED, EXIT_UNUSABLE, Ended, done
+from drive_trace.grading.calibration import Rate
+from drive_trace.grading.diffs import cut_diff
+from drive_trace.grading.families import FAMILIES, families_of
+from drive_trace.grading.judgements import (
+    Judge,
+    Judgement,
+    read_calibrated,
+    read_judgements,
+    to_record,
+)
+from drive_trace.grading.prompts import (
+    LARGEST,
+    PROMPT_VERSION,
+    RUBRIC_HASH,
+    Prompt,
+    hash_of,
+    intent_prompt,
+)
+from drive_trace.judging.judge import Call
+from drive_trace.judging.judge import judge as ask_judge
+from drive_trace.judging.models import Model, ReplayedModel
+from drive_trace.judging.sources import diff_of, excerpt, read_case, read_diff
+from drive_trace.storage.appending import AppendError, locked_trace
+from drive_trace.storage.files import read_regular, read_trace, why
+from drive_trace.storage.patterns import RECORD_SUFFIX
+from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
+from drive_trace.storage.recording import Merged, new_stamp
+from drive_trace.text.wording import first_of, listed
+
+_EXIT_NO_VERDICT = 3
+
+
+class Options(NamedTuple):
+    """What a run is judged by."""
+
+    asked: Asked
+    acceptance: str
+    diff: str | None
+    repo: str | None
+    commits: str | None
+    replay: str | None
+    family: str | None
+    orchestrator: str | None
+    calibration: str | None
+    labelling_rule: str | None
+    allow_uncalibrated: bool
+    repeat: int
+
+
+class Plan(NamedTuple):
+    """What would be done: nothing was sent or written yet."""
+
+    render: Callable[[str], Prompt]
+    """Of a nonce."""
+    prompt: Prompt
+    """Of no nonce that is used."""
+    left_out: tuple[str, ...]
+    """What the prompt leaves out. Untrusted."""
+    destination: str
+    would_append: str
+    """The line, for a pass."""
+    agreement: Rate | None
+    """How often the judge agreed with people; None where it is not calibrated."""
+    lacks: tuple[str, ...]
+    """Why the judge is not calibrated; each in one sentence without its full stop."""
+
+
+class Judging:
+    """One run that is judged. What it has come to can be read at any time, also after an error."""
+
+    def __init__(self, request: writing.RecordRequest, options: Options) -> None:
+        self.is_calibrated = False
+        self.calls: list[Call] = []
+        self.intent: str | None = None
+        self.reasons: tuple[str, ...] = ()
+        """For the intent. Untrusted."""
+        self._orchestrators: frozenset[str] = frozenset()
+        self._request, self._options = request, options
+        self._judge = Judge(
+            model=options.asked.model, prompt_version=PROMPT_VERSION, rubric_hash=RUBRIC_HASH
+        )
+        self._id = str(uuid.uuid4())
+        self._diff = ""
+        self._project = Projects(".", with_baseline=False).of(request.trace_file)
+
+    @property
+    def model(self) -> str:
+        """The model, as its provider reports it if it does."""
+        reported = (each.reply.model for each in self.calls if each.reply is not None)
+        return next(filter(None, reported), self._judge.model)
+
+    def plan(self) -> Plan:
+        """Read all that is judged, and refuse what could not be recorded. Raises ClickException."""
+        request, options = self._request, self._options
+        _check_usage(options)
+        problems = [each.problem.message for each in self._project.problems]
+        if problems:
+            raise Ended(EXIT_UNUSABLE, *problems)
+        self._check_families()
+        case = done(read_case(options.acceptance), options.acceptance)
+        self._diff = _read_diff(options)
+        cut = cut_diff(self._diff)
+        would, beside = writing.preview(request)
+        if not cut.text.strip():
+            what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
+            raise self._no_verdict(what)
+        events, unseen = excerpt(self._traces(beside.paths), request.run_id)
+
+        def render(nonce: str) -> Prompt:
+            return intent_prompt(case, cut, events, nonce)
+
+        prompt = render("0" * 32)
+        if len(prompt.text) > LARGEST:
+            length = f"the prompt has {len(prompt.text):,} characters, and may have {LARGEST:,}"
+            raise Ended(EXIT_UNUSABLE, f"{length}; shorten {options.acceptance}")
+        agreement, lacks = self._calibration()
+        self.is_calibrated = not lacks
+        return Plan(
+            render,
+            prompt,
+            (*cut.left_out, *unseen),
+            self._destination(),
+            would.record(new_stamp()),
+            agreement,
+            lacks,
+        )
+
+    def ask(self, plan: Plan) -> None:
+        """Ask the judge, and record each call. Raises ClickException where there is no verdict."""
+        if plan.lacks:
+            uncalibrated = f"the judge is not calibrated: {'; '.join(plan.lacks)}"
+            if not self._options.allow_uncalibrated:
+                raise self._refused(uncalibrated)
+            notify(f"{uncalibrated}. Its verdict carries a caveat")
+        model = self._model(plan.prompt)
+        notify(f"asking {self._judge.model} at {plan.destination}")
+        outcome = ask_judge(
+            model,
+            plan.render,
+            repeat=self._options.repeat,
+            notify=notify,
+            noted=partial(self._note, plan.agreement),
+        )
+        if outcome.verdict is None:
+            raise self._no_verdict(str(outcome.why))
+        self.intent, self.reasons = outcome.verdict, outcome.reasons
+
+    def record(self) -> tuple[writing.RecordRequest, Merged]:
+        """Append the verdict, and say what was asked for. Raises ClickException."""
+        request = self._request._replace(changes={"intent": self.intent})
+        return request, writing.record(request)
+
+    def _check_families(self) -> None:
+        model, told = self._judge.model, self._options.family
+        settings = self._project.configuration.judge
+        known = (*FAMILIES, *settings.families)
+        if told is not None and told.lower() not in known:
+            raise click.UsageError(f"--family is one of {listed(known, 'and')}")
+        orchestrator = self._options.orchestrator or settings.orchestrator
+        if orchestrator is None:
+            raise click.UsageError(
+                "name the --orchestrator-family, or set orchestrator-family below [judge] in "
+                f"{CONFIGURATION_NAME}"
+            )
+        self._orchestrators = self._families_of(orchestrator)
+        # A family that is told is no way around one that the id shows.
+        judges = self._families_of(model) | (self._families_of(told) if told else frozenset())
+        if not judges:
+            raise self._refused(f"the family of {model} is not known; --family says it")
+        if not self._orchestrators:
+            raise self._refused(
+                f"the family of {orchestrator}, the orchestrator, is not known; name a family, or "
+                f"add one below [judge.families] in {CONFIGURATION_NAME}"
+            )
+        shared = judges & self._orchestrators
+        if shared:
+            raise self._refused(
+                f"judge and orchestrator are of one family, {listed(sorted(shared))}: "
+                "it would grade its own kind"
+            )
+
+    def _traces(self, beside: Sequence[str]) -> Iterator[Sequence[str]]:
+        """The records of the files that may have the run."""
+        own = self._request.trace_file
+        for each in dict.fromkeys([own, *beside]):
+            yield done(read_trace(each), own).records
+
+    def _no_verdict(self, reason: str) -> Ended:
+        return self._refused(f"no verdict: {reason}", _EXIT_NO_VERDICT)
+
+    def _families_of(self, model: str) -> frozenset[str]:
+        return families_of(model, self._project.configuration.judge.families)
+
+    def _refused(self, reason: str, code: int = EXIT_REFUSED) -> Ended:
+        return Ended(code, reason, notes=[f"nothing was written to {self._request.trace_file}"])
+
+    def _calibration(self) -> tuple[Rate | None, tuple[str, ...]]:
+        """How often the judge agreed with people, or why it is not calibrated."""
+        given = self._options.calibration
+        path = Path(given) if given else self._project.folder / CALIBRATION_NAME
+        if given is None and not os.path.lexists(path):
+            return None, (f"there is no {CALIBRATION_NAME}",)
+        try:
+            found = read_calibrated(read_regular(path).decode())
+        except ValueError as error:
+            raise Ended(EXIT_UNUSABLE, f"{path}: is no calibration") from error
+        except OSError as error:
+            raise Ended(EXIT_UNUSABLE, f"{path}: cannot be read: {why(error)}") from error
+        lacks = found.lacks(self._judge, self._options.labelling_rule)
+        return None if lacks else found.table.agreement, lacks
+
+    def _destination(self) -> str:
+        replay = self._options.replay
+        return destination(self._options.asked) if replay is None else f"the record {replay}"
+
+    def _model(self, prompt: Prompt) -> Model:
+        replay = self._options.replay
+        if replay is None:
+            return model_of(self._options.asked)
+        found, _ = read_judgements(writing.read_text(replay, 64 << 20).split("\n"))
+        # What was said of something else says nothing of this.
+        same = (
+            each
+            for each in found
+            if each.judge == self._judge
+            and each.project_run_id == self._request.run_id
+            and each.acceptance_hash == prompt.acceptance_hash
+            and each.diff_hash == hash_of(self._diff)
+        )
+        return ReplayedModel([each.reply for each in same if each.reply is not None])
+
+    def _note(self, agreement: Rate | None, call: Call) -> None:
+        """Record a call before anything is made of it: what is not recorded decides nothing."""
+        self.calls.append(call)
+        prompt, reply, answer, repeat, attempt = call
+        reported = reply.model if reply is not None else None
+        if reported and self._families_of(reported) & self._orchestrators:
+            raise self._refused(
+                f"the provider says that {reported} replied, of the orchestrator's family"
+            )
+        judgement = Judgement(
+            ts=new_stamp().ts,
+            project_run_id=self._request.run_id,
+            judging=self._id,
+            judge=self._judge,
+            model=reported,
+            prompt_hash=prompt.hash,
+            acceptance_hash=prompt.acceptance_hash,
+            diff_hash=hash_of(self._diff),
+            range=self._options.commits,
+            reply=None if reply is None else _writable(reply),
+            verdict=getattr(answer, "value", None),
+            why=getattr(answer, "reason", None),
+            reasons=getattr(answer, "reasons", ()),
+            attempt=attempt,
+            repeat=repeat,
+            repeats=self._options.repeat,
+            input_tokens=None if reply is None else reply.input_tokens,
+            output_tokens=None if reply is None else reply.output_tokens,
+            cost_usd=None if reply is None else reply.cost,
+            agreement=agreement and agreement.value,
+            agreement_interval=agreement and agreement.interval,
+        )
+        path = f"{self._request.trace_file}{RECORD_SUFFIX}"
+        if Path(path).is_symlink():
+            what = f"{path}: is a link, which is not followed; nothing was recorded"
+            raise Ended(EXIT_UNUSABLE, what)
+        try:
+            with locked_trace(path, waiting=notify) as file:
+                file.append(without_keys(to_record(judgement)))
+        except AppendError as error:
+            what = f"{error}: without its record the verdict is not recorded either"
+            raise Ended(EXIT_UNUSABLE, what) from error
+
+
+def _writable(text: str) -> str:
+    """A reply as it can be written: half of a pair of surrogates cannot."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _read_diff(options: Options) -> str:
+    if options.diff is not None:
+        return done(read_diff(options.diff), options.diff)
+    assert options.repo is not None
+    assert options.commits is not None
+    return done(diff_of(options.repo, options.commits), options.repo)
+
+
+def _check_usage(options: Options) -> None:
+    by_range = options.repo is not None, options.commits is not None
+    if (options.diff is None) == (by_range == (False, False)) or by_range[0] != by_range[1]:
+        raise click.UsageError("name either a --diff, or a --repo and a --range")
+    check_asked(options.asked, options.replay)

@@ -1,0 +1,67 @@
+"""The records of the judging beside traces, for those who show what a grade rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Lock
+
+from drive_trace.grading.judgements import Judgements, read_judgements
+from drive_trace.scorecard.summary import TraceSummary, judged
+from drive_trace.storage.files import STDIN, read_regular, records_of, version_of
+from drive_trace.storage.patterns import RECORD_SUFFIX
+from drive_trace.storage.replace import inside
+
+MOST_BYTES = 16 << 20
+"""A larger record is not read."""
+_NOTHING = (None, Judgements())
+
+
+def read_record(trace: str) -> Judgements:
+    """What the record beside a trace says; nothing if there is none that can be read. Links out of
+    the trace's folder are not followed.
+    """
+    path = Path(f"{trace}{RECORD_SUFFIX}")
+    try:
+        data = read_regular(inside(path, path.parent), MOST_BYTES) if trace != STDIN else b""
+    except (OSError, ValueError):
+        return _NOTHING[1]
+    return Judgements(read_judgements(records_of(data))[0])
+
+
+def with_record(trace: TraceSummary, path: str) -> TraceSummary:
+    """The summary of the trace at a path with what its grades rest on."""
+    if not any(each.correctness for each in trace.runs):
+        return trace
+    judgements = read_record(path)
+    return trace._replace(runs=tuple(judged(each, judgements) for each in trace.runs))
+
+
+class JudgingRecords:
+    """The records beside traces, as they were when last looked at. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: dict[str, tuple[object, Judgements]] = {}
+
+    def look(self, traces: Iterable[str]) -> bool:
+        """Read what has changed beside these traces. Gives whether anything has."""
+        has_changed = False
+        with self._lock:
+            for trace in traces:
+                version = _version(trace)
+                if version != self._known.get(trace, _NOTHING)[0]:
+                    self._known[trace] = version, read_record(trace)
+                    has_changed = True
+        return has_changed
+
+    def of(self, trace: str) -> Judgements:
+        """What is known of the record beside a trace. Never waits."""
+        return self._known.get(trace, _NOTHING)[1]
+
+
+def _version(trace: str) -> object:
+    try:
+        return version_of(Path(f"{trace}{RECORD_SUFFIX}").stat())
+    except (OSError, ValueError):
+        return None

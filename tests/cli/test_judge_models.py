@@ -1,0 +1,314 @@
+"""A judge is asked over HTTP or by a command: whatever comes of it, nothing is lost or told."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+import threading
+from pathlib import Path
+from subprocess import DEVNULL, Popen
+from subprocess import run as call
+
+import psutil
+import pytest
+
+from drive_trace.judging import models
+from tests.cli.judging import (
+    FAIL,
+    KEY,
+    PASS,
+    calibrate,
+    command,
+    grade,
+    judged,
+    record,
+    says,
+    write_run,
+)
+from tests.cli.support import COMMAND, Ran, process, run
+from tests.judging.servers import Behave, Provider, Request, fails, provider, replies
+from tests.scorecard.support import event, graded
+from tests.support.fixtures import trace as text_of
+
+
+@pytest.fixture
+def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return write_run()
+
+
+APIS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+
+
+@pytest.fixture(params=list(APIS))
+def api(trace: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An API whose key is known, and which is asked again at once where that is of use."""
+    monkeypatch.setenv(APIS[request.param], KEY)
+    monkeypatch.setattr(models, "_FIRST_WAIT", 0.0)
+    calibrate("my-model")
+    return str(request.param)
+
+
+def asked(api: str, server: Provider, *more: str) -> Ran:
+    family = {"openai": "claude", "anthropic": "gpt"}[api]
+    args = command("--api", api, "--base-url", server.url, "--family", "qwen", family=family)
+    args[args.index("gpt-x")] = "my-model"
+    return run(*args, "--output-format", "json", *more)
+
+
+MALFORMED = {
+    "nothing": " \n",
+    "a word": "pass",
+    "a sentence": "The intent is pass.",
+    "a refusal": "I cannot judge that.",
+    "a sentence before it": f"Here it is: {PASS}",
+    "a sentence behind it": f"{PASS}\nI hope that this helps.",
+    "two answers": f"{FAIL}\n{PASS}",
+    "an array": f"[{PASS}]",
+    "a string": '"pass"',
+    "a sentence before a fence": f"So:\n```json\n{PASS}\n```",
+    "two fences": f"```json\n{FAIL}\n```\n```json\n{PASS}\n```",
+    "an open fence": f"```json\n{PASS}",
+    "a verdict twice": '{"reasons": ["x"], "intent": "fail", "intent": "pass"}',
+    "reasons twice": '{"reasons": ["x"], "reasons": ["y"], "intent": "pass"}',
+    "a verdict first": '{"intent": "pass", "reasons": ["x"]}',
+    "no reasons": '{"intent": "pass"}',
+    "empty reasons": '{"reasons": [], "intent": "pass"}',
+    "a blank reason": '{"reasons": ["  "], "intent": "pass"}',
+    "reasons as text": '{"reasons": "x", "intent": "pass"}',
+    "reasons that are no text": '{"reasons": [1], "intent": "pass"}',
+    "no verdict": '{"reasons": ["x"]}',
+    "null": '{"reasons": ["x"], "intent": null}',
+    "another verdict": '{"reasons": ["x"], "intent": "PASS"}',
+    "a boolean": '{"reasons": ["x"], "intent": true}',
+    "one key more": '{"reasons": ["x"], "intent": "pass", "confidence": 1}',
+    "a cut end": PASS[:-1],
+    "no JSON": PASS.replace('"', "'"),
+    "NaN": '{"reasons": ["x"], "intent": NaN}',
+}
+
+
+@pytest.mark.parametrize("text", MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_answer_over_http_is_no_verdict(text: str, api: str, trace: Path) -> None:
+    before = trace.read_bytes()
+    with provider(replies(text)) as server:
+        ran = asked(api, server)
+        assert len(server.seen) == 2
+    assert (ran.code, trace.read_bytes()) == (3, before)
+    assert (ran.json["intent"], ran.json["appended"], ran.json["attempts"]) == (None, False, 2)
+    assert [(each.verdict, each.reply) for each in record()] == [(None, text)] * 2
+    assert ran.json["why"] == record()[1].why
+
+
+def streams(request: Request) -> None:
+    request.respond(b'data: {"choices": []}\n\ndata: [DONE]\n\n', content_type="text/event-stream")
+
+
+def cuts(request: Request) -> None:
+    request.send_response(200)
+    request.send_header("content-type", "application/json")
+    request.send_header("content-length", "1000")
+    request.end_headers()
+    request.wfile.write(b'{"choices"')
+
+
+@pytest.mark.parametrize(
+    ("fault", "why", "requests"),
+    [
+        (fails(429), "answered 429: no", 5),
+        (fails(429, retry_after="600"), "it asks to wait 600 s", 1),
+        (fails(500), "answered 500: no", 5),
+        (cuts, "the connection failed", 5),
+        (streams, "is text/event-stream, and no JSON", 1),
+        (lambda each: each.respond(b"<html>", content_type="text/html"), "is text/html", 1),
+        (lambda each: each.respond(b" " * 5_000_000), "more than 1,048,576 bytes", 1),
+        (replies(PASS, choices=[], content=[{}]), "another shape", 1),
+    ],
+)
+def test_a_fault_over_http_is_no_verdict(
+    fault: Behave, why: str, requests: int, api: str, trace: Path
+) -> None:
+    before = trace.read_bytes()
+    with provider(fault) as server:
+        ran = asked(api, server)
+        assert len(server.seen) == requests
+    assert (ran.code, trace.read_bytes()) == (3, before)
+    assert why in ran.json["why"]
+    with provider(fault, replies(FAIL)) as server:
+        ran = asked(api, server)
+    assert ran.code == (0 if requests > 1 else 3)
+
+
+def test_a_slow_provider_is_not_waited_for(api: str, trace: Path) -> None:
+    done = threading.Event()
+    with provider(lambda _: done.wait(60)) as server:
+        ran = asked(api, server, "--timeout", "0.1")
+        done.set()
+    assert (ran.code, grade()) == (3, ["pass", "pass", None])
+    assert "no response within 0.1 seconds" in ran.json["why"]
+
+
+def test_another_host_gets_nothing(api: str, trace: Path) -> None:
+    with provider(replies(PASS)) as other:
+        moved = other.url.replace("127.0.0.1", "localhost")
+        with provider(fails(307, location=moved)) as server:
+            ran = asked(api, server)
+        assert other.seen == []
+    assert ran.code == 3
+    assert "redirects to another address, which is not followed" in ran.json["why"]
+
+
+def test_the_extra_is_named_where_it_is_missing(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "drive_trace.judging.http_models", None)
+    ran = run(*command("--api", "openai", "--dry-run", "--output-format", "json"))
+    assert (ran.code, ran.json["why"]) == (2, "--api needs the extra drive-trace[judge]")
+
+
+def test_no_key_is_in_the_list_of_processes(trace: Path) -> None:
+    listed: list[str] = []
+
+    def lists(request: Request) -> None:
+        for each in psutil.process_iter(["cmdline"]):
+            listed.extend(each.info["cmdline"] or [])
+        replies(PASS)(request)
+
+    calibrate("my-model")
+    environment = {**os.environ, "OPENAI_API_KEY": KEY}
+    with provider(lists) as server:
+        args = command("--api", "openai", "--base-url", server.url, "--family", "qwen")
+        args[args.index("gpt-x")] = "my-model"
+        assert process(*args, env=environment).code == 0
+    assert "--base-url" in listed
+    lists_itself = f"cat /proc/[0-9]*/cmdline > listed; printf %s {shlex.quote(PASS)}"
+    calibrate("gpt-x")
+    ran = process(*command("--model-command", lists_itself), env=environment)
+    assert ran.code == 0
+    assert KEY not in " ".join(listed) + Path("listed").read_bytes().decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_a_model_is_asked_over_http_and_no_key_is_shown(
+    api: str, trace: Path, tmp_path: Path
+) -> None:
+    name = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[api]
+    with provider(fails(401, f"wrong key {KEY}"), replies(PASS)) as server:
+        calibrate("my-model")
+        family = {"openai": "claude", "anthropic": "gpt"}[api]
+        args = command("--api", api, "--base-url", server.url, "--family", "qwen", family=family)
+        args[args.index("gpt-x")] = "my-model"
+        environment = {**os.environ, name: KEY}
+        first = process(*args, env=environment)
+        second = process(*args, env=environment)
+    assert (first.code, second.code) == (3, 0)
+    assert "wrong key [key]" in first.err
+    assert grade() == ["pass", "pass", "pass"]
+    assert {each.model for each in record()} == {
+        None,
+        "gpt-x-2" if api == "openai" else "claude-x-2",
+    }
+    everything = first.out + first.err + second.out + second.err
+    everything += "".join(each.read_text() for each in tmp_path.rglob("*") if each.is_file())
+    assert KEY not in everything
+    del environment[name]
+    ran = process(*args, env=environment)
+    assert (ran.code, f"environment variable {name}" in ran.err) == (2, True)
+
+
+def test_a_reply_of_the_orchestrators_family_is_not_recorded(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    calibrate("my-model")
+    before = trace.read_bytes()
+    with provider(replies(PASS)) as server:
+        args = command("--api", "anthropic", "--base-url", server.url, "--family", "qwen")
+        args[args.index("gpt-x")] = "my-model"
+        ran = run(*args)
+    assert (ran.code, trace.read_bytes()) == (1, before)
+    assert "claude-x-2 replied, of the orchestrator's family" in ran.err
+
+
+def test_a_key_that_a_command_repeats_is_not_shown(
+    trace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for reply in (PASS.replace("AC-1", KEY), FAIL.replace('"fail"', f'"{KEY}"')):
+        ran = judged(*says(reply, reply))
+        assert "[key]" in ran.out + ran.err
+        files = "".join(each.read_text() for each in tmp_path.glob("trace*"))
+        assert KEY not in ran.out + ran.err + files
+        Path("n").unlink()
+
+
+@pytest.mark.parametrize("folder", [".", "earlier"])
+def test_a_gate_that_passed_survives_a_verdict(folder: str, trace: Path) -> None:
+    Path(folder).mkdir(exist_ok=True)
+    trace.write_text(text_of(event("round-start")), "utf-8")
+    other = Path(folder) / "trace.jsonl"
+    other.write_text(text_of(event("round-start"), graded("pass", None, None)), "utf-8")
+    assert judged(*says(FAIL)).code == 0
+    assert grade() == ["pass", None, "fail"]
+
+
+KILLED = """
+import fcntl, os, signal, sys
+number, part = int(sys.argv.pop(1)), float(sys.argv.pop(1))
+real = os.write
+def write(handle, data):
+    global number
+    if not fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_APPEND:
+        return real(handle, data)
+    number -= 1
+    if number == 0:
+        real(handle, bytes(data)[:int(len(data) * part)])
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(handle, data)
+os.write = write
+from drive_trace.__main__ import main
+main()
+"""
+"""Dies when it appends to a file for the nth time, after a part of it."""
+
+
+@pytest.mark.parametrize("part", [0, 0.5, 1])
+@pytest.mark.parametrize(("kind", "number"), [("gate", 1), ("judge", 1), ("judge", 2)])
+def test_whoever_is_killed_leaves_the_trace_whole(
+    kind: str, number: int, part: float, trace: Path
+) -> None:
+    calibrate("gpt-x")
+    args = command("--model-command", f"cat > prompt; printf %s {shlex.quote(PASS)}")
+    if kind == "gate":
+        args = ["gate", *args[1:5], "--component", "mechanical", "--run", "true"]
+    before = trace.read_text("utf-8")
+    ended = call(
+        [sys.executable, "-c", KILLED, str(number), str(part), *args],
+        check=False,
+        stdout=DEVNULL,
+        stderr=DEVNULL,
+    )
+    assert ended.returncode == -signal.SIGKILL
+    torn = trace.read_text("utf-8").removeprefix(before)
+    assert torn.count("\n") == (part == 1 and (kind, number) != ("judge", 1))
+    # Whoever comes next keeps what is whole, and what is torn stays a line of its own.
+    assert run(*args).code == 0
+    lines = trace.read_text("utf-8").split("\n")
+    assert trace.read_text("utf-8").startswith(before + torn)
+    assert len(lines) == before.count("\n") + bool(torn) + 2
+    assert grade() == ["pass", "pass", "pass" if kind == "judge" else None]
+
+
+def test_judges_and_gates_at_once_lose_nothing(trace: Path) -> None:
+    trace.write_text(text_of(event("round-start")), "utf-8")
+    calibrate("gpt-x")
+    judge = command("--model-command", f"printf %s {shlex.quote(PASS)}")
+    gate = ["gate", *judge[1:5], "--run", "true", "--component"]
+    calls = [judge, [*gate, "mechanical"], judge, [*gate, "qa"]]
+    running = [Popen([COMMAND, *each], stdout=DEVNULL, stderr=DEVNULL) for each in calls]
+    assert [each.wait(60) for each in running] == [0] * 4
+    assert grade() == ["pass"] * 3
+    assert len(record()) == 2
+    assert len(trace.read_text("utf-8").rstrip("\n").split("\n")) == 5

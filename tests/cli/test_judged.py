@@ -1,0 +1,209 @@
+"""What scores and reports say of the judge behind an intent."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import drive_trace
+from drive_trace.storage.finding import find_traces
+from drive_trace.storage.judging_records import MOST_BYTES
+from drive_trace.storage.patterns import MoreFiles
+from tests.cli.support import run, write
+from tests.support.client_text import apart, graded, triage
+from tests.support.judging import INTERVAL, UNCALIBRATED, judge, judgement, record_of
+
+JUDGED = "intent: pass, by gpt-5.5, prompt v3, calibrated 0.87 [0.74, 0.94], 2 reasons"
+NOT_CALIBRATED = "intent: pass, by gpt-5.5, prompt v3, not calibrated, 2 reasons"
+NOBODY = "intent: pass, judge not recorded"
+CAVEAT = "the intent was judged by an uncalibrated judge"
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return write(tmp_path, "trace.jsonl", apart(triage() + graded("pass", "pass", "pass")))
+
+
+def said(trace: Path) -> str:
+    """What every text says of the judge; all must say the same."""
+    formats = [("score", "text"), ("score", "markdown"), ("report", "markdown"), ("report", "html")]
+    texts = [run(command, trace, "--format", name).out for command, name in formats]
+    lines = {next(each for each in _lines(text) if each.startswith("intent: ")) for text in texts}
+    (line,) = lines
+    return line
+
+
+def _lines(text: str) -> list[str]:
+    text = text.replace("<p>", "\n").replace("</p>", "\n").replace("\n    ", " ")
+    return [each.strip().strip("`") for each in text.split("\n")]
+
+
+def score(*paths: Path) -> Any:
+    (found,) = run("score", "--format", "json", *paths).json["runs"]
+    return found
+
+
+def test_an_intent_names_its_judge(trace: Path) -> None:
+    judge(trace, judgement())
+    assert said(trace) == JUDGED
+    assert score(trace)["judged"] == {
+        "model": "gpt-5.5",
+        "prompt_version": "3",
+        "agreement": 0.8654,
+        "agreement_interval": INTERVAL,
+        "reasons": 2,
+    }
+    assert score(trace)["caveats"] == []
+    (found,) = drive_trace.score(trace).runs
+    assert found.correctness is not None
+    assert found.correctness.judgement is not None
+
+
+def test_an_intent_that_failed_names_its_judge(tmp_path: Path) -> None:
+    trace = write(tmp_path, "trace.jsonl", graded("pass", "pass", "fail"))
+    judge(trace, judgement(verdict="fail", reasons=["AC-1 does not hold"]))
+    assert said(trace) == JUDGED.replace("pass", "fail").replace("2 reasons", "1 reason")
+
+
+@pytest.mark.parametrize("grade", ["", graded("pass", "pass", None)])
+def test_where_no_intent_was_recorded_nothing_is_said_of_a_judge(
+    grade: str, tmp_path: Path
+) -> None:
+    trace = write(tmp_path, "trace.jsonl", apart(triage() + grade))
+    judge(trace, judgement())
+    lines = _lines(run("score", trace, "--format", "text").out)
+    assert not any(each.startswith("intent: ") for each in lines)
+    assert score(trace)["judged"] is None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        ["no JSON\n"],
+        ["[" * 100_000],
+        [judgement(verdict="fail")],
+        [judgement(), judgement(verdict="fail", judging="two")],
+        [judgement(ts="2026-05-28T14:00:01.000Z")],
+        [judgement(ts="soon")],
+        [judgement(project_run_id="run-2")],
+        [judgement(repeats=2)],
+        [judgement(agreement=2)],
+        [judgement(verdict=None)],
+    ],
+)
+def test_a_record_that_does_not_fit_the_grade_names_nobody(trace: Path, lines: list[str]) -> None:
+    judge(trace, *lines)
+    assert said(trace) == NOBODY
+    assert score(trace)["judged"] is None
+
+
+def test_an_uncalibrated_judge_is_a_caveat_wherever_caveats_are(trace: Path) -> None:
+    judge(trace, UNCALIBRATED)
+    assert said(trace) == NOT_CALIBRATED
+    (caveat,) = score(trace)["caveats"]
+    assert caveat == {
+        "code": "uncalibrated-judge",
+        "message": CAVEAT,
+        "qualifies": False,
+        "lines": [{"path": str(trace), "line": 2}],
+    }
+    for command in (["score", "--format", "table"], ["score"], ["report"]):
+        assert CAVEAT in run(*command, trace).out
+    assert CAVEAT in run("report", "--format", "html", trace).out
+    assert run("score", "--require-correct", trace).code == 0
+
+
+@pytest.mark.parametrize("line", [judgement(), UNCALIBRATED])
+@pytest.mark.parametrize("intent", ["pass", "fail"])
+def test_no_verdict_is_better_without_its_record(tmp_path: Path, line: str, intent: str) -> None:
+    trace = write(tmp_path, "trace.jsonl", graded("pass", "pass", intent))
+    record = judge(trace, line.replace('"verdict": "pass"', f'"verdict": "{intent}"'))
+    judged = score(trace)
+    code = run("score", "--require-correct", trace).code
+    assert judged["judged"] is not None
+    record.unlink()
+    alone = score(trace)
+    assert run("score", "--require-correct", trace).code == code
+    assert alone["verdict"] == judged["verdict"]
+    assert said(trace) == NOBODY.replace("pass", intent)
+    assert "calibrated" not in run("score", trace).out
+
+
+def test_the_record_beside_the_file_whose_grade_decides_counts(tmp_path: Path) -> None:
+    earlier, later = (
+        write(tmp_path, name, graded("pass", "pass", "pass", ts=f"2026-05-28T14:0{at}:00.000Z"))
+        for at, name in enumerate(("a/trace.jsonl", "b/trace.jsonl"))
+    )
+    judge(earlier, judgement())
+    assert score(tmp_path)["judged"] is None
+    judge(later, judgement(model="gpt-6"))
+    assert score(tmp_path)["judged"]["model"] == "gpt-6"
+
+
+HOSTILE = "gpt\x1b[31m\n\n# **obeyed** [x](http://x) `<script>`\u202e ::error::x | ##[error]"
+
+
+def test_what_a_stranger_writes_into_a_record_is_shown_and_not_obeyed(trace: Path) -> None:
+    judge(trace, judgement(model=HOSTILE, asked=HOSTILE, prompt_version=HOSTILE))
+    for command in (["score", "--format", "text"], ["score", "--format", "markdown"], ["report"]):
+        out = run(*command, trace).out
+        assert "<U+001B>" in out
+        assert not {"\x1b", "\u202e"} & set(out)
+        shown = out.partition("intent: pass, by gpt")[2].partition(" reasons")[0]
+        assert " ".join(shown.split()).endswith("calibrated 0.87 [0.74, 0.94], 2")
+        assert "text" in command or "\n" not in shown
+        assert " ::error" not in out
+        assert "##[" not in out
+    html = run("report", "--format", "html", trace).out
+    assert "<script>`" not in html
+    found = run("score", "--format", "json", trace)
+    assert found.json["runs"][0]["judged"]["model"] == HOSTILE
+    assert not {"\x1b", "\u202e"} & set(found.out)
+
+
+def test_what_a_record_says_is_cut(trace: Path) -> None:
+    long = "x" * 1_000_000
+    judge(trace, judgement(model=long, prompt_version=long, reasons=[long] * 3))
+    for command in ("score", "report"):
+        out = run(command, trace).out
+        assert "x" * 100 not in out
+        assert "calibrated 0.87 [0.74, 0.94], 3 reasons" in " ".join(out.split())
+
+
+def test_what_is_no_file_beside_the_trace_is_no_record(trace: Path, tmp_path: Path) -> None:
+    record = record_of(trace)
+    os.mkfifo(record)
+    assert said(trace) == NOBODY
+    record.unlink()
+    record.mkdir()
+    assert said(trace) == NOBODY
+    record.rmdir()
+    other = write(tmp_path / "elsewhere", "record", judgement())
+    record.symlink_to(other)
+    assert said(trace) == JUDGED
+    folder = tmp_path / "inner"
+    inner = write(folder, "trace.jsonl", trace.read_text("utf-8"))
+    record_of(inner).symlink_to(other)
+    assert said(inner) == NOBODY
+    record_of(inner).unlink()
+    judge(inner, judgement())
+    os.truncate(record_of(inner), MOST_BYTES + 1)
+    assert said(inner) == NOBODY
+
+
+def test_no_search_takes_a_record_for_a_trace(tmp_path: Path) -> None:
+    found = [
+        write(tmp_path, "trace.jsonl"),
+        write(tmp_path, "wip/drive-trace/a.jsonl"),
+        write(tmp_path, "logs/a.ndjson"),
+    ]
+    for each in found:
+        judge(each, judgement())
+    for everywhere in (False, True):
+        more = MoreFiles(("**/*.ndjson", "**/*judgements*"))
+        searched = find_traces([str(tmp_path)], more, everywhere=everywhere)
+        assert sorted(map(str, searched)) == sorted(map(str, found))

@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { realpath, stat } from "node:fs/promises";
+import * as path from "node:path";
+
+import * as vscode from "vscode";
+
+import { showLine } from "../views/places";
+import { shown } from "../views/report-panel";
+import { joined } from "../views/telling";
+import { escaped } from "../views/webview";
+import { type Piece, pieces } from "./citations";
+import type { Subject } from "./program";
+import type { Judged } from "./words";
+
+const open = "driveTrace.openCited";
+const style = `
+body{padding:0 1.25rem;font:var(--vscode-font-size)/1.5 var(--vscode-font-family)}
+h1{font-size:1.3em}
+.fail{color:var(--vscode-charts-red)}
+.soft{color:var(--vscode-descriptionForeground)}
+li{margin:.5rem 0;unicode-bidi:isolate;overflow-wrap:anywhere;white-space:pre-wrap}
+a{color:var(--vscode-textLink-foreground)}
+`;
+
+/**
+ * The reasons of a judgement, beside the trace.
+ *
+ * They are text of a model, which strangers may have led: the page runs and loads nothing, and its
+ * links lead to lines of the trace and of files in the workspace, and nowhere else.
+ */
+export class Reasons implements vscode.Disposable {
+  private panel: vscode.WebviewPanel | undefined;
+  private readonly command = vscode.commands.registerCommand(open, (uri: unknown, line: unknown) =>
+    typeof uri === "string" ? showLine(uri, Number(line) || 0, true, this.panel?.viewColumn) : undefined);
+
+  async open(judged: Judged, subject: Subject, beside: vscode.ViewColumn | undefined): Promise<void> {
+    const html = await page(judged, subject);
+    this.panel?.dispose();
+    const title = vscode.l10n.t("Reasons: {0}", shown(subject.runId));
+    const where = { viewColumn: (beside ?? vscode.ViewColumn.One) + 1, preserveFocus: true };
+    const options = { enableScripts: false, enableCommandUris: [open], localResourceRoots: [], enableFindWidget: true };
+    const panel = vscode.window.createWebviewPanel("driveTrace.reasons", title, where, options);
+    this.panel = panel;
+    panel.onDidDispose(() => {
+      if (this.panel === panel) {
+        this.panel = undefined;
+      }
+    });
+    panel.webview.html = html;
+  }
+
+  dispose(): void {
+    this.command.dispose();
+    this.panel?.dispose();
+  }
+}
+
+async function page({ intent, reasons, model, prompt_version, calibrated }: Judged, subject: Subject): Promise<string> {
+  const items = await Promise.all(reasons.map((reason) => linked(reason, subject)));
+  const by = vscode.l10n.t("by {0}, prompt v{1}", model, prompt_version);
+  const how = calibrated ? vscode.l10n.t("calibrated") : vscode.l10n.t("not calibrated");
+  const nonce = randomBytes(16).toString("base64");
+  return `<!DOCTYPE html>
+<html lang="${escaped(vscode.env.language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'">
+<style nonce="${nonce}">${style}</style>
+</head>
+<body>
+<h1 class="${escaped(intent ?? "")}">intent: ${escaped(intent ?? "—")}</h1>
+<p class="soft">${escaped(joined(subject.run.label, by, how))}</p>
+<ol>${items.map((each) => `<li>${each}</li>`).join("")}</ol>
+</body>
+</html>`;
+}
+
+async function linked(reason: string, subject: Subject): Promise<string> {
+  const parts = await Promise.all(pieces(reason).map(async (piece) => {
+    const uri = await targetOf(piece, subject);
+    const text = escaped(piece.text);
+    if (uri === undefined) {
+      return text;
+    }
+    const given = encodeURIComponent(JSON.stringify([uri, (piece.line ?? 1) - 1]));
+    return `<a href="${escaped(`command:${open}?${given}`)}">${text}</a>`;
+  }));
+  return parts.join("");
+}
+
+/** Where a piece leads to: the trace, or a file that is there, and in the workspace whatever links there are. */
+async function targetOf({ path: name, line }: Piece, { place, uri, folder }: Subject): Promise<string | undefined> {
+  if (name === undefined) {
+    return line === undefined ? undefined : place.uri;
+  }
+  const folders = vscode.workspace.workspaceFolders?.map((each) => each.uri.fsPath) ?? [];
+  const names = [name, name.replace(/^[ab]\//, "")];
+  for (const start of [folder, ...folders, path.dirname(uri.fsPath)]) {
+    for (const each of names) {
+      const file = path.resolve(start, each);
+      if (await isIn(folders, file)) {
+        return vscode.Uri.file(file).toString();
+      }
+    }
+  }
+  return undefined;
+}
+
+async function isIn(folders: readonly string[], file: string): Promise<boolean> {
+  const isFile = await stat(file).then((found) => found.isFile(), () => false);
+  const real = isFile ? await realpath(file) : undefined;
+  const roots = await Promise.all(folders.map((each) => realpath(each).catch(() => undefined)));
+  return real !== undefined && roots.some((root) => root !== undefined && real.startsWith(root + path.sep));
+}
