@@ -338,16 +338,21 @@ class Found(NamedTuple):
 
 def findings_of(analysis: Analysis) -> list[Found]:
     """The findings of a trace, which every encoding shows alike."""
-    found = []
+    found, shown = [], []
+    text = analysis.document.text
     for finding in analysis.findings():
         record, span = analysis.where(finding)
         found.append(Found(record, span, finding.rule.code, analysis.message(finding.message)))
-    text = analysis.document.text
+        start, end = _offsets(text, found[-1])
+        if finding.last is not None:
+            last = finding.last.text.rstrip("\r")
+            number = analysis.document.number(finding.last)
+            end = _offsets(text, found[-1]._replace(record=number, span=Span(0, len(last))))[1]
+        shown.append((*found[-1][2:], start, end))
     if "\r" not in text.replace("\r\n", "\n"):
         for encoding in ENCODINGS:
-            assert [_shown(text, each, encoding) for each in _diagnostics(analysis, encoding)] == [
-                (each.code, each.message, *_offsets(text, each)) for each in found
-            ]
+            diagnostics = _diagnostics(analysis, encoding)
+            assert [_shown(text, each, encoding) for each in diagnostics] == shown
     return found
 
 

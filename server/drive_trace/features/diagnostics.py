@@ -130,7 +130,7 @@ class DiagnosticMaker:
         rule, members = finding.rule, self._options.members
         # In the order of the text, as each part notes its numbers.
         diagnostic: dict[str, object] = {
-            "range": self._range(finding.line, finding.place, numbers),
+            "range": self._range(finding.line, finding.place, numbers, finding.last),
             "severity": int(self._analysis.severity_of(finding)),
             "code": rule.code,
             "source": SOURCE,
@@ -152,20 +152,28 @@ class DiagnosticMaker:
         location = {"uri": _text(self._options.uri), "range": where}
         return {"location": location, "message": _message(related.message, numbers)}
 
-    def _range(self, line: Line, place: Place | Span, numbers: list[_Number]) -> JsonText:
-        document = self._document
-        record = document.number(line)
-        first = document.protocol_line(record)
-        ends = []
-        for offset in resolve(line.text, place):
-            point = Point(record, min(offset, len(line.text)))
-            number, character = document.position_of(point, self._options.encoding)
-            numbers.append(_Number(line, number - first))
-            ends.append(character)
+    def _range(
+        self, line: Line, place: Place | Span, numbers: list[_Number], last: Line | None = None
+    ) -> JsonText:
+        start, end = resolve(line.text, place)
+        ends = [
+            self._position(line, start, numbers),
+            self._position(last, len(last.text.rstrip("\r")), numbers)
+            if last is not None
+            else self._position(line, end, numbers),
+        ]
         return JsonText(
             b'{"start":{"line":%%d,"character":%d},"end":{"line":%%d,"character":%d}}'
             % (ends[0], ends[1])
         )
+
+    def _position(self, line: Line, offset: int, numbers: list[_Number]) -> int:
+        document = self._document
+        record = document.number(line)
+        point = Point(record, min(offset, len(line.text)))
+        number, character = document.position_of(point, self._options.encoding)
+        numbers.append(_Number(line, number - document.protocol_line(record)))
+        return character
 
     def _more(self, left_out: int) -> bytes:
         last = self._document.lines[-1]

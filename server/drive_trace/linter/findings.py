@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from drive_trace.linter.engine import Engine
+from drive_trace.linter.joining import CUT_OFF, SpreadObjects
 from drive_trace.linter.rule import Finding, LineDiagnostic, Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings, fingerprint
@@ -63,6 +64,7 @@ class FindingStore:
         self._gone: set[Line] = set()
         for finding in self._engine.run():
             self._across.setdefault(finding.line, []).append(finding)
+        self._spread = SpreadObjects(lines)
         filed = {line for line in lines if line.diagnostics}
         for line in sorted(filed | self._across.keys(), key=_order):
             self._file(line)
@@ -87,6 +89,7 @@ class FindingStore:
         changed = set(lines)
         for line in changed:
             self._engine.touch(line)
+        changed |= self._spread.change(self._gone, changed)
         before, now = self._engine.run_again(self._gone)
         if before != now:
             changed.update(each.line for each in chain(before, now))
@@ -124,17 +127,21 @@ class FindingStore:
         found = self._worded.get(line)
         if found is None:
             found = [
-                *chain.from_iterable(
-                    RULES[diagnostic.kind].check(LineDiagnostic(line, diagnostic))
-                    for diagnostic in line.diagnostics
-                    if self._shows(diagnostic.kind, line)
-                ),
+                *(self._on_line(line) if not self._spread.covers(line) else ()),
                 *(each for each in self._across.get(line, ()) if self._shows(each.rule.code, line)),
             ]
             if len(found) > 1:
                 found.sort(key=lambda each: (resolve(line.text, each.place), each.rule.code))
             self._worded[line] = found
         return found
+
+    def _on_line(self, line: Line) -> Iterator[Finding]:
+        last = self._spread.last(line)
+        for diagnostic in line.diagnostics:
+            if self._shows(diagnostic.kind, line):
+                is_cut_off = diagnostic.problem is not None and diagnostic.problem.kind in CUT_OFF
+                for finding in RULES[diagnostic.kind].check(LineDiagnostic(line, diagnostic)):
+                    yield finding._replace(last=last) if is_cut_off else finding
 
     def select(self, most: int, near: Line | None) -> Selection:
         """At most ``most`` findings, by their lines in order.
@@ -190,7 +197,8 @@ class FindingStore:
 
     def _codes(self, line: Line) -> Sequence[str]:
         """The codes of what the rules that are on find on a line."""
-        codes: list[str] = [each.kind for each in line.diagnostics]
+        is_said = self._spread.covers(line)
+        codes: list[str] = [] if is_said else [each.kind for each in line.diagnostics]
         codes += [each.rule.code for each in self._across.get(line, ())]
         return [each for each in codes if self._severities[each] is not None]
 

@@ -1,18 +1,77 @@
-"""Joins an object that is spread over several lines, as in pretty-printed JSON."""
+"""Objects that are spread over several lines, as in pretty-printed JSON: each is one finding, and
+can be joined.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 import orjson
 
-from drive_trace.json_text import NodeKind, parse
+from drive_trace.json_text import NodeKind, ProblemKind, parse
 from drive_trace.json_text.lexemes import compacted, outside_strings
 from drive_trace.linter.rule import LINES_BELOW, Edit, Fix, Level
 from drive_trace.text.spans import Span
 from drive_trace.trace.line import Line
 
 _SPACE = " \t\r\n"
+CUT_OFF = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
+"""What is wrong with the first line of such an object."""
+_order = attrgetter("order")
+
+
+class SpreadObjects:
+    """The objects of a trace that are spread over several lines. What is wrong with their lines is
+    said on the first of them.
+    """
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        """``lines`` are all of the trace, now and after each edit."""
+        self._lines = lines
+        self._rest: dict[Line, tuple[Line, ...]] = {}
+        self._first: dict[Line, Line] = {}
+        for place, line in enumerate(lines):
+            self._look(place, line)
+
+    def covers(self, line: Line) -> bool:
+        """Whether a line goes on with an object, or ends it."""
+        return line in self._first
+
+    def last(self, line: Line) -> Line | None:
+        """The last line of the object that begins with this one."""
+        rest = self._rest.get(line)
+        return rest[-1] if rest else None
+
+    def change(self, gone: Iterable[Line], came: Iterable[Line]) -> set[Line]:
+        """Lines went and came, all at one place; gives the lines that are in other objects now."""
+        places = [bisect_left(self._lines, each.order, key=_order) for each in [*came] or gone]
+        changed = set[Line]()
+        for line in gone:
+            changed.update(self._forget(line))
+        if places:
+            first = max(0, min(places) - LINES_BELOW)
+            for place, line in enumerate(self._lines[first : max(places) + 1], first):
+                changed.update(self._forget(line), self._look(place, line))
+        return changed
+
+    def _forget(self, line: Line) -> Iterable[Line]:
+        rest = self._rest.pop(line, ())
+        for each in rest:
+            self._first.pop(each, None)
+        return (line, *rest) if rest else ()
+
+    def _look(self, place: int, line: Line) -> Iterable[Line]:
+        problems = (each.problem for each in line.diagnostics)
+        if not any(each is not None and each.kind in CUT_OFF for each in problems):
+            return ()
+        count = _line_count(line, self._lines[place + 1 : place + LINES_BELOW])
+        rest = tuple(self._lines[place + 1 : place + count])
+        if rest:
+            self._rest[line] = rest
+            self._first.update(dict.fromkeys(rest, line))
+        return (line, *rest)
 
 
 def join(first: Line, number: int, below: Sequence[Line]) -> Fix | None:

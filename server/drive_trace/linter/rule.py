@@ -101,6 +101,8 @@ class Finding(NamedTuple):
     """What should stand there, where that is known: what a fix puts there."""
     run: RunIndex | None = None
     """Where a fix looks for what can have been meant."""
+    last: Line | None = None
+    """The line with which it ends, where it is about several."""
 
     @property
     def noted(self) -> Diagnostic:

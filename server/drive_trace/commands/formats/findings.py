@@ -126,7 +126,12 @@ def unreadable(unread: Unread) -> Reported:
 
 def _location(analysis: Analysis, path: str, found: Finding | Related) -> Location:
     record, span = analysis.where(found)
-    return Location.of(path, record, found.line.text, span)
+    location = Location.of(path, record, found.line.text, span)
+    last = found.last if isinstance(found, Finding) else None
+    if last is None:
+        return location
+    end = len(last.text.rstrip("\r")) + 1
+    return location._replace(end_line=analysis.line_number(last), end_column=end)
 
 
 def _related(analysis: Analysis, path: str, finding: Finding) -> list[RelatedPlace]:

@@ -8,16 +8,17 @@ on a line, an object spread over lines, `NaN`, `1,900` for a number, a line that
 **Fix.** Where the repair is certain (a trailing comma, quotes, a missing line break) it is offered
 and safe; where it would have to guess at a value it is a suggestion. A comment, and text behind the
 object, are deleted one at a time; so is what is wrong with a line that names one of the two feeds,
-as its repair can change a verdict. For an object that is spread over several lines (pretty-printed
-JSON), its first line has a suggestion that joins them, up to 200. A Markdown fence is removed,
-which is safe; a bracket that stands alone, as around a file that is one array, by a suggestion.
+as its repair can change a verdict. An object that is spread over several lines (pretty-printed
+JSON), up to 200, is one finding over all of them, with a suggestion that joins them. A Markdown
+fence is removed, which is safe; a bracket that stands alone, as around a file that is one array, by
+a suggestion.
 """
 
 from collections.abc import Iterable
 
 from drive_trace.json_text import ProblemKind
 from drive_trace.linter.edits import repairs
-from drive_trace.linter.joining import join
+from drive_trace.linter.joining import CUT_OFF, join
 from drive_trace.linter.rule import (
     Edit,
     Example,
@@ -33,7 +34,6 @@ from drive_trace.text.spans import Span
 
 _AROUND = {ProblemKind.FENCE: Level.SAFE, ProblemKind.ARRAY: Level.IN_BULK}
 """Lines that hold nothing of a record, and how they may be removed."""
-_CUT_OFF = (ProblemKind.SPREAD_OBJECT, ProblemKind.UNFINISHED)
 
 
 def _check(subject: LineDiagnostic) -> Iterable[Finding]:
@@ -52,7 +52,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 
 def _joined(finding: Finding, around: Surroundings) -> Iterable[Fix]:
     problem = finding.noted.problem
-    if problem is not None and problem.kind in _CUT_OFF:
+    if problem is not None and problem.kind in CUT_OFF:
         fix = join(finding.line, around.number, around.below)
         if fix is not None:
             yield fix
@@ -143,17 +143,14 @@ EXAMPLES = (
         """,
         fix="Remove the line",
     ),
-    # Each of its lines is a record that readers drop.
+    # Readers drop each of its lines, but it is one mistake.
     Example(
         """
         {
         ^ … unfinished, or spread over several lines
           "event_type": "tool-called",
-          ^^^^^^^^^^^^ … an object spread over several lines
           "tools": ["grep"]
-          ^^^^^^^ … an object spread over several lines
         }
-        ^ … an object spread over several lines
         """,
         """
         {"event_type":"tool-called","tools":["grep"]}

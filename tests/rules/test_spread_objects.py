@@ -1,0 +1,51 @@
+"""Objects that are spread over several lines: one finding each, whatever is edited."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+from click.testing import CliRunner
+
+from drive_trace.analysis import Analysis
+from drive_trace.commands import cli
+from drive_trace.trace.document import Point
+from drive_trace.vocabulary import EVENTS
+from tests.support.models import everything
+
+PRETTY = [json.dumps(event.example, indent=2) for event in EVENTS.values()]
+
+
+def test_a_pretty_printed_trace_has_one_finding_an_object_over_all_its_lines() -> None:
+    analysis = Analysis("\n".join(PRETTY) + "\n")
+    findings = list(analysis.findings())
+    assert [each.rule.code for each in findings] == ["invalid-json"] * len(PRETTY)
+    ends = [analysis.line_number(each.last) for each in findings if each.last is not None]
+    begins = [analysis.line_number(each.line) for each in findings]
+    assert begins == [1, *(end + 1 for end in ends[:-1])]
+    assert analysis.finding_count == len(PRETTY)
+
+
+def test_the_command_line_says_where_it_ends() -> None:
+    ran = CliRunner().invoke(cli, ["check", "-", "--output-format", "json"], input=PRETTY[0] + "\n")
+    (finding,) = json.loads(ran.stdout)
+    end = PRETTY[0].count("\n") + 1
+    assert (finding["line"], finding["column"]) == (1, 1)
+    assert (finding["end_line"], finding["end_column"]) == (end, 2)
+
+
+def test_edits_leave_what_a_fresh_analysis_finds() -> None:
+    chance = Random(5)
+    pieces = ["{", "}", "", "[]", '  "a": {', "  },", json.dumps(EVENTS["slice-started"].example)]
+    for _ in range(12):
+        lines = "\n".join(chance.sample(PRETTY, 3)).split("\n")
+        analysis = Analysis("\n".join(lines))
+        for _ in range(10):
+            first = chance.randrange(len(lines))
+            stop = min(len(lines) - 1, first + chance.choice([0, 0, 1, 3]))
+            if stop < first:
+                continue
+            new = [chance.choice(pieces) for _ in range(chance.choice([0, 1, 1, 2]))]
+            analysis.edit(Point(first, 0), Point(stop, 0), "".join(f"{each}\n" for each in new))
+            lines[first:stop] = new
+            assert everything(analysis) == everything(Analysis("\n".join(lines)))
