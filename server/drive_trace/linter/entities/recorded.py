@@ -84,9 +84,12 @@ def _instead_of(
     event_id = _id_of(old)
     if event_id is None:
         return None
-    lines = (each for each in trace.index.event_ids.of(event_id) if not recorded.has(each))
+    lines = [each for each in trace.index.event_ids.of(event_id) if not recorded.has(each)]
+    # Where several have the id, one of them may be the line as it was, laid out anew.
+    same = compacted(old)
+    alike = (each for each in lines[:MOST] if compacted(each.text) == same)
     odd = (each for each in beside if each.event is None and _id_of(each.text) == event_id)
-    return next(lines, None) or next(odd, None)
+    return next(alike, None) or next(iter(lines), None) or next(odd, None)
 
 
 def _may_be_mended(old: str) -> bool:
