@@ -250,6 +250,7 @@ lock: venv ## Resolve the lock files again (UPGRADE=1 takes newer releases)
 	  echo "make lock needs Python 3.11, the oldest that is supported: make clean, then make PYTHON=python3.11 lock" >&2; exit 1; }
 	$(COMPILE) --output-file requirements.lock pyproject.toml
 	@$(call GROUP,dev) | $(COMPILE) --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml -
+	$(COMPILE) --extra judge --constraint requirements-dev.lock --output-file requirements-bundle.lock pyproject.toml
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	  | $(COMPILE) --constraint requirements.lock --constraint requirements-dev.lock --output-file requirements-build.lock -
 	@$(call GROUP,clients) | $(COMPILE) --output-file tests/clients/requirements.lock -

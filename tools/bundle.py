@@ -10,7 +10,8 @@ server on whichever interpreter a machine has, and installs nothing there::
     vscode-client/server/pure/          drive_trace, pygls, pydantic ...
     vscode-client/server/cp311/         pydantic_core, orjson, msgspec
 
-Wheels are the ones of requirements.lock, by their hashes. They are kept in ``.cache/``, and are not
+Wheels are the ones of requirements-bundle.lock, by their hashes: the extra ``judge`` is with them, as
+nobody can install it into an extension. They are kept in ``.cache/``, and are not
 asked for again until the lock file changes.
 """
 
@@ -33,7 +34,7 @@ sys.path.insert(0, str(ROOT / "server"))
 
 from drive_trace import __version__  # noqa: E402
 
-LOCK = ROOT / "requirements.lock"
+LOCK = ROOT / "requirements-bundle.lock"
 SERVER = ROOT / "vscode-client/server"
 
 PYTHONS = ("311", "312", "313", "314")
