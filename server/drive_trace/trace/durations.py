@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import compress, repeat
 from operator import attrgetter, floordiv, itemgetter, ne, sub
@@ -88,24 +88,43 @@ def ends_beside(run: RunIndex, line: Line) -> Iterator[Line]:
 def inexact_ends(run: RunIndex) -> Iterator[Line]:
     """The ends whose duration is not what the timestamps say, to the digit, and a few more."""
     for of in TIMED:
-        starts, ends = (run.table(name, of.field) for name in (of.opener, of.closer))
-        for value in starts.several.keys() | ends.several.keys():
-            yield from ends.of(value)
-        began = list(map(starts.first.get, ends.first))
-        ended = list(compress(ends.first.values(), began))
-        yield from _inexact(of, filter(None, began), ended)
+        yield from _of_several(run, of)
+        ended, claimed, measured = _ended_once(run, of)
+        yield from compress(ended, map(ne, claimed, measured))
 
 
-def _inexact(of: Lifetime, began: Iterable[Line], ended: Sequence[Line]) -> Sequence[Line]:
-    claimed = map(itemgetter(EVENTS[of.closer].keeps.index("wall_clock_ms")), map(facts_of, ended))
-    first, last = (list(map(ts_of, map(facts_of, lines))) for lines in (began, ended))
-    measured: Iterable[int | None]
+def ends_at_once(run: RunIndex) -> Iterator[Line]:
+    """The ends that can be recorded afterwards, and a few more."""
+    for of in TIMED:
+        yield from _of_several(run, of)
+        for line, claim, passed in zip(*_ended_once(run, of), strict=True):
+            if claim >= _CLAIM_MS and passed is not None and passed <= MOMENT_MS:
+                yield line
+
+
+def _of_several(run: RunIndex, of: Lifetime) -> Iterator[Line]:
+    """The ends of what was started or ended more than once."""
+    starts, ends = (run.table(name, of.field) for name in (of.opener, of.closer))
+    for value in starts.several.keys() | ends.several.keys():
+        yield from ends.of(value)
+
+
+def _ended_once(
+    run: RunIndex, of: Lifetime
+) -> tuple[Sequence[Line], Sequence[int], Sequence[int | None]]:
+    """The first end of each id, what it claims, and what lies between its timestamps."""
+    starts, ends = (run.table(name, of.field) for name in (of.opener, of.closer))
+    began = list(map(starts.first.get, ends.first))
+    ended = list(compress(ends.first.values(), began))
+    place = EVENTS[of.closer].keeps.index("wall_clock_ms")
+    claimed = list(map(itemgetter(place), map(facts_of, ended)))
+    first, last = (list(map(ts_of, map(facts_of, ls))) for ls in (filter(None, began), ended))
     if are_alike((*first, *last)) and len(first[0]) == _LENGTH:
         try:
             began_at, ended_at = (list(map(datetime.fromisoformat, each)) for each in (first, last))
-            measured = map(floordiv, map(sub, ended_at, began_at), repeat(_MILLISECOND))
         except ValueError:
-            return ended
-    else:
-        measured = map(milliseconds_between, first, last)
-    return list(compress(ended, map(ne, claimed, measured)))
+            pass
+        else:
+            passed = map(floordiv, map(sub, ended_at, began_at), repeat(_MILLISECOND))
+            return ended, claimed, list(passed)
+    return ended, claimed, list(map(milliseconds_between, first, last))

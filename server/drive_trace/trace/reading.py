@@ -8,7 +8,7 @@ fast path may only ever say *valid and clean*.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, cast
 
 import orjson
@@ -25,13 +25,7 @@ from drive_trace.trace.line import (
     Line,
     LineStatus,
 )
-from drive_trace.trace.typed import (
-    Conversion,
-    EventDecoder,
-    all_written,
-    event_decoder,
-    written_length,
-)
+from drive_trace.trace.typed import EventDecoder, all_written, event_decoder, written_length
 from drive_trace.vocabulary import (
     ALWAYS_KEPT,
     ENVELOPE,
@@ -79,7 +73,7 @@ def read_lines(texts: Iterable[str], *, only_score: bool = False) -> list[Line]:
     while some := list(islice(rest, _TOGETHER)):
         read, events = _read_some(some, decoder)
         if not only_score:
-            _read_unclean_again(read, events, decoder.conversions)
+            _read_unclean_again(read, events)
         lines += read
     return lines
 
@@ -96,7 +90,7 @@ def _read_some(texts: Iterable[str], decoder: EventDecoder) -> tuple[list[Line],
         except (ValueError, RecursionError, TypeError):  # the last one for a BrokenText
             append(read_exactly(text))
             continue
-        event_type, facts, agrees, _ = conversions[event.__class__]
+        event_type, facts, agrees = conversions[event.__class__]
         if agrees is None or agrees(event):
             append(Line(text, event_type, facts(event)))
             events[place] = event
@@ -105,9 +99,7 @@ def _read_some(texts: Iterable[str], decoder: EventDecoder) -> tuple[list[Line],
     return lines, events
 
 
-def _read_unclean_again(
-    lines: list[Line], events: Mapping[int, Any], conversions: Mapping[type, Conversion]
-) -> None:
+def _read_unclean_again(lines: list[Line], events: Mapping[int, Any]) -> None:
     """Read lines exactly that are not clean, as far as a check of many lines at once shows it."""
     fast = [lines[place] for place in events]
     for position, form in _WRITTEN.items():
@@ -116,10 +108,10 @@ def _read_unclean_again(
             for place, value in zip(events, column, strict=True):
                 if value not in form:
                     lines[place] = read_exactly(lines[place].text)
-    texts_of = [conversions[event.__class__].nullable_texts(event) for event in events.values()]
-    if not NULL_TEXTS.isdisjoint(chain.from_iterable(texts_of)):
-        for place, values in zip(events, texts_of, strict=True):
-            if not NULL_TEXTS.isdisjoint(values):
+    agents = [event.orchestrator_agent_id for event in events.values()]
+    if not NULL_TEXTS.isdisjoint(agents):
+        for place, agent in zip(events, agents, strict=True):
+            if agent in NULL_TEXTS:
                 lines[place] = read_exactly(lines[place].text)
     # No text is shorter than what is written back: an escape is longer than the bytes that it
     # stands for. So all are compact, with no key twice, if together they are as long.

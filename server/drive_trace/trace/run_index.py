@@ -10,7 +10,7 @@ from itertools import chain, compress
 from operator import attrgetter, is_not
 from typing import NamedTuple, cast
 
-from drive_trace.trace.durations import ends_beside, inexact_ends, span_ended_by
+from drive_trace.trace.durations import ends_at_once, ends_beside, span_ended_by
 from drive_trace.trace.line import Line, LineSet, earliest, latest
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, Entity, EventType
@@ -195,7 +195,7 @@ class RunIndex(FactTables):
         something that took minutes.
         """
         if self._afterwards is None:
-            ends = {end for end in inexact_ends(self) if self._is_afterwards(end)}
+            ends = {end for end in ends_at_once(self) if self._is_afterwards(end)}
             self._afterwards = LineSet(sorted(ends, key=_order))
             self.is_watched = True
         return self._afterwards

@@ -44,9 +44,10 @@ def looks_invented(digits: str) -> bool:
     same part over and over, or letters and digits in turns.
     """
     return (
-        len(set(digits)) <= _FEW_DIGITS
-        or digits in f"{digits}{digits}"[1:-1]
+        digits[:8] in digits[8:]
         or _TURNS.fullmatch(digits) is not None
+        # The first ones tell it of nearly all, in less time.
+        or len(set(digits[:24])) <= _FEW_DIGITS >= len(set(digits))
     )
 
 

@@ -40,7 +40,7 @@ class Duration(NamedTuple):
     """
 
     span: TimeSpan
-    other: TimeSpan | None
+    run: RunIndex
 
     def excess_ms(self, tolerance_ms: float, tolerance_percent: float) -> int:
         """How much more is claimed than was measured, negative where it is less; 0 within the
@@ -49,7 +49,8 @@ class Duration(NamedTuple):
         tolerances, excess = (tolerance_ms, tolerance_percent), self.span.excess_ms
         if not self.span.is_off(*tolerances):
             return 0
-        other = self.other
+        speaker = _speaker(self.run, self.span.end)
+        other = span_ended_by(self.run, speaker) if speaker is not None else None
         if other is not None and other.is_off(*tolerances) and other.excess_ms * excess > 0:
             return 0
         return excess
@@ -78,8 +79,7 @@ def _duration(trace: WholeTrace, line: Line) -> Iterator[Duration]:
     run = trace.index.runs[line.run]
     span = span_ended_by(run, line)
     if span is not None and span.excess_ms:
-        speaker = _speaker(run, line)
-        yield Duration(span, span_ended_by(run, speaker) if speaker is not None else None)
+        yield Duration(span, run)
 
 
 def _speaker(run: RunIndex, end: Line) -> Line | None:
