@@ -11,8 +11,8 @@ server on whichever interpreter a machine has, and installs nothing there::
     vscode-client/server/cp311/         pydantic_core, orjson, msgspec
 
 Wheels are the ones of requirements-bundle.lock, by their hashes: the extra ``judge`` is with them,
-as nobody can install it into an extension. They are kept in ``.cache/``, and are not asked for again
-until the lock file changes.
+as nobody can install it into an extension. They are kept in ``.cache/``, and are not asked for
+again until the lock file changes.
 """
 
 from __future__ import annotations
