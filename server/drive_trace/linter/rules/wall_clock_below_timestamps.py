@@ -21,7 +21,7 @@ from drive_trace.trace.times import in_words
 
 def _check(found: Duration, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
     span = found.span
-    if found.excess_ms(tolerance_ms, tolerance_percent) < 0:
+    if span.excess_ms < 0 and found.excess_ms(tolerance_ms, tolerance_percent):
         claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
         message = f"{claimed} is less than the {measured} between line "
         yield found.finding(RULE, (message, span.start, " and this"))

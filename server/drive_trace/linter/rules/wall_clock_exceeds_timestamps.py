@@ -23,7 +23,7 @@ from drive_trace.trace.times import in_words
 
 def _check(found: Duration, tolerance_ms: float, tolerance_percent: float) -> Iterable[Finding]:
     span = found.span
-    if found.excess_ms(tolerance_ms, tolerance_percent) > 0:
+    if span.excess_ms > 0 and found.excess_ms(tolerance_ms, tolerance_percent):
         claimed, measured = in_words(span.claimed_ms), in_words(span.measured_ms, exactly=True)
         message = f"{printable(claimed)} is more than the timestamps allow: {measured} lie "
         yield found.finding(RULE, (f"{message}between line ", span.start, " and this"))
