@@ -46,6 +46,7 @@ def trace(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", EVENTS)
 def test_every_event_of_the_vocabulary(trace: Path, name: str) -> None:
     payload = {key: each for key, each in EVENTS[name].example.items() if key not in ENVELOPE}
+    payload |= {"project_slug": "run-1"} if "project_slug" in payload else {}
     assert emit(trace, name, json.dumps(payload)) == (0, "", "")
     (line,) = trace.read_text("utf-8").splitlines()
     found = json.loads(line)
