@@ -66,9 +66,11 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
         assert served.issuperset(methods), f"{path.stem}: not served"
 
 
-def test_event_names_stand_where_events_are_declared_judged_or_scored() -> None:
+def test_event_names_stand_where_events_are_declared_judged_scored_or_told() -> None:
     package = ROOT / "server/drive_trace"
-    at_home = {package / name for name in ("vocabulary", "linter", "scorecard", "report")}
+    at_home = {
+        package / name for name in ("vocabulary", "linter", "scorecard", "report", "agent_logs")
+    }
     strays = [
         f"{path.relative_to(package)}: {node.value}"
         for path in package.rglob("*.py")

@@ -93,7 +93,7 @@ def test_a_figure_that_some_turns_do_not_have_is_not_known(trace: Path) -> None:
     assert recorded(trace, text) == (
         [None, 3, None, None],
         [
-            "`inputTokens` is in 1 of 2 usage objects only: their sum is not known, and not "
+            "`input_tokens` is in 1 of 2 usage objects only: their sum is not known, and not "
             "recorded; --input-tokens records it if you know it",
             "the token feed has no place for `totalTokens`",
         ],
@@ -195,6 +195,178 @@ def test_usage_that_is_none(trace: Path, text: str, why: str) -> None:
 
 def test_every_reason_is_named(trace: Path) -> None:
     assert len(refused(trace, log({"inputTokens": -1, "outputTokens": "x"}, {"usage": {}}))) == 3
+
+
+# Logs of people's tools
+
+
+def claude_line(id_: str, output: int, **more: Any) -> dict[str, Any]:
+    """A line of a session of Claude Code, which logs a message again while it streams."""
+    figures = {"input_tokens": 10, "cache_creation_input_tokens": 7, "cache_read_input_tokens": 90}
+    tokens = {**figures, "output_tokens": output, "service_tier": "standard"}
+    message = {"id": id_, "role": "assistant", "model": "claude-sonnet-4-6", "usage": tokens}
+    return {
+        "type": "assistant",
+        "sessionId": "s",
+        "message": {**message, "type": "message"},
+        **more,
+    }
+
+
+RESULT = {
+    "type": "result",
+    "session_id": "s",
+    "usage": {"input_tokens": 5, "output_tokens": 1},
+    "modelUsage": {
+        name: {
+            "inputTokens": 100,
+            "outputTokens": 20,
+            "cacheReadInputTokens": 3,
+            "cacheCreationInputTokens": 4,
+            "costUSD": 0.1,
+        }
+        for name in ("claude-sonnet-4-6", "claude-haiku-4-5")
+    },
+}
+
+
+def codex_total(input_: int, cached: int, output: int) -> dict[str, Any]:
+    total = {"input_tokens": input_, "cached_input_tokens": cached, "output_tokens": output}
+    info = {"total_token_usage": total, "last_token_usage": {"input_tokens": 1}}
+    return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+
+
+def codex_turn(input_: int, cached: int, output: int) -> dict[str, Any]:
+    usage_ = {"input_tokens": input_, "cached_input_tokens": cached, "output_tokens": output}
+    return {"type": "turn.completed", "usage": usage_}
+
+
+CHAT = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+
+
+@pytest.mark.parametrize(
+    ("messages", "counts"),
+    [
+        (
+            [
+                {"type": "user", "toolUseResult": {"usage": {"input_tokens": 9}}},
+                claude_line("m1", 1),
+                claude_line("m1", 300),
+                claude_line("m2", 40),
+                {"type": "file-history-snapshot"},
+            ],
+            [20, 340, 180, 14],
+        ),
+        ([claude_line("m1", 1), RESULT], [200, 40, 6, 8]),
+        ([{k: v for k, v in RESULT.items() if k != "modelUsage"}], [5, 1, None, None]),
+        ([claude_line("m1", 8)["message"]], [10, 8, 90, 7]),
+        ([{"id": "c1", "object": "chat.completion", "usage": CHAT}], [100, 20, None, None]),
+        (
+            [
+                {"id": "c1", "object": "chat.completion.chunk", "usage": None},
+                {
+                    "id": "c1",
+                    "object": "chat.completion.chunk",
+                    "usage": {**CHAT, "prompt_tokens_details": {"cached_tokens": 30}},
+                },
+            ],
+            [70, 20, 30, None],
+        ),
+        (
+            [
+                {
+                    "id": "resp_1",
+                    "object": "response",
+                    "usage": {
+                        "input_tokens": 100,
+                        "input_tokens_details": {"cached_tokens": 60},
+                        "output_tokens": 20,
+                    },
+                }
+            ],
+            [40, 20, 60, None],
+        ),
+        (
+            [
+                {"type": "session_meta", "payload": {"id": "t"}},
+                codex_total(100, 0, 5),
+                {"type": "event_msg", "payload": {"type": "token_count", "info": None}},
+                codex_total(900, 700, 50),
+            ],
+            [200, 50, 700, None],
+        ),
+        (
+            [
+                {"type": "thread.started", "thread_id": "a"},
+                codex_turn(100, 50, 5),
+                codex_turn(300, 100, 9),
+                {"type": "thread.started", "thread_id": "b"},
+                codex_turn(10, 0, 1),
+            ],
+            [210, 10, 100, None],
+        ),
+    ],
+    ids=[
+        "a session of Claude Code",
+        "Claude Code's stream-json",
+        "an older result of Claude Code",
+        "a response of the Claude API",
+        "a chat completion",
+        "a streamed chat completion",
+        "a response of the OpenAI API",
+        "a session of Codex",
+        "codex exec",
+    ],
+)
+def test_logs_of_tools(trace: Path, messages: list[Any], counts: list[int | None]) -> None:
+    assert recorded(trace, log(*messages))[0] == counts
+
+
+def test_what_is_added_up_is_shown(trace: Path) -> None:
+    text = log(claude_line("m1", 1234), {"id": "c1", "object": "chat.completion", "usage": CHAT})
+    assert add(trace, text).out.splitlines()[:4] == [
+        "USAGE                                   MESSAGES  INPUT  OUTPUT  CACHE READ  CACHE WRITE",
+        "Claude Code session, claude-sonnet-4-6         1     10   1,234          90            7",
+        "OpenAI chat completion                         1    100      20           —            —",
+        "all                                            2    110   1,254           —            —",
+    ]
+
+
+def test_what_is_not_known_is_not_taken_from_earlier_messages(trace: Path) -> None:
+    recorded(trace, log(usage(1, 2, 3, 4)))
+    assert recorded(trace, log(usage(10, 20)))[0] == [10, 20, None, None]
+
+
+def test_subagents_that_logged_elsewhere_are_named(trace: Path) -> None:
+    started = {"type": "user", "toolUseResult": {"agentId": "a1", "totalTokens": 5}}
+    _, said = recorded(trace, log(claude_line("m1", 1), started))
+    assert said[-1] == (
+        "1 subagent logged elsewhere, and not counted: name the files in the session's folder "
+        "subagents, too"
+    )
+    session = write(trace.parent, "s.log", log(claude_line("m1", 1), started))
+    agent = write(trace.parent, "a.log", log(claude_line("m2", 4, agentId="a1", isSidechain=True)))
+    target = ("--trace-file", trace, "--project-run-id", "run-1")
+    ran = run("tokens", *target, "--usage", session, "--usage", agent)
+    assert (ran.code, "subagent" in ran.err) == (0, False)
+    assert json.loads(trace.read_text().splitlines()[-1])["output_tokens"] == 5
+
+
+@pytest.mark.parametrize(
+    ("messages", "why"),
+    [
+        ([codex_total(9, 0, 9), codex_total(5, 0, 5)], "hand over one session at a time"),
+        ([codex_total(5, 6, 1)], "has 5 input tokens, of which 6 were cached"),
+        ([claude_line("m1", -1)], "`output_tokens` of object 1 (line 1) must be an integer"),
+        (
+            [{"type": "result", "modelUsage": {"m": 7}, "usage": usage(1)}],
+            "tells no figure; found 7",
+        ),
+    ],
+)
+def test_logs_that_cannot_be_added_up(trace: Path, messages: list[Any], why: str) -> None:
+    (reason,) = refused(trace, log(*messages))
+    assert why in reason
 
 
 @pytest.mark.parametrize("text", ['{"inputTokens":null}', log(usage(5), {"outputTokens": 5})])

@@ -34,6 +34,7 @@ COMMANDS = (
     "explain",
     "gate",
     "judge",
+    "reconstruct",
     "record",
     "report",
     "schema",

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import click
 
+from drive_trace.agent_logs.usage import Figures, Usage, total_usage
 from drive_trace.commands import writing
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.terminal import notify
-from drive_trace.commands.usage import total_usage
 from drive_trace.commands.writing import done, read_text
+from drive_trace.text.escaping import visible
 from drive_trace.vocabulary import COST, TOKEN_FIELDS
 
 _MOST = 256 << 20
 """A usage log has no more bytes: it is read whole."""
+
+_HEADINGS = [name.removesuffix("_tokens").replace("_", " ").upper() for name in TOKEN_FIELDS]
 
 
 class _Count(click.IntRange):
@@ -33,8 +36,10 @@ _COUNT = _Count(min=0)
 @click.option(
     "--usage",
     metavar="FILE",
+    multiple=True,
     shell_complete=complete_files,
-    help="Sum up the usage objects of the agents' SDK in FILE; - is standard input.",
+    help="Add up what a tool has logged in FILE, which may be given several times; - is standard "
+    "input.",
 )
 @writing.new_run_option
 @writing.only_this_file_option
@@ -46,7 +51,7 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     output_tokens: int | None,
     cache_read_tokens: int | None,
     cache_write_tokens: int | None,
-    usage: str | None,
+    usage: tuple[str, ...],
     new_run: bool,
     only_this_file: bool,
     paths: tuple[str, ...],
@@ -57,14 +62,17 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     not given stays what it was, and null where it was never recorded: missing is not 0. All four
     are appended as one new event, as the last one of a run counts as a whole.
 
-    --usage takes objects like {"inputTokens": 1200, "outputTokens": 80, "cacheReadTokens": 900,
-    "cacheWriteTokens": null}, one after another or in an array, each by itself or below the key
-    usage of a message, as an SDK logs them. Messages without usage are passed over. The sum is
-    recorded; a figure that some of the objects do not have is not known, and not given.
+    --usage reads what tools log, and knows it by its shape: sessions of Claude Code (from its
+    projects folder, or as printed with --output-format json or stream-json), sessions of Codex (or
+    as printed by codex exec --json), responses of the Claude API and the OpenAI API, and objects of
+    the agents' SDK like {"inputTokens": 1200, "outputTokens": 80, "cacheReadTokens": 900,
+    "cacheWriteTokens": null}, each by itself or below the key usage of a message. What was added
+    up is printed, and recorded as a whole: a figure that is not known is null then, whatever was
+    recorded before. Input tokens are those that were not read from a cache.
 
-    A message that only repeats another of the same id counts once, and so does one of the type
-    result that adds up the others. Where they differ, or usage stands in several places or in
-    another, nothing is counted: it is refused, and why is told.
+    Messages without usage are passed over. A message that is logged again counts once, as it was
+    last, and so does a running total. Where a sum could be wrong, nothing is counted: it is
+    refused, and why is told.
 
     What is refused, which agent the event has, and in which files the run is looked for is as by
     record.
@@ -77,23 +85,53 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace tokens --trace-file projects/shop/trace.jsonl \\
         --project-run-id shop --input-tokens 1912408 --output-tokens 42117
       drive-trace tokens --trace-file trace.jsonl --project-run-id shop \\
-        --usage turns.jsonl
-      jq -c '.message | objects' session.jsonl | drive-trace tokens \\
+        --usage ~/.claude/projects/-home-me-shop/6f1c9a0e.jsonl
+      codex exec --json "mend the tests" | drive-trace tokens \\
         --trace-file trace.jsonl --project-run-id shop --usage -
     """
     counts = (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
     given = dict(zip(TOKEN_FIELDS, counts, strict=True))
-    changes = {name: count for name, count in given.items() if count is not None}
-    if usage is not None:
+    changes: dict[str, int | None] = {
+        name: count for name, count in given.items() if count is not None
+    }
+    if usage:
         if changes:
             raise click.UsageError("--usage does not go with single figures")
-        total = done(total_usage(read_text(usage, _MOST)), trace_file)
-        changes = dict(total.tokens)
+        logs = {name: read_text(name, _MOST) for name in usage}
+        total = done(total_usage(logs), trace_file)
         for note in total.notes:
             notify(note)
+        _show(total)
+        if any(count is not None for count in total.figures.values()):
+            # What was recorded before is of other messages: it has no place beside these.
+            changes = dict(total.figures)
     if not changes:
         raise click.UsageError("name what to record: at least one figure, or --usage with one")
     request = writing.RecordRequest(
         trace_file, project_run_id, COST, changes, new_run, only_this_file, paths
     )
     writing.show_recorded(request, writing.record(request), "tokens recorded")
+
+
+def _show(total: Usage) -> None:
+    """Print what was added up: a line for each format and model."""
+    rows = [
+        (f"{row.shape}, {row.model}" if row.model else row.shape, row.messages, row.figures)
+        for row in total.rows
+    ]
+    if len(rows) > 1:
+        rows.append(("all", sum(messages for _, messages, _ in rows), total.figures))
+    cells = [("USAGE", "MESSAGES", *_HEADINGS)]
+    cells += [
+        (visible(name)[:60], f"{messages:,}", *_shown(figures)) for name, messages, figures in rows
+    ]
+    first, *others = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for name, *figures in cells:
+        line = "  ".join(
+            f"{figure:>{width}}" for figure, width in zip(figures, others, strict=True)
+        )
+        click.echo(f"{name:<{first}}  {line}")
+
+
+def _shown(figures: Figures) -> list[str]:
+    return ["—" if count is None else f"{count:,}" for count in figures.values()]

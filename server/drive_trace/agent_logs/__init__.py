@@ -1,0 +1,1 @@
+"""What agents and their SDKs log, in their own formats: usage, and transcripts."""

@@ -1,0 +1,89 @@
+"""``drive-trace reconstruct``: what a transcript tells of a run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+import click
+
+from drive_trace.agent_logs.transcripts import Reconstruction
+from drive_trace.agent_logs.transcripts import reconstruct as read_transcript
+from drive_trace.commands.completion import complete_files
+from drive_trace.commands.terminal import notify
+from drive_trace.commands.writing import EXIT_UNUSABLE, read_text
+from drive_trace.storage.files import STDIN
+from drive_trace.storage.replace import write_report
+from drive_trace.text.escaping import in_json, visible
+from drive_trace.text.wording import listed, plural
+
+_MOST = 256 << 20
+"""A transcript has no more bytes: it is read whole."""
+_TOLD = ("dispatch_name", "spec_path", "plan_path")
+"""Fields that say what an event is about."""
+
+
+@click.command(short_help="Tell from a transcript what a run did.")
+@click.argument("transcript", shell_complete=complete_files)
+@click.option("--out", metavar="FILE", help="Write to a file instead of standard output.")
+@click.option(
+    "--output-format",
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+)
+def reconstruct(transcript: str, out: str | None, output_format: str) -> None:
+    """Tell from an agent's TRANSCRIPT what a run did that nobody traced; - is standard input.
+
+    A transcript has one turn a line, as Cursor's agents and Claude Code log their sessions. A call
+    of the tool Task is the start of a dispatch. Writing a spec.md or a plan.md is its authoring.
+    The turns of a person are counted.
+
+    This is a guess, and each event says how sure it is. Times and counts are null, as a transcript
+    does not tell them: readers would reject these events, so they are never written into a trace.
+
+    Exit code: 0, or 2 where something cannot be read or written.
+
+    \b
+    Examples:
+      drive-trace reconstruct session.jsonl
+      drive-trace reconstruct session.jsonl --format json --out reconstructed.json
+    """
+    found = read_transcript(read_text(transcript, _MOST), transcript)
+    made = _json(found) if output_format == "json" else "\n".join(_lines(found))
+    if out is None or out == STDIN:
+        click.echo(made)
+        return
+    problem = write_report(out, f"{made}\n".encode("utf-8", "backslashreplace"), [transcript])
+    if problem is not None:
+        notify(problem.message)
+        sys.exit(EXIT_UNUSABLE)
+
+
+def _json(found: Reconstruction) -> str:
+    said = {
+        "events": [each._asdict() for each in found.events],
+        "operatorTurnCount": found.operator_turns,
+        "notes": found.notes,
+    }
+    return in_json(json.dumps(said, indent=2, ensure_ascii=False))
+
+
+def _lines(found: Reconstruction) -> Iterator[str]:
+    sure = Counter(each.confidence for each in found.events)
+    parts = [f"{count} of {each} confidence" for each, count in sure.items()]
+    tail = f" ({listed(parts)})" if parts else ""
+    turns = plural(found.operator_turns, "turn")
+    yield f"{plural(len(found.events), 'event')}{tail}, {turns} of a person"
+    for event, confidence, _ in found.events:
+        about = next((event[name] for name in _TOLD if event.get(name) is not None), "—")
+        yield (
+            f"  {event['event_id']!s:<16}  {event['event_type']!s:<14}  {confidence:<6}  "
+            f"{visible(str(about))[:200]}"
+        )
+    for note, count in Counter(found.notes).items():
+        yield f"note: {visible(note)}" + (f" ({count} times)" if count > 1 else "")
