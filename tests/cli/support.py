@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
+import termios
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,3 +67,34 @@ def write(folder: Path, name: str, text: str | bytes = CLEAN) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
+
+
+def on_a_terminal(*args: str | Path, width: int = 80, typed: str = "", **env: str) -> str:
+    """What a command writes to a terminal of some columns, on which somebody types."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, width))
+    here = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    try:
+        with subprocess.Popen(
+            [COMMAND, *map(str, args)],
+            stdin=theirs if typed else subprocess.DEVNULL,
+            stdout=theirs,
+            stderr=theirs,
+            env={**here, "TERM": "xterm-256color", **env},
+        ) as running:
+            os.write(ours, typed.encode())
+            os.close(theirs)
+            data = b""
+            while chunk := _read(ours):
+                data += chunk
+            running.wait(30)
+    finally:
+        os.close(ours)
+    return data.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # how Linux says that the other side is closed
+        return b""

@@ -29,11 +29,6 @@ def missing(tmp_path: Path) -> tuple[Path, str]:
     return tmp_path / "missing.jsonl", "no such file or folder"
 
 
-def empty_folder(tmp_path: Path) -> tuple[Path, str]:
-    (tmp_path / "empty").mkdir()
-    return tmp_path / "empty", "holds no trace"
-
-
 def utf16(tmp_path: Path) -> tuple[Path, str]:
     return write(tmp_path, "utf16.jsonl", CLEAN.encode("utf-16")), "is UTF-16; save it as UTF-8"
 
@@ -100,7 +95,6 @@ def pipe_in_a_folder(tmp_path: Path) -> tuple[Path, str]:
 UNREADABLE = [
     unreadable,
     missing,
-    empty_folder,
     utf16,
     utf16_without_a_mark,
     utf32,

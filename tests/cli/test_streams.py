@@ -3,45 +3,16 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import REJECTED, process, run, write
+from tests.cli.support import REJECTED, on_a_terminal, process, run, write
 from tests.support.client_text import event, graded, triage
 from tests.support.command import COMMAND
 
 # Pipes and terminals
-
-
-def on_a_terminal(*args: str | Path, **env: str) -> str:
-    """What a command writes to a terminal."""
-    ours, theirs = pty.openpty()
-    try:
-        with subprocess.Popen(
-            [COMMAND, *map(str, args)],
-            stdin=subprocess.DEVNULL,
-            stdout=theirs,
-            stderr=theirs,
-            env={**os.environ, "TERM": "xterm-256color", **env},
-        ) as running:
-            os.close(theirs)
-            data = b""
-            while chunk := _read(ours):
-                data += chunk
-            running.wait(30)
-    finally:
-        os.close(ours)
-    return data.decode()
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 1 << 16)
-    except OSError:  # how Linux says that the other side is closed
-        return b""
 
 
 @pytest.mark.parametrize(

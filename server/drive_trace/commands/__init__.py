@@ -6,13 +6,20 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from typing import NoReturn
 
 import click
 
 from drive_trace import __version__
-from drive_trace.commands.terminal import OutputError, give_up_output, open_streams
+from drive_trace.commands.terminal import (
+    OutputError,
+    colour_option,
+    give_up_output,
+    open_streams,
+    wanted_colour,
+)
 from drive_trace.interrupts import (
     EXIT_INTERRUPTED,
     Interrupted,
@@ -51,11 +58,14 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"drive_trace.commands.{cmd_name}")
-        command: click.Command = getattr(module, cmd_name)
-        return command
+        return _command(cmd_name) if cmd_name in COMMANDS else None
+
+
+@cache
+def _command(name: str) -> click.Command:
+    module = import_module(f"drive_trace.commands.{name}")
+    command: click.Command = getattr(module, name)
+    return colour_option(command)
 
 
 @click.group(
@@ -63,6 +73,7 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="drive-trace")
+@colour_option
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Validates Drive trace.jsonl files line by line, scores their runs, and appends to them.
@@ -78,8 +89,8 @@ def cli(ctx: click.Context) -> None:
       drive-trace gate --help               run a gate, and record what came of it
       drive-trace serve                     the language server, for editors
     """
-    if os.environ.get("NO_COLOR"):
-        ctx.color = False  # by default, colour is for terminals
+    if ctx.color is None:
+        ctx.color = wanted_colour()
 
 
 def main() -> None:

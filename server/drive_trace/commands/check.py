@@ -3,24 +3,68 @@
 from __future__ import annotations
 
 import sys
+from typing import TextIO
 
 import click
 
 from drive_trace.commands.checking import Checking, Repairs, write_baselines
+from drive_trace.commands.explain import complete_rules, unknown_rule
 from drive_trace.commands.formats import FORMATS
-from drive_trace.commands.formats.findings import Totals
+from drive_trace.commands.formats.findings import FindingWriter, Totals
+from drive_trace.commands.formats.text import StatisticsWriter
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import Severity
+from drive_trace.linter.rules import RULES
 from drive_trace.storage.files import STDIN
 from drive_trace.storage.projects import Projects
+from drive_trace.text.wording import plural
 
 _THRESHOLDS = {severity.label: severity for severity in Severity}
+
+
+def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> frozenset[str]:
+    codes = [code.strip() for each in given for code in each.split(",") if code.strip()]
+    for code in codes:
+        if code not in RULES:
+            raise click.BadParameter(unknown_rule(code))
+    return frozenset(codes)
 
 
 @click.command(short_help="Report what is wrong with traces.")
 @paths_argument
 @no_ignore_option
+@click.option(
+    "--exclude",
+    metavar="PATTERN",
+    multiple=True,
+    help="Leave out what a search of a folder finds there, as a line of a .gitignore does.",
+)
+@click.option(
+    "--select",
+    metavar="RULE,…",
+    multiple=True,
+    callback=_rules,
+    shell_complete=complete_rules,
+    help="Run these rules alone.",
+)
+@click.option(
+    "--ignore",
+    metavar="RULE,…",
+    multiple=True,
+    callback=_rules,
+    shell_complete=complete_rules,
+    help="Do not run these rules.",
+)
+@click.option(
+    "--severity",
+    "least",
+    type=click.Choice(list(_THRESHOLDS)),
+    default="hint",
+    help="Show findings at least this bad. Others still count for --fail-on.",
+)
+@click.option("--statistics", is_flag=True, help="Show how often each rule found something.")
+@click.option("-q", "--quiet", is_flag=True, help="Show the findings, and nothing else.")
 @click.option(
     "--output-format",
     type=click.Choice(sorted(FORMATS)),
@@ -50,6 +94,12 @@ _THRESHOLDS = {severity.label: severity for severity in Severity}
 def check(  # noqa: PLR0913, PLR0917 - one for each option
     paths: tuple[str, ...],
     no_ignore: bool,
+    exclude: tuple[str, ...],
+    select: frozenset[str],
+    ignore: frozenset[str],
+    least: str,
+    statistics: bool,
+    quiet: bool,
     output_format: str,
     fail_on: str,
     fix: bool,
@@ -90,6 +140,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
       drive-trace check
       drive-trace check projects/checkout-retry/trace.jsonl --output-format concise
       git show HEAD:trace.jsonl | drive-trace check -
+      drive-trace check --select missing-field,wrong-type --statistics
       drive-trace check --diff
       drive-trace check --fix --fail-on warning
       drive-trace check --write-baseline
@@ -102,12 +153,23 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
         write_baseline and STDIN in paths,
         "--write-baseline does not go with -: standard input is no file to know findings of",
     )
+    _refuse(
+        write_baseline and bool(select or ignore),
+        "--write-baseline does not go with --select and --ignore: it would forget what other rules "
+        "found",
+    )
+    _refuse(
+        statistics and (diff or output_format in {"github", "sarif"}),
+        "--statistics does not go with --diff, nor with the formats github and sarif",
+    )
     projects = None
     if not no_config:
         with_baseline = not (no_baseline or write_baseline)
         projects = Projects(".", configuration=config, with_baseline=with_baseline)
     repairs = Repairs(suggestions=unsafe_fixes, only_show=diff) if fix or diff else None
-    run, reading = Checking(projects, repairs), Reading(paths, no_ignore=no_ignore)
+    reading = Reading(paths, no_ignore=no_ignore, exclude=exclude)
+    off = ((RULES.keys() - select) if select else frozenset()) | ignore
+    run = Checking(projects, repairs, off)
     reports = run.reports(reading)
     notes: list[str] = []
     if write_baseline:
@@ -115,20 +177,32 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
         reports = iter(left)
     # What is fixed, and a diff, have standard output for themselves.
     out = sys.stderr if fix and STDIN in paths else sys.stdout
-    writer = FORMATS[output_format](out) if not diff else None
+    writer = None if diff else _writer(out, output_format, statistics)
+    not_shown = 0
     for report in reports:
-        if writer is not None:
+        if report.severity > _THRESHOLDS[least]:
+            not_shown += 1
+        elif writer is not None:
+            reading.progress.clear()
             writer.write(report)
+    if not_shown:
+        notes.append(f"{plural(not_shown, 'finding')} below --severity {least} not shown")
     notes += [*run.notes(), *reading.notes()]
     if writer is not None:
-        writer.finish(Totals(len(run.checked), notes, reading.unread))
-    if writer is None or not writer.shows_totals:
+        writer.finish(Totals(len(run.checked), notes, reading.unread, is_quiet=quiet))
+    if (writer is None or not writer.shows_totals) and not quiet:
         for note in notes:
             notify(note)
     if reading.unread or run.failed:
         sys.exit(2)
     is_bad = run.worst is not None and run.worst <= _THRESHOLDS.get(fail_on, 0)
     sys.exit(1 if is_bad and not write_baseline else 0)
+
+
+def _writer(out: TextIO, output_format: str, statistics: bool) -> FindingWriter:
+    if statistics:
+        return StatisticsWriter(out, as_json=output_format == "json")
+    return FORMATS[output_format](out)
 
 
 def _refuse(condition: bool, message: str) -> None:

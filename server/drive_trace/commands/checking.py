@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -15,7 +15,7 @@ import click
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all, with_fixes, withheld
-from drive_trace.commands.formats.diff import unified_diff
+from drive_trace.commands.formats.diff import coloured, unified_diff
 from drive_trace.commands.formats.findings import (
     Location,
     RelatedPlace,
@@ -24,7 +24,7 @@ from drive_trace.commands.formats.findings import (
     unreadable,
 )
 from drive_trace.commands.paths import Reading
-from drive_trace.commands.terminal import notify
+from drive_trace.commands.terminal import in_colour, notify
 from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles, SharedEvents
 from drive_trace.linter.rule import Finding, Related, Severity
 from drive_trace.linter.rules import RULES
@@ -35,7 +35,7 @@ from drive_trace.storage.baseline import Known
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.projects import Project, Projects, shown_path, write_known
 from drive_trace.storage.replace import replace_content
-from drive_trace.text.escaping import cells, printable
+from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span, encode_exactly, exact
 from drive_trace.text.wording import plural
 from drive_trace.trace.places import resolve
@@ -45,8 +45,11 @@ from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
 class Checking:
     """Checks traces one after another, and collects what the end of the output says."""
 
-    def __init__(self, projects: Projects | None, repairs: Repairs | None) -> None:
-        """Without ``projects`` the rules run as they are by default."""
+    def __init__(
+        self, projects: Projects | None, repairs: Repairs | None, off: Collection[str] = ()
+    ) -> None:
+        """Without ``projects`` the rules run as they are by default, but for those that are off."""
+        self._off = RuleSettings(dict.fromkeys(off))
         self._projects = projects
         self._repairs = repairs
         self._across = Across()
@@ -69,6 +72,7 @@ class Checking:
                 continue
             self.checked[trace.path] = project
             settings = project.settings_for(trace.path) if project is not None else DEFAULTS
+            settings = settings.under(self._off)
             analysis = self._analysed(trace, settings)
             if project is not None and analysis.hidden_count:
                 self._hidden[project.baseline_path] += analysis.hidden_count
@@ -219,15 +223,13 @@ def _as_recorded(texts: Iterable[str]) -> str:
 
 def _show(diff: Iterable[str]) -> None:
     """Print a diff. It is exact, so that it can be applied; but for a terminal, and for the log of
-    a CI runner, what these would obey is replaced.
+    a CI runner, what these would obey is replaced, and what changed within a line is marked.
     """
-    if not (sys.stdout.isatty() or _is_log()):
+    if not (sys.stdout.isatty() or _is_log() or in_colour(sys.stdout)):
         _write_exactly(diff)
         return
-    colours = {"+": "green", "-": "red", "@": "cyan"}
-    for line in diff:
-        shown = line[:1] + cells(line[1:-1])
-        click.secho(shown, fg=colours.get(line[0]))
+    for line in coloured(diff):
+        click.echo(line)
 
 
 def _is_log() -> bool:

@@ -23,7 +23,8 @@ _EMPHASIS = re.compile(r"(?<![*\w])\*([^*\n]+)\*(?!\*)")
 _FENCE = re.compile(r"^```.*\n((?:.*\n)*?)```$", re.MULTILINE)
 
 
-def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The rules by their codes."""
     return [
         CompletionItem(rule.code, help=rule.summary)
         for rule in RULES.values()
@@ -32,10 +33,10 @@ def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
 
 
 @click.command(short_help="Explain a rule, or list them all.")
-@click.argument("code", required=False, shell_complete=_complete)
+@click.argument("code", required=False, shell_complete=complete_rules)
 @click.option(
+    "--output-format",
     "--format",
-    "output_format",
     type=click.Choice(["text", "markdown", "json"]),
     default="text",
     show_default=True,
@@ -59,12 +60,13 @@ def explain(code: str | None, output_format: str) -> None:
         return
     rule = RULES.get(code.strip().lower().replace("_", "-"))
     if rule is None:
-        notify(_unknown(code))
+        notify(unknown_rule(code))
         sys.exit(2)
     click.echo(_PAGES[output_format](rule))
 
 
-def _unknown(code: str) -> str:
+def unknown_rule(code: str) -> str:
+    """Why a code is none, and what may have been meant."""
     guess = nearest(code, RULES)
     hint = f'did you mean "{guess}"?' if guess else "`drive-trace explain` lists them all"
     return f'no rule is called "{printable(code)}"; {hint}'

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 import click
 
 from drive_trace.commands.completion import complete_files
-from drive_trace.commands.terminal import ProgressLine, notify
+from drive_trace.commands.terminal import Progress, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import LeftOut, find_traces, omitted
+from drive_trace.storage.finding import LeftOut, NoTraces, find_traces, omitted
+from drive_trace.storage.patterns import patterns_of
 
 paths_argument = click.argument(
     "paths", metavar="[PATH]...", nargs=-1, shell_complete=complete_files
@@ -26,27 +28,44 @@ no_ignore_option = click.option(
 class Reading:
     """Reads the traces that paths mean, one after another, and reports what it cannot read."""
 
-    def __init__(self, paths: Sequence[str], *, no_ignore: bool = False) -> None:
+    def __init__(
+        self, paths: Sequence[str], *, no_ignore: bool = False, exclude: Sequence[str] = ()
+    ) -> None:
+        """``exclude`` are patterns as in a .gitignore, for what a search finds."""
         self.unread: list[Unread] = []
         """What could not be read so far."""
         self.left_out: list[LeftOut] = []
         """What the search of folders found and did not read."""
         self._paths = paths or (".",)
         self._no_ignore = no_ignore
+        self._excluded = patterns_of(tuple(exclude)) if exclude else None
+        self.progress = Progress("reading traces")
 
     def __iter__(self) -> Iterator[TraceRecords]:
-        progress = ProgressLine("reading traces")
-        for found in progress.over(find_traces(self._paths, everywhere=self._no_ignore)):
+        for found in self.progress.over(find_traces(self._paths, everywhere=self._no_ignore)):
             if isinstance(found, LeftOut):
                 self.left_out.append(found)
                 continue
+            if isinstance(found, str) and self._is_excluded(found):
+                continue
+            if isinstance(found, str):
+                say_waiting(found)
             trace = found if isinstance(found, Problem) else read_trace(found)
-            if isinstance(trace, Problem):
-                self.unread.append(Unread(trace.path, trace.reason))
-                progress.clear()
-                notify(trace.message)
-            else:
+            if isinstance(trace, TraceRecords):
                 yield trace
+                continue
+            self.progress.clear()
+            if isinstance(trace, NoTraces):
+                notify(f"warning: {trace.message}")
+                continue
+            notify(trace.message)
+            self.unread.append(Unread(trace.path, trace.reason))
+
+    def _is_excluded(self, path: str) -> bool:
+        """Whether a search found what is not wanted. What is named is always read."""
+        if self._excluded is None or path in self._paths:
+            return False
+        return self._excluded.hold(os.path.relpath(path).replace(os.sep, "/"))
 
     def notes(self) -> list[str]:
         """What a person must know about the search."""

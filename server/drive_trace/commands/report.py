@@ -28,8 +28,8 @@ _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"
 @paths_argument
 @no_ignore_option
 @click.option(
+    "--output-format",
     "--format",
-    "output_format",
     type=click.Choice(_FORMATS),
     help="By default what the name of --out says, else markdown.",
 )

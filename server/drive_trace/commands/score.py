@@ -40,8 +40,8 @@ _RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
 @paths_argument
 @no_ignore_option
 @click.option(
+    "--output-format",
     "--format",
-    "output_format",
     type=click.Choice(list(_RENDER)),
     help="table has a line a run, text everything in words, json is for programs. By default table "
     "on a terminal, else text.",

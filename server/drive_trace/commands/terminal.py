@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
+from drive_trace.storage.files import STDIN
 from drive_trace.text.escaping import printable
 
 T = TypeVar("T")
@@ -28,8 +29,9 @@ _STYLES: dict[str, dict[str, Any]] = {
     "warning": {"fg": "yellow"},
 }
 _WIDEST = 100
-_PATIENCE = 0.5
-"""Seconds before the first progress line."""
+_FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
+_PATIENCE = 1.0
+"""Seconds before a bar is shown."""
 _PAUSE = 0.1
 
 
@@ -43,9 +45,20 @@ def notify(message: str) -> None:
     click.echo(f"drive-trace: {printable(message, 8192)}", err=True)
 
 
+def say_waiting(source: str) -> None:
+    """Say that a person has to type what is read, where that is so."""
+    if source == STDIN and is_terminal(sys.stdin):
+        notify("reading standard input, which is a terminal; end it with Ctrl-D")
+
+
 def columns() -> int:
     """How wide a table may be."""
     return min(shutil.get_terminal_size().columns, _WIDEST)
+
+
+def frame_columns(stream: TextIO) -> int | None:
+    """How wide a frame around a line may be; None where nobody says."""
+    return shutil.get_terminal_size().columns if is_terminal(stream) else None
 
 
 def paint(text: str, role: str) -> str:
@@ -53,13 +66,42 @@ def paint(text: str, role: str) -> str:
     return click.style(text, **_STYLES[role])
 
 
-class ProgressLine:
-    """Shows the progress of something slow on standard error, if that is a terminal."""
+def _choose_colour(ctx: click.Context, _: click.Parameter, choice: str | None) -> None:
+    if choice is not None:
+        ctx.color = {"always": True, "never": False}.get(choice)
 
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._shown = 0
-        """The columns that the current line takes."""
+
+colour_option = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    expose_value=False,
+    is_eager=True,
+    callback=_choose_colour,
+    help="When to colour the output; auto is for terminals.",
+)
+
+
+def wanted_colour() -> bool | None:
+    """What the environment says of colours; None where it leaves them to the terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if any(os.environ.get(name, "0") not in {"", "0"} for name in _FORCING):
+        return True
+    return False if os.environ.get("TERM") == "dumb" else None
+
+
+def in_colour(stream: TextIO) -> bool:
+    """Whether what is written to the stream is coloured."""
+    chosen = click.get_current_context().color
+    return is_terminal(stream) if chosen is None else chosen
+
+
+class Progress:
+    """Shows a bar on standard error while something takes long, if that is a terminal."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._is_shown = False
 
     def over(self, items: Iterable[T]) -> Iterator[T]:
         """The items, one after another."""
@@ -67,24 +109,21 @@ class ProgressLine:
             yield from items
             return
         everything = list(items)
+        bar = click.progressbar(length=len(everything), label=self._label, file=sys.stderr)
         due = monotonic() + _PATIENCE
-        for number, item in enumerate(everything, 1):
+        for item in everything:
             if monotonic() >= due:
-                self._show(f"{self._what}: {number:,} of {len(everything):,}")
-                due = monotonic() + _PAUSE
+                bar.render_progress()
+                self._is_shown, due = True, monotonic() + _PAUSE
             yield item
+            bar.make_step(1)
         self.clear()
 
     def clear(self) -> None:
-        """Remove the line, so that something else can be written."""
-        if self._shown:
-            click.echo(f"\r{' ' * self._shown}\r", nl=False, err=True)
-            self._shown = 0
-
-    def _show(self, line: str) -> None:
-        self.clear()
-        click.echo(line, nl=False, err=True)
-        self._shown = len(line)
+        """Remove the bar, so that something else can be written."""
+        if self._is_shown:
+            click.echo("\r\x1b[K", nl=False, err=True)
+            self._is_shown = False
 
 
 if TYPE_CHECKING:

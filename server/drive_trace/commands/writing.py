@@ -12,7 +12,7 @@ import click
 
 from drive_trace.authoring.drafts import Refused
 from drive_trace.commands.completion import complete_files, complete_runs
-from drive_trace.commands.terminal import OutputError, give_up_output, notify
+from drive_trace.commands.terminal import OutputError, give_up_output, notify, say_waiting
 from drive_trace.scorecard.feed_state import FeedState
 from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.storage.files import STDIN, Problem, read_bytes
@@ -96,6 +96,7 @@ def read_text(source: str, most: int) -> str:
     """The text of a file, or of standard input for ``-``. Ends the command if it cannot be read, or
     has more than ``most`` bytes.
     """
+    say_waiting(source)
     data = done(read_bytes(source, most), source)
     try:
         return data.decode()

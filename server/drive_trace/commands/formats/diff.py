@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
-from drive_trace.text.spans import exact
+import click
+
+from drive_trace.text.escaping import cells
+from drive_trace.text.spans import Span, exact
 from drive_trace.trace.line import Line
 
 _CONTEXT = 3
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_HEADS = ("+++", "---")
+_NOTHING = Span(0, 0)
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
@@ -87,7 +94,7 @@ def _trimmed(
 
 
 def _alike(some: Sequence[str], others: Sequence[str]) -> int:
-    """How many lines at the start of two texts are the same."""
+    """How many lines, or characters, at the start of two texts are the same."""
     count = 0
     for one, other in zip(some, others, strict=False):
         if one != other:
@@ -120,3 +127,36 @@ def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
         yield mark + line
         if not line.endswith("\n"):
             yield f"\n{_NO_NEWLINE}"
+
+
+def coloured(diff: Iterable[str]) -> Iterator[str]:
+    """The lines for a person to look at: without what a terminal obeys, and with a mark on what
+    changed within a line.
+    """
+    for is_change, lines in groupby(diff, lambda line: line[0] in "+-" and line[:3] not in _HEADS):
+        together = list(lines)
+        spans = _changed_spans(together) if is_change else {}
+        for line in together:
+            yield _coloured(line, spans.get(line, _NOTHING))
+
+
+def _changed_spans(lines: Sequence[str]) -> dict[str, Span]:
+    """What differs within each line and the one in its place, where there are as many of both."""
+    old = [each for each in lines if each.startswith("-")]
+    new = [each for each in lines if each.startswith("+")]
+    spans = {}
+    for one, other in zip(old, new, strict=True) if len(old) == len(new) else ():
+        head = 1 + _alike(one[1:], other[1:])
+        tail = _alike(one[head:][::-1], other[head:][::-1])
+        spans[one], spans[other] = Span(head, len(one) - tail), Span(head, len(other) - tail)
+    return spans
+
+
+def _coloured(line: str, changed: Span) -> str:
+    shown, colour = line[:1] + cells(line[1:].removesuffix("\n")), _COLOURS.get(line[0])
+    parts = shown[: changed.start], shown[changed.start : changed.end], shown[changed.end :]
+    return "".join(
+        click.style(part, fg=colour, reverse=True if number == 1 else None)
+        for number, part in enumerate(parts)
+        if part
+    )

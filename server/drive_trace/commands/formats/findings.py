@@ -78,6 +78,8 @@ class Totals(NamedTuple):
     """What a person must know to understand the findings: what was fixed, what is hidden."""
     unread: Sequence[Unread] = ()
     """What could not be read; each is a finding, too."""
+    is_quiet: bool = False
+    """Whether the findings are all that is wanted."""
 
 
 class FindingWriter(Protocol):
