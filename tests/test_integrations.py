@@ -73,7 +73,7 @@ def test_inputs_reach_scripts_as_variables_only() -> None:
     for each in ACTION["runs"]["steps"]:
         assert "${{" not in each.get("run", "")
     used = set(re.findall(r"inputs\.([a-z-]+)", (ROOT / "action.yml").read_text("utf-8")))
-    assert used == ACTION["inputs"].keys() == {"paths", "fail-on", "python-version"}
+    assert used == ACTION["inputs"].keys()
     assert all(each["description"] for each in ACTION["inputs"].values())
 
 
@@ -197,6 +197,35 @@ def test_the_action_fails_like_the_command(
     assert done.returncode == code, done.stderr
     is_told = "typical-mistakes" in paths or "no-such-folder" in paths
     assert ("::error " in done.stdout) == is_told
+
+
+def acted(folder: Path, paths: str, **env: str) -> tuple[int, str, str]:
+    """The exit code, the output, and the job's summary."""
+    (folder / "drive-trace/bin").mkdir(parents=True)
+    (folder / "drive-trace/bin/drive-trace").symlink_to(COMMAND)
+    summary = folder / "summary.md"
+    inputs = {"PATHS": paths, "FAIL_ON": "never", "GITHUB_STEP_SUMMARY": summary, **env}
+    done = in_bash("Check", ROOT, with_path(RUNNER_TEMP=folder, **inputs))
+    return done.returncode, done.stdout, summary.read_text() if summary.exists() else ""
+
+
+@needs_bash
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [("checkout-retry", 0), ("typical-mistakes", 1), ("no-such-folder", 2)],
+)
+def test_the_action_requires_correct_runs_if_asked_to(tmp_path: Path, path: str, code: int) -> None:
+    found = acted(tmp_path, f"examples/projects/{path}", REQUIRE_CORRECT="true")
+    assert found[0] == code
+    assert ("CORRECT" in found[1]) == (code < 2)
+
+
+@needs_bash
+def test_the_action_reports_in_the_summary_of_the_job(tmp_path: Path) -> None:
+    code, _, summary = acted(tmp_path / "a", "examples/projects/checkout-retry", REPORT="true")
+    assert code == 0
+    assert summary.startswith("# Drive Trace report")
+    assert acted(tmp_path / "b", "examples/projects/checkout-retry", REPORT="false")[2] == ""
 
 
 # The hook
