@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from drive_trace.report import metrics, timeline
@@ -56,6 +56,21 @@ class LineCount(NamedTuple):
     unknown: int
 
 
+class LineFinding(NamedTuple):
+    """A finding of ``check``."""
+
+    path: str
+    line: int
+    """From 1."""
+    severity: str
+    rule: str
+    message: str
+
+
+Findings = Mapping[str, Sequence[LineFinding]]
+"""The findings of each trace that was checked, by its path."""
+
+
 class FullReport(NamedTuple):
     """Everything that a report shows."""
 
@@ -64,6 +79,10 @@ class FullReport(NamedTuple):
     assertions: Sequence[Checked]
     timelines: Timelines
     traces: Sequence[TraceLog]
+    events: Sequence[Event]
+    """Every event that counts, trace by trace."""
+    findings: Findings | None = None
+    """None if nobody checked the traces."""
 
     @property
     def lines(self) -> LineCount:
@@ -125,7 +144,10 @@ def _count_and_numbers(lines: Sequence[int], most: int) -> str:
 
 
 def report_on(
-    traces: Sequence[TraceLog], unread: Sequence[Unread] = (), left_out: Omitted = NOTHING_OMITTED
+    traces: Sequence[TraceLog],
+    unread: Sequence[Unread] = (),
+    left_out: Omitted = NOTHING_OMITTED,
+    findings: Findings | None = None,
 ) -> FullReport:
     """Make the report on traces. Runs are joined by their id, and events follow one another trace
     by trace. ``unread`` are the inputs that could not be read; for ``left_out`` see
@@ -139,6 +161,8 @@ def report_on(
         assertions=check_all(log),
         timelines=timeline.timelines(log),
         traces=tuple(traces),
+        events=log.events,
+        findings=findings,
     )
 
 
@@ -151,6 +175,7 @@ def report_on_run(run: RunScore, events: Sequence[Event]) -> FullReport:
         assertions=check_all(log),
         timelines=timeline.timelines(log),
         traces=(),
+        events=log.events,
     )
 
 

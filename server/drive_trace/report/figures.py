@@ -135,9 +135,9 @@ def dispatch_rows(dispatches: Sequence[DispatchSpan]) -> list[list[str]]:
         [
             dispatch_name(each),
             each.model or "not recorded",
-            each.result or "no end recorded",
+            each.said or "no end recorded",
             f"{each.round_starts:,}",
-            ", ".join(span.verdict or "no end recorded" for span in each.rounds) or "none recorded",
+            ", ".join(span.said or "no end recorded" for span in each.rounds) or "none recorded",
             short_time(each.claimed_ms) + " (more than the clock)" * claims_more(each),
             short_time(each.clock_ms),
         ]
