@@ -92,6 +92,9 @@ def test_ids_of_elements_never_come_from_a_trace_and_are_unique() -> None:
 def test_markdown_shows_it_as_code(text: str) -> None:
     said = report_markdown(report_of(hostile_trace(text)))
     outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", said)
+    outside = re.sub(
+        r"^<details><summary>[A-Z][a-z ]+</summary>$|^</details>$", "", outside, flags=re.MULTILINE
+    )
     assert all(line.isprintable() for line in said.split("\n"))
     for mark in ("`", "<", "[a]", "**bold**", "alert"):
         assert mark not in outside
@@ -233,3 +236,17 @@ def test_long_tables_are_cut_and_say_so() -> None:
     assert "40 of 500 dispatches are shown, those with the most rounds" in page.said
     assert "… and 460 more rows" in page.said
     assert "… and 201 more runs" in page.said
+
+
+def test_markdown_fits_a_comment_begins_with_the_runs_and_folds_the_rest() -> None:
+    lines = [event("dispatch-end", run=f"run-{n % 90}", dispatch_id=f"d-{n}") for n in range(3000)]
+    said = report_markdown(report_of(trace(*lines)))
+    assert len(said) <= 65_536
+    table, _, rest = said.partition("<details>")
+    assert "| run | verdict | caveats |" in table
+    assert "| `run-19` | not computable — missing: external correctness signal |" in table
+    assert rest.count("<details>") + 1 == said.count("</details>") == 6
+    assert "runs in full: the JSON report has them all" in said
+    short = report_markdown(report_of(trace(PASSED)))
+    assert "| run | verdict |" not in short
+    assert "## Scorecard" in short.partition("<details>")[0]

@@ -232,16 +232,24 @@ def _map(chart: Chart) -> Html:
         for column in range(min(first, _MAP - 1), last + 1):
             columns[column].append(bar.outcome)
     most = max((len(each) for each in columns), default=0) or 1
-    bars = [_column(n, each, most) for n, each in enumerate(columns) if each]
+    steps: dict[Outcome, list[str]] = {Outcome.PASSED: [], Outcome.FAILED: []}
+    for column, outcomes in enumerate(columns):
+        if outcomes:
+            high = max(3, round(22 * len(outcomes) / most))
+            kind = Outcome.FAILED if Outcome.FAILED in outcomes else Outcome.PASSED
+            steps[kind].append(f"M{column},23v{-high}h1v{high}")
+    paths = [tag("path", d="".join(each), class_=f"map-{kind}") for kind, each in steps.items()]
     window = tag("rect", class_="window", width="100%", height=24)
-    return tag("svg", bars, window, class_="map scripted", height=24, aria_hidden="true")
-
-
-def _column(number: int, outcomes: Sequence[Outcome], most: int) -> Html:
-    high = max(3, round(22 * len(outcomes) / most))
-    kind = Outcome.FAILED if Outcome.FAILED in outcomes else Outcome.PASSED
-    x, width = _share(number / _MAP), _share(1 / _MAP)
-    return tag("rect", x=x, y=23 - high, width=width, height=high, class_=f"map-{kind}")
+    return tag(
+        "svg",
+        paths,
+        window,
+        class_="map scripted",
+        viewBox=f"0 0 {_MAP} 24",
+        preserveAspectRatio="none",
+        height=24,
+        aria_hidden="true",
+    )
 
 
 def _from(level: int) -> str:

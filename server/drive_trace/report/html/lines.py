@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from gzip import compress
 
 from drive_trace.report.chart import Bar, Chart, LineId, Piece
-from drive_trace.report.contents import FullReport, LineFinding
+from drive_trace.report.contents import SEVERITIES, FullReport, LineFinding, findings_phrase
 from drive_trace.report.event_log import Event
 from drive_trace.report.event_words import EventWords
 from drive_trace.report.html.markup import (
@@ -23,14 +22,13 @@ from drive_trace.report.html.markup import (
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import hidden_because
 from drive_trace.text.spans import encode_exactly
-from drive_trace.text.wording import listed, plural
+from drive_trace.text.wording import plural
 from drive_trace.vocabulary import COST
 
 _MOST_EVENTS = 20_000
 """On the whole page."""
-_MOST_FINDINGS = 100
+_MOST_FINDINGS = 20
 """Of one rule in one run."""
-_SEVERITIES = ("error", "warning", "information", "hint")
 _OPEN = 200
 """A list of up to so many events is unfolded where it is the page's only one."""
 
@@ -75,17 +73,10 @@ class EventLists:
             self._by_run.setdefault(event.run_id, []).append(event)
         self._records = {trace.path: trace.records for trace in report.traces}
         self._listed: list[LineId] = []
-        self._findings = _by_run(report)
 
     def of(self, run: RunScore) -> Sequence[Event]:
         """The events of a run."""
         return self._by_run.get(run.run_id, ())
-
-    def findings(self, run: RunScore) -> list[LineFinding] | None:
-        """What ``check`` finds in the lines of a run; None if some file of it was not checked."""
-        if any(part.path not in (self._report.findings or ()) for part in run.parts):
-            return None
-        return self._findings.get(run.run_id, [])
 
     def listed(self, run: RunScore, number: int, chart: Chart | None) -> Html:
         """Every event of a run in words, with its rejected lines where they stand."""
@@ -136,18 +127,6 @@ class EventLists:
         return tag("data", value=packed, id="raw", hidden="")
 
 
-def _by_run(report: FullReport) -> dict[str, list[LineFinding]]:
-    """The findings of each run: those on its lines, and on lines of no run below them."""
-    found: dict[str, list[LineFinding]] = {}
-    for trace in report.traces:
-        numbers = [event.line for event in trace.events]
-        for each in (report.findings or {}).get(trace.path, ()):
-            at = max(bisect_right(numbers, each.line) - 1, 0)
-            if numbers:
-                found.setdefault(trace.events[at].run_id, []).append(each)
-    return found
-
-
 def _bars_of(chart: Chart, places: Places) -> dict[str, str]:
     """The id of the bar or mark that a line's event is drawn by, by that line's id."""
     drawn: list[Bar | Piece] = [*chart.bars]
@@ -161,16 +140,6 @@ def _bars_of(chart: Chart, places: Places) -> dict[str, str]:
     return {**marks, **found}
 
 
-def findings_phrase(found: Sequence[LineFinding] | None) -> str:
-    """``2 errors and 1 hint``."""
-    if found is None:
-        return "not checked"
-    severities = dict.fromkeys(_SEVERITIES, 0)
-    for each in found:
-        severities[each.severity] += 1
-    return listed(plural(n, name) for name, n in severities.items() if n) or "none"
-
-
 def findings_list(found: Sequence[LineFinding] | None, places: Places) -> Iterator[Content]:
     """The findings by rule, each with its line."""
     if found is None:
@@ -180,7 +149,7 @@ def findings_list(found: Sequence[LineFinding] | None, places: Places) -> Iterat
     by_rule: dict[str, list[LineFinding]] = {}
     for each in found:
         by_rule.setdefault(each.rule, []).append(each)
-    ranked = sorted(by_rule.items(), key=lambda item: _SEVERITIES.index(item[1][0].severity))
+    ranked = sorted(by_rule.items(), key=lambda item: SEVERITIES.index(item[1][0].severity))
     for rule, same in ranked:
         items = [
             tag("li", places.links(each.path, [each.line]), f": {each.message}")

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drive_trace.report.chart import Chart, chart_of
-from drive_trace.report.contents import FullReport
-from drive_trace.report.figures import DISPATCH_HEADERS, chosen, cut_dispatches, dispatch_rows
+from drive_trace.report.contents import FullReport, findings_phrase
+from drive_trace.report.figures import (
+    DISPATCH_HEADERS,
+    chosen,
+    cut_dispatches,
+    dispatch_rows,
+    last_event,
+    run_figures,
+)
 from drive_trace.report.html.charts import key, timeline_chart
 from drive_trace.report.html.lines import (
     EventLists,
     Places,
     findings_list,
-    findings_phrase,
 )
 from drive_trace.report.html.markup import (
     Content,
@@ -29,7 +35,6 @@ from drive_trace.report.timeline import DispatchSpan
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import (
     caveats,
-    clocked,
     hidden_because,
     measures,
     not_read,
@@ -39,7 +44,6 @@ from drive_trace.scorecard.render import (
 from drive_trace.scorecard.render import left_out as traces_left_out
 from drive_trace.scorecard.verdict import Verdict, cause, what_would_change_it
 from drive_trace.text.escaping import plain
-from drive_trace.text.wording import compact, duration
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 MOST_RUNS = 300
@@ -65,6 +69,7 @@ class Runs:
         self.events = EventLists(report, self.places)
         self._report = report
         self._runs = report.card.runs
+        self._findings = report.findings_by_run()
         self._charts: dict[str, Chart | None] = {}
 
     def headline(self) -> Html:
@@ -117,36 +122,18 @@ class Runs:
 
     def _row(self, run: RunScore, number: int) -> list[Content]:
         link = tag("a", untrusted(run.run_id, 60), href=f"#run-{number}")
-        found = self.events.findings(run)
+        found = self._findings.get(run.run_id)
         notes = [tag("div", f"⚠ {each}") for each in caveats(run, plain)]
-        events = self.events.of(run)
-        last = max(events, key=lambda event: event.ts, default=None)
-        ended = "" if last is None else f"{last.ts[:16].replace('T', ' ')} {last.name}"
+        ended = last_event(self.events.of(run))
         return [
             link,
             [chip(run), tag("div", cause(run.gate))],
             sorted_by(len(notes), notes or "none"),
-            *self._figures(run),
+            *(sorted_by(*each) for each in run_figures(run)),
             sorted_by(-1 if found is None else len(found), findings_phrase(found)),
             tag("div", *self._decided_by(run)),
             ended,
         ]
-
-    def _figures(self, run: RunScore) -> Iterator[Content]:
-        """Tokens, wall-clock and rounds: Tier 2 is for CORRECT runs only."""
-        efficiency = run.efficiency
-        if efficiency is None:
-            yield from (sorted_by(-1, "hidden") for _ in range(3))
-            return
-        tokens = [efficiency.tokens[f"{name}_tokens"] for name in ("input", "output")]
-        said = " / ".join("n/a" if each is None else compact(each) for each in tokens)
-        yield sorted_by(sum(each or 0 for each in tokens), said)
-        clock, rounds = efficiency.wall_clock, efficiency.rounds.mean
-        took = "n/a" if clock.ms is None else f"{duration(clock.ms)} ({clocked(clock)})"
-        yield sorted_by(-1 if clock.ms is None else clock.ms, took)
-        yield sorted_by(
-            -1 if rounds is None else rounds, "n/a" if rounds is None else f"{rounds:.1f}"
-        )
 
     def _comparisons(self, runs: Sequence[RunScore]) -> Iterator[Content]:
         """The runs of one project over time, where it has several."""
@@ -162,7 +149,15 @@ class Runs:
                 run = runs[number]
                 link = tag("a", untrusted(run.run_id, 60), href=f"#run-{number}")
                 when = began[:16].replace("T", " ")
-                rows.append([untrusted(slug, 60), when, link, chip(run), *self._figures(run)])
+                rows.append(
+                    [
+                        untrusted(slug, 60),
+                        when,
+                        link,
+                        chip(run),
+                        *(sorted_by(*each) for each in run_figures(run)),
+                    ]
+                )
         if rows:
             headers = ("project", "first event (UTC)", "run", "verdict", *_HEADERS[3:6])
             caption = "The same project over time"
@@ -211,7 +206,7 @@ class Runs:
     def _lists(self, run: RunScore, number: int, level: int) -> Iterator[Html]:
         suffix = f"-{number}" if level > 2 else ""
         if self._report.findings is not None:
-            found = self.events.findings(run)
+            found = self._findings.get(run.run_id)
             items = findings_list(found, self.places)
             yield section(f"findings{suffix}", "Findings of check", *items, level=level)
         if self.places.lists:
