@@ -181,3 +181,13 @@ def test_findings_are_grouped_by_rule_and_lead_to_their_lines() -> None:
     assert "warning: some-rule (2)" in page
     assert '<a href="#l-0-2">2</a></span>: why' in page
     assert "not checked" in report_html(report_on(report.traces, findings={}), "test").lower()
+
+
+def test_events_are_said_in_words_without_ids() -> None:
+    lines = [*dispatch("a", 0, 30), event("round-start", dispatch_id="a", round_id="r", ts=at(1))]
+    lines.append(event("round-end", dispatch_id="a", round_id="r", ts=at(2)))
+    page = report_html(report_of(trace(*lines)), "test")
+    said = re.findall(r"<td>([a-z-]+)</td><td><bdi>([^<]*)</bdi>", page)
+    assert ("round-end", "a, round 1, satisfied, findings filed 0, 21m") in said
+    assert ("dispatch-end", "a, completed, 28m") in said
+    assert [words.count("a,") for name, words in said if name == "dispatch-start"] == [1]

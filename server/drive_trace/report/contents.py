@@ -75,6 +75,10 @@ Findings = Mapping[str, Sequence[LineFinding]]
 """The findings of each trace that was checked, by its path."""
 
 
+def _count(count: int, severity: str) -> str:
+    return f"{count:,} {severity}" if severity == "information" else plural(count, severity)
+
+
 def findings_phrase(found: Sequence[LineFinding] | None) -> str:
     """``2 errors and 1 hint``."""
     if found is None:
@@ -82,7 +86,7 @@ def findings_phrase(found: Sequence[LineFinding] | None) -> str:
     severities = dict.fromkeys(SEVERITIES, 0)
     for each in found:
         severities[each.severity] += 1
-    return listed(plural(n, name) for name, n in severities.items() if n) or "none"
+    return listed(_count(n, name) for name, n in severities.items() if n) or "none"
 
 
 class FullReport(NamedTuple):

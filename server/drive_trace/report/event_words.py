@@ -36,6 +36,8 @@ class EventWords:
             field = fields.get(name)
             if field is None or name in ENVELOPE or value is None:
                 continue
+            if field.names is not None and field.names is EVENTS[event.name].opens:
+                continue  # it says its own name
             phrase = self._phrase(name, field, value)
             if phrase is not None:
                 yield phrase

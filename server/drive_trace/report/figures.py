@@ -208,4 +208,4 @@ def run_figures(run: RunScore) -> list[tuple[float, str]]:
 def last_event(events: Sequence[Event]) -> str:
     """``2026-06-08 14:19 dispatch-end``; empty if there is none."""
     last = max(events, key=lambda event: event.ts, default=None)
-    return "" if last is None else f"{plain(last.ts, 16).replace('T', ' ')} {last.name}"
+    return "" if last is None else f"{plain(last.ts[:16]).replace('T', ' ')} {last.name}"

@@ -131,7 +131,7 @@ class Runs:
             sorted_by(len(notes), notes or "none"),
             *(sorted_by(*each) for each in run_figures(run)),
             sorted_by(-1 if found is None else len(found), findings_phrase(found)),
-            tag("div", *self._decided_by(run)),
+            self._grade(run),
             ended,
         ]
 
@@ -237,12 +237,16 @@ class Runs:
             self._charts[run.run_id] = chart_of(run, self.events.of(run), spans)
         return self._charts[run.run_id]
 
+    def _grade(self, run: RunScore) -> Html | str:
+        grade = run.correctness
+        return "none" if grade is None else self.places.links(grade.path, [grade.line])
+
     def _decided_by(self, run: RunScore) -> Iterator[Content]:
         if run.correctness is None:
             yield "Nobody has graded it yet."
             return
         yield "Decided by "
-        yield self.places.links(run.correctness.path, [run.correctness.line])
+        yield self._grade(run)
         yield "."
 
 
