@@ -275,7 +275,7 @@ def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
     trace = ScoredTrace(records, path)
     lines = trace.document.lines
     invalid = tuple(n for n, line in enumerate(lines, 1) if line.is_rejected)
-    return TraceLog(trace.summary(), _events(lines, path), invalid)
+    return TraceLog(trace.summary(), _events(lines, path), invalid, records)
 
 
 def events_of_run(lines: Sequence[Line], run_id: str, path: str = "") -> tuple[Event, ...]:

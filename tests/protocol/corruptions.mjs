@@ -45,7 +45,7 @@ const settings = { name: "a question for settings", method: "workspace/configura
 const progress = { name: "work to show", method: "window/workDoneProgress/create", fits: () => true };
 const error = { name: "an error", method: "workspace/executeCommand", fits: ({ error }) => error };
 const runs = { name: "runs", method: "driveTrace/runs", fits: ({ result }) => result?.runs.length > 0 };
-const timeline = { name: "a timeline", method: "driveTrace/timeline", fits: ({ result }) => result?.lanes.length > 0 };
+const timeline = { name: "a timeline", method: "driveTrace/timeline", fits: ({ result }) => result?.files.length > 0 };
 const event = { name: "an event to append", method: "driveTrace/composeEvent", fits: ({ result }) => result };
 const tidings = { name: "what has changed", method: "driveTrace/changed", fits: ({ params }) => params.uri };
 
@@ -80,7 +80,7 @@ export const corruptions = [
   [refresh, "no id", (message) => delete message.id],
   [show, "no uri", ({ params }) => delete params.uri],
   [runs, "no verdict", ({ result }) => delete result.runs[0].verdict],
-  [timeline, "no rounds", ({ result }) => delete result.lanes[0].rounds],
+  [timeline, "no traces", ({ result }) => delete result.files],
   [tidings, "no uri", ({ params }) => delete params.uri],
   [error, "no code", (message) => delete message.error.code],
   [error, "no message", (message) => delete message.error.message],
@@ -104,7 +104,7 @@ export const corruptions = [
   [refresh, "an id that is a list", (message) => (message.id = [])],
   [show, "external that is a number", ({ params }) => (params.external = 1)],
   [tidings, "a uri that is a number", ({ params }) => (params.uri = 1)],
-  [timeline, "a line that is a string", ({ result }) => (result.lanes[0].startLine = "1")],
+  [timeline, "a line that is a string", ({ result }) => (result.files[0].starts = ["1"])],
   [error, "a code that is a string", (message) => (message.error.code = "-32602")],
   [error, "an id that is an object", (message) => (message.id = {})],
 

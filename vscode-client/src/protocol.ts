@@ -58,50 +58,19 @@ export interface ReportBody {
   title: string;
   body: string;
   style: string;
+  /** The traces that the links of the body are numbered by. */
+  files: BodyFile[];
+}
+
+export interface BodyFile {
+  uri: string;
+  /** The line of each record, from 0; null where records and lines are the same. */
+  starts: number[] | null;
 }
 
 export interface ReportPage {
   title: string;
   html: string;
-}
-
-/** Moments in milliseconds since 1970, lengths in milliseconds, lines from 0. */
-export interface Span {
-  outcome: string | null;
-  start: number | null;
-  end: number | null;
-  claimed: number | null;
-  clock: number | null;
-  startLine: number | null;
-  endLine: number | null;
-}
-
-export interface Round extends Span {
-  number: number | null;
-  findings: number | null;
-}
-
-export interface Lane extends Span {
-  id: string;
-  name: string | null;
-  model: string | null;
-  roundStarts: number;
-  rounds: Round[];
-}
-
-export interface Mark {
-  type: string;
-  at: number | null;
-  line: number;
-}
-
-export interface Timeline {
-  runId: string;
-  title: string;
-  start: number | null;
-  end: number | null;
-  lanes: Lane[];
-  marks: Mark[];
 }
 
 export interface NextEvent {
@@ -142,7 +111,7 @@ export interface Requests {
   "driveTrace/run": GradedRun;
   "driveTrace/runAt": RunAt | null;
   "driveTrace/report": ReportBody | ReportPage;
-  "driveTrace/timeline": Timeline;
+  "driveTrace/timeline": ReportBody;
   "driveTrace/nextEvents": NextEvents | null;
   "driveTrace/composeEvent": Composed | null;
 }

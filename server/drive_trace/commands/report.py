@@ -11,15 +11,21 @@ import click
 
 from drive_trace import __version__
 from drive_trace.analysis import read_log
+from drive_trace.commands.checking import Checking
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import notify
+from drive_trace.storage.files import TraceRecords
 from drive_trace.storage.finding import omitted
 from drive_trace.storage.judging_records import with_record
+from drive_trace.storage.projects import Projects
 from drive_trace.storage.replace import write_report
 from drive_trace.text.escaping import in_json
 
 if TYPE_CHECKING:
-    from drive_trace.report.contents import FullReport
+    from collections.abc import Iterator
+
+    from drive_trace.report.contents import Findings, FullReport
+    from drive_trace.report.event_log import TraceLog
 
 _FORMATS = ("markdown", "json", "html")
 _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
@@ -42,7 +48,7 @@ def report(
     rejected.
 
     The metrics are facts, not a score. Nothing in a report says that a run is good, but the
-    verdict CORRECT. The html format is one file that loads nothing and runs nothing.
+    verdict CORRECT. The html format is one file that loads nothing and runs its own script only.
 
     Several traces are joined by run id, and otherwise read as if they were one file. --out
     replaces a file that is there, but never a trace.
@@ -58,15 +64,20 @@ def report(
     """
     from drive_trace.report.contents import report_on  # noqa: PLC0415 - other commands need it not
 
-    reading = Reading(paths, no_ignore=no_ignore)
-    read = (read_log(trace.records, trace.path) for trace in reading)
-    logs = [each._replace(summary=with_record(each.summary, each.path)) for each in read]
-    made = report_on(logs, reading.unread, omitted(reading.left_out))
     to_file = out is not None and out != "-"
     chosen = output_format or _SUFFIXES.get(PurePath(out or "").suffix.lower(), "markdown")
+    reading = _Logging(paths, no_ignore=no_ignore)
+    findings = _findings(reading) if chosen != "json" else None
+    if findings is None:
+        reading.read()
+    # What cannot be checked, as its configuration is broken, is read all the same.
+    read = {each.path for each in reading.logs}
+    unread = [each for each in reading.unread if each.path not in read]
+    logs = [each._replace(summary=with_record(each.summary, each.path)) for each in reading.logs]
+    made = report_on(logs, unread, omitted(reading.left_out), findings)
     data = _rendered(made, chosen).encode("utf-8", "backslashreplace")
     if out is not None and to_file:
-        inputs = [*(trace.path for trace in made.traces), *(each.path for each in reading.unread)]
+        inputs = [*(trace.path for trace in made.traces), *(each.path for each in unread)]
         problem = write_report(out, data, inputs)
         if problem is not None:
             notify(problem.message)
@@ -75,7 +86,38 @@ def report(
         sys.stdout.buffer.write(data)
     else:
         click.echo(data.decode(), nl=False)
-    sys.exit(2 if reading.unread else 0)
+    sys.exit(2 if unread else 0)
+
+
+class _Logging(Reading):
+    """Keeps what a report needs of each trace, on its way to whoever checks it."""
+
+    def __init__(self, paths: tuple[str, ...], *, no_ignore: bool) -> None:
+        super().__init__(paths, no_ignore=no_ignore)
+        self.logs: list[TraceLog] = []
+
+    def __iter__(self) -> Iterator[TraceRecords]:
+        for trace in super().__iter__():
+            self.logs.append(read_log(trace.records, trace.path))
+            yield trace
+
+    def read(self) -> None:
+        """Read all traces for their logs alone."""
+        for _ in self:
+            pass
+
+
+def _findings(reading: _Logging) -> Findings:
+    """What ``check`` finds, by the paths of the traces that it could check."""
+    from drive_trace.report.contents import LineFinding  # noqa: PLC0415 - as above
+
+    checking = Checking(Projects("."), None)
+    found: dict[str, list[LineFinding]] = {}
+    for each in checking.reports(reading):
+        path, line = each.location.path, each.location.line
+        finding = LineFinding(path, line, each.severity.label, each.rule.code, each.message)
+        found.setdefault(path, []).append(finding)
+    return {path: found.get(path, ()) for path in checking.checked}
 
 
 def _rendered(report: FullReport, output_format: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from drive_trace.report import metrics, timeline
@@ -15,7 +16,7 @@ from drive_trace.scorecard import card as scorecard
 from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.summary import TraceSummary
-from drive_trace.text.wording import numbered_lines, plural
+from drive_trace.text.wording import listed, numbered_lines, plural
 
 FACTS = (
     "The metrics are facts over all valid events, of graded and ungraded runs alike. They are no "
@@ -56,6 +57,38 @@ class LineCount(NamedTuple):
     unknown: int
 
 
+SEVERITIES = ("error", "warning", "information", "hint")
+
+
+class LineFinding(NamedTuple):
+    """A finding of ``check``."""
+
+    path: str
+    line: int
+    """From 1."""
+    severity: str
+    rule: str
+    message: str
+
+
+Findings = Mapping[str, Sequence[LineFinding]]
+"""The findings of each trace that was checked, by its path."""
+
+
+def _count(count: int, severity: str) -> str:
+    return f"{count:,} {severity}" if severity == "information" else plural(count, severity)
+
+
+def findings_phrase(found: Sequence[LineFinding] | None) -> str:
+    """``2 errors and 1 hint``."""
+    if found is None:
+        return "not checked"
+    severities = dict.fromkeys(SEVERITIES, 0)
+    for each in found:
+        severities[each.severity] += 1
+    return listed(_count(n, name) for name, n in severities.items() if n) or "none"
+
+
 class FullReport(NamedTuple):
     """Everything that a report shows."""
 
@@ -64,6 +97,28 @@ class FullReport(NamedTuple):
     assertions: Sequence[Checked]
     timelines: Timelines
     traces: Sequence[TraceLog]
+    events: Sequence[Event]
+    """Every event that counts, trace by trace."""
+    findings: Findings | None = None
+    """None if nobody checked the traces."""
+
+    def findings_by_run(self) -> dict[str, list[LineFinding] | None]:
+        """The findings of each run: those on its lines, and on lines of no run below them. None if
+        some file of the run was not checked.
+        """
+        known = self.findings or {}
+        found: dict[str, list[LineFinding] | None] = {
+            run.run_id: [] if all(part.path in known for part in run.parts) else None
+            for run in self.card.runs
+        }
+        for trace in self.traces:
+            numbers = [event.line for event in trace.events]
+            for each in known.get(trace.path, ()) if numbers else ():
+                at = max(bisect_right(numbers, each.line) - 1, 0)
+                same = found.get(trace.events[at].run_id)
+                if same is not None:
+                    same.append(each)
+        return found
 
     @property
     def lines(self) -> LineCount:
@@ -125,7 +180,10 @@ def _count_and_numbers(lines: Sequence[int], most: int) -> str:
 
 
 def report_on(
-    traces: Sequence[TraceLog], unread: Sequence[Unread] = (), left_out: Omitted = NOTHING_OMITTED
+    traces: Sequence[TraceLog],
+    unread: Sequence[Unread] = (),
+    left_out: Omitted = NOTHING_OMITTED,
+    findings: Findings | None = None,
 ) -> FullReport:
     """Make the report on traces. Runs are joined by their id, and events follow one another trace
     by trace. ``unread`` are the inputs that could not be read; for ``left_out`` see
@@ -139,6 +197,8 @@ def report_on(
         assertions=check_all(log),
         timelines=timeline.timelines(log),
         traces=tuple(traces),
+        events=log.events,
+        findings=findings,
     )
 
 
@@ -151,6 +211,7 @@ def report_on_run(run: RunScore, events: Sequence[Event]) -> FullReport:
         assertions=check_all(log),
         timelines=timeline.timelines(log),
         traces=(),
+        events=log.events,
     )
 
 

@@ -50,6 +50,8 @@ class TraceLog(NamedTuple):
     events: tuple[Event, ...]
     invalid_lines: tuple[int, ...]
     """From 1."""
+    records: Sequence[str] = ()
+    """Its lines as they stand there, where somebody may look at them."""
 
     @property
     def path(self) -> str:

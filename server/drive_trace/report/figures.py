@@ -10,10 +10,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from drive_trace.report.event_log import Event
 from drive_trace.report.metrics.base import Breakdown, Figure, FigureUnit, Measured, Value
 from drive_trace.report.timeline import DispatchSpan
-from drive_trace.scorecard.render import NO_SIGNAL
-from drive_trace.text.wording import duration
+from drive_trace.scorecard.card import RunScore
+from drive_trace.scorecard.render import NO_SIGNAL, clocked
+from drive_trace.text.escaping import plain
+from drive_trace.text.wording import compact, duration
 
 UNREADABLE = "n/a (a timestamp cannot be read)"
 _LONGEST = 10**15
@@ -135,9 +138,9 @@ def dispatch_rows(dispatches: Sequence[DispatchSpan]) -> list[list[str]]:
         [
             dispatch_name(each),
             each.model or "not recorded",
-            each.result or "no end recorded",
+            each.said or "no end recorded",
             f"{each.round_starts:,}",
-            ", ".join(span.verdict or "no end recorded" for span in each.rounds) or "none recorded",
+            ", ".join(span.said or "no end recorded" for span in each.rounds) or "none recorded",
             short_time(each.claimed_ms) + " (more than the clock)" * claims_more(each),
             short_time(each.clock_ms),
         ]
@@ -181,3 +184,28 @@ def cut_dispatches(every: Sequence[DispatchSpan], shown: Sequence[DispatchSpan])
         f"{len(shown)} of {len(every):,} dispatches are shown, those with the most rounds; "
         "the JSON report has them all."
     )
+
+
+# Runs
+
+
+def run_figures(run: RunScore) -> list[tuple[float, str]]:
+    """Tokens, wall-clock and rounds, each to sort by and in words. Tier 2 is for CORRECT runs."""
+    efficiency = run.efficiency
+    if efficiency is None:
+        return [(-1, "hidden")] * 3
+    tokens = [efficiency.tokens[f"{name}_tokens"] for name in ("input", "output")]
+    said = " / ".join("n/a" if each is None else compact(each) for each in tokens)
+    clock, rounds = efficiency.wall_clock, efficiency.rounds.mean
+    took = "n/a" if clock.ms is None else f"{duration(clock.ms)} ({clocked(clock)})"
+    return [
+        (sum(each or 0 for each in tokens), said),
+        (-1 if clock.ms is None else clock.ms, took),
+        (-1, "n/a") if rounds is None else (rounds, f"{rounds:.1f}"),
+    ]
+
+
+def last_event(events: Sequence[Event]) -> str:
+    """``2026-06-08 14:19 dispatch-end``; empty if there is none."""
+    last = max(events, key=lambda event: event.ts, default=None)
+    return "" if last is None else f"{plain(last.ts[:16]).replace('T', ' ')} {last.name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from drive_trace.report.assertions import Checked, CheckResult
 from drive_trace.report.contents import (
@@ -12,6 +12,7 @@ from drive_trace.report.contents import (
     RUN_FACTS,
     SCOPES,
     FullReport,
+    findings_phrase,
     report_on_run,
 )
 from drive_trace.report.event_log import Event
@@ -21,6 +22,8 @@ from drive_trace.report.figures import (
     chosen,
     cut_dispatches,
     dispatch_rows,
+    last_event,
+    run_figures,
     view,
 )
 from drive_trace.report.metrics import GROUPS, Measured
@@ -31,8 +34,20 @@ from drive_trace.text.wording import first_of
 
 MOST_RUNS = 100
 MOST_ROWS = 50
+MOST_CHARACTERS = 65_536
+"""Of a comment on GitHub."""
 _MOST_EVIDENCE = 5
 _MOST_LINES = 10
+_HEADERS = (
+    "run",
+    "verdict",
+    "caveats",
+    "tokens in / out",
+    "wall-clock",
+    "rounds a dispatch",
+    "findings",
+    "last event (UTC)",
+)
 _MARKS = {
     CheckResult.PASS: "pass",
     CheckResult.FAIL: "**FAIL**",
@@ -41,13 +56,54 @@ _MARKS = {
 
 
 def report_markdown(report: FullReport) -> str:
-    """The whole report. Long tables are cut, with a note."""
-    lines = ["# Drive Trace report", "", *_verdicts(report), ""]
-    lines += [markdown(report.card, level=2, most=MOST_RUNS), ""]
-    lines += _left_out(len(report.card.runs) - MOST_RUNS, "runs")
-    lines += [*_metrics(report, FACTS), *_timelines(report), *_assertions(report), *_lines(report)]
-    lines += _provenance(*PROVENANCE, SCOPES)
-    return "\n".join(lines).rstrip("\n")
+    """The whole report, as long as a comment on GitHub may be. What is cut is said."""
+    text = ""
+    for most in (MOST_RUNS, 30, 10, 3, 1, 0):
+        text = "\n".join(_sections(report, most)).rstrip("\n")
+        if len(text) <= MOST_CHARACTERS:
+            break
+    return text
+
+
+def _sections(report: FullReport, most: int) -> Iterator[str]:
+    """``most`` runs in full, and as many files and rows."""
+    runs = report.card.runs
+    yield from ("# Drive Trace report", "", *_verdicts(report), "", *_runs(report, most))
+    card = [markdown(report.card, level=2, most=most), ""]
+    card += _left_out(len(runs) - most, "runs in full")
+    yield from card if len(runs) == 1 else _folded("Scorecard of each run", card)
+    rows = min(MOST_ROWS, max(most, 3))
+    yield from _folded("Metrics", _metrics(report, FACTS, rows))
+    yield from _folded("Dispatches", _timelines(report, most, rows))
+    yield from _folded("Assertions", _assertions(report))
+    yield from _folded("Lines", _lines(report, max(most, 3)))
+    yield from _folded("Where the values come from", _provenance(*PROVENANCE, SCOPES))
+
+
+def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """GitHub reads Markdown in an element only behind an empty line."""
+    yield from (f"<details><summary>{title}</summary>", "", *lines, "", "</details>", "")
+
+
+def _runs(report: FullReport, most: int) -> Iterator[str]:
+    runs = report.card.runs
+    if len(runs) < 2:
+        return
+    by_run: dict[str, list[Event]] = {}
+    for event in report.events:
+        by_run.setdefault(event.run_id, []).append(event)
+    yield f"| {' | '.join(_HEADERS)} |"
+    yield f"|{' --- |' * len(_HEADERS)}"
+    found = report.findings_by_run()
+    shown = runs[: max(most, 20)]
+    for run in shown:
+        notes = "; ".join(each.short for each in run.caveats) or "none"
+        figures = [words for _, words in run_figures(run)]
+        last = last_event(by_run.get(run.run_id, ()))
+        cells = [notes, *figures, findings_phrase(found[run.run_id]), last]
+        yield f"| {' | '.join([_name(run.run_id), run.headline, *cells])} |"
+    yield ""
+    yield from _left_out(len(runs) - len(shown), "runs")
 
 
 def run_report_markdown(run: RunScore, events: Sequence[Event], verdict: str | None = None) -> str:
@@ -79,18 +135,18 @@ def _provenance(*phrase: str) -> Iterator[str]:
     yield from ("## Where the values come from", "", *(f"- {each}" for each in phrase), "")
 
 
-def _metrics(report: FullReport, facts: str) -> Iterator[str]:
+def _metrics(report: FullReport, facts: str, most: int = MOST_ROWS) -> Iterator[str]:
     yield from ("## Metrics: facts, not a score", "", facts, "")
     for group, title in GROUPS.items():
         yield from (f"### {title}", "")
         for measured in report.metrics:
             if measured.metric.group == group:
-                yield from _metric(measured)
+                yield from _metric(measured, most)
 
 
-def _metric(measured: Measured) -> Iterator[str]:
+def _metric(measured: Measured, most: int) -> Iterator[str]:
     metric = measured.metric
-    shown = view(measured, MOST_ROWS)
+    shown = view(measured, most)
     yield from (f"**{metric.title}** ({metric.polarity}, {metric.source})", "")
     yield from (f"- {label}: {value}" for label, value in shown.figures)
     yield from [""] * bool(shown.figures)
@@ -108,13 +164,13 @@ def _table(table: FigureTable) -> Iterator[str]:
     yield from _left_out(table.left_out, "rows")
 
 
-def _timelines(report: FullReport) -> Iterator[str]:
+def _timelines(report: FullReport, runs: int = MOST_RUNS, rows: int = MOST_ROWS) -> Iterator[str]:
     yield from ("## Dispatches", "")
     if not report.timelines:
         yield from ("No dispatch was recorded.", "")
-    for run_id, dispatches in list(report.timelines.items())[:MOST_RUNS]:
+    for run_id, dispatches in list(report.timelines.items())[:runs]:
         yield from (f"### Dispatches of {code(run_id)}", "")
-        shown = chosen(dispatches, MOST_ROWS)
+        shown = chosen(dispatches, rows)
         phrase = cut_dispatches(dispatches, shown)
         yield from (f"*{phrase}*", "") if phrase else ()
         yield f"| {' | '.join(DISPATCH_HEADERS)} |"
@@ -122,7 +178,7 @@ def _timelines(report: FullReport) -> Iterator[str]:
         for name, model, *cells in dispatch_rows(shown):
             yield f"| {' | '.join([_name(name), _name(model), *cells])} |"
         yield ""
-    yield from _left_out(len(report.timelines) - MOST_RUNS, "runs")
+    yield from _left_out(len(report.timelines) - runs, "runs")
 
 
 def _assertions(report: FullReport) -> Iterator[str]:
@@ -151,12 +207,12 @@ def _evidence(events: Sequence[Event], with_path: bool) -> str:
     return first_of(named, _MOST_EVIDENCE)
 
 
-def _lines(report: FullReport) -> Iterator[str]:
+def _lines(report: FullReport, most: int) -> Iterator[str]:
     yield from ("## Lines", "", f"| {' | '.join(FILE_HEADERS)} |", "| --- | ---: | --- | --- |")
-    for path, *cells in report.file_rows(MOST_RUNS, _MOST_LINES):
+    for path, *cells in report.file_rows(most, _MOST_LINES):
         yield f"| {' | '.join([_name(path), *cells])} |"
     yield ""
-    yield from _left_out(len(report.traces) - MOST_RUNS, "files")
+    yield from _left_out(len(report.traces) - most, "files")
 
 
 def _left_out(count: int, what: str) -> Iterator[str]:

@@ -4,56 +4,120 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from enum import StrEnum
 
 from drive_trace.report.event_log import Event, EventLog
 from drive_trace.scorecard.card import as_double
 from drive_trace.trace.times import milliseconds_between
 
 
-class RoundSpan(NamedTuple):
-    """One round. None is *not recorded*."""
+class Outcome(StrEnum):
+    """How a dispatch or round came out, as far as somebody who looks has to tell them apart."""
 
-    round_id: str
-    number: int | None
-    started: str | None
-    ended: str | None
-    claimed_ms: int | None
-    """The ``wall_clock_ms`` that its end asserts."""
-    verdict: str | None
-    findings: int | None
-    start_line: int | None
-    """From 1, in the trace that it was started in."""
-    end_line: int | None
+    PASSED = "passed"
+    FAILED = "failed"
+    AGAIN = "again"
+    """Findings remain, and another round has to follow."""
+    HALTED = "halted"
+    OPEN = "open"
+    """No end is recorded."""
+
+
+_OUTCOMES = {
+    "completed": Outcome.PASSED,
+    "failed": Outcome.FAILED,
+    "aborted": Outcome.HALTED,
+    "satisfied": Outcome.PASSED,
+    "another-round-needed": Outcome.AGAIN,
+    "escalating-to-user": Outcome.HALTED,
+    "stop-condition": Outcome.HALTED,
+}
+
+
+@dataclass(frozen=True)
+class Span:
+    """Something that starts and ends. None is *not recorded*."""
+
+    start: Event | None
+    end: Event | None
+
+    @property
+    def started(self) -> str | None:
+        """The timestamp of its start."""
+        return self.start.ts if self.start else None
+
+    @property
+    def ended(self) -> str | None:
+        """The timestamp of its end."""
+        return self.end.ts if self.end else None
+
+    @property
+    def claimed_ms(self) -> int | None:
+        """The ``wall_clock_ms`` that its end asserts."""
+        return self.end.number("wall_clock_ms") if self.end else None
 
     @property
     def clock_ms(self) -> int | None:
         """From its start to its end, by their timestamps."""
         return milliseconds_between(self.started, self.ended)
 
+    @property
+    def said(self) -> str | None:
+        """How it ended, in the word of its end."""
+        raise NotImplementedError
 
-class DispatchSpan(NamedTuple):
-    """One dispatch of a run. None is *not recorded*."""
+    @property
+    def outcome(self) -> Outcome:
+        """The same, for who draws it."""
+        return _OUTCOMES[self.said] if self.said is not None else Outcome.OPEN
+
+
+@dataclass(frozen=True)
+class RoundSpan(Span):
+    """One round."""
+
+    round_id: str
+
+    @property
+    def number(self) -> int | None:
+        """Its place in the dispatch, from 1, as its start says."""
+        return self.start.number("round_number") if self.start else None
+
+    @property
+    def said(self) -> str | None:
+        """Its verdict."""
+        return self.end.text("verdict") if self.end else None
+
+    @property
+    def findings(self) -> int | None:
+        """How many findings its review filed."""
+        return self.end.number("findings_filed") if self.end else None
+
+
+@dataclass(frozen=True)
+class DispatchSpan(Span):
+    """One dispatch of a run."""
 
     dispatch_id: str
-    name: str | None
-    model: str | None
-    started: str | None
-    ended: str | None
-    claimed_ms: int | None
-    """The ``wall_clock_ms`` that its last end asserts."""
-    result: str | None
     round_starts: int
     """How often a round was started in it: its rework."""
     rounds: tuple[RoundSpan, ...]
-    start_line: int | None
-    """From 1, in the trace that it was started in."""
-    end_line: int | None
 
     @property
-    def clock_ms(self) -> int | None:
-        """From its start to its end, by their timestamps."""
-        return milliseconds_between(self.started, self.ended)
+    def name(self) -> str | None:
+        """What people call it."""
+        return self.start.text("dispatch_name") if self.start else None
+
+    @property
+    def model(self) -> str | None:
+        """What its sub-agent ran on."""
+        model = self.start.values["model"] if self.start else None
+        return None if model is None else str(model)
+
+    @property
+    def said(self) -> str | None:
+        """Its result."""
+        return self.end.text("result") if self.end else None
 
 
 Timelines = Mapping[str, Sequence[DispatchSpan]]
@@ -61,15 +125,15 @@ Timelines = Mapping[str, Sequence[DispatchSpan]]
 
 
 @dataclass
-class _Round:
+class _Ends:
     start: Event | None = None
     end: Event | None = None
 
 
 @dataclass
-class _Dispatch(_Round):
+class _Dispatch(_Ends):
     round_starts: int = 0
-    rounds: dict[str, _Round] = field(default_factory=dict)
+    rounds: dict[str, _Ends] = field(default_factory=dict)
 
 
 _SPANNING = ("dispatch-start", "dispatch-end", "round-start", "round-end")
@@ -82,14 +146,14 @@ def timelines(log: EventLog) -> Timelines:
         dispatches = runs.setdefault(event.run_id, {})
         _take_in(dispatches.setdefault(event.text("dispatch_id"), _Dispatch()), event)
     return {
-        run_id: tuple(_span(key, dispatch) for key, dispatch in dispatches.items())
+        run_id: tuple(_dispatch_span(key, each) for key, each in dispatches.items())
         for run_id, dispatches in runs.items()
     }
 
 
-def marks(log: EventLog) -> list[Event]:
-    """The events that neither start nor end a dispatch or round."""
-    return [event for event in log if event.name not in _SPANNING]
+def is_spanning(event: Event) -> bool:
+    """Whether the event starts or ends a dispatch or a round."""
+    return event.name in _SPANNING
 
 
 def _take_in(dispatch: _Dispatch, event: Event) -> None:
@@ -98,7 +162,7 @@ def _take_in(dispatch: _Dispatch, event: Event) -> None:
     elif event.name == "dispatch-end":
         dispatch.end = event
     else:
-        span = dispatch.rounds.setdefault(event.text("round_id"), _Round())
+        span = dispatch.rounds.setdefault(event.text("round_id"), _Ends())
         if event.name == "round-start":
             dispatch.round_starts += 1
             span.start = span.start or event
@@ -106,41 +170,9 @@ def _take_in(dispatch: _Dispatch, event: Event) -> None:
             span.end = event
 
 
-def _span(dispatch_id: str, dispatch: _Dispatch) -> DispatchSpan:
-    start, end = dispatch.start, dispatch.end
-    model = start.values["model"] if start else None
-    return DispatchSpan(
-        dispatch_id,
-        name=start.text("dispatch_name") if start else None,
-        model=None if model is None else str(model),
-        result=end.text("result") if end else None,
-        round_starts=dispatch.round_starts,
-        rounds=tuple(_round_span(key, each) for key, each in dispatch.rounds.items()),
-        **_times(dispatch),
-    )
-
-
-def _round_span(round_id: str, each: _Round) -> RoundSpan:
-    start, end = each.start, each.end
-    return RoundSpan(
-        round_id,
-        number=start.number("round_number") if start else None,
-        verdict=end.text("verdict") if end else None,
-        findings=end.number("findings_filed") if end else None,
-        **_times(each),
-    )
-
-
-def _times(span: _Round) -> dict[str, Any]:
-    """What dispatches and rounds have in common."""
-    start, end = span.start, span.end
-    return {
-        "started": start.ts if start else None,
-        "ended": end.ts if end else None,
-        "claimed_ms": end.number("wall_clock_ms") if end else None,
-        "start_line": start.line if start else None,
-        "end_line": end.line if end else None,
-    }
+def _dispatch_span(dispatch_id: str, each: _Dispatch) -> DispatchSpan:
+    rounds = tuple(RoundSpan(span.start, span.end, key) for key, span in each.rounds.items())
+    return DispatchSpan(each.start, each.end, dispatch_id, each.round_starts, rounds)
 
 
 def to_json(runs: Timelines) -> dict[str, object]:
@@ -148,19 +180,31 @@ def to_json(runs: Timelines) -> dict[str, object]:
     return {run_id: [_dispatch_json(each) for each in spans] for run_id, spans in runs.items()}
 
 
-def _span_json(span: DispatchSpan | RoundSpan) -> dict[str, object]:
-    # Line numbers say nothing where a report is on several traces.
-    facts = {key: each for key, each in span._asdict().items() if not key.endswith("_line")}
-    return {**facts, "claimed_ms": as_double(span.claimed_ms), "clock_ms": span.clock_ms}
+def _span_json(span: Span) -> dict[str, object]:
+    return {
+        "started": span.started,
+        "ended": span.ended,
+        "claimed_ms": as_double(span.claimed_ms),
+        "clock_ms": span.clock_ms,
+    }
 
 
 def _dispatch_json(dispatch: DispatchSpan) -> dict[str, object]:
-    rounds = [
-        {
-            **_span_json(each),
-            "number": as_double(each.number),
-            "findings": as_double(each.findings),
-        }
-        for each in dispatch.rounds
-    ]
-    return {**_span_json(dispatch), "rounds": rounds}
+    return {
+        "dispatch_id": dispatch.dispatch_id,
+        "name": dispatch.name,
+        "model": dispatch.model,
+        **_span_json(dispatch),
+        "result": dispatch.said,
+        "round_starts": dispatch.round_starts,
+        "rounds": [
+            {
+                "round_id": each.round_id,
+                "number": as_double(each.number),
+                **_span_json(each),
+                "verdict": each.said,
+                "findings": as_double(each.findings),
+            }
+            for each in dispatch.rounds
+        ],
+    }

@@ -4,11 +4,10 @@ import { current } from "./current";
 import { FollowTail } from "./follow-tail";
 import { withServer } from "./needing";
 import { type Place, placeOf } from "./places";
-import { ReportPanels } from "./report-panel";
+import { ReportPanels, TimelinePanels } from "./report-panel";
 import { RunsTree } from "./runs-tree";
 import { ServerStatus } from "./server-status";
 import { StatusBar } from "./status-bar";
-import { TimelinePanels } from "./timeline-panel";
 import { appendEvent, recordVerdict } from "./writing";
 
 /**

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 import { link } from "../link";
-import type { Place } from "./places";
+import { type Place, showLine } from "./places";
 import { Panels, type ViewKind } from "./webview";
 
 /** The colours of the report are those of the theme; green stays CORRECT's alone. */
@@ -13,17 +13,17 @@ const style = `
 --incorrect:var(--vscode-charts-red);--incorrect-bg:color-mix(in srgb,var(--incorrect) 12%,var(--bg));
 --unknown:var(--ink);--unknown-bg:color-mix(in srgb,var(--ink) 9%,var(--bg));
 --warn:var(--ink);--warn-bg:color-mix(in srgb,var(--vscode-editorWarning-foreground) 22%,var(--bg));
---clock:var(--vscode-charts-blue);--clock-2:color-mix(in srgb,var(--clock) 60%,var(--bg));
+--clock:var(--vscode-charts-blue);--on:var(--bg);--soon:var(--vscode-charts-yellow);
 --claimed:var(--vscode-charts-purple);--focus:var(--vscode-textLink-foreground)}
 body{padding:0;font:var(--vscode-font-size)/1.5 var(--vscode-font-family)}
 .lack{position:sticky;top:0;z-index:1;margin:0;padding:.4rem 1.25rem}
+.here rect{stroke:var(--ink);stroke-width:2}
 [hidden]{display:none}
 `;
 
 /** The live preview of a run's report. */
 class ReportView implements ViewKind {
-  readonly type = "driveTrace.report";
-  readonly script = "report.js";
+  readonly type: string = "driveTrace.report";
   readonly style = style;
 
   title({ runId }: Place): string {
@@ -32,6 +32,31 @@ class ReportView implements ViewKind {
 
   load({ uri, runId }: Place): Promise<object | undefined> {
     return link.ask("driveTrace/report", { uri, runId, format: "body" });
+  }
+
+  greet({ uri }: Place): object {
+    const shows = ({ document }: vscode.TextEditor): boolean => link.uriOf(document) === uri;
+    const line = vscode.window.visibleTextEditors.find(shows)?.selection.active.line;
+    return { cursor: line === undefined ? null : { uri, line } };
+  }
+
+  receive(_: Place, message: unknown, column: vscode.ViewColumn | undefined): unknown {
+    const { uri, line } = (message as { jump?: { uri?: unknown; line?: unknown } } | undefined)?.jump ?? {};
+    const isLine = typeof line === "number" && Number.isInteger(line) && line >= 0;
+    return typeof uri === "string" && isLine ? showLine(uri, line, false, column) : undefined;
+  }
+}
+
+/** The timeline of a run alone, drawn by the same page. */
+class TimelineView extends ReportView {
+  override readonly type = "driveTrace.timeline";
+
+  override title({ runId }: Place): string {
+    return vscode.l10n.t("Timeline: {0}", shown(runId));
+  }
+
+  override load({ uri, runId }: Place): Promise<object | undefined> {
+    return link.ask("driveTrace/timeline", { uri, runId });
   }
 }
 
@@ -42,8 +67,27 @@ export function shown(runId: string): string {
   return plain.length > 60 ? `${plain.slice(0, 59)}…` : plain;
 }
 
-export class ReportPanels extends Panels<ReportView> {
+/** Views that follow the cursor of the editors beside them. */
+class FollowingPanels extends Panels<ReportView> {
+  private readonly following = vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
+    const uri = link.uriOf(textEditor.document);
+    this.post(uri, { cursor: { uri, line: textEditor.selection.active.line } });
+  });
+
+  override dispose(): void {
+    this.following.dispose();
+    super.dispose();
+  }
+}
+
+export class ReportPanels extends FollowingPanels {
   constructor(extension: vscode.Uri, need: () => Promise<void>) {
     super(extension, new ReportView(), need);
+  }
+}
+
+export class TimelinePanels extends FollowingPanels {
+  constructor(extension: vscode.Uri, need: () => Promise<void>) {
+    super(extension, new TimelineView(), need);
   }
 }

@@ -11,17 +11,12 @@ import { Soon } from "./telling";
 const pause = 250;
 
 /** What a kind of view is: its page, and what it does with messages. */
-export interface ViewKind<C extends object = object> {
+export interface ViewKind {
   readonly type: string;
-  readonly script: string;
   readonly style: string;
-  /** The words that the page shows, beside those of all pages. */
-  readonly words?: object;
   title(place: Place): string;
   /** What the page is to show now; undefined where there is nothing any more. */
-  load(place: Place): Promise<C | undefined>;
-  /** What of it a page is told that knows what it was before; without it, all. */
-  change?(before: C, now: C): object;
+  load(place: Place): Promise<object | undefined>;
   /** What a page is told once, when it begins. */
   greet?(place: Place): object;
   /** `column` is where the view is. */
@@ -113,8 +108,7 @@ class Panel {
   private readonly soon = new Soon(() => this.turns.request(), pause);
   private readonly turns = new OneAtATime(() => this.update());
   private isClosed = false;
-  /** What the page shows, and that as text; nothing is known of one that has just begun. */
-  private shown: Answer | undefined;
+  /** What the page shows; nothing is known of one that has just begun. */
   private text = "";
 
   constructor(
@@ -141,13 +135,12 @@ class Panel {
     webview.options = { enableScripts: true, localResourceRoots: [scripts] };
     webview.onDidReceiveMessage((message: unknown) =>
       message === "ready" ? this.begin() : kind.receive?.(place, message, panel.viewColumn));
-    const script = webview.asWebviewUri(vscode.Uri.joinPath(scripts, kind.script));
+    const script = webview.asWebviewUri(vscode.Uri.joinPath(scripts, "report.js"));
     webview.html = page(script.toString(), kind, place);
   }
 
   /** A page starts anew whenever it comes into view again, so one out of view is told nothing. */
   private begin(): Promise<void> {
-    this.shown = undefined;
     this.text = "";
     const greeting = this.kind.greet?.(this.place);
     if (greeting !== undefined) {
@@ -184,17 +177,9 @@ class Panel {
     const answer = await this.answer();
     const text = JSON.stringify(answer);
     if (text !== this.text && !this.isClosed) {
-      void this.panel.webview.postMessage(this.inShort(answer));
+      void this.panel.webview.postMessage(answer);
       this.text = text;
-      this.shown = answer;
     }
-  }
-
-  private inShort(answer: Answer): object {
-    const { shown, kind } = this;
-    const isNews = shown !== undefined && "content" in shown && "content" in answer;
-    const change = isNews ? kind.change?.(shown.content, answer.content) : undefined;
-    return change === undefined ? answer : { change };
   }
 
   private async answer(): Promise<Answer> {
@@ -208,13 +193,13 @@ class Panel {
 }
 
 /** A page that may run its one script and apply styles with its nonce, and may load nothing else. */
-function page(script: string, { style, words }: ViewKind, place: Place): string {
-  const lacks = {
+function page(script: string, { style }: ViewKind, place: Place): string {
+  const words = {
     gone: vscode.l10n.t("There is no such run any more. It is shown again when there is."),
     absent: vscode.l10n.t("The Drive Trace server is not running. This view goes on when it is."),
     starting: vscode.l10n.t("The Drive Trace server is starting…"),
   };
-  const data = { words: { ...lacks, ...words }, place };
+  const data = { words, place };
   const nonce = randomBytes(16).toString("base64");
   const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
   return `<!DOCTYPE html>

@@ -109,15 +109,18 @@ function patchNode(old: Node, made: Node): void {
   }
 }
 
-/** All but what a person has folded or unfolded. */
+/** What a person has changed: folds, zoom, and what the Tab key leads to. */
+const own = new Set(["open", "style", "tabindex", "data-z", "data-zoomed"]);
+
+/** All but what a person has changed. */
 function patchAttributes(old: Element, made: Element): void {
   for (const { name } of [...old.attributes]) {
-    if (name !== "open" && !made.hasAttribute(name)) {
+    if (!own.has(name) && !made.hasAttribute(name)) {
       old.removeAttribute(name);
     }
   }
   for (const { name, value } of made.attributes) {
-    if (name !== "open" && old.getAttribute(name) !== value) {
+    if (!own.has(name) && old.getAttribute(name) !== value) {
       old.setAttribute(name, value);
     }
   }

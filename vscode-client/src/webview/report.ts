@@ -1,5 +1,6 @@
-import type { ReportBody } from "../protocol";
-import { element, keep, kept, listen, type Message, tellLack } from "./host";
+import { enhance, refresh } from "../../../server/drive_trace/report/html/page.js";
+import type { BodyFile, ReportBody } from "../protocol";
+import { element, host, keep, kept, listen, type Message, tellLack } from "./host";
 import { nameOf, patch } from "./patch";
 
 /** What of the page is kept while it is out of view. */
@@ -15,8 +16,28 @@ notice.setAttribute("role", "status");
 notice.hidden = true;
 document.body.append(notice, report);
 let isFirst = true;
+let files: readonly BodyFile[] = [];
+let cursor: Cursor | null = null;
 
-listen((message: Message<ReportBody>) => {
+interface Cursor {
+  readonly uri: string;
+  readonly line: number;
+}
+
+interface Told extends Message<ReportBody> {
+  readonly cursor?: Cursor | null;
+}
+
+enhance(document.documentElement, document.body, (file, number) => {
+  const { uri, starts } = files[file] ?? {};
+  host.postMessage({ jump: { uri, line: starts?.[number - 1] ?? number - 1 } });
+});
+
+listen((message: Told) => {
+  if (message.cursor !== undefined) {
+    cursor = message.cursor;
+    pointAtCursor();
+  }
   const wasHidden = report.hidden;
   tellLack(notice, message, [report]);
   if (message.content !== undefined) {
@@ -39,7 +60,8 @@ function keepState(): void {
 }
 
 /** Only what differs is replaced, so that focus, selection and what is unfolded stay. */
-function show({ body, style }: ReportBody): void {
+function show({ body, style, files: traces }: ReportBody): void {
+  files = traces;
   const sheet = document.getElementById("sheet");
   if (sheet !== null && sheet.textContent !== style) {
     sheet.textContent = style;
@@ -48,6 +70,8 @@ function show({ body, style }: ReportBody): void {
   // The server has escaped whatever comes from a trace, and the page's policy runs nothing.
   made.innerHTML = body;
   patch(report, made.content);
+  refresh(report);
+  pointAtCursor();
   if (isFirst) {
     restore();
   }
@@ -60,4 +84,21 @@ function restore(): void {
   }
   window.scrollTo({ top, behavior: "instant" });
   isFirst = false;
+}
+
+/** Marks the bar that the cursor's line is in: the last that begins on it or above. */
+function pointAtCursor(): void {
+  report.querySelectorAll(".here").forEach((each) => { each.classList.remove("here"); });
+  const file = files.findIndex(({ uri }) => uri === cursor?.uri);
+  if (cursor === null || file < 0) {
+    return;
+  }
+  const { line } = cursor;
+  const starts = files[file]?.starts;
+  const number = starts ? starts.filter((start) => start <= line).length : line + 1;
+  const numberOf = ({ id }: Element): number => Number(id.split("-")[2]);
+  const above = [...report.querySelectorAll(`.timeline a[id^="b-${file}-"]`)].filter((link) => numberOf(link) <= number);
+  const last = above.reduce<Element | undefined>((one, other) =>
+    one !== undefined && numberOf(one) > numberOf(other) ? one : other, undefined);
+  last?.classList.add("here");
 }

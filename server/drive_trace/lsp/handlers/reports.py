@@ -12,9 +12,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace import __version__
 from drive_trace.analysis import Analysis, events_of_run, read_log
-from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.features.runs import JoinedRun, graded_json, of_one_file
-from drive_trace.features.timeline import timeline_json
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
 from drive_trace.lsp.rpc.tasks import Turns, in_slices_anew, in_thread
@@ -48,14 +46,13 @@ class _Text(NamedTuple):
     is_divided: bool
     """Whether some record is several lines to the protocol."""
 
-    def line_of(self) -> Callable[[int], int]:
-        """Gives a record's line in the protocol, from 0, by its number from 1."""
+    def starts(self) -> list[int] | None:
+        """The line of each record in the protocol, from 0; None where all are what they seem."""
         if not self.is_divided:
-            return lambda number: number - 1
+            return None
         # In front of the record's last character, as a `\r` there ends the line with the record.
         counts = (1 + line.text.count("\r", 0, -1) for line in self.lines)
-        starts = list(accumulate(counts, initial=0))
-        return lambda number: starts[number - 1]
+        return list(accumulate(counts, initial=0))
 
 
 class Reports:
@@ -85,11 +82,17 @@ class Reports:
 
     async def _report_on_run(self, run_id: str, params: ReportParams) -> dict[str, object]:
         text, joined = await self._joined(params.uri, run_id)
-        texts = [
-            text if uri == joined.own_uri else await self._text_of(uri, run_id)
+        texts = {
+            uri: text if uri == joined.own_uri else await self._text_of(uri, run_id)
             for uri in joined.uris
-        ]
-        return await in_thread(lambda: _rendered(params, [_log(each) for each in texts], joined))
+        }
+        files = [{"uri": uri, "starts": each.starts()} for uri, each in texts.items()]
+
+        def rendered() -> dict[str, object]:
+            logs = [_log(each) for each in texts.values()]
+            return {**_rendered(params.format, logs, joined), "files": files}
+
+        return await in_thread(rendered)
 
     async def _report_on_all(self, params: ReportParams) -> dict[str, object]:
         """The report on all traces of a folder, as its runs may stand in any of them."""
@@ -102,14 +105,13 @@ class Reports:
             if text is not None:
                 logs.append(await in_thread(_whole_log, text, path_of(uri)))
         unread, left_out = self._runs.unread(folder), self._runs.closed.folders.left_out_in(folder)
-        return await in_thread(_rendered, params, logs, None, unread, left_out)
+        return await in_thread(_rendered, params.format, logs, None, unread, left_out)
 
     async def _timeline(self, params: RunParams) -> object:
         self._publisher.has_views = True
-        return await self._turns.take((TIMELINE, params), lambda: self._timeline_now(params))
-
-    async def _timeline_now(self, params: RunParams) -> JsonText:
-        return await in_thread(_timeline, *await self._joined(params.uri, params.run_id))
+        wanted = ReportParams(params.uri, params.run_id, TIMELINE)
+        key = (TIMELINE, params)
+        return await self._turns.take(key, lambda: self._report_on_run(params.run_id, wanted))
 
     # The traces
 
@@ -175,7 +177,7 @@ def _text(analysis: Analysis, run_id: str | None, name: str) -> Task[_Text]:
 
 
 def _rendered(
-    params: ReportParams,
+    wanted: str,
     logs: Sequence[TraceLog],
     joined: JoinedRun | None,
     unread: Sequence[Unread] = (),
@@ -183,17 +185,18 @@ def _rendered(
 ) -> dict[str, object]:
     """The page of a report: on one run if there is one, else on all runs of the logs."""
     # Nothing else needs these, and they take a moment to load.
+    from drive_trace.report import html  # noqa: PLC0415
     from drive_trace.report.contents import report_on  # noqa: PLC0415
-    from drive_trace.report.html import STYLE, report_body, report_html  # noqa: PLC0415
 
     report = report_on(logs, unread, left_out)
     title = report.card.headline
     if joined is not None:
         report = report._replace(card=report.card._replace(runs=(joined.run,)))
         title = joined.title
-    if params.format == "html":
-        return {"title": title, "html": report_html(report, f"drive-trace {__version__}")}
-    return {"title": title, "body": report_body(report), "style": STYLE}
+    if wanted == "html":
+        return {"title": title, "html": html.report_html(report, f"drive-trace {__version__}")}
+    body = html.timeline_body(report) if wanted == TIMELINE else html.report_body(report)
+    return {"title": title, "body": body, "style": html.STYLE}
 
 
 def _whole_log(text: _Text, path: Path | None) -> TraceLog:
@@ -213,10 +216,5 @@ def _log(text: _Text) -> TraceLog:
     numbers = {line: number for number, line in enumerate(text.lines, 1)}
     ids = table_of_ids(each for each in text.lines if each.event and each.run == text.part.run_id)
     part = text.part._replace(events=LiveEvents(lambda: ids, numbers.__getitem__))
-    return TraceLog(TraceSummary(text.name, (part,), (), ()), events, rejected)
-
-
-def _timeline(text: _Text, joined: JoinedRun) -> JsonText:
-    run_id = joined.run.run_id
-    lanes = timeline_json(run_id, events_of_run(text.lines, run_id), text.line_of())
-    return JsonText(dumps({**lanes, "title": joined.title}))
+    records = [line.text for line in text.lines]
+    return TraceLog(TraceSummary(text.name, (part,), (), ()), events, rejected, records)

@@ -1,166 +1,261 @@
-"""Plain SVG charts. Each has a title and a description; a table beside it says the same."""
+"""Draws the timeline of a run as SVG.
+
+Widths are shares of the drawing, so that the page's script zooms by making it wider and draws
+nothing itself. What needs more room than there is has a level of zoom, from which on it is shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
-from drive_trace.report.figures import dispatch_name, short_time
+from drive_trace.report.chart import REJECTED, Bar, Chart, LineId, Mark, Piece
+from drive_trace.report.html.lines import Places
 from drive_trace.report.html.markup import Html, scrolling, tag
-from drive_trace.report.timeline import DispatchSpan, RoundSpan
+from drive_trace.report.time_axis import as_date, as_time, days, spaced, ticks
+from drive_trace.report.timeline import Outcome
 from drive_trace.text.escaping import plain
 from drive_trace.text.wording import duration
-from drive_trace.trace.times import moment
+from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary.types import Family
 
-_WIDTH = 900
-_LABELS = 250
-"""Where the bars begin."""
-_RIGHT = 90
-"""What is left free for figures behind them."""
-_ROW = 26
-_TOP = 22
-_MILLISECOND = timedelta(milliseconds=1)
-
-
-class Bar(NamedTuple):
-    """One bar of a bar chart; the label is untrusted."""
-
-    label: str
-    value: int
-    phrase: str
-
-
-class _Axis(NamedTuple):
-    """Milliseconds from ``start`` on, over the width of the bars."""
-
-    start: datetime
-    length: int
-
-    def offset(self, ts: str | None) -> int | None:
-        """Milliseconds from the start of the axis."""
-        at = moment(ts) if ts is not None else None
-        return None if at is None else (at - self.start) // _MILLISECOND
-
-    def x(self, offset: int) -> float:
-        share = min(max(offset, 0), self.length) / self.length
-        return round(_LABELS + share * (_WIDTH - _LABELS - _RIGHT), 1)
-
-
-def bar_chart(id_: str, title: str, description: str, bars: Sequence[Bar]) -> Html:
-    """Horizontal bars, all against the longest."""
-    longest = max((bar.value for bar in bars), default=0)
-    room = _WIDTH - _LABELS - _RIGHT
-    rows = []
-    for number, bar in enumerate(bars):
-        y = _TOP - 12 + number * _ROW
-        width = round(room * (bar.value / longest), 1) if longest else 0
-        rows.append(
-            tag(
-                "g",
-                _label(bar.label, y),
-                tag("rect", x=_LABELS, y=y + 5, width=width, height=12, class_="clock"),
-                tag("text", bar.phrase, x=_LABELS + width + 6, y=y + 15),
-            )
-        )
-    return _svg(id_, title, description, _TOP + len(bars) * _ROW, rows)
+_MARKS = 46
+_LANES = 58
+_LANE = 40
+_MAP = 120
+"""Columns of the small picture of the whole."""
+_MOST_NAME = 60
+_GLYPHS = {
+    REJECTED: "✕",
+    "spec-authored": "◆",
+    "spec-amended": "◇",
+    "plan-authored": "▲",
+    "plan-amended": "△",
+    "correctness-recorded": "★",
+    "tokens-recorded": "●",
+    "brief-issued": "·",
+}
+_FAMILIES = {Family.FEEDS: "●", Family.LIFECYCLE: "▮"}
+_SIGNS = {
+    Outcome.PASSED: "✓",
+    Outcome.FAILED: "✗",
+    Outcome.AGAIN: "↻",
+    Outcome.HALTED: "■",
+    Outcome.OPEN: "…",
+}
+_TEXTURED = {
+    Outcome.FAILED: "url(#t-failed)",
+    Outcome.AGAIN: "url(#t-again)",
+    Outcome.HALTED: "url(#t-halted)",
+}
+_KEY = {
+    Outcome.PASSED: "completed, satisfied",
+    Outcome.AGAIN: "another round needed",
+    Outcome.FAILED: "failed",
+    Outcome.HALTED: "aborted, escalated, stopped",
+    Outcome.OPEN: "no end recorded",
+}
 
 
-def timeline_chart(id_: str, title: str, dispatches: Sequence[DispatchSpan]) -> Html | None:
-    """Dispatches against time: rounds by the clock above, what was claimed below. None where no
-    dispatch has a time that can be read.
-    """
-    axis = _axis(dispatches)
-    if axis is None:
-        return None
-    height = _TOP + len(dispatches) * _ROW + 6
-    rows = [
-        _dispatch(axis, dispatch, _TOP + number * _ROW)
-        for number, dispatch in enumerate(dispatches)
+def textures() -> Html:
+    """What the bars of a page are filled with; once a page."""
+    made = [
+        _texture("failed", tag("path", d="M-2,8 8,-2 M4,14 14,4", class_="ink"), 10),
+        _texture("again", tag("path", d="M4,0V8", class_="ink"), 8),
+        _texture("halted", tag("path", d="M0,4H8 M4,0V8", class_="ink"), 8),
+        _texture("fold", tag("path", d="M-1,5 5,-1 M2,8 8,2", class_="ink"), 6),
     ]
-    description = (
-        f"{len(dispatches)} dispatches from {axis.start.isoformat()} on, over "
-        f"{duration(axis.length)}. The upper bar of each is its time by the clock, with a piece "
-        "for every round; the lower one is the time that the trace claims."
+    return tag("svg", tag("defs", made), class_="textures", aria_hidden="true")
+
+
+def _texture(name: str, lines: Html, size: int) -> Html:
+    ground = tag("rect", width=size, height=size)
+    return tag(
+        "pattern",
+        ground,
+        lines,
+        id=f"t-{name}",
+        class_=f"t-{name}",
+        width=size,
+        height=size,
+        patternUnits="userSpaceOnUse",
     )
-    return _svg(id_, title, description, height, [*_ticks(axis, height), *rows])
 
 
-def _axis(dispatches: Sequence[DispatchSpan]) -> _Axis | None:
-    spans: list[DispatchSpan | RoundSpan] = [*dispatches]
-    spans += [each for dispatch in dispatches for each in dispatch.rounds]
-    stamps = [ts for span in spans for ts in (span.started, span.ended) if ts is not None]
-    moments = [at for ts in stamps if (at := moment(ts)) is not None]
-    if not moments:
-        return None
-    first = min(moments)
-    clock = (max(moments) - first) // _MILLISECOND
-    claims = [
-        (begin - first) // _MILLISECOND + span.claimed_ms
-        for span in dispatches
-        if span.claimed_ms is not None and (begin := moment(span.started or "")) is not None
+def key() -> Html:
+    """What the shapes mean."""
+    swatches = [
+        tag("li", _swatch(outcome), f" {_SIGNS[outcome]} {words}")
+        for outcome, words in _KEY.items()
     ]
-    # A claim may be far out; it must not squeeze all that the clock has seen.
-    longest = max([clock, *(min(claim, 2 * clock or 86_400_000) for claim in claims)])
-    return _Axis(first, max(longest, 1))
+    others = "◆ spec ▲ plan (hollow: amended) ★ grade ● tokens ✕ rejected line · other"
+    claims = tag("li", _swatch(None), " as claimed, under what the clock says")
+    return tag("ul", swatches, claims, tag("li", others), class_="key")
 
 
-def _ticks(axis: _Axis, height: int) -> list[Html]:
-    ticks = []
-    for part in range(5):
-        offset = axis.length * part // 4
-        x = axis.x(offset)
-        ticks.append(tag("line", x1=x, x2=x, y1=_TOP - 6, y2=height, class_="grid"))
-        ticks.append(
-            tag("text", f"+{duration(offset)}" if offset else "start", x=x, y=12, class_="soft")
+def _swatch(outcome: Outcome | None) -> Html:
+    fill = _TEXTURED.get(outcome) if outcome else None
+    kind = str(outcome) if outcome else "claimed"
+    height = 10 if outcome else 3
+    bar = tag("rect", x=1, y=1, width=20, height=height, class_=kind, fill=fill)
+    return tag("svg", bar, width=22, height=12, aria_hidden="true")
+
+
+def timeline_chart(chart: Chart, name: str, number: int, places: Places) -> Html:
+    """The timeline with what zooms it."""
+    title = f"Timeline of {plain(name, _MOST_NAME)}"
+    height = _LANES + max(chart.lanes, 1) * _LANE + 18
+    first, last = chart.axis.moments[0], chart.axis.moments[-1]
+    count = len(chart.bars)
+    described = (
+        f"{count:,} dispatch{'es' * (count != 1)} from {as_date(first)} {as_time(first)} "
+        f"to {as_date(last)} {as_time(last)} UTC."
+    )
+    drawing = tag(
+        "svg",
+        tag("title", title),
+        tag("desc", described),
+        *_ground(chart, height),
+        tag("g", [_mark(each, places) for each in chart.marks], class_="marks"),
+        tag("g", [_dispatch(each, places) for each in chart.bars], class_="bars"),
+        class_="timeline",
+        height=height,
+        role="group",
+        aria_label=f"{title}: {described}",
+    )
+    return tag(
+        "div",
+        _controls(number),
+        _map(chart),
+        scrolling(title, drawing),
+        class_="chart",
+        data_levels=chart.axis.levels,
+    )
+
+
+def _controls(number: int) -> Html:
+    words = (
+        "Drag or Ctrl with the wheel zooms; so do + and −, and 0 shows all. Arrows walk, Enter "
+        "leads to the line."
+    )
+    buttons = [
+        tag(
+            "button",
+            sign,
+            type="button",
+            data_zoom=factor,
+            aria_label=f"{what}, timeline {number + 1}",
         )
-    return ticks
+        for sign, factor, what in (
+            ("+", 2, "Zoom in"),
+            ("−", 0.5, "Zoom out"),
+            ("all", 0, "Show all"),
+        )
+    ]
+    return tag("p", buttons, tag("span", words, class_="soft"), class_="scripted zoom")
 
 
-def _dispatch(axis: _Axis, dispatch: DispatchSpan, y: int) -> Html:
-    parts = [_label(dispatch_name(dispatch), y)]
-    begin, end = axis.offset(dispatch.started), axis.offset(dispatch.ended)
-    if begin is not None:
-        parts.append(_bar(axis, begin, end, y + 4, "clock" if end is not None else "open"))
-        if dispatch.claimed_ms is not None:
-            parts += _claim(axis, begin, dispatch.claimed_ms, y + 15)
-    for number, each in enumerate(dispatch.rounds):
-        start, stop = axis.offset(each.started), axis.offset(each.ended)
-        if start is not None and stop is not None:
-            parts.append(_bar(axis, start, stop, y + 4, "clock" if number % 2 else "clock even"))
-    if begin is None:
-        parts.append(tag("text", "no time recorded", x=_LABELS, y=y + 15, class_="soft"))
+def _ground(chart: Chart, height: int) -> Iterator[Html]:
+    if chart.stale_from is not None:
+        width = _share(1 - chart.stale_from)
+        after = tag("title", "after the grade, which is stale")
+        x = _share(chart.stale_from)
+        yield tag("rect", after, x=x, y=0, width=width, height=height, class_="stale")
+    folds = sorted(chart.axis.folds, key=lambda fold: -fold.milliseconds)
+    levels = spaced(((each.left + each.right) / 2 for each in folds), 52 / 900, chart.axis.levels)
+    for fold, level in zip(folds, levels, strict=True):
+        x, width = _share(fold.left), _share(fold.right - fold.left)
+        yield tag("rect", x=x, width=width, y=_LANES - 8, height=height, fill="url(#t-fold)")
+        middle = _share((fold.left + fold.right) / 2)
+        words = f"// {duration(fold.milliseconds)}"
+        kind = f"soft{_from(level)}"
+        yield tag("text", words, x=middle, y=height - 5, text_anchor="middle", class_=kind)
+    for day in days(chart.axis):
+        words = as_date(day.moment)
+        yield tag("text", words, x=_share(day.place), y=12, class_=_from(day.level).strip() or None)
+    for tick in ticks(chart.axis):
+        x, kind = _share(tick.place), _from(tick.level)
+        yield tag("line", x1=x, x2=x, y1=18, y2=height - 18, class_=f"grid{kind}")
+        yield tag("text", as_time(tick.moment), x=x, y=28, class_=f"soft{kind}")
+
+
+def _mark(mark: Mark, places: Places) -> Html:
+    kind = mark.kind
+    family = EVENTS[kind].family if kind in EVENTS else None
+    glyph = _GLYPHS.get(kind) or _FAMILIES.get(family) or "•"  # type: ignore[arg-type]
+    text = tag("text", glyph, x=_share(mark.place), y=_MARKS)
+    words = "rejected line" if kind == REJECTED else kind
+    shown = (kind * (kind == REJECTED) + _from(mark.level)).strip() or None
+    return _link(text, f"{words} · line {mark.line.number}", [mark.line], places, shown)
+
+
+def _dispatch(bar: Bar, places: Places) -> Html:
+    y = _LANES + bar.lane * _LANE
+    x, width = _share(bar.left), _share(bar.right - bar.left)
+    whole = tag(
+        "rect", width="100%", height=17, class_=bar.outcome, fill=_TEXTURED.get(bar.outcome)
+    )
+    name = f"{_SIGNS[bar.outcome]} {plain(bar.name, _MOST_NAME)}"
+    label = tag("text", name, x=4, y=13)
+    box = tag("svg", whole, label, x=x, y=y, width=width, height=17)
+    parts = [_link(box, bar.words, bar.lines, places)]
+    parts += (_round(each, y + 19, places) for each in bar.rounds)
+    if bar.claimed is not None:
+        width = _share(max(bar.claimed - bar.left, 0))
+        parts.append(tag("rect", x=x, y=y + 31, width=width, height=3, class_="claimed"))
     return tag("g", parts, "\n")
 
 
-def _claim(axis: _Axis, begin: int, claimed: int, y: int) -> list[Html]:
-    bar = _bar(axis, begin, begin + claimed, y, "claimed", height=4)
-    if begin + claimed <= axis.length:
-        return [bar]
-    phrase = f"▸ {short_time(claimed)} claimed"
-    return [bar, tag("text", phrase, x=_WIDTH - 4, y=y - 3, text_anchor="end")]
+def _round(piece: Piece, y: int, places: Places) -> Html:
+    x, width = _share(piece.left), _share(piece.right - piece.left)
+    fill = _TEXTURED.get(piece.outcome)
+    rect = tag("rect", x=x, y=y, width=width, height=10, class_=piece.outcome, fill=fill)
+    return _link(rect, piece.words, piece.lines, places)
 
 
-def _bar(  # noqa: PLR0913 - a rectangle has as many
-    axis: _Axis, begin: int, end: int | None, y: int, kind: str, *, height: int = 9
+def _link(
+    shape: Html, words: str, lines: Sequence[LineId], places: Places, kind: str | None = None
 ) -> Html:
-    left, right = axis.x(begin), axis.x(axis.length if end is None else end)
-    width = max(round(right - left, 1), 1.0)
-    return tag("rect", x=left, y=y, width=width, height=height, class_=kind)
+    """A shape that leads to its first line; a dispatch that only rounds name has none."""
+    title = tag("title", plain(words, 300))
+    if not lines:
+        return tag("g", title, shape)
+    line = lines[0]
+    there, here = f"#{places.id_of(line)}", places.id_of(line, "b")
+    return tag("a", title, shape, href=there, id=here, class_=kind)
 
 
-def _label(text: str, y: int) -> Html:
-    return tag("text", plain(text, 38), x=8, y=y + 15, unicode_bidi="isolate")
-
-
-def _svg(id_: str, title: str, description: str, height: int, content: Sequence[Html]) -> Html:
-    drawing = tag(
+def _map(chart: Chart) -> Html:
+    """The whole in small: in how many dispatches something went on, and where one failed."""
+    columns: list[list[Outcome]] = [[] for _ in range(_MAP)]
+    for bar in chart.bars:
+        first, last = int(bar.left * _MAP), min(int(bar.right * _MAP), _MAP - 1)
+        for column in range(min(first, _MAP - 1), last + 1):
+            columns[column].append(bar.outcome)
+    most = max((len(each) for each in columns), default=0) or 1
+    steps: dict[Outcome, list[str]] = {Outcome.PASSED: [], Outcome.FAILED: []}
+    for column, outcomes in enumerate(columns):
+        if outcomes:
+            high = max(3, round(22 * len(outcomes) / most))
+            kind = Outcome.FAILED if Outcome.FAILED in outcomes else Outcome.PASSED
+            steps[kind].append(f"M{column},23v{-high}h1v{high}")
+    paths = [tag("path", d="".join(each), class_=f"map-{kind}") for kind, each in steps.items()]
+    window = tag("rect", class_="window", width="100%", height=24)
+    return tag(
         "svg",
-        tag("title", title, id=f"{id_}-title"),
-        tag("desc", description, id=f"{id_}-desc"),
-        content,
-        viewBox=f"0 0 {_WIDTH} {height}",
-        role="img",
-        aria_labelledby=f"{id_}-title {id_}-desc",
+        paths,
+        window,
+        class_="map scripted",
+        viewBox=f"0 0 {_MAP} 24",
+        preserveAspectRatio="none",
+        height=24,
+        aria_hidden="true",
     )
-    return scrolling(title, drawing)
+
+
+def _from(level: int) -> str:
+    """The class of what is shown from a level of zoom on."""
+    return f" z{level}" if level else ""
+
+
+def _share(share: float) -> str:
+    return f"{share * 100:.3f}".rstrip("0").rstrip(".") + "%"

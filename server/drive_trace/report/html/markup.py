@@ -13,7 +13,7 @@ from html import escape
 
 from drive_trace.text.escaping import plain, visible
 
-_VOID = {"meta", "line", "rect", "path"}
+_VOID = {"meta", "line", "rect", "path", "input"}
 """Elements that never hold anything."""
 _REFUSED = {"script", "iframe", "object", "embed", "link", "base", "form", "img", "style"}
 """Elements that a report has no use for, or only from this module."""
@@ -48,10 +48,14 @@ def untrusted(text: str, most: int = 120) -> Html:
     return tag("bdi", plain(text, most))
 
 
-def document(css: str, title: str, *body: Html) -> Html:
-    """A whole page that may apply this one style sheet, and may do nothing else."""
-    digest = b64encode(sha256(css.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+def document(css: str, script: str, title: str, *body: Html) -> Html:
+    """A whole page that may apply this one style sheet and run this one module, and may do nothing
+    else.
+    """
+    policy = (
+        f"default-src 'none'; style-src {_digest(css)}; script-src {_digest(script)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -62,7 +66,13 @@ def document(css: str, title: str, *body: Html) -> Html:
         tag("title", title),
         Html(f"<style>{css}</style>"),
     )
-    return Html("<!DOCTYPE html>\n" + tag("html", head, "\n", tag("body", *body), lang="en") + "\n")
+    module = Html(f'<script type="module">{script}</script>\n')
+    page = tag("html", head, "\n", tag("body", *body, module), lang="en")
+    return Html(f"<!DOCTYPE html>\n{page}\n")
+
+
+def _digest(code: str) -> str:
+    return f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
 
 
 def _element(name: str, content: Iterable[Content], attributes: dict[str, Attribute]) -> Html:
@@ -72,7 +82,7 @@ def _element(name: str, content: Iterable[Content], attributes: dict[str, Attrib
         if value is not None
     )
     if name in _VOID:
-        return Html(f"<{name}{written}>" if name == "meta" else f"<{name}{written}/>")
+        return Html(f"<{name}{written}{'' if name in ('meta', 'input') else '/'}>")
     return Html(f"<{name}{written}>{''.join(map(_content, content))}</{name}>")
 
 
@@ -82,7 +92,7 @@ def _content(content: Content) -> str:
     if isinstance(content, Html):
         return content
     if isinstance(content, str):
-        return content if content == "\n" else _escaped(content)
+        return content if content == "\n" else escape(visible(content), quote=False)
     return "".join(map(_content, content))
 
 
@@ -95,6 +105,8 @@ def _checked(key: str, value: str) -> str:
         raise ValueError(f"a report has no attribute {key}")
     if key == "href" and not value.startswith("#"):
         raise ValueError("a report links to its own parts alone")
+    if key == "fill" and not value.startswith("url(#"):
+        raise ValueError("a report has its colours from its style sheet")
     return value
 
 
@@ -105,9 +117,9 @@ def _escaped(text: str) -> str:
 Row = Sequence[Content]
 
 
-def section(id_: str, title: str, *content: Content) -> Html:
+def section(id_: str, title: Content, *content: Content, level: int = 2) -> Html:
     """A part of the page that the navigation leads to."""
-    heading = tag("h2", title, id=id_)
+    heading = tag(f"h{level}", title, id=id_)
     return tag("section", heading, *content, "\n", aria_labelledby=id_)
 
 
@@ -119,9 +131,11 @@ def table(  # noqa: PLR0913 - keywords, each a fact
     label: str,
     numbers_from: int | None = None,
     wide: Sequence[int] = (),
+    sortable: bool = False,
 ) -> Html:
     """A table whose first cells name their rows. It scrolls by itself where it is too wide, by
-    keyboard as well; ``label`` is what a screen reader calls that.
+    keyboard as well; ``label`` is what a screen reader calls that. One that is ``sortable`` is so
+    by its headers, and can be filtered.
     """
     from_ = len(headers) if numbers_from is None else numbers_from
     kinds = [_kind(at, from_, wide) for at in range(len(headers))]
@@ -137,8 +151,25 @@ def table(  # noqa: PLR0913 - keywords, each a fact
         )
         for first, *cells in rows
     ]
-    whole = tag("table", tag("caption", caption), tag("thead", head), "\n", tag("tbody", body))
-    return scrolling(label, whole)
+    parts = (tag("caption", caption), tag("thead", head), "\n", tag("tbody", body))
+    whole = scrolling(label, tag("table", *parts, class_="sortable" if sortable else None))
+    return tag("div", filter_of(label), whole, class_="filtered") if sortable else whole
+
+
+def filter_of(label: str) -> Html:
+    """What filters the rows of the next table, once the page's script runs."""
+    box = tag("input", type="search", aria_label=f"Filter: {label}", placeholder="Filter")
+    return tag("p", box, tag("output"), class_="filter scripted")
+
+
+def folded(summary: Content, *content: Content, id_: str | None = None) -> Html:
+    """Content that a person unfolds."""
+    return tag("details", tag("summary", summary), *content, "\n", id=id_)
+
+
+def sorted_by(value: float, *content: Content) -> Html:
+    """The content of a cell that is sorted by a figure, and not by what it says."""
+    return tag("div", *content, data_v=value)
 
 
 def _kind(at: int, numbers_from: int, wide: Sequence[int]) -> str | None:

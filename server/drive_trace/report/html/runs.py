@@ -1,23 +1,32 @@
-"""The sections of a report that are about runs: verdicts, the scorecard and the timelines."""
+"""The sections of a report that are about runs: verdicts, the table of all, and each in full."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drive_trace.report.contents import FullReport
+from drive_trace.report.chart import Chart, chart_of
+from drive_trace.report.contents import FullReport, findings_phrase
 from drive_trace.report.figures import (
     DISPATCH_HEADERS,
     chosen,
     cut_dispatches,
-    dispatch_name,
     dispatch_rows,
+    last_event,
+    run_figures,
 )
-from drive_trace.report.html.charts import Bar, bar_chart, timeline_chart
+from drive_trace.report.html.charts import key, timeline_chart
+from drive_trace.report.html.lines import (
+    EventLists,
+    Places,
+    findings_list,
+)
 from drive_trace.report.html.markup import (
     Content,
     Html,
+    folded,
     left_out,
     section,
+    sorted_by,
     table,
     tag,
     untrusted,
@@ -25,8 +34,6 @@ from drive_trace.report.html.markup import (
 from drive_trace.report.timeline import DispatchSpan
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import (
-    TOKEN_LABELS,
-    brief,
     caveats,
     hidden_because,
     judging,
@@ -40,161 +47,235 @@ from drive_trace.scorecard.verdict import Verdict, cause, what_would_change_it
 from drive_trace.text.escaping import plain
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
-_MOST_LISTED = 300
-_MOST_RUNS = 30
+MOST_RUNS = 300
 _MOST_DISPATCHES = 40
+_HEADERS = (
+    "run",
+    "verdict",
+    "caveats",
+    "tokens in / out",
+    "wall-clock",
+    "rounds a dispatch",
+    "findings",
+    "grade",
+    "last event (UTC)",
+)
 
 
-def headline_of(report: FullReport) -> Html:
-    """The verdict with its cause; of several runs, how many are CORRECT."""
-    card = report.card
-    if len(card.runs) == 1:
-        run = card.runs[0]
-        kind = run.standing
-        parts = [tag("strong", run.headline.partition(" — ")[0])]
-        parts += [tag("p", cause(run.gate)), tag("p", "Run ", untrusted(run.run_id))]
-        parts += [tag("p", f"⚠ {each}.") for each in caveats(run, plain)]
-    else:
-        kind = str(Verdict.CORRECT if card.all_earned else Verdict.NOT_COMPUTABLE)
-        parts = [tag("strong", card.headline)]
-    if not card.complete:
-        kind = str(Verdict.NOT_COMPUTABLE)
-        warnings = [tag("p", f"⚠ {each}", class_="warn") for each in not_read(card, plain)]
-        parts = [*warnings, *parts]
-    if report.warning:
-        parts.append(tag("p", report.warning))
-    parts.append(tag("p", report.line_counts))
-    return tag("div", parts, class_=f"headline {kind}")
+class Runs:
+    """The sections on the runs of a report."""
+
+    def __init__(self, report: FullReport, *, lists: bool) -> None:
+        self.places = Places(report, lists=lists)
+        self.events = EventLists(report, self.places)
+        self._report = report
+        self._runs = report.card.runs
+        self._findings = report.findings_by_run()
+        self._charts: dict[str, Chart | None] = {}
+
+    def headline(self) -> Html:
+        """The verdict with its cause; of several runs, how many are CORRECT."""
+        card = self._report.card
+        if len(self._runs) == 1:
+            (run,) = self._runs
+            kind = run.standing
+            parts = [tag("strong", run.headline.partition(" — ")[0])]
+            parts += [tag("p", cause(run.gate)), tag("p", "Run ", untrusted(run.run_id))]
+            parts += [tag("p", f"⚠ {each}.") for each in caveats(run, plain)]
+            parts.append(tag("p", *self._decided_by(run), " ", what_would_change_it(run.gate)))
+        else:
+            kind = str(Verdict.CORRECT if card.all_earned else Verdict.NOT_COMPUTABLE)
+            parts = [tag("strong", card.headline)]
+        if not card.complete:
+            kind = str(Verdict.NOT_COMPUTABLE)
+            warnings = [tag("p", f"⚠ {each}", class_="warn") for each in not_read(card, plain)]
+            parts = [*warnings, *parts]
+        if self._report.warning:
+            parts.append(tag("p", self._report.warning))
+        parts.append(tag("p", self._report.line_counts))
+        return tag("div", parts, class_=f"headline {kind}")
+
+    def sections(self) -> Iterator[Html]:
+        """The scorecard, then the run in full, or each of several folded."""
+        card = self._report.card
+        if len(self._runs) == 1:
+            (run,) = self._runs
+            phrases = [*unowned(card, plain), *traces_left_out(card)]
+            notes = [tag("p", each, class_="warn") for each in phrases]
+            yield self.timeline(run, 0)
+            yield section("scorecard", "Scorecard", *notes, self._tiers(run, 0))
+            yield from self._lists(run, 0, level=2)
+            return
+        shown = self._runs[:MOST_RUNS]
+        rows = [self._row(run, number) for number, run in enumerate(shown)]
+        label = "All runs"
+        content: list[Content] = [tag("p", each) for each in totals(card, plain)]
+        if rows:
+            content.append(table(label, _HEADERS, rows, label=label, wide=(1, 2), sortable=True))
+        content.append(left_out(len(self._runs) - MOST_RUNS, "runs"))
+        content += self._comparisons(shown)
+        yield section("scorecard", "Scorecard", *content)
+        every = [self._folded(run, number) for number, run in enumerate(shown)]
+        if every:
+            yield section("runs", "Each run", key(), *every)
+
+    # The table of all runs
+
+    def _row(self, run: RunScore, number: int) -> list[Content]:
+        link = tag("a", untrusted(run.run_id, 60), href=f"#run-{number}")
+        found = self._findings.get(run.run_id)
+        notes = [tag("div", f"⚠ {each}") for each in caveats(run, plain)]
+        ended = last_event(self.events.of(run))
+        return [
+            link,
+            [chip(run), tag("div", cause(run.gate))],
+            sorted_by(len(notes), notes or "none"),
+            *(sorted_by(*each) for each in run_figures(run)),
+            sorted_by(-1 if found is None else len(found), findings_phrase(found)),
+            self._grade(run),
+            ended,
+        ]
+
+    def _comparisons(self, runs: Sequence[RunScore]) -> Iterator[Content]:
+        """The runs of one project over time, where it has several."""
+        by_slug: dict[str, list[tuple[str, int]]] = {}
+        for number, run in enumerate(runs):
+            slug = next((_slug(event) for event in self.events.of(run) if _slug(event)), None)
+            if slug is not None:
+                first = min(event.ts for event in self.events.of(run))
+                by_slug.setdefault(slug, []).append((first, number))
+        rows: list[list[Content]] = []
+        for slug, same in by_slug.items():
+            for began, number in sorted(same) if len(same) > 1 else ():
+                run = runs[number]
+                link = tag("a", untrusted(run.run_id, 60), href=f"#run-{number}")
+                when = began[:16].replace("T", " ")
+                rows.append(
+                    [
+                        untrusted(slug, 60),
+                        when,
+                        link,
+                        chip(run),
+                        *(sorted_by(*each) for each in run_figures(run)),
+                    ]
+                )
+        if rows:
+            headers = ("project", "first event (UTC)", "run", "verdict", *_HEADERS[3:6])
+            caption = "The same project over time"
+            yield table(caption, headers, rows, label=caption)
+
+    # One run
+
+    def _folded(self, run: RunScore, number: int) -> Html:
+        summary = [chip(run), tag("span", " "), untrusted(run.run_id)]
+        heading = tag("h3", summary, id=f"title-{number}")
+        timeline = self.timeline(run, number, level=4)
+        parts = [timeline, self._tiers(run, number), *self._lists(run, number, level=4)]
+        return tag(
+            "details",
+            tag("summary", heading),
+            tag("p", cause(run.gate), ". ", what_would_change_it(run.gate)),
+            [tag("p", f"⚠ {each}.", class_="warn") for each in caveats(run, plain)],
+            tag("p", *self._decided_by(run)),
+            *parts,
+            "\n",
+            id=f"run-{number}",
+            class_="run",
+        )
+
+    def _tiers(self, run: RunScore, number: int) -> Html:
+        recorded = run.correctness.values if run.correctness is not None else {}
+        components = [
+            [name, str(value), "recorded from outside the run"]
+            if (value := recorded.get(name)) is not None
+            else [name, "not recorded", "no signal"]
+            for name in CORRECTNESS_FIELDS
+        ]
+        caption = "Tier 1, correctness"
+        headers = ("component", "result", "source")
+        notes = [*judging(run, plain), *filter(None, [run.provenance.sentence])]
+        tier_1 = tag(
+            "div",
+            table(caption, headers, components, label=f"{caption} of run {number + 1}"),
+            [tag("p", each) for each in notes],
+        )
+        if run.efficiency is None:
+            hidden = tag("p", f"Tier 2, efficiency: hidden: {hidden_because(run)}.")
+            return tag("div", tier_1, hidden, class_="tiers")
+        caption = "Tier 2, efficiency"
+        label = f"{caption} of run {number + 1}"
+        values = measures(run.efficiency)
+        tier_2 = table(caption, ("measure", "value"), values, label=label, numbers_from=1)
+        note = tag("p", "For every measure lower is better. Time and rework are this run's alone.")
+        return tag("div", tier_1, tag("div", tier_2, note), class_="tiers")
+
+    def _lists(self, run: RunScore, number: int, level: int) -> Iterator[Html]:
+        suffix = f"-{number}" if level > 2 else ""
+        if self._report.findings is not None:
+            found = self._findings.get(run.run_id)
+            items = findings_list(found, self.places)
+            yield section(f"findings{suffix}", "Findings of check", *items, level=level)
+        if self.places.lists:
+            events = self.events.listed(run, number, self._chart(run))
+            yield section(f"events{suffix}", "Events", events, level=level)
+
+    def timeline(self, run: RunScore, number: int, level: int = 2) -> Html:
+        """The timeline of a run, and its dispatches as a table."""
+        spans = self._report.timelines.get(run.run_id, ())
+        chart = self._chart(run)
+        if chart is None:
+            content: list[Content] = [
+                tag("p", "No timestamp can be read, so there is no timeline.")
+            ]
+        else:
+            name = plain(run.run_id, 60)
+            content = [timeline_chart(chart, name, number, self.places)]
+            content += [key()] if level == 2 else []
+            if chart.untimed:
+                content.append(tag("p", f"Without a time that can be read: {chart.untimed:,}."))
+        content.append(_dispatches(spans, number))
+        suffix = f"-{number}" if level > 2 else ""
+        return section(f"timeline{suffix}", "Timeline", *content, level=level)
+
+    def _chart(self, run: RunScore) -> Chart | None:
+        if run.run_id not in self._charts:
+            spans = self._report.timelines.get(run.run_id, ())
+            self._charts[run.run_id] = chart_of(run, self.events.of(run), spans)
+        return self._charts[run.run_id]
+
+    def _grade(self, run: RunScore) -> Html | str:
+        grade = run.correctness
+        return "none" if grade is None else self.places.links(grade.path, [grade.line])
+
+    def _decided_by(self, run: RunScore) -> Iterator[Content]:
+        if run.correctness is None:
+            yield "Nobody has graded it yet."
+            return
+        yield "Decided by "
+        yield self._grade(run)
+        yield "."
 
 
-def scorecard(report: FullReport) -> Html:
-    """Tier 1 and Tier 2: all runs in a table, then one after another."""
-    runs = report.card.runs
-    content: list[Content] = []
-    if len(runs) > 1:
-        rows = [_row(run) for run in runs[:_MOST_LISTED]]
-        headers = ("run", "verdict", "why", "efficiency", "files")
-        content.append(table("All runs", headers, rows, label="All runs", wide=(2, 4)))
-        content.append(left_out(len(runs) - _MOST_LISTED, "runs"))
-    if len(runs) != 1:
-        content += [tag("p", line) for line in totals(report.card, plain)]
-    else:
-        phrases = [*unowned(report.card, plain), *traces_left_out(report.card)]
-        content += [tag("p", line, class_="warn") for line in phrases]
-    content += [_card(run, number) for number, run in enumerate(runs[:_MOST_RUNS])]
-    content.append(left_out(len(runs) - _MOST_RUNS, "runs in full"))
-    return section("scorecard", "Scorecard", *content)
-
-
-def _row(run: RunScore) -> list[Content]:
-    files = [tag("div", untrusted(part.path)) for part in run.parts[:5] if part.path]
-    if len(run.parts) > 5:
-        files.append(tag("div", f"and {len(run.parts) - 5} more"))
-    notes = [tag("div", cause(run.gate))]
-    notes += [tag("div", f"⚠ {each}") for each in caveats(run, plain)]
-    shown = "hidden" if run.efficiency is None else brief(run.efficiency) or "no signal"
-    return [untrusted(run.run_id), _chip(run), notes, shown, files]
-
-
-def _card(run: RunScore, number: int) -> Html:
-    recorded = run.correctness.values if run.correctness is not None else {}
-    components = [
-        [name, str(value), "recorded from outside the run"]
-        if (value := recorded.get(name)) is not None
-        else [name, "not recorded", "no signal"]
-        for name in CORRECTNESS_FIELDS
-    ]
-    title = tag("h3", untrusted(run.run_id), " ", id=f"run-{number}")
-    parts: list[Content] = [title, tag("p", _chip(run), tag("span", f" — {cause(run.gate)}"))]
-    parts += [tag("p", f"⚠ {each}.", class_="warn") for each in caveats(run, plain)]
-    caption = "Tier 1, correctness"
-    headers = ("component", "result", "source")
-    parts.append(table(caption, headers, components, label=f"{caption} of run {number + 1}"))
-    parts += [tag("p", phrase) for phrase in judging(run, plain)]
-    parts.append(tag("p", *_decided_by(run), " ", what_would_change_it(run.gate)))
-    parts += [tag("p", sentence) for sentence in [run.provenance.sentence] if sentence]
-    parts += _efficiency(run, number)
-    return tag("article", *parts, "\n", aria_labelledby=f"run-{number}")
-
-
-def _chip(run: RunScore) -> Html:
+def chip(run: RunScore) -> Html:
+    """The verdict in the colour of the run's standing."""
     return tag("span", run.headline.partition(" — ")[0], class_=f"chip {run.standing}")
 
 
-def _decided_by(run: RunScore) -> Iterator[Content]:
-    if run.correctness is None:
-        yield "Nothing was graded yet."
-        return
-    yield f"Decided by line {run.correctness.line}"
-    if run.correctness.path:
-        yield " of "
-        yield untrusted(run.correctness.path)
-    yield "."
+def _slug(event: object) -> str | None:
+    slug = getattr(event, "values", {}).get("project_slug")
+    return slug if isinstance(slug, str) else None
 
 
-def _efficiency(run: RunScore, number: int) -> Iterator[Content]:
-    efficiency = run.efficiency
-    if efficiency is None:
-        yield tag("p", f"Tier 2, efficiency: hidden: {hidden_because(run)}.")
-        return
-    caption = "Tier 2, efficiency"
-    label = f"Tier 2 of run {number + 1}"
-    yield table(caption, ("measure", "value"), measures(efficiency), label=label, numbers_from=1)
-    yield tag("p", "For every measure lower is better. Time and rework are this run's alone.")
-    bars = [
-        Bar(TOKEN_LABELS[name], value, f"{value:,}")
-        for name, value in efficiency.tokens.items()
-        if value is not None and value < 10**15
-    ]
-    if bars:
-        described = "; ".join(f"{bar.label}: {bar.phrase}" for bar in bars)
-        yield bar_chart(f"tokens-{number}", "Tokens of this CORRECT run", described, bars)
-
-
-def dispatches(report: FullReport) -> Html:
-    """The dispatches of each run in time, their rework, and both as a table."""
-    runs = list(report.timelines.items())
-    content: list[Content] = [
-        tag(
-            "p",
-            "Facts, not a score. Upper bar: by the clock, a piece for each round. Lower bar: the "
-            "time that the trace claims (author-asserted).",
-            class_="soft",
-        )
-    ]
-    if not runs:
-        content.append(tag("p", "No dispatch was recorded."))
-    for number, (run_id, spans) in enumerate(runs[:_MOST_RUNS]):
-        content.append(_timeline(number, run_id, spans))
-    content.append(left_out(len(runs) - _MOST_RUNS, "runs"))
-    return section("dispatches", "Dispatches and rounds", *content)
-
-
-def _timeline(number: int, run_id: str, spans: Sequence[DispatchSpan]) -> Html:
+def _dispatches(spans: Sequence[DispatchSpan], number: int) -> Html:
+    if not spans:
+        return tag("p", "No dispatch was recorded.")
     shown = chosen(spans, _MOST_DISPATCHES)
-    heading = tag("h3", "Dispatches of ", untrusted(run_id), id=f"dispatches-{number}")
-    name = plain(run_id, 60)
-    chart = timeline_chart(f"time-{number}", f"Timeline of {name}", shown)
-    if chart is None:
-        chart = tag("p", "No timestamp of a dispatch can be read, so there is no timeline.")
-    bars = [Bar(dispatch_name(each), each.round_starts, f"{each.round_starts:,}") for each in shown]
-    rework = bar_chart(
-        f"rework-{number}",
-        f"Rework: rounds a dispatch of {name}",
-        "How many rounds were started in each dispatch; lower is better. The table has the same.",
-        bars,
-    )
     rows = [
         [untrusted(first), untrusted(model), *cells]
         for first, model, *cells in dispatch_rows(shown)
     ]
-    as_table = table(
-        "The same as a table",
-        DISPATCH_HEADERS,
-        rows,
-        label=f"Dispatches of {name}",
-        wide=(0, 4),
-    )
-    cut = tag("p", phrases, class_="soft") if (phrases := cut_dispatches(spans, shown)) else None
-    rework_title = tag("h4", "Rework: rounds a dispatch")
-    return tag("article", heading, cut, chart, rework_title, rework, as_table, "\n")
+    label = f"Dispatches of run {number + 1}"
+    phrase = cut_dispatches(spans, shown)
+    cut = tag("p", phrase, class_="soft") if phrase else None
+    as_table = table("Dispatches", DISPATCH_HEADERS, rows, label=label, wide=(0, 4))
+    return folded(f"The same as a table ({len(spans):,})", cut, as_table)

@@ -1,0 +1,228 @@
+"""The timeline of one run, laid out: reports and the editor's view draw exactly this.
+
+Places are shares of the axis. Texts are untrusted, but for words of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from drive_trace.report.event_log import Event
+from drive_trace.report.figures import dispatch_name, short_time
+from drive_trace.report.time_axis import TimeAxis, spaced, time_axis
+from drive_trace.report.timeline import DispatchSpan, Outcome, RoundSpan, Span, is_spanning
+from drive_trace.scorecard.card import RunScore
+from drive_trace.text.wording import plural
+from drive_trace.trace.times import epoch_milliseconds
+
+_APART = 11 / 900
+"""Marks that are nearer than this to one another are shown when there is room."""
+_MOST_LANES = 24
+REJECTED = "rejected"
+
+
+class LineId(NamedTuple):
+    """A line of a trace."""
+
+    path: str
+    number: int
+    """From 1."""
+
+
+class Piece(NamedTuple):
+    """A round in its dispatch, in shares of the axis."""
+
+    left: float
+    right: float
+    outcome: Outcome
+    words: str
+    lines: Sequence[LineId]
+    """Those of its start and its end, as far as they are recorded."""
+
+
+class Bar(NamedTuple):
+    """A dispatch. Those that overlap in time are in different lanes."""
+
+    lane: int
+    left: float
+    right: float
+    claimed: float | None
+    """Where it would end by its author's claim."""
+    outcome: Outcome
+    name: str
+    words: str
+    lines: Sequence[LineId]
+    rounds: Sequence[Piece]
+
+
+class Mark(NamedTuple):
+    """Something that happened at a moment."""
+
+    place: float
+    kind: str
+    """The event, or :data:`REJECTED`."""
+    line: LineId
+    level: int
+    """Of zoom, from which on there is room for it."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The timeline of one run."""
+
+    axis: TimeAxis
+    lanes: int
+    bars: Sequence[Bar]
+    marks: Sequence[Mark]
+    stale_from: float | None
+    """Where the grade is, if the run went on after it."""
+    untimed: int
+    """How many dispatches have no time that can be read."""
+
+
+class _Timed(NamedTuple):
+    begin: int
+    end: int
+    last: int
+    """Where it is over for its lane: the last that is known of it."""
+
+
+def chart_of(run: RunScore, events: Iterable[Event], spans: Sequence[DispatchSpan]) -> Chart | None:
+    """Lay out a run, given all its events; None if no time of it can be read."""
+    timed = {each.dispatch_id: at for each in spans if (at := _timed(each)) is not None}
+    rounds = {
+        (each.dispatch_id, span.round_id): at
+        for each in spans
+        for span in each.rounds
+        if (at := _timed(span)) is not None
+    }
+    others = list(_others(run, events))
+    moments = [moment for moment, _, _ in others]
+    moments += (moment for each in (*timed.values(), *rounds.values()) for moment in each)
+    axis = time_axis(moments, ((each.begin, each.last) for each in timed.values()))
+    if axis is None:
+        return None
+    lanes = _lanes(timed)
+    bars = [
+        _bar(axis, each, lanes[each.dispatch_id], timed[each.dispatch_id], rounds)
+        for each in spans
+        if each.dispatch_id in timed
+    ]
+    grade = epoch_milliseconds(run.correctness.ts) if run.correctness and run.stale else None
+    return Chart(
+        axis,
+        lanes=max(lanes.values(), default=-1) + 1,
+        bars=sorted(bars, key=lambda bar: (bar.left, bar.lane)),
+        marks=_marks(axis, others),
+        stale_from=axis.place(grade) if grade is not None else None,
+        untimed=len(spans) - len(timed),
+    )
+
+
+def _timed(span: Span) -> _Timed | None:
+    """When something was, at least a millisecond; what has no end is as long as is known."""
+    start, end = epoch_milliseconds(span.started), epoch_milliseconds(span.ended)
+    inner = span.rounds if isinstance(span, DispatchSpan) else ()
+    stamps = (stamp for each in inner for stamp in (each.started, each.ended))
+    known = [moment for stamp in stamps if (moment := epoch_milliseconds(stamp)) is not None]
+    begin = start
+    if begin is None:
+        begin = min([*known, *([] if end is None else [end])], default=None)
+    if begin is None:
+        return None
+    last = max(begin + 1, *known, end or begin)
+    return _Timed(begin, max(end, begin + 1) if end is not None else last, last)
+
+
+def _lanes(timed: Mapping[str, _Timed]) -> dict[str, int]:
+    """The first lane that is free when a dispatch begins; if none is, the one that soonest will."""
+    free: list[int] = []
+    lanes = {}
+    for key, each in sorted(timed.items(), key=lambda item: item[1].begin):
+        lane = next((n for n, until in enumerate(free) if until <= each.begin), len(free))
+        if lane == _MOST_LANES:
+            lane = free.index(min(free))
+        free[lane : lane + 1] = [each.last]
+        lanes[key] = lane
+    return lanes
+
+
+def _bar(
+    axis: TimeAxis,
+    span: DispatchSpan,
+    lane: int,
+    at: _Timed,
+    rounds: Mapping[tuple[str, str], _Timed],
+) -> Bar:
+    claim = axis.place(at.begin + span.claimed_ms) if span.claimed_ms is not None else None
+    pieces = [
+        _piece(axis, each, rounds[span.dispatch_id, each.round_id])
+        for each in span.rounds
+        if (span.dispatch_id, each.round_id) in rounds
+    ]
+    left, right = axis.place(at.begin), axis.place(at.end)
+    name = dispatch_name(span)
+    words = [name, span.said or "no end recorded", plural(span.round_starts, "round")]
+    words += [*_lengths(span), *([span.model] if span.model else [])]
+    said = " · ".join(words)
+    return Bar(lane, left, right, claim, span.outcome, name, said, _lines(span), pieces)
+
+
+def _piece(axis: TimeAxis, span: RoundSpan, at: _Timed) -> Piece:
+    number = "?" if span.number is None else f"{span.number:,}"
+    words = [f"round {number}", span.said or "no end recorded"]
+    words += [plural(span.findings, "finding")] if span.findings else []
+    left, right = axis.place(at.begin), axis.place(at.end)
+    said = " · ".join([*words, *_lengths(span)])
+    return Piece(left, right, span.outcome, said, _lines(span))
+
+
+def _lengths(span: Span) -> Iterator[str]:
+    if span.clock_ms is not None:
+        yield f"{short_time(span.clock_ms)} by the clock"
+    if span.claimed_ms is not None:
+        yield f"{short_time(span.claimed_ms)} claimed"
+
+
+def _lines(span: Span) -> list[LineId]:
+    return [LineId(each.path, each.line) for each in (span.start, span.end) if each is not None]
+
+
+def _others(run: RunScore, events: Iterable[Event]) -> Iterator[tuple[int, str, LineId]]:
+    """What neither starts nor ends a dispatch or round, and has a time. A rejected line has that of
+    the event above it.
+    """
+    rejected = [LineId(part.path, each.line) for part in run.parts for each in part.rejected]
+    above: dict[str, tuple[list[int], list[int]]] = {}
+    for event in events:
+        moment = epoch_milliseconds(event.ts)
+        if moment is None:
+            continue
+        numbers, moments = above.setdefault(event.path, ([], []))
+        numbers.append(event.line)
+        moments.append(moment)
+        if not is_spanning(event):
+            yield moment, event.name, LineId(event.path, event.line)
+    for line in rejected:
+        numbers, moments = above.get(line.path, ([], []))
+        at = bisect_left(numbers, line.number)
+        if moments:
+            yield moments[max(at - 1, 0)], REJECTED, line
+
+
+def _marks(axis: TimeAxis, others: Sequence[tuple[int, str, LineId]]) -> list[Mark]:
+    """In the order of time. Where there is no room for all, what is rarest is shown first."""
+    counts: dict[str, int] = {}
+    for _, kind, _ in others:
+        counts[kind] = counts.get(kind, 0) + 1
+    ranked = sorted(others, key=lambda other: (other[1] != REJECTED, counts[other[1]], other))
+    places = [axis.place(moment) for moment, _, _ in ranked]
+    levels = spaced(places, _APART, axis.levels)
+    marks = [
+        Mark(place, kind, line, level)
+        for place, (_, kind, line), level in zip(places, ranked, levels, strict=True)
+    ]
+    return sorted(marks, key=lambda mark: (mark.place, mark.line))

@@ -1,0 +1,356 @@
+// What a report and the editor's views do beside being read: zoom a timeline, walk it by keys, filter
+// and sort tables, and lead from place to place. The server has drawn everything.
+
+/**
+ * @typedef {(file: number, line: number) => void} Go shows a line, from 1, of a trace that the page does not list
+ */
+
+/**
+ * Begins to listen; what is in `body` may be replaced later, and `refresh` has to follow.
+ * @param {HTMLElement} root
+ * @param {HTMLElement} body
+ * @param {Go} [go]
+ */
+export function enhance(root, body, go) {
+  root.classList.add("on");
+  body.addEventListener("click", (event) => { clicked(event, go); });
+  body.addEventListener("input", (event) => { filter(/** @type {HTMLElement} */ (event.target)); });
+  body.addEventListener("keydown", pressed);
+  body.addEventListener("wheel", turned, { passive: false });
+  body.addEventListener("pointerdown", dragged);
+  body.addEventListener("scroll", ({ target }) => { moveWindow(chartOf(target)); }, true);
+  window.addEventListener("hashchange", arrive);
+  refresh(body);
+  arrive();
+}
+
+/**
+ * Looks at what has been replaced.
+ * @param {HTMLElement} body
+ */
+export function refresh(body) {
+  for (const chart of body.querySelectorAll(".chart")) {
+    if (zooms.has(chart)) {
+      moveWindow(chart);
+    } else {
+      zoomTo(chart, 1, 0, 0);
+    }
+    const links = linksOf(chart);
+    const here = links.find((link) => link === document.activeElement) ?? links[0];
+    links.forEach((link) => { link.setAttribute("tabindex", link === here ? "0" : "-1"); });
+  }
+  for (const head of body.querySelectorAll(".sortable thead th")) {
+    if (head.firstElementChild === null) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+    }
+  }
+}
+
+/** @type {WeakMap<Element, number>} how often each chart is wider than its room */
+const zooms = new WeakMap();
+
+/** @param {unknown} target */
+function chartOf(target) {
+  return target instanceof Element ? target.closest(".chart") : null;
+}
+
+/** @param {Element} chart @returns {HTMLElement} */
+function roomOf(chart) {
+  return /** @type {HTMLElement} */ (chart.querySelector(".scroll"));
+}
+
+/** @param {Element} chart @returns {SVGAElement[]} */
+function linksOf(chart) {
+  return [.../** @type {NodeListOf<SVGAElement>} */ (chart.querySelectorAll(".timeline a"))];
+}
+
+/**
+ * Zooms so that what is at `share` of the drawing stands `at` pixels from the left.
+ * @param {Element} chart @param {number} zoom @param {number} share @param {number} at
+ */
+function zoomTo(chart, zoom, share, at) {
+  const most = 2 ** Number(chart.getAttribute("data-levels"));
+  const next = Math.min(Math.max(zoom, 1), most);
+  const drawing = /** @type {SVGElement} */ (chart.querySelector(".timeline"));
+  const room = roomOf(chart);
+  zooms.set(chart, next);
+  drawing.style.width = next === 1 ? "" : `calc(max(100%, 40rem) * ${next})`;
+  const level = Math.floor(Math.log2(next));
+  drawing.setAttribute("data-z", Array.from({ length: level }, (_, index) => index + 1).join(" "));
+  chart.toggleAttribute("data-zoomed", next > 1);
+  if (next > 1) {
+    room.scrollLeft = share * room.scrollWidth - at;
+  }
+  moveWindow(chart);
+}
+
+/** @param {Element} chart @param {number} factor @param {number} at pixels from the left of what is in view */
+function zoomBy(chart, factor, at) {
+  const room = roomOf(chart);
+  const share = (room.scrollLeft + at) / room.scrollWidth;
+  zoomTo(chart, factor === 0 ? 1 : (zooms.get(chart) ?? 1) * factor, share, at);
+}
+
+/** @param {Element | null} chart */
+function moveWindow(chart) {
+  const shown = chart?.querySelector(".window");
+  if (chart && shown) {
+    const { scrollLeft, scrollWidth, clientWidth } = roomOf(chart);
+    shown.setAttribute("x", `${(100 * scrollLeft) / scrollWidth}%`);
+    shown.setAttribute("width", `${(100 * clientWidth) / scrollWidth}%`);
+  }
+}
+
+/** @param {WheelEvent} event */
+function turned(event) {
+  const chart = chartOf(event.target);
+  if (chart !== null && event.ctrlKey) {
+    event.preventDefault();
+    const turn = Math.min(Math.max(event.deltaY * (event.deltaMode === 0 ? 1 : 20), -100), 100);
+    zoomBy(chart, 2 ** (-turn / 100), event.clientX - roomOf(chart).getBoundingClientRect().left);
+  }
+}
+
+let wasDragged = false;
+
+/** @param {PointerEvent} event */
+function dragged(event) {
+  const chart = chartOf(event.target);
+  wasDragged = false;
+  if (chart === null || event.button !== 0 || event.pointerType === "touch") {
+    return;
+  }
+  const target = /** @type {Element} */ (event.target);
+  if (target.closest(".map") !== null) {
+    follow(event, (now) => { look(chart, now); }, () => undefined);
+    look(chart, event);
+  } else if (target.closest(".timeline") !== null) {
+    select(chart, event);
+  }
+}
+
+/** @param {Element} chart @param {PointerEvent} event */
+function look(chart, { clientX }) {
+  const { left, width } = /** @type {Element} */ (chart.querySelector(".map")).getBoundingClientRect();
+  const room = roomOf(chart);
+  room.scrollLeft = ((clientX - left) / width) * room.scrollWidth - room.clientWidth / 2;
+}
+
+/** @param {Element} chart @param {PointerEvent} begin */
+function select(chart, begin) {
+  const room = roomOf(chart);
+  const offset = room.scrollLeft - room.getBoundingClientRect().left;
+  const range = document.createElement("div");
+  range.className = "range";
+  const ends = (/** @type {PointerEvent} */ now) => [begin.clientX + offset, now.clientX + offset].sort((one, other) => one - other);
+  follow(begin, (now) => {
+    const [from = 0, to = 0] = ends(now);
+    wasDragged ||= to - from > 8;
+    range.style.left = `${from}px`;
+    range.style.width = `${to - from}px`;
+    if (wasDragged) {
+      room.append(range);
+    }
+  }, (now) => {
+    const [from = 0, to = 0] = ends(now);
+    range.remove();
+    if (wasDragged) {
+      const factor = room.clientWidth / Math.max(to - from, 1);
+      zoomTo(chart, (zooms.get(chart) ?? 1) * factor, from / room.scrollWidth, 0);
+    }
+  });
+  begin.preventDefault();
+}
+
+/**
+ * @param {PointerEvent} begin
+ * @param {(event: PointerEvent) => void} move
+ * @param {(event: PointerEvent) => void} end
+ */
+function follow(begin, move, end) {
+  const over = new AbortController();
+  const { signal } = over;
+  window.addEventListener("pointermove", move, { signal });
+  window.addEventListener("pointerup", (event) => { over.abort(); end(event); }, { signal });
+  window.addEventListener("pointercancel", () => { over.abort(); end(begin); }, { signal });
+}
+
+/** @param {KeyboardEvent} event */
+function pressed(event) {
+  const chart = chartOf(event.target);
+  if (chart === null || event.ctrlKey || event.metaKey || event.altKey) {
+    return;
+  }
+  /** @type {Record<string, number>} */
+  const factors = { "+": 2, "=": 2, "-": 0.5, "0": 0 };
+  const factor = factors[event.key];
+  const link = /** @type {Element} */ (event.target).closest("a");
+  if (factor !== undefined) {
+    event.preventDefault();
+    const room = roomOf(chart).getBoundingClientRect();
+    const place = link?.getBoundingClientRect();
+    zoomBy(chart, factor, place ? place.left - room.left : room.width / 2);
+  } else if (link !== null) {
+    const next = neighbour(linksOf(chart), /** @type {SVGAElement} */ (/** @type {unknown} */ (link)), event.key);
+    if (next !== undefined) {
+      event.preventDefault();
+      link.setAttribute("tabindex", "-1");
+      next.setAttribute("tabindex", "0");
+      next.focus();
+      next.scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
+  }
+}
+
+/**
+ * The bar or mark that an arrow leads to: the next in time in its row, or the nearest in the next row.
+ * @param {SVGAElement[]} links @param {SVGAElement} from @param {string} key
+ */
+function neighbour(links, from, key) {
+  const here = from.getBoundingClientRect();
+  const seen = links.map((link) => ({ link, box: link.getBoundingClientRect() })).filter(({ box }) => box.width > 0);
+  const row = seen.filter(({ box }) => Math.abs(box.top - here.top) < 5);
+  const at = row.findIndex(({ link }) => link === from);
+  if (key === "ArrowRight" || key === "ArrowLeft") {
+    return row[at + (key === "ArrowRight" ? 1 : -1)]?.link;
+  }
+  if (key === "Home" || key === "End") {
+    return row.at(key === "Home" ? 0 : -1)?.link;
+  }
+  if (key !== "ArrowDown" && key !== "ArrowUp") {
+    return undefined;
+  }
+  const sign = key === "ArrowDown" ? 1 : -1;
+  const distance = (/** @type {DOMRect} */ box) =>
+    1000 * Math.round((sign * (box.top - here.top)) / 5) + Math.abs(box.left - here.left) / 100;
+  const beyond = seen.filter(({ box }) => sign * (box.top - here.top) >= 5);
+  return beyond.sort((one, other) => distance(one.box) - distance(other.box))[0]?.link;
+}
+
+/** @param {MouseEvent} event @param {Go} [go] */
+function clicked(event, go) {
+  const target = /** @type {Element} */ (event.target);
+  const link = target.closest('a[href^="#l-"]');
+  const button = target.closest("button");
+  if (link !== null) {
+    const [, file, line] = (link.getAttribute("href") ?? "").split("-").map(Number);
+    if (wasDragged || (go !== undefined && file !== undefined && line !== undefined)) {
+      event.preventDefault();
+    }
+    if (!wasDragged) {
+      go?.(file ?? 0, line ?? 0);
+    }
+  } else if (button?.dataset.zoom !== undefined) {
+    const chart = chartOf(button);
+    if (chart !== null) {
+      zoomBy(chart, Number(button.dataset.zoom), roomOf(chart).clientWidth / 2);
+    }
+  } else if (button?.closest(".sortable thead")) {
+    sort(/** @type {HTMLTableCellElement} */ (button.closest("th")));
+  } else if (button?.closest(".events")) {
+    void showRaw(/** @type {HTMLTableRowElement} */ (button.closest("tr")));
+  }
+}
+
+/** Unfolds what a link leads to, and gives it the focus. */
+function arrive() {
+  const target = document.getElementById(location.hash.slice(1));
+  if (target === null) {
+    return;
+  }
+  for (let each = /** @type {Element | null} */ (target); each !== null; each = each.parentElement) {
+    if (each instanceof HTMLDetailsElement) {
+      each.open = true;
+    }
+    if (each instanceof HTMLElement) {
+      each.hidden = false;
+    }
+  }
+  const summary = target.localName === "details" ? target.querySelector("summary") : null;
+  if (target.localName === "tr") {
+    target.tabIndex = -1;
+  }
+  (summary ?? target).focus({ preventScroll: true });
+  target.scrollIntoView({ block: target.localName === "tr" ? "center" : "nearest", inline: "center" });
+}
+
+/** @param {HTMLElement} box */
+function filter(box) {
+  const part = box.closest(".filtered");
+  if (!(box instanceof HTMLInputElement) || part === null) {
+    return;
+  }
+  const words = box.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  let count = 0;
+  const rows = /** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("tbody tr"));
+  for (const row of rows) {
+    const text = textOf(row);
+    row.hidden = !words.every((word) => text.includes(word));
+    count += row.hidden ? 0 : 1;
+  }
+  const output = part.querySelector("output");
+  if (output !== null) {
+    output.textContent = words.length === 0 ? "" : `${count} of ${rows.length}`;
+  }
+}
+
+/** @type {WeakMap<Element, string>} */
+const texts = new WeakMap();
+
+/** @param {Element} row */
+function textOf(row) {
+  const known = texts.get(row) ?? (row.textContent ?? "").toLowerCase();
+  texts.set(row, known);
+  return known;
+}
+
+/** @param {HTMLTableCellElement} head */
+function sort(head) {
+  const table = /** @type {HTMLTableElement} */ (head.closest("table"));
+  const isRising = head.getAttribute("aria-sort") !== "ascending";
+  table.querySelectorAll("th[aria-sort]").forEach((each) => { each.removeAttribute("aria-sort"); });
+  head.setAttribute("aria-sort", isRising ? "ascending" : "descending");
+  const body = /** @type {HTMLTableSectionElement} */ (table.tBodies[0]);
+  const rows = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[head.cellIndex]) }));
+  const order = new Intl.Collator(undefined, { numeric: true });
+  rows.sort(({ key: one }, { key: other }) =>
+    typeof one === "number" && typeof other === "number" ? one - other : order.compare(String(one), String(other)));
+  body.append(...(isRising ? rows : rows.reverse()).map(({ row }) => row));
+}
+
+/** @param {HTMLTableCellElement | undefined} cell */
+function keyOf(cell) {
+  const value = cell?.querySelector("[data-v]")?.getAttribute("data-v");
+  return value == null ? cell?.textContent ?? "" : Number(value);
+}
+
+/** @type {Promise<Map<string, string>> | undefined} */
+let raw;
+
+/** The lines as they stand in the traces, by the ids of their rows. */
+async function rawLines() {
+  const packed = document.getElementById("raw")?.getAttribute("value") ?? "";
+  const bytes = Uint8Array.from(atob(packed), (each) => each.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const lines = (await new Response(stream).text()).split("\n");
+  const rows = [...document.querySelectorAll(".events tbody tr[id]")];
+  return new Map(rows.map((row, index) => [row.id, lines[index] ?? ""]));
+}
+
+/** @param {HTMLTableRowElement} row */
+async function showRaw(row) {
+  const cell = /** @type {HTMLTableCellElement} */ (row.cells[2]);
+  const shown = cell.querySelector("pre");
+  row.querySelector("button")?.setAttribute("aria-expanded", String(shown === null));
+  if (shown !== null) {
+    shown.remove();
+    return;
+  }
+  raw ??= rawLines();
+  const line = document.createElement("pre");
+  line.textContent = (await raw).get(row.id) ?? "";
+  cell.append(line);
+}

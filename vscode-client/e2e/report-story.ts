@@ -1,0 +1,84 @@
+import { strict as assert } from "node:assert";
+import { pathToFileURL } from "node:url";
+
+import type { Browser, Page } from "playwright-core";
+
+/** What a person does with a report: filters, sorts, zooms, and goes from a bar to its line and back by keyboard. */
+export async function playReport(browser: Browser, name: string, report: string): Promise<void> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  await page.goto(pathToFileURL(report).href);
+  if (name === "big") {
+    await playRuns(page);
+  } else if (name === "correct") {
+    await playTimeline(page);
+    await playEvents(page);
+  }
+  await page.close();
+}
+
+async function playRuns(page: Page): Promise<void> {
+  const table = page.locator(".sortable");
+  const first = table.locator("tbody tr:visible th").first();
+  const sort = table.getByRole("button", { name: "run", exact: true });
+  await sort.click();
+  assert.equal(await first.innerText(), "run-0");
+  await sort.press("Enter");
+  assert.equal(await first.innerText(), "run-179");
+  assert.equal(await sort.locator("xpath=..").getAttribute("aria-sort"), "descending");
+  await page.getByRole("searchbox", { name: "Filter: All runs" }).fill("run-17");
+  assert.equal(await table.locator("tbody tr:visible").count(), 11);
+  assert.equal(await page.locator("#scorecard ~ .filtered output").innerText(), "11 of 180");
+  await first.locator("a").press("Enter");
+  await page.waitForURL(/#run-179$/);
+  await page.locator("#run-179[open] .timeline").waitFor();
+}
+
+async function playTimeline(page: Page): Promise<void> {
+  const chart = page.locator(".chart");
+  const width = async (): Promise<number> => (await chart.locator(".timeline").boundingBox())?.width ?? 0;
+  const whole = await width();
+  await chart.locator(".bars a").first().focus();
+  await page.keyboard.press("+");
+  assert.ok(Math.abs(await width() - 2 * whole) < 2, "a key zooms");
+  assert.ok(await chart.locator(".map").isVisible(), "a small picture of the whole");
+  await page.keyboard.press("0");
+  assert.ok(Math.abs(await width() - whole) < 2, "a key shows all again");
+  const box = await chart.locator(".scroll").boundingBox();
+  assert.ok(box !== null);
+  await page.mouse.move(box.x + 200, box.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 500, box.y + 10, { steps: 3 });
+  await page.mouse.up();
+  assert.ok(await width() > 2 * whole, "a drag zooms");
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -100);
+  await page.keyboard.up("Control");
+  await chart.locator(".bars a").first().focus();
+  await page.keyboard.press("0");
+  await page.keyboard.press("ArrowDown");
+  const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.id ?? "");
+  const bar = await focused();
+  assert.match(bar, /^b-0-\d+$/);
+  await page.keyboard.press("Enter");
+  const line = bar.replace("b", "l");
+  await page.waitForURL(new RegExp(`#${line}$`));
+  await page.locator(`#${line}:focus`).waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(`#${bar}$`));
+  await page.locator(`#${bar}:focus`).waitFor({ state: "attached" });
+}
+
+async function playEvents(page: Page): Promise<void> {
+  const rows = page.locator(".events tbody tr:visible");
+  const every = await rows.count();
+  await page.getByRole("searchbox", { name: "Filter: Events of run 1" }).fill("round-end");
+  const ends = await rows.count();
+  assert.ok(ends > 0 && ends < every, `${ends} of ${every}`);
+  await rows.first().getByRole("button").press("Enter");
+  const raw = JSON.parse(await page.locator(".events pre").innerText()) as { event_type: string };
+  assert.equal(raw.event_type, "round-end");
+  await rows.first().getByRole("button").press("Enter");
+  assert.equal(await page.locator(".events pre").count(), 0);
+}
