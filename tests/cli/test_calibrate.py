@@ -121,11 +121,26 @@ def test_the_verdicts_may_come_from_a_record_of_judgements() -> None:
     Path("record").write_text(record, "utf-8")
     ran = run("calibrate", "labels", "--judgements", "record")
     assert ran.code == 0
-    assert "53 with a verdict, 2 without" in ran.out
+    assert "54 with a verdict, 2 without" in ran.out
     assert "(0 of 1) of cases with several rows are consistent" in ran.out
-    assert "1 of 56 calls gave no verdict" in ran.err
+    assert "1 of 57 calls gave no verdict" in ran.err
     kept = read_calibrated(Path("drive-trace-calibration.json").read_text("utf-8"))
-    assert (kept.judge.model, kept.table.n) == ("gpt-x", 53)
+    assert (kept.judge.model, kept.table.n) == ("gpt-x", 54)
+
+
+def test_a_judge_is_worth_what_all_its_judgings_are_not_the_best_of_them() -> None:
+    Path("labels").write_text(rows(fail_none=13, pass_none=40), "utf-8")
+    right = ["fail"] * 13 + ["pass"] * 40
+    wrong = [call(f"c{number}", "pass", judging=f"first {number}") for number in range(13)]
+    # Texts of another offset sort before what is earlier.
+    later = {"ts": "2026-05-28T13:00:00.000-05:00"}
+    calls = [call(f"c{number}", each, **later) for number, each in enumerate(right)]
+    Path("record").write_text("".join([*calls, *wrong]), "utf-8")
+    ran = run("calibrate", "labels", "--judgements", "record")
+    assert ran.code == 1
+    assert "66 with a verdict, 0 without" in ran.out
+    assert "0 of 66 calls gave no verdict" in ran.err
+    assert not Path("drive-trace-calibration.json").exists()
 
 
 def test_a_calibration_follows_no_link_out_of_its_folder(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from tests.cli.judging import (
     says,
     write_run,
 )
-from tests.cli.support import run
+from tests.cli.support import process, run
 from tests.scorecard.support import event
 from tests.support.fixtures import trace as text_of
 
@@ -243,6 +243,37 @@ def test_a_range_of_commits_is_a_diff_and_runs_nothing_of_the_repository(trace: 
     for wrong in ("--output=x..y", "HEAD", "none..HEAD"):
         args[args.index("--range") + 1] = wrong
         assert run(*args).code == 2
+
+
+def test_a_range_outside_of_a_repository_is_refused_in_a_line(trace: Path) -> None:
+    args = command(*says(PASS), "--dry-run")
+    at = args.index("--diff")
+    args[at : at + 2] = ["--repo", ".", "--range", "main..HEAD"]
+    ran = process(*args)
+    assert ran.code == 2
+    assert ran.err.splitlines() == [
+        "drive-trace: .: is no git repository that can be read: git exited with 128",
+    ]
+
+
+def test_a_record_that_leads_out_of_the_folder_is_refused_before_a_model_is_asked(
+    trace: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    calibrate("gpt-x")
+    before = trace.read_bytes()
+    other = tmp_path_factory.mktemp("elsewhere") / "record"
+    link = Path("trace.jsonl.judgements.ndjson")
+    link.symlink_to(other)
+    ran = run(*command(*says(PASS)))
+    assert (ran.code, trace.read_bytes(), other.exists()) == (2, before, False)
+    assert "it is a link that leads out of its folder" in ran.err
+    assert "nothing was written to trace.jsonl" in ran.err
+    assert not Path("prompt").exists()
+    # What readers follow is written to, too.
+    link.unlink()
+    link.symlink_to("record")
+    assert run(*command(*says(PASS))).code == 0
+    assert len(record()) == 1
 
 
 def test_a_diff_of_which_nothing_can_be_shown_is_not_judged(trace: Path) -> None:

@@ -218,7 +218,7 @@ def test_a_model_is_asked_over_http_and_no_key_is_shown(
     assert (ran.code, f"environment variable {name}" in ran.err) == (2, True)
 
 
-def test_a_reply_of_the_orchestrators_family_is_not_recorded(
+def test_a_reply_of_the_orchestrators_family_is_no_verdict(
     trace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
@@ -230,6 +230,9 @@ def test_a_reply_of_the_orchestrators_family_is_not_recorded(
         ran = run(*args)
     assert (ran.code, trace.read_bytes()) == (1, before)
     assert "claude-x-2 replied, of the orchestrator's family" in ran.err
+    (call,) = record()
+    assert (call.model, call.reply, call.verdict) == ("claude-x-2", PASS, None)
+    assert "of the orchestrator's family" in str(call.why)
 
 
 def test_a_key_that_a_command_repeats_is_not_shown(

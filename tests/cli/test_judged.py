@@ -91,6 +91,7 @@ def test_where_no_intent_was_recorded_nothing_is_said_of_a_judge(
         [judgement(ts="soon")],
         [judgement(project_run_id="run-2")],
         [judgement(repeats=2)],
+        [judgement(repeats=1_000_000_000_000)],
         [judgement(agreement=2)],
         [judgement(verdict=None)],
     ],

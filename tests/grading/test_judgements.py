@@ -112,6 +112,7 @@ def schema(name: str) -> Draft202012Validator:
         {"verdict": "maybe"},
         {"judging": None},
         {"repeat": 0},
+        {"repeats": 100},
         {"input_tokens": -1},
         {"input_tokens": 10**20},
         {"cost_usd": -0.5},

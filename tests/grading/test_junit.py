@@ -53,6 +53,9 @@ BOMB = b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><testsuite>&b;</test
     "data",
     [
         suite(PASSED, tests=500),
+        f'<testsuite tests="1">{PASSED}</testsuite><testsuite tests="1"/>'.join(
+            ["<testsuites>", "</testsuites>"]
+        ).encode(),
         b"<?xml version='1.0' encoding='foo'?><testsuite/>",
         b"",
         b"{}",
@@ -64,6 +67,7 @@ BOMB = b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><testsuite>&b;</test
     ],
     ids=[
         "fewer cases",
+        "a lost suite",
         "encoding",
         "empty",
         "json",

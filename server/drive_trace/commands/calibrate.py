@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -25,7 +24,6 @@ from drive_trace.grading.figures import in_words, to_json
 from drive_trace.grading.judgements import (
     Calibrated,
     Judge,
-    Judgement,
     judgings,
     read_calibrated,
     read_judgements,
@@ -139,22 +137,21 @@ def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels, tuple[Label,
     found, rejected = read_judgements(read_text(path, _LARGEST).split("\n"))
     if rejected:
         notify(f"{path}: {plural(rejected, 'line')} of it cannot be read, and do not count")
-    latest: Mapping[str, Sequence[Judgement]] = {
-        calls[-1].project_run_id: calls
-        for calls in sorted(judgings(found), key=lambda calls: calls[-1].ts)
-    }
-    judges = {latest[each.case][-1].judge for each in rows.rows if each.case in latest}
+    human = {each.case: each for each in rows.rows}
+    used = [calls for calls in judgings(found) if calls[-1].project_run_id in human]
+    judges = {each.judge for calls in used for each in calls}
     if len(judges) > 1:
         several = f"{path}: the verdicts are of {len(judges)} judges; calibrate one at a time"
         raise Ended(EXIT_UNUSABLE, several)
-    used = [(each, latest.get(each.case, ())) for each in rows.rows]
-    calls = [each for _, calls in used for each in calls]
-    broken = sum(each.verdict is None for each in calls)
-    notify(f"{path}: {broken:,} of {plural(len(calls), 'call')} gave no verdict")
-    labels = [each._replace(judge=verdict_of(calls) if calls else None) for each, calls in used]
+    said = [each.verdict for calls in used for each in calls]
+    notify(f"{path}: {said.count(None):,} of {plural(len(said), 'call')} gave no verdict")
+    # Each time that a run was judged is a row: the best of several would flatter the judge.
+    labels = [human[calls[-1].project_run_id]._replace(judge=verdict_of(calls)) for calls in used]
+    judged = {each.case for each in labels}
+    labels += [each._replace(judge=None) for each in human.values() if each.case not in judged]
     rounds = (
-        each._replace(judge=verdict)
-        for each, calls in used
+        human[calls[-1].project_run_id]._replace(judge=verdict)
+        for calls in used
         for verdict in {call.repeat: call.verdict for call in calls}.values()
     )
     return next(iter(judges), None), rows._replace(rows=tuple(labels)), tuple(rounds)

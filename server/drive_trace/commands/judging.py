@@ -49,6 +49,7 @@ from drive_trace.storage.files import read_regular, read_trace, why
 from drive_trace.storage.patterns import RECORD_SUFFIX
 from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
 from drive_trace.storage.recording import Merged, new_stamp
+from drive_trace.storage.replace import inside
 from drive_trace.text.wording import first_of, listed
 
 _EXIT_NO_VERDICT = 3
@@ -117,6 +118,7 @@ class Judging:
         """Read all that is judged, and refuse what could not be recorded. Raises ClickException."""
         request, options = self._request, self._options
         _check_usage(options)
+        self._record_path()
         problems = [each.problem.message for each in self._project.problems]
         if problems:
             raise Ended(EXIT_UNUSABLE, *problems)
@@ -258,10 +260,8 @@ class Judging:
         self.calls.append(call)
         prompt, reply, answer, repeat, attempt = call
         reported = reply.model if reply is not None else None
-        if reported and self._families_of(reported) & self._orchestrators:
-            raise self._refused(
-                f"the provider says that {reported} replied, of the orchestrator's family"
-            )
+        is_own = bool(reported and self._families_of(reported) & self._orchestrators)
+        own = f"the provider says that {reported} replied, of the orchestrator's family"
         judgement = Judgement(
             ts=new_stamp().ts,
             project_run_id=self._request.run_id,
@@ -273,8 +273,8 @@ class Judging:
             diff_hash=hash_of(self._diff),
             range=self._options.commits,
             reply=None if reply is None else _writable(reply),
-            verdict=getattr(answer, "value", None),
-            why=getattr(answer, "reason", None),
+            verdict=None if is_own else getattr(answer, "value", None),
+            why=own if is_own else getattr(answer, "reason", None),
             reasons=getattr(answer, "reasons", ()),
             attempt=attempt,
             repeat=repeat,
@@ -285,16 +285,24 @@ class Judging:
             agreement=agreement and agreement.value,
             agreement_interval=agreement and agreement.interval,
         )
-        path = f"{self._request.trace_file}{RECORD_SUFFIX}"
-        if Path(path).is_symlink():
-            what = f"{path}: is a link, which is not followed; nothing was recorded"
-            raise Ended(EXIT_UNUSABLE, what)
         try:
-            with locked_trace(path, waiting=notify) as file:
+            with locked_trace(self._record_path(), waiting=notify) as file:
                 file.append(without_keys(to_record(judgement)))
         except AppendError as error:
             what = f"{error}: without its record the verdict is not recorded either"
-            raise Ended(EXIT_UNUSABLE, what) from error
+            raise self._refused(what, EXIT_UNUSABLE) from error
+        if is_own:
+            raise self._refused(own)
+
+    def _record_path(self) -> str:
+        """Where the calls are recorded: in the folder of the trace, as readers look there alone."""
+        path = Path(f"{self._request.trace_file}{RECORD_SUFFIX}")
+        try:
+            return str(inside(path, path.parent))
+        except OSError as error:
+            raise self._refused(
+                f"{path}: cannot be written: {why(error)}", EXIT_UNUSABLE
+            ) from error
 
 
 def _writable(text: str) -> str:

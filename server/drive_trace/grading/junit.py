@@ -12,6 +12,7 @@ from xml.parsers import expat
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of, plural
 
+_SUITES = {"testsuites", "testsuite"}
 _FAILED = {"failure", "error"}
 _NOT_RUN = {"notrun", "skipped", "disabled", "ignored"}
 _DEEPEST = 100
@@ -64,9 +65,6 @@ def read_junit(data: bytes) -> Report:
         parser.Parse(data, True)
     except (expat.ExpatError, LookupError, ValueError) as error:  # as for an unknown encoding
         raise JUnitError(f"it is not XML, or is cut off ({error})") from error
-    if reader.cases < reader.told_cases:
-        told, found = plural(reader.told_cases, "case"), f"{reader.cases:,}"
-        raise JUnitError(f"its suites count {told}, and {found} of them are in it")
     return Report(reader.ran, tuple(reader.failed), max(reader.counted - len(reader.failed), 0))
 
 
@@ -92,23 +90,25 @@ class _Reader:
         self.failed: list[str] = []
         self.counted = 0
         """The failures and errors that are counted, or stand outside of a case."""
-        self.told_cases = 0
-        """How many cases there are, as far as that is counted."""
+        self._suites: list[tuple[int, int]] = []
+        """The suites that are open, the outermost first: how many cases each counts, and how many
+        came before it.
+        """
         self._depth = 0
         self._open: list[_Case] = []
         """The cases that are open, the outermost first."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if not self._depth and name not in {"testsuites", "testsuite"}:
+        if not self._depth and name not in _SUITES:
             raise JUnitError("its root is no `testsuites` or `testsuite`")
         if self._depth == _DEEPEST:
             raise JUnitError("its elements are nested too deep")
         self._depth += 1
-        if name in {"testsuites", "testsuite"}:
+        if name in _SUITES:
             # Suites count what is in those inside them: the largest sum has all.
             told = sum(_count(attributes.get(each)) for each in ("failures", "errors"))
             self.counted = max(self.counted, told)
-            self.told_cases = max(self.told_cases, _count(attributes.get("tests")))
+            self._suites.append((_count(attributes.get("tests")), self.cases))
         elif name == "testcase":
             self.cases += 1
             self._open.append(_Case(attributes))
@@ -125,6 +125,12 @@ class _Reader:
             self.ran += case.is_failed or not case.is_skipped
             if case.is_failed:
                 self.failed.append(case.name)
+        elif name in _SUITES:
+            told, before = self._suites.pop()
+            found = self.cases - before
+            if found < told:
+                what = f"a suite of it counts {plural(told, 'case')}"
+                raise JUnitError(f"{what}, and {found:,} of them are in it")
 
 
 def _count(text: str | None) -> int:

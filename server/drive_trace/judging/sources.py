@@ -74,6 +74,12 @@ def diff_of(repo: str, commits: str) -> str | Problem:
     """The diff of a range of commits, as git makes it."""
     if _RANGE.fullmatch(commits) is None:
         return Problem(commits, "is no range of commits, such as main..HEAD")
+    # Outside of a repository git compares files instead, and explains at length how.
+    known = run_git(
+        repo, "rev-parse", "--git-dir", seconds=_SECONDS, most=1 << 20, with_errors=False
+    )
+    if isinstance(known, Problem):
+        return Problem(repo, f"is no git repository that can be read: {known.reason}")
     found = run_git(repo, *_DIFF, commits, "--", seconds=_SECONDS, most=LARGEST_DIFF)
     return found if isinstance(found, Problem) else _diff(f"{repo} {commits}", found)
 
