@@ -22,8 +22,8 @@ _FOLDED = 44 / WIDTH
 """A step in which no dispatch is open is no wider than the words on its length."""
 _USUAL = 4
 """A step in which one is open is not drawn longer than so many times what most of them last."""
-_LABEL = 76 / WIDTH
-"""From one tick to the next."""
+_LABEL = 76 / 640
+"""From one tick to the next, also where a phone leaves the drawing this many pixels."""
 _DEEPEST = 6
 _SECOND = 1000
 _DAY = 86_400_000

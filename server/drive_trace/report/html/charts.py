@@ -164,7 +164,15 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
     levels = spaced(((each.left + each.right) / 2 for each in folds), 52 / 900, chart.axis.levels)
     for fold, level in zip(folds, levels, strict=True):
         x, width = _share(fold.left), _share(fold.right - fold.left)
-        yield tag("rect", x=x, width=width, y=_LANES - 8, height=height, fill="url(#t-fold)")
+        yield tag(
+            "rect",
+            x=x,
+            width=width,
+            y=_LANES - 8,
+            height=height,
+            class_="fold",
+            fill="url(#t-fold)",
+        )
         middle = _share((fold.left + fold.right) / 2)
         words = f"// {duration(fold.milliseconds)}"
         kind = f"soft{_from(level)}"

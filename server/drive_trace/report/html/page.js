@@ -210,9 +210,10 @@ function pressed(event) {
  * @param {SVGAElement[]} links @param {SVGAElement} from @param {string} key
  */
 function neighbour(links, from, key) {
+  const middle = (/** @type {DOMRect} */ box) => box.top + box.height / 2;
   const here = from.getBoundingClientRect();
   const seen = links.map((link) => ({ link, box: link.getBoundingClientRect() })).filter(({ box }) => box.width > 0);
-  const row = seen.filter(({ box }) => Math.abs(box.top - here.top) < 5);
+  const row = seen.filter(({ box }) => Math.abs(middle(box) - middle(here)) < 7);
   const at = row.findIndex(({ link }) => link === from);
   if (key === "ArrowRight" || key === "ArrowLeft") {
     return row[at + (key === "ArrowRight" ? 1 : -1)]?.link;
@@ -225,8 +226,8 @@ function neighbour(links, from, key) {
   }
   const sign = key === "ArrowDown" ? 1 : -1;
   const distance = (/** @type {DOMRect} */ box) =>
-    1000 * Math.round((sign * (box.top - here.top)) / 5) + Math.abs(box.left - here.left) / 100;
-  const beyond = seen.filter(({ box }) => sign * (box.top - here.top) >= 5);
+    1000 * Math.round((sign * (middle(box) - middle(here))) / 7) + Math.abs(box.left - here.left) / 100;
+  const beyond = seen.filter(({ box }) => sign * (middle(box) - middle(here)) >= 7);
   return beyond.sort((one, other) => distance(one.box) - distance(other.box))[0]?.link;
 }
 
