@@ -78,7 +78,7 @@ def _text(value: object) -> str:
 
 
 def _name(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) and value.strip() else None
 
 
 def _count(value: object) -> int | None:
@@ -190,6 +190,8 @@ class HttpModel:
             if code in _TRY_AGAIN or code >= _SERVER_FAULT:
                 raise TransportError(said, _wait(response.headers.get("retry-after")))
             raise ModelError(said)
+        if (packed := response.headers.get("content-encoding", "identity")) != "identity":
+            raise ModelError(f"the response is packed ({printable(packed)}), which is not read")
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise ModelError(f"the response is {printable(kind) or 'of no type'}, and no JSON")
