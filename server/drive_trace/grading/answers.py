@@ -43,6 +43,8 @@ class NoAnswer(NamedTuple):
 
     reason: str
     """Why, in one clause without a full stop."""
+    is_final: bool = False
+    """Whether it is what was asked for all the same, so that nothing is to be asked again."""
 
 
 class _RefusedError(Exception):
