@@ -64,9 +64,6 @@ def test_what_it_leaves_running_is_not_waited_for() -> None:
 
 
 def test_what_it_leaves_running_is_not_listened_to() -> None:
-    result, written = ran("yes & echo $!; sleep 0.2; kill -STOP $! ; printf end")
-    assert result == Ran(0, None)
-    assert written.endswith(b"end")
     result, written = ran("yes & exit 0")
     assert result == Ran(0, None)
     assert len(written) <= 2 << 20

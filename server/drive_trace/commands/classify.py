@@ -278,7 +278,7 @@ def _models(asking: _Options) -> Callable[[Item], Model]:
         what = f"{asking.replay}: is not what --output-format json of this command prints"
         raise Ended(EXIT_UNUSABLE, what) from error
     return lambda item: ReplayedModel(
-        list(map(str, replies.get((item.line, item.text), ()))), without_keys
+        [without_keys(str(each)) for each in replies.get((item.line, item.text), ())]
     )
 
 

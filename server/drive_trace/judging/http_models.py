@@ -126,9 +126,9 @@ class HttpModel:
         seconds: float = 300.0,
         hide: Callable[[str], str] = str,
     ) -> None:
-        """``seconds`` bound a call as a whole, however slowly the response drips. ``hide`` takes out
-        of a reply what else nobody is to read. Raises ModelError for a base URL that the key may
-        not be sent to.
+        """``seconds`` bound a call as a whole, however slowly the response drips. ``hide`` takes
+        out of a reply what else nobody is to read. Raises ModelError for a base URL that the key
+        may not be sent to.
         """
         self._provider, self._model, self._key = PROVIDERS[provider], model, key
         self._seconds, self._hide = seconds, hide
