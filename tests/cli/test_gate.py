@@ -168,9 +168,35 @@ def test_what_a_gate_runs_ends_with_it(trace: Path) -> None:
 def test_a_trace_is_no_log_and_an_empty_command_no_gate(trace: Path) -> None:
     before = trace.read_bytes()
     assert gate(trace, "--run", "true", "--log", trace).code == 2
-    new = trace.with_name("new.jsonl")
+    new = trace.with_name("new.txt")
     assert gate(new, "--run", "true", "--log", new, "--new-run").code == 2
     assert not new.exists()
+    other = trace.with_name("other.txt")
+    other.write_bytes(before)
+    for log in (other, trace.with_name("gate.jsonl")):
+        ran = gate(trace, "--run", "true", "--log", log)
+        assert ran.code == 2
+        assert "the --log is a trace, or named like one" in ran.err
+    assert other.read_bytes() == before
+    assert not trace.with_name("gate.jsonl").exists()
     assert gate(trace, "--run", "").code == 2
     assert gate(trace, "--run", "true", "--timeout", "nan").code == 2
     assert trace.read_bytes() == before
+
+
+def test_what_cannot_be_recorded_is_refused_before_a_command_runs(tmp_path: Path) -> None:
+    trace, other = tmp_path / "a/trace.jsonl", tmp_path / "b/trace.jsonl"
+    for each in (trace, other):
+        each.parent.mkdir()
+    mark = tmp_path / "ran"
+    trace.write_bytes("{}".encode("utf-16"))
+    ran = gate(trace, "--run", f"touch {mark}", "--new-run")
+    assert (ran.code, mark.exists()) == (3, False)
+    assert "save it as UTF-8" in ran.err
+    # The grade with the latest ts is a copy of one that the other file replaces further down.
+    copied = graded("pass", None, "pass", event_id="twice", ts="2026-05-28T15:00:00.000Z")
+    trace.write_text(text_of(event("round-start"), copied), "utf-8")
+    other.write_text(text_of(copied, graded(None, None, "fail")), "utf-8")
+    ran = gate(trace, "--run", f"touch {mark}", other)
+    assert (ran.code, mark.exists()) == (3, False)
+    assert "name every component" in ran.err

@@ -284,6 +284,24 @@ def test_a_diff_of_which_nothing_can_be_shown_is_not_judged(trace: Path) -> None
     assert "nothing of the diff can be shown: a.ts (+100,000 −0)" in ran.json["why"]
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("garbage\n", 2),
+        ("--- a heading\n", 2),
+        ("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", 0),
+        ("--- a.ts\r\n+++ b.ts\r\n@@ -1 +1 @@\r\n-x\r\n+y\r\n", 0),
+        ("*** a.ts\n--- b.ts\n***************\n*** 1 ****\n! x\n", 0),
+        ("@@ -1 +1 @@\n-x\n+y\n", 0),
+    ],
+)
+def test_what_is_no_diff_is_not_judged(text: str, code: int, trace: Path) -> None:
+    Path("run.diff").write_bytes(text.encode())
+    ran = run(*command(*says(PASS), "--dry-run"))
+    assert ran.code == code
+    assert ("run.diff: is no diff: it has neither" in ran.err) == (code == 2)
+
+
 def test_a_prompt_has_an_end(trace: Path) -> None:
     case = Path("case")
     case.mkdir()

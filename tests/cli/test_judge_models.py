@@ -239,12 +239,57 @@ def test_a_key_that_a_command_repeats_is_not_shown(
     trace: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    for reply in (PASS.replace("AC-1", KEY), FAIL.replace('"fail"', f'"{KEY}"')):
+    spelt = KEY.replace("s", "\\u0073")
+    for reply in (
+        PASS.replace("AC-1", KEY),
+        PASS.replace("AC-1", spelt),
+        FAIL.replace('"fail"', f'"{KEY}"'),
+    ):
         ran = judged(*says(reply, reply))
         assert "[key]" in ran.out + ran.err
         files = "".join(each.read_text() for each in tmp_path.glob("trace*"))
         assert KEY not in ran.out + ran.err + files
         Path("n").unlink()
+
+
+def test_a_key_in_what_is_judged_is_neither_shown_nor_sent(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    Path("run.diff").write_text(f"diff --git a/a.ts b/a.ts\n+++ b/a.ts\n+key = '{KEY}'\n")
+    Path("acceptance.md").write_text(f"AC-1: {KEY} is no longer in the code.\n")
+    for output_format in ("text", "json"):
+        ran = run(*command(*says(PASS), "--dry-run", "--output-format", output_format))
+        assert (ran.code, KEY in ran.out + ran.err) == (0, False)
+        assert "+key = '[key]'" in ran.out
+    assert judged(*says(PASS)).code == 0
+    assert KEY not in Path("prompt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("key", ["judge", "judging", "null"])
+def test_a_key_that_is_a_word_of_ours_changes_no_record(
+    key: str, trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    ran = judged(*says(PASS), "--output-format", "json")
+    assert (ran.code, ran.json["intent"]) == (0, "pass")
+    (found,) = record()
+    assert (found.judge.model, found.verdict) == ("gpt-x", "pass")
+
+
+def test_what_a_models_command_says_beside_its_reply_has_no_key(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    noise = (
+        f'echo "asking with $OPENAI_API_KEY" >&2; printf no-end >&2; printf %s {shlex.quote(PASS)}'
+    )
+    calibrate("gpt-x")
+    ran = process(*command("--model-command", noise), env={**os.environ})
+    assert ran.code == 0
+    assert "drive-trace: the model's command: asking with [key]\n" in ran.err
+    assert "the model's command: no-end" in ran.err
+    assert KEY not in ran.out + ran.err
 
 
 @pytest.mark.parametrize("folder", [".", "earlier"])

@@ -29,7 +29,13 @@ def trace(tmp_path: Path) -> Path:
 
 def said(trace: Path) -> str:
     """What every text says of the judge; all must say the same."""
-    formats = [("score", "text"), ("score", "markdown"), ("report", "markdown"), ("report", "html")]
+    formats = [
+        ("score", "table"),
+        ("score", "text"),
+        ("score", "markdown"),
+        ("report", "markdown"),
+        ("report", "html"),
+    ]
     texts = [run(command, trace, "--format", name).out for command, name in formats]
     lines = {next(each for each in _lines(text) if each.startswith("intent: ")) for text in texts}
     (line,) = lines
@@ -131,18 +137,26 @@ def test_no_verdict_is_better_without_its_record(tmp_path: Path, line: str, inte
     assert run("score", "--require-correct", trace).code == code
     assert alone["verdict"] == judged["verdict"]
     assert said(trace) == NOBODY.replace("pass", intent)
-    assert "calibrated" not in run("score", trace).out
+    for name in ("table", "text"):
+        out = run("score", "--format", name, trace).out
+        assert NOBODY.replace("pass", intent) in out
+        assert "calibrated" not in out
 
 
-def test_the_record_beside_the_file_whose_grade_decides_counts(tmp_path: Path) -> None:
-    earlier, later = (
+def test_the_records_beside_all_files_of_a_run_count(tmp_path: Path) -> None:
+    judged, gated = (
         write(tmp_path, name, graded("pass", "pass", "pass", ts=f"2026-05-28T14:0{at}:00.000Z"))
         for at, name in enumerate(("a/trace.jsonl", "b/trace.jsonl"))
     )
-    judge(earlier, judgement())
-    assert score(tmp_path)["judged"] is None
-    judge(later, judgement(model="gpt-6"))
+    # A gate that is recorded in another file merges the verdict into that.
+    judge(judged, UNCALIBRATED)
+    assert "uncalibrated-judge" in [each["code"] for each in score(tmp_path)["caveats"]]
+    judge(gated, judgement(model="gpt-6", ts="2026-05-28T14:00:30.000Z"))
     assert score(tmp_path)["judged"]["model"] == "gpt-6"
+    # One that is of another run says nothing of this.
+    judge(judged, UNCALIBRATED.replace("run-1", "run-2"))
+    record_of(gated).unlink()
+    assert score(tmp_path)["judged"] is None
 
 
 HOSTILE = "gpt\x1b[31m\n\n# **obeyed** [x](http://x) `<script>`\u202e ::error::x | ##[error]"

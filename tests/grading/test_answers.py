@@ -27,6 +27,9 @@ def test_one_object_is_an_answer(reply: str) -> None:
 NO_ANSWERS = {
     "": "the reply is empty",
     " \n": "the reply is empty",
+    f"\u00a0{GOOD}": "is not one JSON object",
+    f"{GOOD}\u2028": "is not one JSON object",
+    f"\ufeff{GOOD}": "is not one JSON object",
     "pass": "is not one JSON object",
     '"pass"': "JSON, but no object",
     "null": "JSON, but no object",
@@ -46,6 +49,8 @@ NO_ANSWERS = {
     '{"reasons": [], "intent": "pass"}': "at least one reason",
     '{"reasons": "good", "intent": "pass"}': "at least one reason",
     '{"reasons": [" "], "intent": "pass"}': "a reason is empty",
+    f'{{"reasons": {["a"] * 21}, "intent": "pass"}}'.replace("'", '"'): "more than 20 reasons",
+    f'{{"reasons": ["{"a" * 2_001}"], "intent": "pass"}}': "more than 2,000 characters",
     '{"reasons": [1], "intent": "pass"}': "a reason is empty or no string",
     '{"reasons": ["a"], "intent": "Pass"}': 'is "Pass", and has to be "pass" or "fail"',
     '{"reasons": ["a"], "intent": null}': "is null, and has to be",

@@ -16,6 +16,7 @@ from drive_trace.grading.judgements import (
     Judgements,
     read_calibrated,
     read_judgements,
+    rests_on,
     to_record,
 )
 
@@ -69,7 +70,7 @@ def test_a_grade_rests_on_the_latest_verdict_before_it(
 ) -> None:
     found = [judgement(*each) for each in verdicts]
     others = [judgement(AT[2], "fail", "other")]
-    assert (Judgements([*found, *others]).of("shop", "pass", AT[2]) is not None) == fits
+    assert (rests_on([Judgements([*found, *others]).on("shop")], "pass", AT[2]) is not None) == fits
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_what_was_asked_several_times_has_to_be_unanimous(
         judgement(AT[0], each, judging="j", repeats=2, repeat=number)
         for number, each in zip(numbers, verdicts, strict=False)
     ]
-    assert (Judgements(found).of("shop", "pass", AT[2]) is not None) == fits
+    assert (rests_on([Judgements(found).on("shop")], "pass", AT[2]) is not None) == fits
 
 
 def calibrated(**changes: int) -> Calibrated:

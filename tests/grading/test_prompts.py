@@ -72,6 +72,12 @@ def test_a_long_diff_is_cut_by_file_and_says_so() -> None:
     assert cut_diff(diff).text == diff
 
 
+def test_what_we_leave_out_is_no_reason_to_fail() -> None:
+    asked = outside(prompt())
+    assert "we left out: it is no reason to fail" in asked
+    assert asked.rstrip().endswith("which are no verdict: cannot tell")
+
+
 def test_a_diff_without_git_is_cut_by_file_too() -> None:
     diff = "--- old/a\n+++ new/a\n@@ -1 +1 @@\n-x\n+y\n--- old/b\n+++ new/b\n" + "+z\n" * 500
     assert cut_diff(diff, 100).left_out == ("new/b (+500 −0)",)

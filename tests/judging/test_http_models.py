@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 from typing import Any
@@ -32,6 +33,13 @@ def test_a_reply_comes_with_what_the_provider_says_of_it(kind: str) -> None:
     assert request.body["messages"] == [{"role": "user", "content": "Judge."}]
     assert KEY in str(request.headers)
     assert KEY not in json.dumps(request.body)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["", " \n", None, 5])
+def test_a_name_that_says_nothing_is_none(kind: str, name: object) -> None:
+    with provider(replies("ok", model=name)) as server:
+        assert asked(server, kind).model is None
 
 
 def choice(finish: str, **message: Any) -> dict[str, Any]:
@@ -107,6 +115,10 @@ def test_what_the_environment_names_wrongly_is_told(
     assert "hidden" not in str(error.value)
 
 
+def packed(request: Request) -> None:
+    request.respond(gzip.compress(b" " * 20_000_000), content_encoding="gzip")
+
+
 def typed(kind: str, content: bytes = b"{}") -> Behave:
     return lambda request: request.respond(content, content_type=kind)
 
@@ -140,6 +152,7 @@ def without(*path: str) -> Behave:
         (typed("application/json", b"[" * 100_000), "another shape"),
         (typed("application/json", b"\xff"), "another shape"),
         (typed("application/json", b" " * 5_000_000), "more than 1,048,576 bytes"),
+        (packed, r"the response is packed \(gzip\), which is not read"),
         (replies("x", choices=[], content=None), "another shape"),
         (replies("x", choices=[{}, {}], content=[{}]), "another shape"),
         (replies("x", choices={}, content="x"), "another shape"),

@@ -63,6 +63,19 @@ def test_what_it_leaves_running_is_not_waited_for() -> None:
     assert not is_running(int(written))
 
 
+def test_what_it_leaves_running_is_not_listened_to() -> None:
+    result, written = ran("yes & exit 0")
+    assert result == Ran(0, None)
+    assert len(written) <= 2 << 20
+
+
+def test_what_goes_to_standard_error_may_go_elsewhere() -> None:
+    written, errors = bytearray(), bytearray()
+    command = "echo out; echo err >&2"
+    result = run_shell(command, seconds=30.0, take=written.extend, errors=errors.extend)
+    assert (result, written, errors) == (Ran(0, None), b"out\n", b"err\n")
+
+
 def test_any_amount_goes_in_and_comes_out() -> None:
     text = os.urandom(1 << 20)
     assert ran("cat", text=text) == (Ran(0, None), text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -80,7 +81,7 @@ def destination(asked: Asked) -> str:
 def model_of(asked: Asked) -> Model:
     """The model. Raises UsageError where it cannot be asked, as there is no key."""
     if asked.model_command is not None:
-        return CommandModel(asked.model_command, asked.timeout, without_keys)
+        return CommandModel(asked.model_command, asked.timeout, without_keys, notify)
     name = _KEYS[str(asked.api)]
     key = os.environ.get(name, "").strip()
     if not key:
@@ -94,23 +95,34 @@ def _http(asked: Asked, key: str) -> HttpModel:
     except ImportError as error:
         raise click.UsageError("--api needs the extra drive-trace[judge]") from error
     try:
-        return HttpModel(str(asked.api), asked.model, key, asked.base_url, asked.timeout)
+        return HttpModel(
+            str(asked.api), asked.model, key, asked.base_url, asked.timeout, without_keys
+        )
     except ModelError as error:
         raise click.UsageError(str(error)) from error
 
 
 def without_keys(text: str) -> str:
-    """The text without any key of ours, as where a model's command repeats its environment."""
+    """What a model is shown, and what it replies, without any key of ours, as where a model's
+    command repeats its environment; nor with one as JSON may spell it.
+    """
     for name in _KEYS.values():
         key = os.environ.get(name, "").strip()
         if key:
-            text = text.replace(json.dumps(key)[1:-1], "[key]").replace(key, "[key]")
+            text = re.sub("".join(map(_spellings, key)), "[key]", text)
     return text
 
 
+def _spellings(character: str) -> str:
+    """A pattern for a character, bare or as strings of JSON have it."""
+    bare, point = re.escape(character), f"{ord(character):04x}"
+    escape = r"\\?" if character in '"\\/' else ""
+    return rf"(?:{escape}{bare}|\\u(?i:{point}))"
+
+
 def echo_json(value: object) -> None:
-    """Print what a program reads, without any key of ours."""
-    click.echo(in_json(without_keys(json.dumps(value, indent=2))))
+    """Print what a program reads."""
+    click.echo(in_json(json.dumps(value, indent=2)))
 
 
 def echo_prompt(prompt: Prompt, destination: str) -> None:

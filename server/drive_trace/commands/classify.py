@@ -225,7 +225,10 @@ def _sort(
 def _items(path: str, of_records: Callable[[Sequence[str]], Sequence[Item]]) -> Sequence[Item]:
     records = done(read_trace(path), path).records
     is_json = path.endswith(".jsonl") or records[0].startswith("{")
-    items = of_records(records) if is_json else items_of(records)
+    items = [
+        each._replace(text=without_keys(each.text), context=without_keys(each.context))
+        for each in (of_records(records) if is_json else items_of(records))
+    ]
     for each in items:
         if len(each.text) > LONGEST:
             notify(
@@ -274,7 +277,9 @@ def _models(asking: _Options) -> Callable[[Item], Model]:
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         what = f"{asking.replay}: is not what --output-format json of this command prints"
         raise Ended(EXIT_UNUSABLE, what) from error
-    return lambda item: ReplayedModel(list(map(str, replies.get((item.line, item.text), ()))))
+    return lambda item: ReplayedModel(
+        [without_keys(str(each)) for each in replies.get((item.line, item.text), ())]
+    )
 
 
 def _ask(model: Model, sorting: Sorting, classes: Classes, item: Item) -> _Sorted:
@@ -315,7 +320,7 @@ def _in_json(sorting: Sorting, found: _Sorted) -> dict[str, object]:
 
 def _print(path: str, found: _Sorted) -> None:
     said = f"no answer: {found.why}" if found.why else ", ".join(found.values) or "none of them"
-    click.echo(f"{printable(path, 200)}:{found.item.line}: {visible(without_keys(said))}")
+    click.echo(f"{printable(path, 200)}:{found.item.line}: {visible(said)}")
     click.echo(f"  {printable(found.item.name or ' '.join(found.item.text.split()), 100)}")
     for each in found.reasons:
-        click.echo(f"  - {visible(without_keys(each))}")
+        click.echo(f"  - {visible(each)}")

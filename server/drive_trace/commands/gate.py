@@ -20,6 +20,7 @@ from drive_trace.commands.terminal import notify
 from drive_trace.grading.junit import JUnitError, Report, read_junit
 from drive_trace.storage.files import Problem, read_bytes, why
 from drive_trace.storage.processes import run_shell
+from drive_trace.storage.replace import may_be_trace
 from drive_trace.text.wording import duration
 from drive_trace.vocabulary import GRADE
 
@@ -115,9 +116,8 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError("--log is for --run")
     if not all(each.strip() for each in gates):
         raise click.UsageError("a --run is empty: a variable may not be set")
-
-    if log is not None and _is_same(log, trace_file):
-        raise click.UsageError("the --log is the trace")
+    if log is not None:
+        _check_log(log, trace_file)
 
     def request(outcome: str) -> writing.RecordRequest:
         changes = {component: outcome}
@@ -198,11 +198,13 @@ def _log(path: str | None) -> Iterator[Callable[[bytes], object]]:
             os.close(handle)
 
 
-def _is_same(one: str, other: str) -> bool:
+def _check_log(path: str, trace: str) -> None:
     try:
-        return os.path.samefile(one, other)  # noqa: PTH121 - of text
-    except OSError:  # as where the trace is to be made
-        return os.path.realpath(one) == os.path.realpath(other)
+        is_trace = may_be_trace(path, [trace])
+    except OSError as error:
+        raise writing.Ended(EXIT_NOTHING, f"{path}: cannot be read: {why(error)}") from error
+    if is_trace:
+        raise click.UsageError("the --log is a trace, or named like one; name another file")
 
 
 def _opened(path: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from drive_trace.commands import writing
-from drive_trace.commands.asking import Asked, echo_json, echo_prompt, model_options, without_keys
+from drive_trace.commands.asking import Asked, echo_json, echo_prompt, model_options
 from drive_trace.commands.calibrate import CALIBRATION_NAME
 from drive_trace.commands.classify import OrAnother, failures, operator_turns
 from drive_trace.commands.completion import complete_files
@@ -148,7 +148,7 @@ def judge(  # noqa: PLR0913, PLR0917 - one for each option
     writing.show_graded(request, recorded)
     click.echo(f"  judged by {printable(judging.model, 200)}:")
     for each in judging.reasons:
-        click.echo(f"  - {visible(without_keys(each))}")
+        click.echo(f"  - {visible(each)}")
 
 
 def _outcome(

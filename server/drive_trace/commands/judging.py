@@ -36,6 +36,7 @@ from drive_trace.grading.prompts import (
     LARGEST,
     PROMPT_VERSION,
     RUBRIC_HASH,
+    Case,
     Prompt,
     hash_of,
     intent_prompt,
@@ -123,17 +124,18 @@ class Judging:
         if problems:
             raise Ended(EXIT_UNUSABLE, *problems)
         self._check_families()
-        case = done(read_case(options.acceptance), options.acceptance)
+        case = Case(*map(without_keys, done(read_case(options.acceptance), options.acceptance)))
         self._diff = _read_diff(options)
-        cut = cut_diff(self._diff)
+        cut = cut_diff(without_keys(self._diff))
         would, beside = writing.preview(request)
         if not cut.text.strip():
             what = f"nothing of the diff can be shown: {first_of(cut.left_out, 10)}"
             raise self._no_verdict(what)
         events, unseen = excerpt(self._traces(beside.paths), request.run_id)
+        shown = [*map(without_keys, events)]
 
         def render(nonce: str) -> Prompt:
-            return intent_prompt(case, cut, events, nonce)
+            return intent_prompt(case, cut, shown, nonce)
 
         prompt = render("0" * 32)
         if len(prompt.text) > LARGEST:
@@ -253,7 +255,7 @@ class Judging:
             and each.acceptance_hash == prompt.acceptance_hash
             and each.diff_hash == hash_of(self._diff)
         )
-        return ReplayedModel([each.reply for each in same if each.reply is not None])
+        return ReplayedModel([without_keys(each.reply) for each in same if each.reply is not None])
 
     def _note(self, agreement: Rate | None, call: Call) -> None:
         """Record a call before anything is made of it: what is not recorded decides nothing."""
@@ -287,7 +289,7 @@ class Judging:
         )
         try:
             with locked_trace(self._record_path(), waiting=notify) as file:
-                file.append(without_keys(to_record(judgement)))
+                file.append(to_record(judgement))
         except AppendError as error:
             what = f"{error}: without its record the verdict is not recorded either"
             raise self._refused(what, EXIT_UNUSABLE) from error

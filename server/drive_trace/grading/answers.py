@@ -13,6 +13,9 @@ from drive_trace.text.wording import listed, shown
 
 LARGEST = 100_000
 """Characters. A longer reply is not read."""
+MOST_REASONS = 20
+LONGEST_REASON = 2_000
+"""Characters."""
 
 _FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n```", re.DOTALL | re.IGNORECASE)
 
@@ -40,6 +43,8 @@ class NoAnswer(NamedTuple):
 
     reason: str
     """Why, in one clause without a full stop."""
+    is_final: bool = False
+    """Whether it is what was asked for all the same, so that nothing is to be asked again."""
 
 
 class _RefusedError(Exception):
@@ -69,7 +74,7 @@ def read_answers(reply: str, key: str, allowed: Collection[str]) -> Answers | No
 
 def _read(reply: str, key: str) -> tuple[tuple[str, ...], Any]:
     """The reasons, and what stands behind the key."""
-    text = reply.strip()
+    text = reply.strip(" \t\r\n")  # what JSON takes for white space, and no more
     if not text:
         raise _RefusedError("the reply is empty")
     if len(text) > LARGEST:
@@ -88,8 +93,12 @@ def _read(reply: str, key: str) -> tuple[tuple[str, ...], Any]:
     reasons, said = value.values()
     if not isinstance(reasons, list) or not reasons:
         raise _RefusedError('"reasons" is no array with at least one reason')
+    if len(reasons) > MOST_REASONS:
+        raise _RefusedError(f'"reasons" has more than {MOST_REASONS} reasons')
     if not all(isinstance(each, str) and _says_something(each) for each in reasons):
         raise _RefusedError("a reason is empty or no string")
+    if any(len(each) > LONGEST_REASON for each in reasons):
+        raise _RefusedError(f"a reason has more than {LONGEST_REASON:,} characters")
     return tuple(each.encode("utf-8", "replace").decode() for each in reasons), said
 
 

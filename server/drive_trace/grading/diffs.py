@@ -18,6 +18,14 @@ _BINARY = re.compile(r"\0|^(?:Binary files .* differ|GIT binary patch)$", re.MUL
 _HEAD = re.compile(r"^diff --git |^--- (?=[^\n]*\n\+\+\+ )", re.MULTILINE)
 
 
+_CHANGE = re.compile(r"^(?:diff -|--- [^\n]*\n\+\+\+ |\*\*\* [^\n]*\n--- |@@+ -)", re.MULTILINE)
+
+
+def is_diff(text: str) -> bool:
+    """Whether there is a file's header or a hunk in a text."""
+    return _CHANGE.search(text) is not None
+
+
 class CutDiff(NamedTuple):
     """What of a diff is shown."""
 

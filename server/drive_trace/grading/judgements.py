@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Annotated, Literal, TypeAlias
 
@@ -109,6 +110,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     agreement_interval: tuple[Share, Share] | None = None
 
 
+Verdicts: TypeAlias = Sequence[tuple[str, Judgement]]
+"""The last calls for verdicts on a run, each with its moment; by time."""
 _JUDGEMENT = msgspec.json.Decoder(Judgement)
 _CALIBRATED = msgspec.json.Decoder(Calibrated)
 
@@ -153,14 +156,19 @@ class Judgements:
         for own in self._by_run.values():
             own.sort(key=itemgetter(0))
 
-    def of(self, run_id: str, verdict: object, ts: str) -> Judgement | None:
-        """Which judgement a grade rests on: the last call for the run's latest verdict that is not
-        later than the grade, if that says the same. None where there is none: then nobody knows
-        who judged.
-        """
-        own, graded = self._by_run.get(run_id, ()), sortable(ts)
-        at = bisect_right(own, graded, key=itemgetter(0)) if graded is not None else 0
-        return own[at - 1][1] if at and own[at - 1][1].verdict == verdict else None
+    def on(self, run_id: str) -> Verdicts:
+        """Those on a run."""
+        return self._by_run.get(run_id, ())
+
+
+def rests_on(verdicts: Iterable[Verdicts], verdict: object, ts: str) -> Judgement | None:
+    """Which judgement a grade rests on, of those beside all files of its run: the last call for the
+    latest verdict that is not later than the grade, if that says the same. None where there is
+    none: then nobody knows who judged.
+    """
+    own, graded = sorted(chain(*verdicts), key=itemgetter(0)), sortable(ts)
+    at = bisect_right(own, graded, key=itemgetter(0)) if graded is not None else 0
+    return own[at - 1][1] if at and own[at - 1][1].verdict == verdict else None
 
 
 def judgings(judgements: Iterable[Judgement]) -> Sequence[Sequence[Judgement]]:

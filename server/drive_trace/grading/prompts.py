@@ -44,17 +44,21 @@ fulfils the criteria in another way passes. A change that does less than it does
 alone.
 """
 
-_ANSWER = """\
+CANNOT_TELL = "cannot tell"
+"""The whole reply of a judge that cannot see what it would need to."""
+
+_ANSWER = f"""\
 Answer with exactly one JSON object and nothing else, with these two keys in this order:
 
-{"reasons": ["…"], "intent": "pass" or "fail"}
+{{"reasons": ["…"], "intent": "pass" or "fail"}}
 
 `reasons` has one to seven short sentences. Each names the criterion that it is about, and the \
 file and line of the change that shows it.
 
 The intent is "pass" only if every criterion is fulfilled as far as the change shows, and "fail" \
-otherwise. If what you need to see was left out of DIFF, that is a reason to fail, and is named as \
-one.
+otherwise. What is left out of DIFF or TRACE, we left out: it is no reason to fail. If the verdict \
+depends on it, do not guess. Reply with exactly these two words then, which are no verdict: \
+{CANNOT_TELL}
 """
 
 

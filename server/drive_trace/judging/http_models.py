@@ -78,7 +78,7 @@ def _text(value: object) -> str:
 
 
 def _name(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) and value.strip() else None
 
 
 def _count(value: object) -> int | None:
@@ -117,14 +117,21 @@ PROVIDERS: Mapping[str, Provider] = {
 class HttpModel:
     """A model of a provider. The key is in no message, reply or representation of it."""
 
-    def __init__(
-        self, provider: str, model: str, key: str, base: str | None = None, seconds: float = 300.0
+    def __init__(  # noqa: PLR0913, PLR0917 - a provider, and how it is asked
+        self,
+        provider: str,
+        model: str,
+        key: str,
+        base: str | None = None,
+        seconds: float = 300.0,
+        hide: Callable[[str], str] = str,
     ) -> None:
-        """``seconds`` bound a call as a whole, however slowly the response drips. Raises ModelError
-        for a base URL that the key may not be sent to.
+        """``seconds`` bound a call as a whole, however slowly the response drips. ``hide`` takes
+        out of a reply what else nobody is to read. Raises ModelError for a base URL that the key
+        may not be sent to.
         """
         self._provider, self._model, self._key = PROVIDERS[provider], model, key
-        self._seconds = seconds
+        self._seconds, self._hide = seconds, hide
         if not (key.isascii() and key.isprintable()):
             raise ModelError("the key has characters in it that no key has")
         base = (base or self._provider.base).rstrip("/")
@@ -190,6 +197,8 @@ class HttpModel:
             if code in _TRY_AGAIN or code >= _SERVER_FAULT:
                 raise TransportError(said, _wait(response.headers.get("retry-after")))
             raise ModelError(said)
+        if (packed := response.headers.get("content-encoding", "identity")) != "identity":
+            raise ModelError(f"the response is packed ({printable(packed)}), which is not read")
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise ModelError(f"the response is {printable(kind) or 'of no type'}, and no JSON")
@@ -213,6 +222,7 @@ class HttpModel:
         return printable(self._without_key(text), _SHOWN)
 
     def _without_key(self, text: str) -> str:
+        text = self._hide(text)
         return text.replace(self._key, "[key]") if self._key else text
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from drive_trace.grading.answers import Answer, Answers, NoAnswer, read_answer
-from drive_trace.grading.prompts import Prompt
+from drive_trace.grading.prompts import CANNOT_TELL, Prompt
 from drive_trace.judging.models import Model, ModelError, Reply, ask
 
 _ATTEMPTS = 2
@@ -84,7 +84,7 @@ def attempts(
             return
         answer = _of_whole(reply) or read(reply)
         yield Call(prompt, reply, answer, repeat, attempt)
-        if not isinstance(answer, NoAnswer):
+        if not isinstance(answer, NoAnswer) or answer.is_final:
             return
         if attempt < _ATTEMPTS:
             notify(f"{answer.reason}; asking once more")
@@ -97,4 +97,6 @@ def _of_whole(reply: Reply) -> NoAnswer | None:
 
 
 def _verdict(reply: str) -> Answer | NoAnswer:
+    if reply.strip() == CANNOT_TELL:
+        return NoAnswer("the judge says that it cannot tell", is_final=True)
     return read_answer(reply, INTENT, VERDICTS)

@@ -92,19 +92,33 @@ class CommandModel:
     """A command that reads the prompt from its standard input and writes the reply."""
 
     def __init__(
-        self, command: str, seconds: float = 600.0, hide: Callable[[str], str] = str
+        self,
+        command: str,
+        seconds: float = 600.0,
+        hide: Callable[[str], str] = str,
+        notify: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """``hide`` takes out of a reply what nobody is to read."""
-        self._command, self._seconds, self._hide = command, seconds, hide
+        """``hide`` takes out what nobody is to read. ``notify`` is told each line that the command
+        writes to its standard error.
+        """
+        self._command, self._seconds, self._hide, self._notify = command, seconds, hide, notify
 
     def grade(self, prompt: str) -> str:
         """See :class:`Model`."""
-        parts = bytearray()
+        parts, errors = bytearray(), bytearray()
 
-        def take(data: bytes) -> None:
-            parts.extend(data)
-            if len(parts) > LARGEST:
+        def take(data: bytes, into: bytearray = parts) -> None:
+            into.extend(data)
+            if len(into) > LARGEST:
                 raise ModelError(f"the model's command wrote more than {LARGEST:,} bytes")
+
+        def tell(data: bytes) -> None:
+            take(data, errors)
+            if b"\n" in data:
+                *lines, rest = errors.split(b"\n")
+                errors[:] = rest
+                for line in lines:
+                    self._tell(line)
 
         try:
             ran = run_shell(
@@ -112,8 +126,9 @@ class CommandModel:
                 seconds=self._seconds,
                 take=take,
                 text=prompt.encode("utf-8", "replace"),
-                with_errors=False,
+                errors=tell,
             )
+            self._tell(errors)
         except OSError as error:
             raise ModelError(f"the model's command cannot be run: {error.strerror}") from error
         if ran.problem is not None:
@@ -124,6 +139,10 @@ class CommandModel:
             return self._hide(parts.decode())
         except UnicodeDecodeError as error:
             raise ModelError("the model's command wrote something that is not UTF-8") from error
+
+    def _tell(self, line: bytearray) -> None:
+        if line.strip():
+            self._notify(f"the model's command: {self._hide(line.decode('utf-8', 'replace'))}")
 
 
 class ReplayedModel:

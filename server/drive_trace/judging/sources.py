@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from drive_trace.grading.diffs import is_diff
 from drive_trace.grading.prompts import Case
 from drive_trace.storage.files import Problem, read_bytes, read_regular, why
 from drive_trace.storage.git import run_git
@@ -86,7 +87,11 @@ def diff_of(repo: str, commits: str) -> str | Problem:
 
 def _diff(name: str, data: bytes) -> str | Problem:
     text = decode(data)
-    return text if text.strip() else Problem(name, "the diff is empty: there is nothing to judge")
+    if not text.strip():
+        return Problem(name, "the diff is empty: there is nothing to judge")
+    if not is_diff(text):
+        return Problem(name, "is no diff: it has neither a file's header nor a hunk in it")
+    return text
 
 
 def excerpt(traces: Iterable[Sequence[str]], run_id: str) -> tuple[list[str], tuple[str, ...]]:

@@ -27,6 +27,7 @@ from drive_trace.scorecard.summary import (
     RunSummary,
     TraceSummary,
     Unplaced,
+    judged,
     parts_by_run,
     unplaced_grades,
     without_copies,
@@ -227,6 +228,7 @@ def score_run(
     """Judge one run by all its parts. ``unplaced`` are the lines of all files that are joined which
     may grade any run.
     """
+    parts = judged(parts)
     shared = overlaps(part.events for part in parts) if len(parts) > 1 else ()
     correctness = _latest([part.correctness for part in parts], GRADE, shared)
     tokens = _latest([part.tokens for part in parts], COST, shared)

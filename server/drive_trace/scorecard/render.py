@@ -367,6 +367,8 @@ def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
         yield from _in_lines(cause, "  ", width)
     for caveat in caveats(run, plain):
         yield from (paint(each, "warning") for each in _in_lines(f"! {caveat}", "  ", width))
+    for phrase in judging(run, plain):
+        yield from _in_lines(phrase, "  ", width)
     yield from (paint(f"  in {plain(part.path)}", "soft") for part in run.parts if part.path)
 
 

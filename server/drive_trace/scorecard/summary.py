@@ -18,7 +18,7 @@ from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import COST, ENVELOPE, GRADE
 
 if TYPE_CHECKING:  # most traces are scored without
-    from drive_trace.grading.judgements import Judgement, Judgements
+    from drive_trace.grading.judgements import Judgement, Verdicts
 
 MOST_UNPLACED = 10
 """A file's summary names at most so many lines whose run cannot be read, as every run names them.
@@ -119,6 +119,8 @@ class RunSummary(NamedTuple):
     """
     provenance: Provenance = Provenance()
     """How its events in the trace were written."""
+    verdicts: Verdicts = ()
+    """The intent's, as they stand beside the trace."""
 
 
 def without_events(
@@ -140,12 +142,21 @@ def as_it_is(part: RunSummary) -> RunSummary:
     )
 
 
-def judged(part: RunSummary, judgements: Judgements) -> RunSummary:
-    """A part with the judgement that its grade rests on, of those beside its trace."""
+def judged(parts: Sequence[RunSummary]) -> Sequence[RunSummary]:
+    """The parts of a run, each grade with the judgement that it rests on: of those beside all of
+    them, as a verdict is merged into whatever file of the run is graded next.
+    """
+    verdicts = [part.verdicts for part in parts if part.verdicts]
+    return [_judged(part, verdicts) for part in parts] if verdicts else parts
+
+
+def _judged(part: RunSummary, verdicts: Iterable[Verdicts]) -> RunSummary:
+    from drive_trace.grading.judgements import rests_on  # noqa: PLC0415 - as above
+
     grade = part.correctness
     if grade is None:
         return part
-    found = judgements.of(part.run_id, grade.values["intent"], grade.ts)
+    found = rests_on(verdicts, grade.values["intent"], grade.ts)
     return part._replace(correctness=grade._replace(judgement=found))
 
 

@@ -21,6 +21,7 @@ _ENVIRONMENT = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }
+_MOST_ERRORS = 1 << 12
 
 
 def run_git(
@@ -30,17 +31,20 @@ def run_git(
     most: int,
     with_errors: bool = True,
 ) -> bytes | Problem:
-    """What git writes to its standard output; its errors go to ours, or ``with_errors=False``
-    nowhere. It ends after some ``seconds``, or with more than ``most`` bytes.
+    """What git writes to its standard output; ``with_errors`` the problem has the first line of
+    its errors. It ends after some ``seconds``, or with more than ``most`` bytes.
     """
-    written = bytearray()
+    written, said = bytearray(), bytearray()
 
     def take(data: bytes) -> None:
         written.extend(data)
         if len(written) > most:
             raise OSError(f"git wrote more than {most >> 20} MB")
 
-    command = f"{_COMMAND} {shlex.join(arguments)}{'' if with_errors else ' 2>/dev/null'}"
+    def tell(data: bytes) -> None:
+        said.extend(data[: _MOST_ERRORS - len(said)])
+
+    command = f"{_COMMAND} {shlex.join(arguments)}"
     try:
         ran = run_shell(
             command,
@@ -48,12 +52,14 @@ def run_git(
             take=take,
             folder=folder,
             environment=_ENVIRONMENT,
-            with_errors=False,
+            errors=tell,
         )
     except OSError as error:
         return Problem(folder, f"git cannot be asked: {why(error)}")
     if ran.problem is not None or ran.code:
-        return Problem(folder, f"git {ran.problem or f'exited with {ran.code}'}")
+        first = said.decode("utf-8", "replace").partition("\n")[0] if with_errors else ""
+        ended = ran.problem or f"exited with {ran.code}"
+        return Problem(folder, f"git {ended}{f': {first}' if first else ''}")
     return bytes(written)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 
 from drive_trace.grading.judgements import Judgements, read_judgements
-from drive_trace.scorecard.summary import TraceSummary, judged
+from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.storage.files import STDIN, read_regular, records_of, version_of
 from drive_trace.storage.patterns import RECORD_SUFFIX
 from drive_trace.storage.replace import inside
@@ -34,7 +34,8 @@ def with_record(trace: TraceSummary, path: str) -> TraceSummary:
     if not any(each.correctness for each in trace.runs):
         return trace
     judgements = read_record(path)
-    return trace._replace(runs=tuple(judged(each, judgements) for each in trace.runs))
+    runs = (each._replace(verdicts=judgements.on(each.run_id)) for each in trace.runs)
+    return trace._replace(runs=tuple(runs))
 
 
 class JudgingRecords:

@@ -9,12 +9,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
 from drive_trace.interrupts import raising_when_ended
 
-_AT_ONCE = 1 << 16
+_AT_ONCE = 1 << 20
+"""Bytes; a pipe holds no more at one time."""
 _GRACE = 2.0
 """Seconds between asking a command to end and killing it."""
 _SIGNALLED = range(129, 193)
@@ -39,14 +40,14 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
     text: bytes = b"",
     folder: str | None = None,
     environment: Mapping[str, str] | None = None,
-    with_errors: bool = True,
+    errors: Callable[[bytes], object] | None = None,
 ) -> Ran:
     """Run a command with ``sh -c``, with ``text`` on its standard input, and hand over what it
-    writes as it comes: its standard output, and ``with_errors`` its standard error, too. What is
-    in ``environment`` is added to ours.
+    writes as it comes: its standard output to ``take``, and its standard error to ``errors``, or
+    to ``take``, too, where there are none. What is in ``environment`` is added to ours.
 
     The command and all that it started end with the call, except what left its process group.
-    ``take`` may raise to end it. Raises OSError where there is no ``sh``, or no such folder.
+    Both may raise to end it. Raises OSError where there is no ``sh``, or no such folder.
     """
     with tempfile.TemporaryFile() as file:
         file.write(text)
@@ -55,15 +56,20 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
             ["sh", "-c", command],  # noqa: S607 - the shell of the person who wrote the command
             stdin=file,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if with_errors else None,
+            stderr=subprocess.STDOUT if errors is None else subprocess.PIPE,
             cwd=folder,
             env=None if environment is None else {**_environment(), **environment},
             start_new_session=True,
         )
-    assert process.stdout is not None
-    with raising_when_ended(), process.stdout as stdout:
+    both = (process.stdout, take), (process.stderr, errors)
+    with raising_when_ended(), ExitStack() as streams:
+        takes = {
+            streams.enter_context(stream).fileno(): each
+            for stream, each in both
+            if stream is not None and each is not None
+        }
         try:
-            is_late = _follow(process, stdout.fileno(), take, seconds)
+            is_late = _follow(process, takes, seconds)
         finally:
             _end(process)
     if is_late:
@@ -93,22 +99,21 @@ def _result(code: int) -> Ran:
 
 def _follow(
     process: subprocess.Popen[bytes],
-    stdout: int,
-    take: Callable[[bytes], object],
+    takes: dict[int, Callable[[bytes], object]],
     seconds: float,
 ) -> bool:
     """Read until the command ends; whether it took too long."""
-    end, streams = time.monotonic() + seconds, [stdout]
+    end = time.monotonic() + seconds
     while True:
-        # What it left running may hold the pipe open: nobody waits for that.
         has_ended = process.poll() is not None
         wait = 0.0 if has_ended else min(0.05, max(end - time.monotonic(), 0))
-        if streams and select.select(streams, [], [], wait)[0]:
-            data = os.read(stdout, _AT_ONCE)
-            take(data) if data else streams.clear()
-        elif has_ended:
+        for stream in select.select([*takes], [], [], wait)[0] if takes else ():
+            data = os.read(stream, _AT_ONCE)
+            takes[stream](data) if data else takes.pop(stream)
+        if has_ended:
+            # What it left running may go on writing: what was there has been read.
             return False
-        elif not streams:  # it has closed its output, and ends any moment
+        if not takes:  # it has closed its output, and ends any moment
             with suppress(subprocess.TimeoutExpired):
                 process.wait(wait)
         if time.monotonic() > end:

@@ -93,20 +93,10 @@ def preview_event(
     path: str, draft: Draft, beside: Sequence[str] = ()
 ) -> Appended | Refused | Problem:
     """The event that :func:`append_event` would append, or why it would not. Never raises."""
-    data = b""
-    if os.path.lexists(path):
-        read = read_bytes(path)
-        if isinstance(read, Problem):
-            return read
-        reason = why_not_utf8(read)
-        if reason is not None:
-            return Problem(path, reason)
-        data = read
     files = RunFiles(path, beside, draft.event, draft.run_id)
-    try:
-        files.look()
-    except AppendError as error:
-        return error.problem
+    data = _looked_at(path, files, create=True)
+    if isinstance(data, Problem):
+        return data
     notes = _about_trace(draft, path, data, files)
     if isinstance(notes, Refused):
         return notes
@@ -161,28 +151,16 @@ def record_feed(  # noqa: PLR0913 - what is recorded, and where
     files = RunFiles(path, beside, feed, run_id)
     try:
         with _locked(path, files, new_run, waiting) as trace:
-            data = trace.read()
-            own = ScoredTrace(records_of(data), path)
-            joined = files.joined(own)
-            draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
-            if isinstance(draft, Refused):
-                return _with_guess(draft, run_id, data) if draft.for_unknown_run else draft
-            stamp = _stamp_after(joined)
-            refused = outranked(draft, joined, stamp.ts)
-            if refused is not None:
-                return refused
-            is_grade, is_joined = feed_name == GRADE, len(joined.files) > 1
-            before = None
-            if is_grade or is_joined:
-                before = score_joined(files.traces(own), run_id)
-            superseded = joined.superseded(before, feed_name)
-            if superseded and not draft.payload.keys() <= changes.keys():
-                return Refused((superseded,))
-            written = _append(trace, draft, stamp, ())
+            merge = _merged(files, trace.read(), run_id, changes, new_run=new_run)
+            if isinstance(merge, Refused):
+                return merge
+            written = _append(trace, merge.draft, merge.stamp, ())
+            own, before, is_grade = merge.own, merge.before, feed_name == GRADE
+            line = _next_line(merge.data)
             own.append(written.record)
             after = score_joined(files.traces(own), run_id) if is_grade else None
             before = before if is_grade else None
-            return Merged(written, joined, draft.payload, _next_line(data), before, after)
+            return Merged(written, merge.joined, merge.draft.payload, line, before, after)
     except AppendError as error:
         return error.problem
 
@@ -199,20 +177,62 @@ def preview_feed(  # noqa: PLR0913 - as for record_feed
     """What :func:`record_feed` would append, or why it would not. Locks nothing, and never raises:
     what others write meanwhile is merged when it is recorded.
     """
-    data: bytes | Problem = read_bytes(path) if os.path.lexists(path) or not new_run else b""
+    files = RunFiles(path, beside, EVENTS[feed_name], run_id)
+    data = _looked_at(path, files, create=new_run)
     if isinstance(data, Problem):
         return data
-    feed = EVENTS[feed_name]
-    files = RunFiles(path, beside, feed, run_id)
+    merge = _merged(files, data, run_id, changes, new_run=new_run)
+    return merge if isinstance(merge, Refused) else merge.draft
+
+
+class _Merge(NamedTuple):
+    """What would be appended to a trace, and what that was found from."""
+
+    draft: Draft
+    stamp: Stamp
+    joined: JoinedFeed
+    own: ScoredTrace
+    data: bytes
+    before: RunScore | None
+    """The run's score; None for tokens that stand in one file alone."""
+
+
+def _merged(
+    files: RunFiles, data: bytes, run_id: str, changes: Mapping[str, object], *, new_run: bool
+) -> _Merge | Refused:
+    """What counts of a run's feed with its changes, given the trace's bytes."""
+    feed = files.feed
+    own = ScoredTrace(records_of(data), files.path)
+    joined = files.joined(own)
+    draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
+    if isinstance(draft, Refused):
+        return _with_guess(draft, run_id, data) if draft.for_unknown_run else draft
+    stamp = _stamp_after(joined)
+    refused = outranked(draft, joined, stamp.ts)
+    if refused is not None:
+        return refused
+    before = None
+    if feed.name == GRADE or len(joined.files) > 1:
+        before = score_joined(files.traces(own), run_id)
+    superseded = joined.superseded(before, feed.name)
+    if superseded and not draft.payload.keys() <= changes.keys():
+        return Refused((superseded,))
+    return _Merge(draft, stamp, joined, own, data, before)
+
+
+def _looked_at(path: str, files: RunFiles, *, create: bool) -> bytes | Problem:
+    """A trace as it is now, and the files of the run beside it; locks nothing."""
+    data = read_bytes(path) if os.path.lexists(path) or not create else b""
+    if isinstance(data, Problem):
+        return data
+    reason = why_not_utf8(data)
+    if reason is not None:
+        return Problem(path, reason)
     try:
         files.look()
     except AppendError as error:
         return error.problem
-    joined = files.joined(ScoredTrace(records_of(data), path))
-    draft = draft_merged(feed, run_id, joined, changes, new_run=new_run)
-    if isinstance(draft, Refused):
-        return _with_guess(draft, run_id, data) if draft.for_unknown_run else draft
-    return outranked(draft, joined, new_stamp().ts) or draft
+    return data
 
 
 @contextmanager

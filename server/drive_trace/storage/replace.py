@@ -135,7 +135,7 @@ def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | Non
             Path(path).write_bytes(data)
             return None
         real = inside(Path(path), Path(path).parent)
-        if _is_trace(path, real, traces):
+        if may_be_trace(path, traces):
             return Problem(path, "is not written: a report must not take the place of a trace")
         if real.is_dir():
             return Problem(path, "is not written: it is a folder")
@@ -147,14 +147,18 @@ def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | Non
     return None
 
 
-def _is_trace(path: str, real: Path, traces: Sequence[str]) -> bool:
+def may_be_trace(path: str, traces: Sequence[str]) -> bool:
+    """Whether a file is one of ``traces``, begins like a trace, or has the name of one. Raises
+    OSError where it cannot be read.
+    """
+    real = Path(os.path.realpath(path))
     if any(name.casefold().endswith((".jsonl", ".ndjson")) for name in (path, real.name)):
         return True
     if _holds_events(real):
         return True
     for trace in traces:
-        with suppress(OSError):  # as where the report's file is not there yet
-            if trace != STDIN and real.samefile(trace):
+        with suppress(OSError):  # as where a file is not there yet
+            if trace != STDIN and (str(real) == os.path.realpath(trace) or real.samefile(trace)):
                 return True
     return False
 

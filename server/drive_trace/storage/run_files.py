@@ -89,7 +89,7 @@ class RunFiles:
     """
 
     def __init__(self, path: str, beside: Iterable[str], feed: EventType, run_id: str) -> None:
-        self._path, self._feed, self._run_id = path, feed, run_id
+        self.path, self.feed, self._run_id = path, feed, run_id
         real = os.path.realpath
         self._paths = [path if real(each) == real(path) else each for each in beside]
         if path not in self._paths:
@@ -99,7 +99,7 @@ class RunFiles:
     def look(self) -> list[str]:
         """Read the files, and return the paths of those that have the run. Raises AppendError."""
         for each in self._paths:
-            if each != self._path:
+            if each != self.path:
                 version, known = _version(each), self._known.get(each)
                 if known is None or known.version != version:
                     self._known[each] = self._read(each, version)
@@ -107,17 +107,17 @@ class RunFiles:
 
     def traces(self, own: ScoredTrace) -> list[ScoredTrace]:
         """The files that concern the run, and the trace itself, which is ``own``."""
-        found = [own if each == self._path else self._known[each].trace for each in self._paths]
+        found = [own if each == self.path else self._known[each].trace for each in self._paths]
         return [each for each in found if each is not None]
 
     def joined(self, own: ScoredTrace) -> JoinedFeed:
         """The feed in the files that have the run, and in the trace itself."""
         files = [
-            FileFeed(each.path, each.feed_state(self._feed, self._run_id))
+            FileFeed(each.path, each.feed_state(self.feed, self._run_id))
             for each in self.traces(own)
             if each is own or self._known[each.path].names_run
         ]
-        (mine,) = (each.state for each in files if each.path == self._path)
+        (mine,) = (each.state for each in files if each.path == self.path)
         return JoinedFeed(mine, files)
 
     def _read(self, path: str, version: tuple[int, ...]) -> _FileBeside:
@@ -126,7 +126,7 @@ class RunFiles:
             raise AppendError(*read)
         trace = ScoredTrace(read.records, path)
         names_run = mentions(trace.index, self._run_id)
-        state = trace.feed_state(self._feed, self._run_id)
+        state = trace.feed_state(self.feed, self._run_id)
         concerns = names_run or state.rejected or state.lookalikes
         return _FileBeside(version, names_run, trace if concerns else None)
 

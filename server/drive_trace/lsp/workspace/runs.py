@@ -18,7 +18,7 @@ from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ILLEGIBLE, score_run
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.summary import RunSummary, Unplaced, judged, parts_by_run
+from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run
 from drive_trace.storage.judging_records import JudgingRecords
 from drive_trace.tasks import Task, finish, in_batches
 
@@ -220,11 +220,13 @@ class WorkspaceRuns:
         return [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
     def _open_part(self, trace: OpenTrace, part: RunSummary) -> RunPart:
-        judgements = self._records.of(self._real(trace) or "")
-        return RunPart(trace.uri, judged(part, judgements), trace)
+        return RunPart(trace.uri, self._judged(part, self._real(trace) or ""), trace)
 
     def _closed_part(self, trace: ClosedTrace, part: RunSummary) -> RunPart:
-        return RunPart(trace.path.as_uri(), judged(part, self._records.of(trace.real)), None)
+        return RunPart(trace.path.as_uri(), self._judged(part, trace.real), None)
+
+    def _judged(self, part: RunSummary, real: str) -> RunSummary:
+        return part._replace(verdicts=self._records.of(real).on(part.run_id))
 
     def _open_in(self, folder: Path | None) -> list[OpenTrace]:
         """The open traces of a folder; none if the folder is None."""
