@@ -51,7 +51,7 @@ from drive_trace.storage.patterns import RECORD_SUFFIX
 from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
 from drive_trace.storage.recording import Merged, new_stamp
 from drive_trace.storage.replace import inside
-from drive_trace.text.wording import first_of, listed
+from drive_trace.text.wording import first_of, listed, writable
 
 _EXIT_NO_VERDICT = 3
 
@@ -274,7 +274,7 @@ class Judging:
             acceptance_hash=prompt.acceptance_hash,
             diff_hash=hash_of(self._diff),
             range=self._options.commits,
-            reply=None if reply is None else _writable(reply),
+            reply=None if reply is None else writable(reply),
             verdict=None if is_own else getattr(answer, "value", None),
             why=own if is_own else getattr(answer, "reason", None),
             reasons=getattr(answer, "reasons", ()),
@@ -305,11 +305,6 @@ class Judging:
             raise self._refused(
                 f"{path}: cannot be written: {why(error)}", EXIT_UNUSABLE
             ) from error
-
-
-def _writable(text: str) -> str:
-    """A reply as it can be written: half of a pair of surrogates cannot."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _read_diff(options: Options) -> str:
