@@ -207,7 +207,7 @@ def _sort(
         return
     model_for = _models(asking)
     notify(
-        f"asking {asked.model} at {where} about {len(items):,} {sorting.items}"
+        f"asking {asked.model} through {where} about {len(items):,} {sorting.items}"
         if items
         else f"{asking.file}: there are no {sorting.items} in it"
     )
