@@ -78,7 +78,12 @@ def test_people_read_a_table() -> None:
     Path("labels").write_text(rows(fail_fail=1, fail_pass=2, pass_pass=60), "utf-8")
     ran = run("calibrate", "labels")
     assert ran.code == 1
-    assert "agreement     0.968 [0.891, 0.991] (61 of 63)" in ran.out
+    assert f"{'agreement':32}0.968 [0.891, 0.991] (61 of 63)" in ran.out
+    assert "TPR (fails caught)" in ran.out
+    assert "TNR (passes kept)" in ran.out
+    assert "always-pass judge agrees on  0.952\n" in ran.out
+    assert "would do at this rate" in ran.out
+    assert "as so far: no number" not in ran.out
     assert "reference threshold 0.80 as a point: reached" in ran.out
     assert "not calibrated:" in ran.out
     assert "labels of human fails" in ran.out
@@ -122,7 +127,7 @@ def test_the_verdicts_may_come_from_a_record_of_judgements() -> None:
     ran = run("calibrate", "labels", "--judgements", "record")
     assert ran.code == 0
     assert "54 with a verdict, 2 without" in ran.out
-    assert "(0 of 1) of cases with several rows are consistent" in ran.out
+    assert "consistent over repeats   0.000 [0.000, 0.793] (0 of 1)" in ran.out
     assert "1 of 57 calls gave no verdict" in ran.err
     kept = read_calibrated(Path("drive-trace-calibration.json").read_text("utf-8"))
     assert (kept.judge.model, kept.table.n) == ("gpt-x", 54)

@@ -113,6 +113,20 @@ def test_turns_of_the_operator_are_sorted_with_what_stood_before_them() -> None:
     assert "Add a flag." not in second
 
 
+def test_what_an_agent_logs_of_itself_is_no_turn_of_the_operator() -> None:
+    own = {"type": "user", "message": {"role": "user", "content": "Be a good agent."}}
+    agent = {"type": "assistant", "message": {"role": "assistant", "content": "Sub-agent here."}}
+    lines: list[Any] = [{**own, key: True} for key in ("isMeta", "isSidechain", "isCompactSummary")]
+    lines += [
+        {**agent, "isSidechain": True},
+        {**own, "message": {"role": "user", "content": "Go."}},
+    ]
+    Path("session.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    ran = turns("--output-format", "json")
+    assert [(each["line"], each["item"]) for each in ran.json] == [(5, "Go.")]
+    assert "Sub-agent here." not in Path("prompts").read_text("utf-8")
+
+
 def test_what_is_no_turn_is_passed_over() -> None:
     lines = [
         "",

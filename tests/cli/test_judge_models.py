@@ -205,6 +205,7 @@ def test_a_model_is_asked_over_http_and_no_key_is_shown(
         second = process(*args, env=environment)
     assert (first.code, second.code) == (3, 0)
     assert "wrong key [key]" in first.err
+    assert "judged by my-model (reported as" in second.out
     assert grade() == ["pass", "pass", "pass"]
     assert {each.model for each in record()} == {
         None,

@@ -57,6 +57,7 @@ def test_an_intent_names_its_judge(trace: Path) -> None:
     assert said(trace) == JUDGED
     assert score(trace)["judged"] == {
         "model": "gpt-5.5",
+        "reported_model": "gpt-5.5",
         "prompt_version": "3",
         "agreement": 0.8654,
         "agreement_interval": INTERVAL,
@@ -66,6 +67,13 @@ def test_an_intent_names_its_judge(trace: Path) -> None:
     (found,) = drive_trace.score(trace).runs
     assert found.correctness is not None
     assert found.correctness.judgement is not None
+
+
+def test_a_model_that_was_not_the_one_asked_for_is_named_beside_it(trace: Path) -> None:
+    judge(trace, judgement(model="gpt-5.5-mini"))
+    assert said(trace) == JUDGED.replace("gpt-5.5,", "gpt-5.5 (reported as gpt-5.5-mini),")
+    found = score(trace)["judged"]
+    assert (found["model"], found["reported_model"]) == ("gpt-5.5", "gpt-5.5-mini")
 
 
 def test_an_intent_that_failed_names_its_judge(tmp_path: Path) -> None:
@@ -151,7 +159,7 @@ def test_the_records_beside_all_files_of_a_run_count(tmp_path: Path) -> None:
     # A gate that is recorded in another file merges the verdict into that.
     judge(judged, UNCALIBRATED)
     assert "uncalibrated-judge" in [each["code"] for each in score(tmp_path)["caveats"]]
-    judge(gated, judgement(model="gpt-6", ts="2026-05-28T14:00:30.000Z"))
+    judge(gated, judgement(asked="gpt-6", ts="2026-05-28T14:00:30.000Z"))
     assert score(tmp_path)["judged"]["model"] == "gpt-6"
     # One that is of another run says nothing of this.
     judge(judged, UNCALIBRATED.replace("run-1", "run-2"))

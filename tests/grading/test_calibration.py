@@ -142,7 +142,8 @@ def test_nothing_is_not_calibrated() -> None:
 def test_how_many_labels_are_needed() -> None:
     few = table(3, 0, 0, 7)
     needed = few.labels_needed
-    assert needed == ("labels: 6 more", "labels of human fails: 1 more")
+    phrases = ("labels: 6 more", "labels of human fails: 1 more")
+    assert needed == tuple(f"needed, if they come out as so far: {each}" for each in phrases)
     assert wilson(16, 16)[0] >= 0.8 > wilson(15, 15)[0]
 
 

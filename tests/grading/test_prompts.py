@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from drive_trace.grading.diffs import cut_diff
-from drive_trace.grading.prompts import Case, Prompt, intent_prompt
+from drive_trace.grading.diffs import CutDiff, cut_diff
+from drive_trace.grading.prompts import PROMPT_VERSION, Case, Prompt, intent_prompt
 
 NONCE = "5f1c9a"
 CASE = Case("AC-1 holds.")
@@ -70,6 +70,19 @@ def test_a_long_diff_is_cut_by_file_and_says_so() -> None:
     assert "1 file left out" in found.text
     assert "generated.ts (+1,200 −0)" in found.text
     assert cut_diff(diff).text == diff
+
+
+def test_what_is_binary_takes_no_room() -> None:
+    binary = "diff --git a/a.png b/a.png\nGIT binary patch\n" + "z\n" * 40
+    text = file("a.ts", 20)
+    cut = cut_diff(binary + text, len(text))
+    assert (cut.text, len(cut.left_out)) == (text, 1)
+
+
+def test_the_version_changes_with_the_wording() -> None:
+    asked = intent_prompt(Case(*Case._fields), CutDiff("diff", ("left out",)), ["event"], NONCE)
+    pinned = "4e1d010253ef54d048a92cf1d8ea2982c37fe0a08110cbeb18f016eb27b0114f"
+    assert (PROMPT_VERSION, asked.hash) == ("1", pinned), "give a new wording a new PROMPT_VERSION"
 
 
 def test_what_we_leave_out_is_no_reason_to_fail() -> None:

@@ -73,8 +73,13 @@ def test_what_stands_in_a_diff_is_not_obeyed(diff: str) -> None:
 
 
 def test_each_call_has_its_own_nonce() -> None:
-    noted: list[Call] = []
-    judge(ReplayedModel([PASS, PASS]), render, repeat=2, noted=noted.append)
-    prompts = [each.prompt.text for each in noted]
+    prompts: list[str] = []
+
+    class Listening:
+        def grade(self, prompt: str) -> str:
+            prompts.append(prompt)
+            return PASS
+
+    judge(Listening(), render, repeat=2)
     nonces = {found for text in prompts for found in re.findall("<<<DIFF ([0-9a-f]{32})", text)}
     assert len(nonces) == 2

@@ -1,16 +1,18 @@
-"""What an agent's transcript tells of a run that nobody traced.
+"""What an agent's transcript tells: of a run that nobody traced, and what the operator said.
 
-A transcript has one turn a line. What is told, and how sure it is, are those of the reference's
-parser, key for key: times and counts are null, as a transcript does not tell them. So readers of
-traces reject these events, and they have no place in one.
+A transcript has one turn a line. What is told of a run, and how sure it is, are those of the
+reference's parser, key for key: times and counts are null, as a transcript does not tell them. So
+readers of traces reject these events, and they have no place in one.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
+from drive_trace.grading.classes import Item
+from drive_trace.text.wording import writable
 from drive_trace.vocabulary import ENVELOPE, EVENTS
 
 RUN_ID = "post-hoc"
@@ -18,6 +20,10 @@ _DISPATCHES = ("Task", "Agent")
 """Tools that start a subagent."""
 _WRITERS = ("Write", "StrReplace", "Edit", "MultiEdit")
 """Tools that write a file."""
+_REMARKS = ("isMeta", "isSidechain", "isCompactSummary")
+"""Claude Code logs its own remarks, and its subagents' turns, as turns, too."""
+_LONGEST_PART = 2_000
+"""Characters of a call of a tool, or its result, that are shown."""
 _PATHS = ("path", "file_path")
 _NO_TIMES = "ts unavailable from transcript — all reconstructed events have ts: null"
 _NO_SIGNAL = "no Drive dispatch/authoring signal detected"
@@ -42,9 +48,12 @@ class Reconstruction(NamedTuple):
 
 
 class _Turn(NamedTuple):
-    is_operators: bool
-    items: Sequence[Mapping[str, Any]]
-    """The texts and calls of tools."""
+    role: str
+    """user or assistant."""
+    parts: Sequence[Any]
+    """Of what they say and do."""
+    is_remark: bool
+    """Whether the person and the agent have no part in it."""
 
 
 def reconstruct(text: str, source: str) -> Reconstruction:
@@ -61,8 +70,8 @@ def reconstruct(text: str, source: str) -> Reconstruction:
             notes.append(f"{source}: unparseable line (skipped)")
             continue
         turn = _turn(value)
-        if turn is not None:
-            operator_turns += turn.is_operators
+        if turn is not None and _is_told(value, turn):
+            operator_turns += _is_operators(value, turn)
             events += _events(turn, index)
         index += 1
     if not events:
@@ -70,25 +79,66 @@ def reconstruct(text: str, source: str) -> Reconstruction:
     return Reconstruction(events, operator_turns, notes)
 
 
+def operator_turns_of(records: Iterable[str]) -> list[Item]:
+    """The operator's turns, each with what the assistant said and did since the one before. What is
+    no turn is passed over, as is a turn of the user without text: tools reply in those.
+    """
+    items: list[Item] = []
+    before: list[str] = []
+    for line, record in enumerate(records, 1):
+        try:
+            turn = _turn(json.loads(record))
+            parts = turn.parts if turn is not None and not turn.is_remark else ()
+            said = [text for part in parts if (text := _said(part))]
+            shown = [_said(part) or json.dumps(part)[:_LONGEST_PART] for part in parts]
+        except (ValueError, RecursionError):
+            continue
+        if turn is not None and turn.role == "assistant":
+            before += map(writable, shown)
+        elif said:
+            items.append(Item(line, writable("\n\n".join(said)), "\n\n".join(before)))
+            before = []
+    return items
+
+
 def _turn(value: object) -> _Turn | None:
-    """The turn of a line; None for what is none."""
-    if not isinstance(value, dict) or not isinstance(value.get("message"), dict):
+    """The turn of a line: an object with a ``role``, and a ``content`` that is a string or a list
+    of parts; or one with such a ``message``. None for what is none.
+    """
+    message = value.get("message", value) if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(message, dict):
         return None
-    content = value["message"].get("content")
-    role = value.get("role")
-    of_claude_code = role is None and value.get("type") == value["message"].get("role")
-    if of_claude_code:
-        role = value.get("type")
-        if isinstance(content, str):
-            content = [{"type": "text", "text": content}]
-    if role not in {"user", "assistant"} or not isinstance(content, list):
+    role, content = value.get("role"), message.get("content")
+    role = message.get("role") if role is None else role
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if role not in ("user", "assistant") or not isinstance(parts, list):
         return None
-    items = [each for each in content if _is_item(each)]
-    if role == "user" and of_claude_code:
-        # It logs the results of tools, and its own remarks, as a user's turns, too.
-        is_own = any(value.get(key) for key in ("isMeta", "isSidechain", "isCompactSummary"))
-        return _Turn(bool(items) and not is_own, ())
-    return _Turn(role == "user", items if role == "assistant" else ())
+    return _Turn(role, parts, any(value.get(key) for key in _REMARKS))
+
+
+def _is_told(value: dict[str, Any], turn: _Turn) -> bool:
+    """Whether the reference's parser knows a turn: it has a message, and a role beside it with a
+    list of parts, or the role as its type, as Claude Code has it.
+    """
+    if not isinstance(value.get("message"), dict):
+        return False
+    if value.get("role") is None:
+        return value.get("type") == turn.role
+    return isinstance(value["message"].get("content"), list)
+
+
+def _is_operators(value: dict[str, Any], turn: _Turn) -> bool:
+    """Claude Code logs the results of tools as a user's turns, too."""
+    if turn.role != "user" or value.get("role") is not None:
+        return turn.role == "user"
+    return any(map(_is_item, turn.parts)) and not turn.is_remark
+
+
+def _said(part: Any) -> str | None:
+    """What a part says; None where it is a call of a tool, a picture or the like."""
+    is_text = isinstance(part, dict) and part.get("type") == "text"
+    text = part.get("text") if is_text else None
+    return text.strip() if isinstance(text, str) else None
 
 
 def _is_item(value: object) -> bool:
@@ -101,7 +151,8 @@ def _is_item(value: object) -> bool:
 
 
 def _events(turn: _Turn, index: int) -> Iterator[Reconstructed]:
-    for number, item in enumerate(turn.items):
+    items = filter(_is_item, turn.parts if turn.role == "assistant" else ())
+    for number, item in enumerate(items):
         if item["type"] != "tool_use":
             continue
         id_ = f"posthoc-t{index}-i{number}"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from drive_trace.agent_logs.transcripts import operator_turns_of
 from drive_trace.commands.asking import (
     Asked,
     check_asked,
@@ -44,7 +45,7 @@ from drive_trace.grading.classes import (
     class_prompt,
     read_classes,
 )
-from drive_trace.grading.items import items_of, operator_turns_of
+from drive_trace.grading.items import items_of
 from drive_trace.grading.prompts import Prompt
 from drive_trace.judging.judge import attempts
 from drive_trace.judging.models import Model, ReplayedModel
@@ -206,7 +207,7 @@ def _sort(
         return
     model_for = _models(asking)
     notify(
-        f"asking {asked.model} at {where} about {len(items):,} {sorting.items}"
+        f"asking {asked.model} through {where} about {len(items):,} {sorting.items}"
         if items
         else f"{asking.file}: there are no {sorting.items} in it"
     )

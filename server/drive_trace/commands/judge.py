@@ -146,7 +146,9 @@ def judge(  # noqa: PLR0913, PLR0917 - one for each option
         echo_json(_outcome(project_run_id, judging, appended=True))
         return
     writing.show_graded(request, recorded)
-    click.echo(f"  judged by {printable(judging.model, 200)}:")
+    reported = judging.reported_model
+    other = f" (reported as {reported})" if reported and reported != judging.model else ""
+    click.echo(f"  judged by {printable(f'{judging.model}{other}', 200)}:")
     for each in judging.reasons:
         click.echo(f"  - {visible(each)}")
 
@@ -161,6 +163,7 @@ def _outcome(
         "reasons": list(judging.reasons),
         "appended": appended,
         "model": judging.model,
+        "reported_model": judging.reported_model,
         "prompt_version": PROMPT_VERSION,
         "calibrated": judging.is_calibrated,
         "attempts": len(judging.calls),

@@ -51,7 +51,7 @@ from drive_trace.storage.patterns import RECORD_SUFFIX
 from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
 from drive_trace.storage.recording import Merged, new_stamp
 from drive_trace.storage.replace import inside
-from drive_trace.text.wording import first_of, listed
+from drive_trace.text.wording import first_of, listed, writable
 
 _EXIT_NO_VERDICT = 3
 
@@ -102,6 +102,7 @@ class Judging:
         """For the intent. Untrusted."""
         self._orchestrators: frozenset[str] = frozenset()
         self._request, self._options = request, options
+        self.model = options.asked.model
         self._judge = Judge(
             model=options.asked.model, prompt_version=PROMPT_VERSION, rubric_hash=RUBRIC_HASH
         )
@@ -110,10 +111,10 @@ class Judging:
         self._project = Projects(".", with_baseline=False).of(request.trace_file)
 
     @property
-    def model(self) -> str:
-        """The model, as its provider reports it if it does."""
+    def reported_model(self) -> str | None:
+        """The model as its provider reports it, if it does. Untrusted."""
         reported = (each.reply.model for each in self.calls if each.reply is not None)
-        return next(filter(None, reported), self._judge.model)
+        return next(filter(None, reported), None)
 
     def plan(self) -> Plan:
         """Read all that is judged, and refuse what could not be recorded. Raises ClickException."""
@@ -161,13 +162,13 @@ class Judging:
                 raise self._refused(uncalibrated)
             notify(f"{uncalibrated}. Its verdict carries a caveat")
         model = self._model(plan.prompt)
-        notify(f"asking {self._judge.model} at {plan.destination}")
+        notify(f"asking {self._judge.model} through {plan.destination}")
         outcome = ask_judge(
             model,
             plan.render,
             repeat=self._options.repeat,
             notify=notify,
-            noted=partial(self._note, plan.agreement),
+            noted=partial(self._note, plan),
         )
         if outcome.verdict is None:
             raise self._no_verdict(str(outcome.why))
@@ -257,10 +258,11 @@ class Judging:
         )
         return ReplayedModel([without_keys(each.reply) for each in same if each.reply is not None])
 
-    def _note(self, agreement: Rate | None, call: Call) -> None:
+    def _note(self, plan: Plan, call: Call) -> None:
         """Record a call before anything is made of it: what is not recorded decides nothing."""
         self.calls.append(call)
-        prompt, reply, answer, repeat, attempt = call
+        reply, answer, repeat, attempt = call
+        prompt, agreement = plan.prompt, plan.agreement
         reported = reply.model if reply is not None else None
         is_own = bool(reported and self._families_of(reported) & self._orchestrators)
         own = f"the provider says that {reported} replied, of the orchestrator's family"
@@ -274,7 +276,7 @@ class Judging:
             acceptance_hash=prompt.acceptance_hash,
             diff_hash=hash_of(self._diff),
             range=self._options.commits,
-            reply=None if reply is None else _writable(reply),
+            reply=None if reply is None else writable(reply),
             verdict=None if is_own else getattr(answer, "value", None),
             why=own if is_own else getattr(answer, "reason", None),
             reasons=getattr(answer, "reasons", ()),
@@ -305,11 +307,6 @@ class Judging:
             raise self._refused(
                 f"{path}: cannot be written: {why(error)}", EXIT_UNUSABLE
             ) from error
-
-
-def _writable(text: str) -> str:
-    """A reply as it can be written: half of a pair of surrogates cannot."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _read_diff(options: Options) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple, NoReturn
 
-from drive_trace.text.wording import listed, shown
+from drive_trace.text.wording import listed, shown, writable
 
 LARGEST = 100_000
 """Characters. A longer reply is not read."""
@@ -99,7 +99,7 @@ def _read(reply: str, key: str) -> tuple[tuple[str, ...], Any]:
         raise _RefusedError("a reason is empty or no string")
     if any(len(each) > LONGEST_REASON for each in reasons):
         raise _RefusedError(f"a reason has more than {LONGEST_REASON:,} characters")
-    return tuple(each.encode("utf-8", "replace").decode() for each in reasons), said
+    return tuple(writable(each) for each in reasons), said
 
 
 def _allowed(value: Any, said: Any, key: str, allowed: Collection[str]) -> str:

@@ -143,7 +143,7 @@ class Calibration(NamedTuple):
             if rate.lower < least:
                 more = _more_needed(rate, least)
                 found.append(
-                    f"{what}: {more:,} more"
+                    f"needed, if they come out as so far: {what}: {more:,} more"
                     if more is not None
                     else f"no number of {what} would do at this rate"
                 )

@@ -40,11 +40,12 @@ def cut_diff(text: str, most: int = LARGEST) -> CutDiff:
     room = most
     kept = set()
     for number, each in sorted(enumerate(files), key=lambda pair: len(pair[1])):
+        if _BINARY.search(each):
+            continue
         room -= len(each)
         if room < 0:
             break
-        if not _BINARY.search(each):
-            kept.add(number)
+        kept.add(number)
     left_out = [_name(each) for number, each in enumerate(files) if number not in kept]
     if len(left_out) > _NAMED:
         left_out[_NAMED:] = [f"{len(left_out) - _NAMED:,} more files"]

@@ -46,18 +46,17 @@ def in_words(table: Calibration, lacks: Sequence[str], repeats: Rate) -> Iterato
         ("rows", f"{table.n:,} with a verdict, {table.invalid:,} without"),
         ("agreement", f"{_rate(table.agreement)}{threshold}"),
         ("kappa", "not defined" if table.kappa is None else f"{table.kappa:.3f}"),
-        ("fails caught", _rate(table.tpr)),
-        ("passes passed", _rate(table.tnr)),
-        ("human fails", _share(table.base_rate)),
-        ("always pass", f"would agree in {_share(table.always_pass_agreement)}"),
-        ("repeats", f"{_rate(repeats)} of cases with several rows are consistent"),
+        ("TPR (fails caught)", _rate(table.tpr)),
+        ("TNR (passes kept)", _rate(table.tnr)),
+        ("base rate (human fails)", _share(table.base_rate)),
+        ("an always-pass judge agrees on", _share(table.always_pass_agreement)),
+        ("cases consistent over repeats", _rate(repeats)),
     ):
-        if what != "repeats" or repeats.of:
-            yield f"{what:14}{shown}"
+        yield f"{what:32}{shown}"
     yield ""
     yield "calibrated" if not lacks else "not calibrated:"
     yield from (f"  {each}" for each in lacks)
-    yield from (f"  needed, if they come out as so far: {each}" for each in table.labels_needed)
+    yield from (f"  {each}" for each in table.labels_needed)
 
 
 def _rate(rate: Rate) -> str:

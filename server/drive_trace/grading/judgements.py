@@ -84,6 +84,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     """The model as its provider reports it."""
     prompt_hash: Sha256
+    """Of the prompt with zeros in place of the call's nonce."""
     acceptance_hash: Sha256
     diff_hash: Sha256
     range: str | None = None

@@ -20,7 +20,6 @@ VERDICTS = ("pass", "fail")
 class Call(NamedTuple):
     """One call of the model."""
 
-    prompt: Prompt
     reply: Reply | None
     """None where there was none."""
     answer: Answer | Answers | NoAnswer
@@ -80,10 +79,10 @@ def attempts(
         try:
             reply = ask(model, prompt.text, notify=notify)
         except ModelError as error:
-            yield Call(prompt, None, NoAnswer(str(error)), repeat, attempt)
+            yield Call(None, NoAnswer(str(error)), repeat, attempt)
             return
         answer = _of_whole(reply) or read(reply)
-        yield Call(prompt, reply, answer, repeat, attempt)
+        yield Call(reply, answer, repeat, attempt)
         if not isinstance(answer, NoAnswer) or answer.is_final:
             return
         if attempt < _ATTEMPTS:

@@ -364,7 +364,8 @@ def _judged_json(grade: Recorded | None) -> dict[str, object] | None:
         return None
     judgement = grade.judgement
     return {
-        "model": judgement.model or judgement.judge.model,
+        "model": judgement.judge.model,
+        "reported_model": judgement.model,
         "prompt_version": judgement.judge.prompt_version,
         "agreement": judgement.agreement,
         "agreement_interval": judgement.agreement_interval,

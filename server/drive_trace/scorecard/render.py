@@ -128,7 +128,9 @@ def judging(run: RunScore, name: Callable[[str], str]) -> Iterator[str]:
     if judgement is None:
         phrases.append("judge not recorded")
     else:
-        phrases.append(f"by {_short(judgement.model or judgement.judge.model, 60)}")
+        asked, reported = judgement.judge.model, judgement.model
+        other = f" (reported as {_short(reported, 60)})" if reported and reported != asked else ""
+        phrases.append(f"by {_short(asked, 60)}{other}")
         phrases.append(f"prompt v{_short(judgement.judge.prompt_version, 20)}")
         phrases.append(_calibrated(judgement))
         phrases.append(plural(len(judgement.reasons), "reason"))

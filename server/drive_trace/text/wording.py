@@ -111,3 +111,8 @@ def exactly(milliseconds: int) -> str:
 def power_of_ten(number: int) -> str:
     """A number that is some mistake, without its hundreds of digits; a float may not hold it."""
     return f"{Decimal(number):.3e}"
+
+
+def writable(text: str) -> str:
+    """A text as it can be written or sent: half of a pair of surrogates cannot."""
+    return text.encode("utf-8", "replace").decode()
