@@ -52,8 +52,8 @@ def api(trace: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
 
 
 def asked(api: str, server: Provider, *more: str) -> Ran:
-    family = {"openai": "claude", "anthropic": "gpt"}[api]
-    args = command("--api", api, "--base-url", server.url, "--family", "qwen", family=family)
+    family, own = ("claude", "gpt") if api == "openai" else ("gpt", "claude")
+    args = command("--api", api, "--base-url", server.url, "--family", own, family=family)
     args[args.index("gpt-x")] = "my-model"
     return run(*args, "--output-format", "json", *more)
 
@@ -179,7 +179,7 @@ def test_no_key_is_in_the_list_of_processes(trace: Path) -> None:
     calibrate("my-model")
     environment = {**os.environ, "OPENAI_API_KEY": KEY}
     with provider(lists) as server:
-        args = command("--api", "openai", "--base-url", server.url, "--family", "qwen")
+        args = command("--api", "openai", "--base-url", server.url, "--family", "gpt")
         args[args.index("gpt-x")] = "my-model"
         assert process(*args, env=environment).code == 0
     assert "--base-url" in listed
@@ -197,8 +197,8 @@ def test_a_model_is_asked_over_http_and_no_key_is_shown(
     name = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[api]
     with provider(fails(401, f"wrong key {KEY}"), replies(PASS)) as server:
         calibrate("my-model")
-        family = {"openai": "claude", "anthropic": "gpt"}[api]
-        args = command("--api", api, "--base-url", server.url, "--family", "qwen", family=family)
+        family, own = ("claude", "gpt") if api == "openai" else ("gpt", "claude")
+        args = command("--api", api, "--base-url", server.url, "--family", own, family=family)
         args[args.index("gpt-x")] = "my-model"
         environment = {**os.environ, name: KEY}
         first = process(*args, env=environment)
@@ -234,6 +234,38 @@ def test_a_reply_of_the_orchestrators_family_is_no_verdict(
     (call,) = record()
     assert (call.model, call.reply, call.verdict) == ("claude-x-2", PASS, None)
     assert "of the orchestrator's family" in str(call.why)
+
+
+@pytest.mark.parametrize(
+    ("reported", "code"),
+    [
+        ("anthropic/claude-opus-4", 3),
+        ("o4-mini\x1b", 0),
+        ("openai/gpt-5.5-2026-08-01", 0),
+        ("house-model", 0),
+        (" ", 0),
+    ],
+)
+def test_a_verdict_of_another_familys_model_does_not_count(
+    reported: str, code: int, trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    calibrate("gpt-5.5")
+    before = trace.read_bytes()
+    with provider(replies(PASS, model=reported)) as server:
+        args = command("--api", "openai", "--base-url", server.url, model="gpt-5.5", family="qwen")
+        ran = run(*args, "--output-format", "json")
+        assert len(server.seen) == 1
+    assert (ran.code, ran.json["appended"]) == (code, not code)
+    assert (trace.read_bytes() == before) == bool(code)
+    (call,) = record()
+    if code:
+        assert ran.json["why"] == call.why
+        assert f"{reported} replied, of another family than gpt-5.5" in str(call.why)
+        assert call.verdict is None
+        # Its record is no way around that.
+        again = command("--replay", "trace.jsonl.judgements.ndjson", model="gpt-5.5", family="qwen")
+        assert run(*again).code == code
 
 
 def test_a_key_that_a_command_repeats_is_not_shown(

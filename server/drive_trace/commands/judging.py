@@ -43,7 +43,7 @@ from drive_trace.grading.prompts import (
 )
 from drive_trace.judging.judge import Call
 from drive_trace.judging.judge import judge as ask_judge
-from drive_trace.judging.models import Model, ReplayedModel
+from drive_trace.judging.models import Model, ReplayedModel, Reply
 from drive_trace.judging.sources import diff_of, excerpt, read_case, read_diff
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import read_regular, read_trace, why
@@ -51,6 +51,7 @@ from drive_trace.storage.patterns import RECORD_SUFFIX
 from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
 from drive_trace.storage.recording import Merged, new_stamp
 from drive_trace.storage.replace import inside
+from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of, listed, writable
 
 _EXIT_NO_VERDICT = 3
@@ -100,6 +101,7 @@ class Judging:
         self.intent: str | None = None
         self.reasons: tuple[str, ...] = ()
         """For the intent. Untrusted."""
+        self._judges: frozenset[str] = frozenset()
         self._orchestrators: frozenset[str] = frozenset()
         self._request, self._options = request, options
         self.model = options.asked.model
@@ -201,6 +203,7 @@ class Judging:
                 f"the family of {orchestrator}, the orchestrator, is not known; name a family, or "
                 f"add one below [judge.families] in {CONFIGURATION_NAME}"
             )
+        self._judges = judges
         shared = judges & self._orchestrators
         if shared:
             raise self._refused(
@@ -256,7 +259,10 @@ class Judging:
             and each.acceptance_hash == prompt.acceptance_hash
             and each.diff_hash == hash_of(self._diff)
         )
-        return ReplayedModel([without_keys(each.reply) for each in same if each.reply is not None])
+        replies = ((each.reply, each.model) for each in same)
+        return ReplayedModel(
+            [Reply(without_keys(text), model=model) for text, model in replies if text is not None]
+        )
 
     def _note(self, plan: Plan, call: Call) -> None:
         """Record a call before anything is made of it: what is not recorded decides nothing."""
@@ -264,8 +270,7 @@ class Judging:
         reply, answer, repeat, attempt = call
         prompt, agreement = plan.prompt, plan.agreement
         reported = reply.model if reply is not None else None
-        is_own = bool(reported and self._families_of(reported) & self._orchestrators)
-        own = f"the provider says that {reported} replied, of the orchestrator's family"
+        refused = self._why_not_by(reported) if reported else None
         judgement = Judgement(
             ts=new_stamp().ts,
             project_run_id=self._request.run_id,
@@ -277,8 +282,8 @@ class Judging:
             diff_hash=hash_of(self._diff),
             range=self._options.commits,
             reply=None if reply is None else writable(reply),
-            verdict=None if is_own else getattr(answer, "value", None),
-            why=own if is_own else getattr(answer, "reason", None),
+            verdict=None if refused else getattr(answer, "value", None),
+            why=refused[0] if refused else getattr(answer, "reason", None),
             reasons=getattr(answer, "reasons", ()),
             attempt=attempt,
             repeat=repeat,
@@ -295,8 +300,18 @@ class Judging:
         except AppendError as error:
             what = f"{error}: without its record the verdict is not recorded either"
             raise self._refused(what, EXIT_UNUSABLE) from error
-        if is_own:
-            raise self._refused(own)
+        if refused:
+            raise self._refused(*refused)
+
+    def _why_not_by(self, reported: str) -> tuple[str, int] | None:
+        """Why a reply of this model does not count, and the exit code; None where it does."""
+        families = self._families_of(reported)
+        replied = f"the provider says that {printable(reported, 200)} replied"
+        if families & self._orchestrators:
+            return f"{replied}, of the orchestrator's family", EXIT_REFUSED
+        if families and not families & self._judges:
+            return f"{replied}, of another family than {self._judge.model}", _EXIT_NO_VERDICT
+        return None
 
     def _record_path(self) -> str:
         """Where the calls are recorded: in the folder of the trace, as readers look there alone."""
