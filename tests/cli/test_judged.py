@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,9 @@ from drive_trace.storage.judging_records import MOST_BYTES
 from drive_trace.storage.patterns import MoreFiles
 from tests.cli.support import run, write
 from tests.support.client_text import apart, graded, triage
-from tests.support.judging import INTERVAL, UNCALIBRATED, judge, judgement, record_of
+from tests.support.judging import INTERVAL, NO_FIGURES, UNCALIBRATED, judge, judgement, record_of
 
-JUDGED = "intent: pass, by gpt-5.5, prompt v3, calibrated 0.87 [0.74, 0.94], 2 reasons"
+JUDGED = "intent: pass, by gpt-5.5, prompt v3, calibrated 0.90 [0.81, 0.95], 2 reasons"
 NOT_CALIBRATED = "intent: pass, by gpt-5.5, prompt v3, not calibrated, 2 reasons"
 NOBODY = "intent: pass, judge not recorded"
 CAVEAT = "the intent was judged by an uncalibrated judge"
@@ -59,7 +61,7 @@ def test_an_intent_names_its_judge(trace: Path) -> None:
         "model": "gpt-5.5",
         "reported_model": "gpt-5.5",
         "prompt_version": "3",
-        "agreement": 0.8654,
+        "agreement": 0.8986,
         "agreement_interval": INTERVAL,
         "reasons": 2,
     }
@@ -107,6 +109,17 @@ def test_where_no_intent_was_recorded_nothing_is_said_of_a_judge(
         [judgement(repeats=2)],
         [judgement(repeats=1_000_000_000_000)],
         [judgement(agreement=2)],
+        [judgement(agreement=0.99)],
+        [judgement(agreement_interval=None)],
+        [judgement(agreement=None)],
+        [judgement(agreement_interval=[0.79, 0.95])],
+        [judgement(agreement_interval=[0.95, 0.81])],
+        [judgement(), judgement(agreement=0.1, judging="two")],
+        [judgement(reply=None)],
+        [judgement(reply="cannot tell")],
+        [judgement(reply='{"reasons": ["AC-1 holds", "AC-2 holds"], "intent": "fail"}')],
+        [judgement(reply='{"reasons": ["AC-1 holds"], "intent": "pass"}')],
+        [judgement(repeats=2, reply="pass"), judgement(repeats=2, repeat=2)],
         [judgement(verdict=None)],
     ],
 )
@@ -132,11 +145,13 @@ def test_an_uncalibrated_judge_is_a_caveat_wherever_caveats_are(trace: Path) -> 
     assert run("score", "--require-correct", trace).code == 0
 
 
-@pytest.mark.parametrize("line", [judgement(), UNCALIBRATED])
+@pytest.mark.parametrize("line", [judgement, partial(judgement, **NO_FIGURES)])
 @pytest.mark.parametrize("intent", ["pass", "fail"])
-def test_no_verdict_is_better_without_its_record(tmp_path: Path, line: str, intent: str) -> None:
+def test_no_verdict_is_better_without_its_record(
+    tmp_path: Path, line: Callable[..., str], intent: str
+) -> None:
     trace = write(tmp_path, "trace.jsonl", graded("pass", "pass", intent))
-    record = judge(trace, line.replace('"verdict": "pass"', f'"verdict": "{intent}"'))
+    record = judge(trace, line(verdict=intent))
     judged = score(trace)
     code = run("score", "--require-correct", trace).code
     assert judged["judged"] is not None
@@ -177,7 +192,7 @@ def test_what_a_stranger_writes_into_a_record_is_shown_and_not_obeyed(trace: Pat
         assert "<U+001B>" in out
         assert not {"\x1b", "\u202e"} & set(out)
         shown = out.partition("intent: pass, by gpt")[2].partition(" reasons")[0]
-        assert " ".join(shown.split()).endswith("calibrated 0.87 [0.74, 0.94], 2")
+        assert " ".join(shown.split()).endswith("calibrated 0.90 [0.81, 0.95], 2")
         assert "text" in command or "\n" not in shown
         assert " ::error" not in out
         assert "##[" not in out
@@ -190,11 +205,11 @@ def test_what_a_stranger_writes_into_a_record_is_shown_and_not_obeyed(trace: Pat
 
 def test_what_a_record_says_is_cut(trace: Path) -> None:
     long = "x" * 1_000_000
-    judge(trace, judgement(model=long, prompt_version=long, reasons=[long] * 3))
+    judge(trace, judgement(model=long, prompt_version=long, reasons=["x" * 2_000] * 3))
     for command in ("score", "report"):
         out = run(command, trace).out
         assert "x" * 100 not in out
-        assert "calibrated 0.87 [0.74, 0.94], 3 reasons" in " ".join(out.split())
+        assert "calibrated 0.90 [0.81, 0.95], 3 reasons" in " ".join(out.split())
 
 
 def test_what_is_no_file_beside_the_trace_is_no_record(trace: Path, tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ def judgement(ts: str, verdict: str | None, run: str = "shop", **more: object) -
         "acceptance_hash": HASH,
         "diff_hash": HASH,
         "verdict": verdict,
+        "reply": f'{{"reasons": ["x"], "intent": "{verdict}"}}',
+        "reasons": ["x"],
         "judging": ts,
         **more,
     }

@@ -89,7 +89,7 @@ def test_a_trace_from_outside_the_workspace_has_its_record(
     document = opened(alone, trace)
     asked_for(alone, LENSES)
     shown = judging(document)
-    assert "calibrated 0.87" in shown
+    assert "calibrated 0.90" in shown
     assert not {"\x1b", "\u202e", "\n"} & set(shown)
 
 

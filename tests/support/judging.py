@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 HASH = "0" * 64
-INTERVAL = [0.7404, 0.9386]
+INTERVAL = [0.8051, 0.95]
 
 
 def judgement(**changes: Any) -> str:
@@ -22,17 +22,19 @@ def judgement(**changes: Any) -> str:
         "prompt_hash": HASH,
         "acceptance_hash": HASH,
         "diff_hash": HASH,
-        "reply": "{}",
         "verdict": "pass",
         "reasons": ["AC-1 holds", "AC-2 holds"],
         "judging": "one",
-        "agreement": 0.8654,
+        "agreement": 0.8986,
         "agreement_interval": INTERVAL,
     }
-    return json.dumps({**said, **changes}) + "\n"
+    said |= changes
+    answer = {"reasons": said["reasons"], "intent": said["verdict"]}
+    return json.dumps({"reply": json.dumps(answer), **said}) + "\n"
 
 
-UNCALIBRATED = judgement(agreement=None, agreement_interval=None)
+NO_FIGURES = {"agreement": None, "agreement_interval": None}
+UNCALIBRATED = judgement(**NO_FIGURES)
 
 
 def record_of(trace: Path) -> Path:

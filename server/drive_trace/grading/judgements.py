@@ -10,11 +10,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import msgspec
 
-from drive_trace.grading.calibration import Calibration
+from drive_trace.grading.answers import Answer, read_answer
+from drive_trace.grading.calibration import AGREEMENT, Calibration
 from drive_trace.grading.prompts import hash_of
 from drive_trace.trace.times import sortable
 
@@ -110,9 +111,24 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """How often the judge agreed with people."""
     agreement_interval: tuple[Share, Share] | None = None
 
+    @property
+    def can_be_true(self) -> bool:
+        """Whether the judge's figures pass the gate that they had to pass, and its verdict is what
+        the reply says. Reads the whole reply.
+        """
+        low, high = self.agreement_interval or (0.0, 1.0)
+        if self.agreement is None:
+            fits = self.agreement_interval is None
+        else:
+            fits = AGREEMENT <= low <= self.agreement <= high
+        if self.verdict is None or not fits:
+            return fits
+        answer = read_answer(self.reply or "", self.component, get_args(Outcome))
+        return answer == Answer(self.verdict, self.reasons)
 
-Verdicts: TypeAlias = Sequence[tuple[str, Judgement]]
-"""The last calls for verdicts on a run, each with its moment; by time."""
+
+Verdicts: TypeAlias = Sequence[tuple[str, Sequence[Judgement]]]
+"""The calls for each verdict on a run, each with its moment; by time."""
 _JUDGEMENT = msgspec.json.Decoder(Judgement)
 _CALIBRATED = msgspec.json.Decoder(Calibrated)
 
@@ -144,16 +160,16 @@ def read_judgements(records: Iterable[str]) -> tuple[list[Judgement], int]:
 
 
 class Judgements:
-    """The judgements of a record that came to a verdict, without their replies, which are long."""
+    """The judgements of a record that came to a verdict."""
 
     def __init__(self, judgements: Iterable[Judgement] = ()) -> None:
-        self._by_run: dict[str, list[tuple[str, Judgement]]] = {}
+        self._by_run: dict[str, list[tuple[str, Sequence[Judgement]]]] = {}
         """By time."""
         for calls in judgings(judgements):
             last, at = calls[-1], sortable(calls[-1].ts)
             if at is not None and verdict_of(calls) is not None:
                 own = self._by_run.setdefault(last.project_run_id, [])
-                own.append((at, msgspec.structs.replace(last, reply=None)))
+                own.append((at, calls))
         for own in self._by_run.values():
             own.sort(key=itemgetter(0))
 
@@ -165,11 +181,14 @@ class Judgements:
 def rests_on(verdicts: Iterable[Verdicts], verdict: object, ts: str) -> Judgement | None:
     """Which judgement a grade rests on, of those beside all files of its run: the last call for the
     latest verdict that is not later than the grade, if that says the same. None where there is
-    none: then nobody knows who judged.
+    none, or where what is recorded cannot be true: then nobody knows who judged.
     """
     own, graded = sorted(chain(*verdicts), key=itemgetter(0)), sortable(ts)
     at = bisect_right(own, graded, key=itemgetter(0)) if graded is not None else 0
-    return own[at - 1][1] if at and own[at - 1][1].verdict == verdict else None
+    calls = own[at - 1][1] if at else ()
+    # Replies are read only here, of the one judgement that is shown.
+    fits = calls and calls[-1].verdict == verdict and all(each.can_be_true for each in calls)
+    return calls[-1] if fits else None
 
 
 def judgings(judgements: Iterable[Judgement]) -> Sequence[Sequence[Judgement]]:
