@@ -18,7 +18,7 @@ from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import Problem, read_trace
 from drive_trace.storage.finding import LeftOut, find_traces, omitted
-from drive_trace.storage.judging_records import with_record
+from drive_trace.storage.judging_records import with_judgements
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
 from drive_trace.trace.reading import read_lines, values_of
 
@@ -111,5 +111,5 @@ def score(*paths: AnyPath, no_ignore: bool = False) -> ScoreCard:
             unread.append(Unread(trace.path, trace.reason))
         else:
             summary = summarize_text(trace.records, trace.path, alone=alone)
-            traces.append(with_record(summary, trace.path))
+            traces.append(with_judgements(summary, trace.path))
     return join(traces, unread)._replace(left_out=omitted(left_out))

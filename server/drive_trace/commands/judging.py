@@ -47,7 +47,7 @@ from drive_trace.judging.models import Model, ReplayedModel, Reply
 from drive_trace.judging.sources import diff_of, excerpt, read_case, read_diff
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import read_regular, read_trace, why
-from drive_trace.storage.patterns import RECORD_SUFFIX
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
 from drive_trace.storage.recording import Merged, new_stamp
 from drive_trace.storage.replace import inside
@@ -315,7 +315,7 @@ class Judging:
 
     def _record_path(self) -> str:
         """Where the calls are recorded: in the folder of the trace, as readers look there alone."""
-        path = Path(f"{self._request.trace_file}{RECORD_SUFFIX}")
+        path = Path(f"{self._request.trace_file}{JUDGEMENTS_SUFFIX}")
         try:
             return str(inside(path, path.parent))
         except OSError as error:

@@ -16,7 +16,7 @@ from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import notify
 from drive_trace.storage.files import TraceRecords
 from drive_trace.storage.finding import omitted
-from drive_trace.storage.judging_records import with_record
+from drive_trace.storage.judging_records import with_judgements
 from drive_trace.storage.projects import Projects
 from drive_trace.storage.replace import write_report
 from drive_trace.text.escaping import in_json
@@ -73,7 +73,9 @@ def report(
     # What cannot be checked, as its configuration is broken, is read all the same.
     read = {each.path for each in reading.logs}
     unread = [each for each in reading.unread if each.path not in read]
-    logs = [each._replace(summary=with_record(each.summary, each.path)) for each in reading.logs]
+    logs = [
+        each._replace(summary=with_judgements(each.summary, each.path)) for each in reading.logs
+    ]
     made = report_on(logs, unread, omitted(reading.left_out), findings)
     data = _rendered(made, chosen).encode("utf-8", "backslashreplace")
     if out is not None and to_file:

@@ -17,7 +17,7 @@ from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.render import markdown, text
 from drive_trace.scorecard.summary import TraceSummary, without_text
 from drive_trace.storage.finding import omitted
-from drive_trace.storage.judging_records import with_record
+from drive_trace.storage.judging_records import with_judgements
 from drive_trace.text.escaping import in_json, plain
 
 _MOST_NAMED = 10
@@ -77,7 +77,7 @@ def score(
         # The text of one trace at a time; and nothing is kept of it where it stays the only one.
         traces[-1:] = map(without_text, traces[-1:])
         summary = summarize_text(trace.records, trace.path, alone=alone)
-        traces.append(with_record(summary, trace.path))
+        traces.append(with_judgements(summary, trace.path))
     card = join(traces, reading.unread)
     card = card._replace(left_out=omitted(reading.left_out))
     chosen = output_format or ("table" if is_terminal(sys.stdout) else "text")

@@ -35,7 +35,7 @@ from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.storage.finding import TRACE_GLOBS
-from drive_trace.storage.patterns import RECORD_SUFFIX, MoreFiles
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, MoreFiles
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ class TraceServer(LanguageServer):
         client = self.protocol.client
         if client.registers_watchers:
             self._publisher.watch(
-                "files", (*CONFIGURATION_GLOBS, *TRACE_GLOBS, f"**/*{RECORD_SUFFIX}")
+                "files", (*CONFIGURATION_GLOBS, *TRACE_GLOBS, f"**/*{JUDGEMENTS_SUFFIX}")
             )
             self._publisher.watch_more((), self._settings.now.files)
         if client.registers_settings:

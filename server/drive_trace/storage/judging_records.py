@@ -9,7 +9,7 @@ from threading import Lock
 from drive_trace.grading.judgements import Judgements, read_judgements
 from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.storage.files import STDIN, read_regular, records_of, version_of
-from drive_trace.storage.patterns import RECORD_SUFFIX
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.replace import inside
 
 MOST_BYTES = 16 << 20
@@ -17,11 +17,11 @@ MOST_BYTES = 16 << 20
 _NOTHING = (None, Judgements())
 
 
-def read_record(trace: str) -> Judgements:
+def read_judgements_beside(trace: str) -> Judgements:
     """What the record beside a trace says; nothing if there is none that can be read. Links out of
     the trace's folder are not followed.
     """
-    path = Path(f"{trace}{RECORD_SUFFIX}")
+    path = Path(f"{trace}{JUDGEMENTS_SUFFIX}")
     try:
         data = read_regular(inside(path, path.parent), MOST_BYTES) if trace != STDIN else b""
     except (OSError, ValueError):
@@ -29,16 +29,16 @@ def read_record(trace: str) -> Judgements:
     return Judgements(read_judgements(records_of(data))[0])
 
 
-def with_record(trace: TraceSummary, path: str) -> TraceSummary:
+def with_judgements(trace: TraceSummary, path: str) -> TraceSummary:
     """The summary of the trace at a path with what its grades rest on."""
     if not any(each.correctness for each in trace.runs):
         return trace
-    judgements = read_record(path)
+    judgements = read_judgements_beside(path)
     runs = (each._replace(verdicts=judgements.on(each.run_id)) for each in trace.runs)
     return trace._replace(runs=tuple(runs))
 
 
-class JudgingRecords:
+class JudgementFiles:
     """The records beside traces, as they were when last looked at. Threads may share it."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class JudgingRecords:
             for trace in traces:
                 version = _version(trace)
                 if version != self._known.get(trace, _NOTHING)[0]:
-                    self._known[trace] = version, read_record(trace)
+                    self._known[trace] = version, read_judgements_beside(trace)
                     has_changed = True
         return has_changed
 
@@ -63,6 +63,6 @@ class JudgingRecords:
 
 def _version(trace: str) -> object:
     try:
-        return version_of(Path(f"{trace}{RECORD_SUFFIX}").stat())
+        return version_of(Path(f"{trace}{JUDGEMENTS_SUFFIX}").stat())
     except (OSError, ValueError):
         return None

@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-RECORD_SUFFIX = ".judgements.ndjson"
+JUDGEMENTS_SUFFIX = ".judgements.ndjson"
 """Behind a trace's name: the record of the judging, which no pattern makes a trace."""
 _MANY_FOLDERS, _ANY = "(?:/.+)?", "[^/]*"
 """What pathspec makes of a ``**`` between folders, and of a ``*``."""
@@ -227,7 +227,7 @@ class MoreFiles:
 
     def hold(self, path: Path, folder: Path) -> bool:
         """Whether a path inside a folder matches."""
-        if not self._wanted or path.name.endswith(RECORD_SUFFIX):
+        if not self._wanted or path.name.endswith(JUDGEMENTS_SUFFIX):
             return False
         inner, whole = path.relative_to(folder).parts, path.parts[1:]
         return any(_match(each, inner) or _match(each, whole) for each in self._wanted)

@@ -27,7 +27,7 @@ from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.copies import LiveEvents
 from drive_trace.scorecard.summary import RunSummary, TraceSummary
 from drive_trace.storage.followed_file import FollowedFile, Whole
-from drive_trace.storage.judging_records import with_record
+from drive_trace.storage.judging_records import with_judgements
 from drive_trace.tasks import Task, finish
 from drive_trace.trace.line import Line
 from drive_trace.trace.run_index import table_of_ids
@@ -203,7 +203,7 @@ def _whole_log(text: _Text, path: Path | None) -> TraceLog:
     log = read_log([line.text for line in text.lines], text.name)
     if path is None:
         return log
-    return log._replace(summary=with_record(log.summary, real_path(path)))
+    return log._replace(summary=with_judgements(log.summary, real_path(path)))
 
 
 def _log(text: _Text) -> TraceLog:

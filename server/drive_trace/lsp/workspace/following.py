@@ -19,7 +19,7 @@ from drive_trace.lsp.rpc.tasks import Debouncer, in_thread
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.storage.followed_file import QUIET
-from drive_trace.storage.patterns import RECORD_SUFFIX
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 
 log = logging.getLogger(__name__)
 
@@ -123,7 +123,7 @@ class Following:
         """
         are_traces = True
         for change in changes:
-            uri = change.uri.removesuffix(RECORD_SUFFIX)
+            uri = change.uri.removesuffix(JUDGEMENTS_SUFFIX)
             are_traces &= self.is_trace(uri)
             if self.is_trace(uri):
                 self._reported.add(uri)

@@ -19,7 +19,7 @@ from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ILLEGIBLE, score_run
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run
-from drive_trace.storage.judging_records import JudgingRecords
+from drive_trace.storage.judging_records import JudgementFiles
 from drive_trace.tasks import Task, finish, in_batches
 
 Result = TypeVar("Result")
@@ -56,7 +56,7 @@ class WorkspaceRuns:
         self.closed = closed
         self._reals: dict[str, str] = {}
         """The real paths of open traces, by URI."""
-        self._records = JudgingRecords()
+        self._records = JudgementFiles()
         self._has_other_records = False
         self._has_partial = False
 
