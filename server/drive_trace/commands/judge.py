@@ -19,8 +19,26 @@ from drive_trace.text.wording import listed
 from drive_trace.vocabulary import GRADE
 
 
+class _Judge(OrAnother):
+    """Says as JSON, too, that an option is wrong, where JSON was asked for."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """See :class:`click.Command`."""
+        asks_for_json = "--output-format json" in " ".join(args).replace("=", " ")
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if asks_for_json:
+                known = {
+                    "run_id": ctx.params.get("project_run_id"),
+                    "model": ctx.params.get("model"),
+                }
+                echo_json({**_NOTHING, **known, "why": error.format_message()})
+            raise
+
+
 @click.group(
-    cls=OrAnother,
+    cls=_Judge,
     commands=[failures, operator_turns],
     invoke_without_command=True,
     no_args_is_help=False,
@@ -151,6 +169,20 @@ def judge(  # noqa: PLR0913, PLR0917 - one for each option
     click.echo(f"  judged by {printable(f'{judging.model}{other}', 200)}:")
     for each in judging.reasons:
         click.echo(f"  - {visible(each)}")
+
+
+_NOTHING: dict[str, object] = {
+    "run_id": None,
+    "intent": None,
+    "reasons": [],
+    "appended": False,
+    "model": None,
+    "reported_model": None,
+    "prompt_version": PROMPT_VERSION,
+    "calibrated": False,
+    "attempts": 0,
+    "why": None,
+}
 
 
 def _outcome(
