@@ -21,7 +21,7 @@ ALLOWED = ("pass", "fail")
     ],
 )
 def test_one_object_is_an_answer(reply: str) -> None:
-    assert read_answer(reply, "intent", ALLOWED) == Answer("pass", ("AC-1 holds (src/a.ts:3)",))
+    assert read_answer(reply, "intent", ALLOWED) == Answer(("pass",), ("AC-1 holds (src/a.ts:3)",))
 
 
 NO_ANSWERS = {
@@ -72,4 +72,4 @@ def test_anything_else_is_none(reply: str) -> None:
 
 def test_a_reason_can_be_written_whatever_it_holds() -> None:
     answer = read_answer('{"reasons": ["ok \\ud800"], "intent": "fail"}', "intent", ALLOWED)
-    assert answer == Answer("fail", ("ok ?",))
+    assert answer == Answer(("fail",), ("ok ?",))

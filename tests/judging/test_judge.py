@@ -83,3 +83,8 @@ def test_each_call_has_its_own_nonce() -> None:
     judge(Listening(), render, repeat=2)
     nonces = {found for text in prompts for found in re.findall("<<<DIFF ([0-9a-f]{32})", text)}
     assert len(nonces) == 2
+
+
+def test_the_reasons_are_those_of_the_call_that_the_grade_names() -> None:
+    last = PASS.replace("AC-1 holds", "AC-2 holds")
+    assert judge(ReplayedModel([PASS, last]), render, repeat=2).reasons == ("AC-2 holds",)

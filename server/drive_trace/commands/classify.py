@@ -34,7 +34,7 @@ from drive_trace.commands.writing import (
     output_format_option,
     read_text,
 )
-from drive_trace.grading.answers import Answer, Answers, NoAnswer, read_answer, read_answers
+from drive_trace.grading.answers import Answer, NoAnswer, read_answer
 from drive_trace.grading.classes import (
     FAILURES,
     LONGEST,
@@ -284,9 +284,8 @@ def _models(asking: _Options) -> Callable[[Item], Model]:
 
 
 def _ask(model: Model, sorting: Sorting, classes: Classes, item: Item) -> _Sorted:
-    def answer(reply: str) -> Answer | Answers | NoAnswer:
-        read = read_answers if sorting.takes_many else read_answer
-        return read(reply, sorting.key, classes)
+    def answer(reply: str) -> Answer | NoAnswer:
+        return read_answer(reply, sorting.key, classes, many=sorting.takes_many)
 
     calls = list(
         attempts(
@@ -300,10 +299,8 @@ def _ask(model: Model, sorting: Sorting, classes: Classes, item: Item) -> _Sorte
     match calls[-1].answer:
         case NoAnswer(reason):
             return _Sorted(item, (), (), reason, replies)
-        case Answers(values, reasons):
+        case Answer(values, reasons):
             return _Sorted(item, values, reasons, None, replies)
-        case Answer(value, reasons):
-            return _Sorted(item, (value,), reasons, None, replies)
 
 
 def _in_json(sorting: Sorting, found: _Sorted) -> dict[str, object]:

@@ -282,7 +282,7 @@ class Judging:
             diff_hash=hash_of(self._diff),
             range=self._options.commits,
             reply=None if reply is None else writable(reply),
-            verdict=None if refused else getattr(answer, "value", None),
+            verdict=None if refused else getattr(answer, "values", (None,))[0],
             why=refused[0] if refused else getattr(answer, "reason", None),
             reasons=getattr(answer, "reasons", ()),
             attempt=attempt,

@@ -23,17 +23,8 @@ _FENCED = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n```", re.DOTALL | re.IGNOREC
 class Answer(NamedTuple):
     """What a model answered."""
 
-    value: str
-    """One of the values that were allowed."""
-    reasons: tuple[str, ...]
-    """At least one, none of them blank. Untrusted."""
-
-
-class Answers(NamedTuple):
-    """What a model answered where it may name several values, or none."""
-
     values: tuple[str, ...]
-    """Of those that were allowed, each once."""
+    """Of those that were allowed, each once: one, unless it may name several, or none."""
     reasons: tuple[str, ...]
     """At least one, none of them blank. Untrusted."""
 
@@ -51,23 +42,19 @@ class _RefusedError(Exception):
     """The reply is JSON of another shape."""
 
 
-def read_answer(reply: str, key: str, allowed: Collection[str]) -> Answer | NoAnswer:
-    """Read ``{"reasons": ["…"], key: value}``, bare or in one Markdown fence and nothing else.
+def read_answer(
+    reply: str, key: str, allowed: Collection[str], *, many: bool = False
+) -> Answer | NoAnswer:
+    """Read ``{"reasons": ["…"], key: value}``, bare or in one Markdown fence and nothing else;
+    ``many`` with an array of values, which are all different.
 
     The reasons come first: a model that names its verdict first finds reasons for it afterwards.
     """
     try:
         reasons, said = _read(reply, key)
-        return Answer(_allowed(said, said, key, allowed), reasons)
-    except _RefusedError as refused:
-        return NoAnswer(str(refused))
-
-
-def read_answers(reply: str, key: str, allowed: Collection[str]) -> Answers | NoAnswer:
-    """Read the same with an array of values, which are all different."""
-    try:
-        reasons, said = _read(reply, key)
-        return Answers(_all_allowed(said, key, allowed), reasons)
+        if many:
+            return Answer(_all_allowed(said, key, allowed), reasons)
+        return Answer((_allowed(said, said, key, allowed),), reasons)
     except _RefusedError as refused:
         return NoAnswer(str(refused))
 

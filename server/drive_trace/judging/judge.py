@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from drive_trace.grading.answers import Answer, Answers, NoAnswer, read_answer
+from drive_trace.grading.answers import Answer, NoAnswer, read_answer
 from drive_trace.grading.prompts import CANNOT_TELL, Prompt
 from drive_trace.judging.models import Model, ModelError, Reply, ask
 
@@ -22,7 +22,7 @@ class Call(NamedTuple):
 
     reply: Reply | None
     """None where there was none."""
-    answer: Answer | Answers | NoAnswer
+    answer: Answer | NoAnswer
     repeat: int
     """From 1."""
     attempt: int
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
     verdict: str | None
     """None where there is none; then ``why`` says so."""
     reasons: tuple[str, ...]
-    """Of the first call with the verdict. Untrusted."""
+    """Of the last call, on which the grade rests. Untrusted."""
     why: str | None
 
 
@@ -58,17 +58,17 @@ def judge(
         if isinstance(calls[-1].answer, NoAnswer):
             return Outcome(None, (), calls[-1].answer.reason)
     answers = [each.answer for each in calls if isinstance(each.answer, Answer)]
-    tally = Counter(each.value for each in answers)
+    tally = Counter(value for each in answers for value in each.values)
     if len(tally) > 1:
         said = " and ".join(f"{tally[each]} × {each}" for each in VERDICTS)
         return Outcome(None, (), f"the judge does not agree with itself: {said}")
-    return Outcome(answers[0].value, answers[0].reasons, None)
+    return Outcome(answers[-1].values[0], answers[-1].reasons, None)
 
 
 def attempts(
     model: Model,
     render: Callable[[str], Prompt],
-    read: Callable[[str], Answer | Answers | NoAnswer],
+    read: Callable[[str], Answer | NoAnswer],
     *,
     repeat: int = 1,
     notify: Callable[[str], object],

@@ -63,7 +63,6 @@ def ask(
     model: Model,
     prompt: str,
     *,
-    tries: int = TRIES,
     sleep: Callable[[float], object] = time.sleep,
     notify: Callable[[str], object] = lambda _: None,
 ) -> Reply:
@@ -71,7 +70,7 @@ def ask(
     before, or what the provider asks for. ``notify`` is told why, and how long we wait. Raises
     ModelError.
     """
-    for number in range(1, tries + 1):
+    for number in range(1, TRIES + 1):
         try:
             reply = model.grade(prompt)
         except TransportError as error:
@@ -79,7 +78,7 @@ def ask(
             wait = max(wait, error.wait or 0.0)
             if wait > _LONGEST_WAIT:
                 raise ModelError(f"{error}; it asks to wait {wait:,.0f} s") from error
-            if number == tries:
+            if number == TRIES:
                 raise
             notify(f"{error}; asking again in {wait:.1f} s")
             sleep(wait)
