@@ -156,7 +156,7 @@ def judge(  # noqa: PLR0913, PLR0917 - one for each option
         request, recorded = judging.record()
     except click.ClickException as error:
         if as_json:
-            why = error.format_message().removeprefix("no verdict: ")
+            why = judging.why or error.format_message()
             echo_json(_outcome(project_run_id, judging, why=why))
         raise
     if as_json:

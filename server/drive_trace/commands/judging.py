@@ -102,6 +102,8 @@ class Judging:
         self.reasons: tuple[str, ...] = ()
         """For the intent. Untrusted."""
         self._judges: frozenset[str] = frozenset()
+        self.why: str | None = None
+        """Why there is no verdict, where a judge came to none. Untrusted."""
         self._orchestrators: frozenset[str] = frozenset()
         self._request, self._options = request, options
         self.model = options.asked.model
@@ -218,6 +220,7 @@ class Judging:
             yield done(read_trace(each), own).records
 
     def _no_verdict(self, reason: str) -> Ended:
+        self.why = reason
         return self._refused(f"no verdict: {reason}", _EXIT_NO_VERDICT)
 
     def _families_of(self, model: str) -> frozenset[str]:

@@ -52,7 +52,9 @@ export function runToEnd(
       resolve({ code, output, errors });
     };
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
+      if (output.length <= mostOutput) {
+        output += text;
+      }
       if (output.length > mostOutput) {
         end();
       }
