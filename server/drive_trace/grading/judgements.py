@@ -124,7 +124,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
         if self.verdict is None or not fits:
             return fits
         answer = read_answer(self.reply or "", self.component, get_args(Outcome))
-        return answer == Answer(self.verdict, self.reasons)
+        return answer == Answer((self.verdict,), self.reasons)
 
 
 Verdicts: TypeAlias = Sequence[tuple[str, Sequence[Judgement]]]
