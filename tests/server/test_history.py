@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.server.test_configuration import WATCHES, open_trace, root, severities, told
-from tests.storage.test_history import FAILED, TEXT, git
-from tests.support.client_text import triage
+from tests.storage.test_history import FAILED, git
+from tests.support.client_text import apart, triage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +20,8 @@ pytestmark = [
     pytest.mark.end_to_end,
     pytest.mark.skipif(shutil.which("git") is None, reason="needs git"),
 ]
+
+TEXT = apart(triage() + FAILED)
 
 
 def test_an_edit_of_what_was_committed_is_told_as_it_is_typed(
@@ -42,5 +44,6 @@ def test_an_edit_of_what_was_committed_is_told_as_it_is_typed(
     # A commit counts from the next time that the file is saved.
     path.write_text(FAILED + triage(run="other"))
     git(tmp_path, "commit", "-q", "-am", "other")
+    alone.forget()
     told(alone, path)
     assert severities(document) == {"history-rewritten": 2}

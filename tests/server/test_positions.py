@@ -126,8 +126,10 @@ class TestEdits:
         (found,) = document.edit((half, second, ""))
         assert apart(document.text) == apart(REJECTED + triage())
         assert found["range"] == document.range_of(PASSED)
-        # A line is broken in two, and made whole.
-        assert len(document.edit((half, half, "\n"))) > 1
+        # A line is broken in two, which is one finding, and made whole.
+        (broken,) = document.edit((half, half, "\n"))
+        assert broken["code"] == "invalid-json"
+        assert (broken["range"]["start"]["line"], broken["range"]["end"]["line"]) == (0, 1)
         assert len(document.edit((half, half + 1, ""))) == 1
         assert document.edit((0, len(document.text), "")) == []
         assert document.edit((0, 0, triage())) == []
