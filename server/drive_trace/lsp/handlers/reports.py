@@ -86,11 +86,10 @@ class Reports:
             uri: text if uri == joined.own_uri else await self._text_of(uri, run_id)
             for uri in joined.uris
         }
-        files = [{"uri": uri, "starts": each.starts()} for uri, each in texts.items()]
 
         def rendered() -> dict[str, object]:
             logs = [_log(each) for each in texts.values()]
-            return {**_rendered(params.format, logs, joined), "files": files}
+            return _with_files(_rendered(params.format, logs, joined), texts)
 
         return await in_thread(rendered)
 
@@ -99,13 +98,15 @@ class Reports:
         await self._following.known()
         await self._text_of(params.uri, None)  # which may be of no folder
         folder = self._runs.folder_of(params.uri)
-        logs = []
+        logs, texts = [], {}
         for uri in self._runs.uris_of(folder) if folder is not None else [params.uri]:
             text = await self._text_if_there(uri, None)
             if text is not None:
                 logs.append(await in_thread(_whole_log, text, path_of(uri)))
+                texts[uri] = text
         unread, left_out = self._runs.unread(folder), self._runs.closed.folders.left_out_in(folder)
-        return await in_thread(_rendered, params.format, logs, None, unread, left_out)
+        made = await in_thread(_rendered, params.format, logs, None, unread, left_out)
+        return await in_thread(_with_files, made, texts)
 
     async def _timeline(self, params: RunParams) -> object:
         self._publisher.has_views = True
@@ -174,6 +175,13 @@ def _text(analysis: Analysis, run_id: str | None, name: str) -> Task[_Text]:
 
 
 # In threads
+
+
+def _with_files(made: dict[str, object], texts: Mapping[str, _Text]) -> dict[str, object]:
+    """A body with the traces that its links are numbered by; a whole page has its own links."""
+    if "html" in made:
+        return made
+    return {**made, "files": [{"uri": uri, "starts": text.starts()} for uri, text in texts.items()]}
 
 
 def _rendered(
