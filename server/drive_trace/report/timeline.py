@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -35,7 +36,7 @@ _OUTCOMES = {
 
 
 @dataclass(frozen=True)
-class Span:
+class Span(ABC):
     """Something that starts and ends. None is *not recorded*."""
 
     start: Event | None
@@ -62,9 +63,9 @@ class Span:
         return milliseconds_between(self.started, self.ended)
 
     @property
+    @abstractmethod
     def said(self) -> str | None:
         """How it ended, in the word of its end."""
-        raise NotImplementedError
 
     @property
     def outcome(self) -> Outcome:
