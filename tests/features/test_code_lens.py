@@ -10,12 +10,10 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.code_lens import MOST, SHOW_RUN, code_lenses, resolve_lens
-from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from tests.support.fixtures import URI, check_lenses, lenses_of, trace
 from tests.support.growth import assert_linear
 
-UTF16 = PositionEncoding.UTF16
 GRADED = 'EVENT{"event_type":"correctness-recorded"}'
 
 
@@ -193,7 +191,7 @@ def test_a_trace_without_valid_events_has_no_lens() -> None:
 
 def test_a_lens_still_speaks_of_its_line_when_lines_are_put_in_above() -> None:
     analysis = Analysis(trace('EVENT{"event_type":"project-started"}', GRADED, GRADED))
-    lenses = code_lenses(analysis, URI, UTF16)
+    lenses = code_lenses(analysis, URI)
     top = Point(0, 0)
     analysis.edit(top, top, trace('EVENT{"event_type":"slice-started"}') * 40)
     titles = [title_of(resolve_lens(analysis, lens)) for lens in lenses]
@@ -202,16 +200,27 @@ def test_a_lens_still_speaks_of_its_line_when_lines_are_put_in_above() -> None:
 
 def test_a_lens_says_what_is_so_when_it_comes_into_view() -> None:
     analysis = Analysis(trace('EVENT{"event_type":"project-started"}', GRADED))
-    lenses = code_lenses(analysis, URI, UTF16)
+    lenses = code_lenses(analysis, URI)
     end = Point(2, 0)
     analysis.edit(end, end, trace('EVENT{"event_type":"correctness-recorded","qa":"fail"}'))
     titles = [title_of(resolve_lens(analysis, lens)) for lens in lenses]
     assert titles == ["INCORRECT — qa failed", "superseded by line 3"]
 
 
+def test_lenses_follow_where_runs_begin() -> None:
+    analysis = Analysis(trace(run("b"), run("a"), run("b"), run("c")))
+    assert places_of(analysis) == [1, 2, 4]
+    analysis.edit(Point(0, 0), Point(1, 0), "")
+    assert places_of(analysis) == [1, 2, 3], "b begins on its second line now"
+    analysis.edit(Point(0, 0), Point(0, 0), trace(run("c"), run("d")))
+    assert places_of(analysis) == [1, 2, 3, 4], "c begins on the new line"
+    analysis.edit(Point(1, 0), Point(1, 1), "")
+    assert places_of(analysis) == [1, 3, 4], "the line of d is none any more"
+
+
 def test_a_lens_whose_line_or_document_is_gone_says_so_and_does_nothing() -> None:
     analysis = Analysis(trace(GRADED))
-    lenses = code_lenses(analysis, URI, UTF16)
+    lenses = code_lenses(analysis, URI)
     analysis.edit(Point(0, 0), Point(1, 0), "")
     for lens in lenses:
         for now in (analysis, None):
@@ -228,7 +237,7 @@ def test_a_lens_opens_its_run() -> None:
             f'EVENT{{"event_type":"correctness-recorded","project_run_id":{json.dumps(hostile)}}}'
         )
     )
-    for lens in code_lenses(analysis, URI, UTF16):
+    for lens in code_lenses(analysis, URI):
         command = resolve_lens(analysis, lens).command
         assert command is not None
         assert command.command == SHOW_RUN == "driveTrace.showRun"
@@ -236,18 +245,15 @@ def test_a_lens_opens_its_run() -> None:
         assert command.title.isprintable()
 
 
-@pytest.mark.parametrize("encoding", PositionEncoding)
-def test_a_lens_stands_at_the_start_of_its_line_whatever_the_encoding(
-    encoding: PositionEncoding,
-) -> None:
+def test_a_lens_stands_at_the_start_of_its_line() -> None:
     text = '{"🚀":"日本"}\n' + trace(GRADED)
-    for lens in code_lenses(Analysis(text), URI, encoding):
+    for lens in code_lenses(Analysis(text), URI):
         assert lens.range == types.Range(types.Position(1, 0), types.Position(1, 0))
 
 
 def test_lines_of_the_protocol_are_counted() -> None:
     analysis = Analysis("{\r}\r\n" + trace(GRADED))
-    lines = {lens.range.start.line for lens in code_lenses(analysis, URI, UTF16)}
+    lines = {lens.range.start.line for lens in code_lenses(analysis, URI)}
     assert lines == {2}, "a lone carriage return ends a line of the protocol, but no record"
 
 
@@ -259,7 +265,7 @@ def test_there_are_five_hundred_at_most_and_runs_come_first() -> None:
         f'EVENT{{"event_type":"correctness-recorded","project_run_id":"run-{number}"}}'
         for number in range(400)
     ]
-    lenses = code_lenses(Analysis(trace(*runs)), URI, UTF16)
+    lenses = code_lenses(Analysis(trace(*runs)), URI)
     kinds = [lens.data["kind"] for lens in lenses if isinstance(lens.data, dict)]
     assert MOST == 500
     assert kinds.count("run") == 400
@@ -283,3 +289,11 @@ def test_lenses_of_a_run_that_is_corrected_often_cost_no_more_than_its_lines() -
 def title_of(lens: types.CodeLens) -> str:
     assert lens.command is not None
     return lens.command.title
+
+
+def run(run_id: str) -> str:
+    return f'EVENT{{"event_type":"project-started","project_run_id":"{run_id}"}}'
+
+
+def places_of(analysis: Analysis) -> list[int]:
+    return [lens.range.start.line + 1 for lens in code_lenses(analysis, URI)]

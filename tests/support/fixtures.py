@@ -574,7 +574,7 @@ def check_lenses(fixture: str) -> list[tuple[int, str]]:
 def lenses_of(analysis: Analysis) -> list[tuple[int, str]]:
     """The code lenses of an open document."""
     shown = []
-    for lens in code_lenses(analysis, URI, PositionEncoding.UTF16):
+    for lens in code_lenses(analysis, URI):
         assert lens.range.start == lens.range.end == types.Position(lens.range.start.line, 0)
         resolved = resolve_lens(analysis, lens)
         assert resolved.command is not None

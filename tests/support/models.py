@@ -222,4 +222,5 @@ def everything(analysis: Analysis) -> dict[str, object]:
             for run_id, lines in analysis.index.rejected.items()
         },
         "unknown": [analysis.line_number(line) for line in analysis.index.unknown],
+        "beginnings": [analysis.line_number(line) for line in analysis.index.beginnings],
     }

@@ -9,9 +9,7 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.features.options import LensOptions
-from drive_trace.features.positions import range_of
 from drive_trace.features.runs import Joined, nothing_joined, of_one_file
-from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.line import FlaggedLine, Line, run_of
 from drive_trace.vocabulary import GRADE
 
@@ -27,13 +25,11 @@ _ORDER = re.compile(r"-?[0-9]{1,40}")
 def code_lenses(
     analysis: Analysis,
     uri: str,
-    encoding: PositionEncoding,
     options: LensOptions = DEFAULTS,
 ) -> list[types.CodeLens]:
     """The places of lenses. Their titles are made when they come into view."""
     index = analysis.index
-    runs = index.runs_in_order()
-    grades = runs if options.grades else ()
+    grades = index.runs_in_order() if options.grades else ()
     graded = chain.from_iterable(run.events(GRADE) for run in grades)
     rejected = (
         line
@@ -41,10 +37,10 @@ def code_lenses(
         if isinstance(line, FlaggedLine) and line.event_name == GRADE and options.grades
     )
     wanted = chain(
-        ((run.first_line, _RUN) for run in (runs if options.runs else ())),
+        ((line, _RUN) for line in (index.beginnings if options.runs else ())),
         ((line, _EVENT) for line in chain(graded, rejected)),
     )
-    lenses = [_lens(analysis, uri, line, kind, encoding) for line, kind in islice(wanted, MOST)]
+    lenses = [_lens(analysis, uri, line, kind) for line, kind in islice(wanted, MOST)]
     return sorted(lenses, key=lambda lens: lens.range.start.line)
 
 
@@ -95,12 +91,11 @@ def _title(
     return f"decides: {run.headline}"
 
 
-def _lens(
-    analysis: Analysis, uri: str, line: Line, kind: str, encoding: PositionEncoding
-) -> types.CodeLens:
-    record = analysis.document.number(line)
+def _lens(analysis: Analysis, uri: str, line: Line, kind: str) -> types.CodeLens:
+    document = analysis.document
+    start = types.Position(document.protocol_line(document.number(line)), 0)
     return types.CodeLens(
-        range=range_of(analysis, record, Span(0, 0), encoding),
+        range=types.Range(start, start),
         data={
             "uri": uri,
             "runId": run_of(line) or "",

@@ -6,8 +6,9 @@ part is built on first use, as checking a trace once needs little of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import cast
 
 from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line, LineSet, LineStatus, name_of
@@ -18,6 +19,7 @@ from drive_trace.vocabulary import EVENTS
 
 _FEEDS = {event.name for event in EVENTS.values() if event.is_feed}
 _NO_LINES: Sequence[Line] = ()
+_order = attrgetter("order")
 
 
 class Index(FactTables):
@@ -44,6 +46,8 @@ class Index(FactTables):
         self.recorded: RecordedLines | None = None
         """What was recorded of the trace, as in git's ``HEAD``, where that is known."""
         self._mentions: dict[tuple[str | None, str, str], LineSet] | None = None
+        self._beginnings: LineSet | None = None
+        """The first line of each run."""
 
     def add(self, lines: Iterable[Line]) -> None:
         """Take in lines; those of one call stand in document order."""
@@ -60,6 +64,8 @@ class Index(FactTables):
             run = runs.get(run_id)
             if run is None:
                 run = runs[run_id] = RunIndex(run_id)
+            if self._beginnings is not None:
+                self._note_beginning(run, line)
             same = run.by_event.get(event.name)
             if same is None:
                 run.by_event[event.name] = LineSet((line,))
@@ -90,6 +96,10 @@ class Index(FactTables):
                 del run.by_event[event.name]
                 if not run.by_event:
                     del self.runs[run.run_id]
+            if self._beginnings is not None and self._beginnings.has(line):
+                self._beginnings.discard(line)
+                if run.by_event:
+                    self._beginnings.add(run.first_line)
 
     @property
     def is_illegible(self) -> bool:
@@ -98,9 +108,17 @@ class Index(FactTables):
             return False
         return all(name_of(line) is None for line in self.rejected[None])
 
-    def runs_in_order(self) -> list[RunIndex]:
+    @property
+    def beginnings(self) -> LineSet:
+        """The first line of each run."""
+        if self._beginnings is None:
+            lines = (run.first_line for run in self.runs.values())
+            self._beginnings = LineSet(sorted(lines, key=_order))
+        return self._beginnings
+
+    def runs_in_order(self) -> Iterator[RunIndex]:
         """The runs by their first line."""
-        return sorted(self.runs.values(), key=lambda run: run.first_line.order)
+        return (self.runs[line.run] for line in self.beginnings)
 
     def lines_of(self, name: str | None) -> Iterable[Line]:
         """The valid lines of one event in the whole trace, or of all events."""
@@ -116,6 +134,16 @@ class Index(FactTables):
                 for line in lines:
                     self._note_mentions(cast("FlaggedLine", line), 1)
         return self._mentions.get((run_id, field, value), _NO_LINES)
+
+    def _note_beginning(self, run: RunIndex, line: Line) -> None:
+        """Take in a line that a run is about to have."""
+        beginnings = self._beginnings
+        assert beginnings is not None
+        first = run.first_line if run.by_event else None
+        if first is None or line.order < first.order:
+            if first is not None:
+                beginnings.discard(first)
+            beginnings.add(line)
 
     def _note_mentions(self, line: FlaggedLine, sign: int) -> None:
         run_id, mentions = line.run_id, self._mentions

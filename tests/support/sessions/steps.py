@@ -146,9 +146,8 @@ class Lenses:
     def play(self, conversation: Conversation) -> None:
         uri = uri_of(conversation, self.uri)
         buffer = conversation.buffer(uri)
-        text, encoding = buffer.text if buffer else "", conversation.world.client.encoding
-        analysis = Analysis(text)
-        fresh = code_lenses(analysis, uri, PositionEncoding(encoding)) if buffer else []
+        analysis = Analysis(buffer.text if buffer else "")
+        fresh = code_lenses(analysis, uri) if buffer else []
 
         def check(result: Any) -> None:
             assert [_bare(each) for each in result] == [_bare(PLAIN.unstructure(x)) for x in fresh]

@@ -53,7 +53,7 @@ def _hover(request: TraceRequest, params: types.HoverParams) -> types.Hover | No
 
 
 def _code_lens(request: TraceRequest, _params: types.CodeLensParams) -> list[types.CodeLens]:
-    return code_lenses(request.analysis, request.trace.uri, request.encoding, request.settings.lens)
+    return code_lenses(request.analysis, request.trace.uri, request.settings.lens)
 
 
 def _resolve_lens(
