@@ -233,6 +233,11 @@ export class Editor {
     return this.page.locator("#status\\.editor\\.selection");
   }
 
+  /** The number of the cursor's line, also while a view has the focus, and the status bar is silent. */
+  get lineNumber(): Locator {
+    return this.page.locator(".editor-instance .active-line-number");
+  }
+
   get lightTheme(): Locator {
     return this.page.locator(".monaco-workbench.vs");
   }

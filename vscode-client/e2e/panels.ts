@@ -33,7 +33,7 @@ export async function playTimeline(editor: Editor): Promise<void> {
     await editor.wheel("Control", -300);
     await until("a wider timeline", async () => (await width(editor) > before ? true : undefined));
     await bar(editor, /^round 1 /).first().click();
-    await editor.cursor.filter({ hasText: "Ln 6," }).waitFor();
+    await editor.lineNumber.filter({ hasText: /^6$/ }).waitFor();
     await editor.run("Drive Trace: Open Report");
     await editor.preview.locator(".headline").waitFor();
     await editor.selectView("Timeline: demo");
@@ -43,7 +43,8 @@ export async function playTimeline(editor: Editor): Promise<void> {
   });
 }
 
-function width(editor: Editor): Promise<number> {
+/** How wide the timeline is drawn, in pixels. */
+export function width(editor: Editor): Promise<number> {
   return editor.preview.locator(".timeline").evaluate((drawing) => drawing.getBoundingClientRect().width);
 }
 
@@ -92,9 +93,9 @@ export async function playColumns(editor: Editor): Promise<void> {
     await editor.run("Focus on Runs View");
     await editor.pickFor(editor.runs.filter({ hasText: "demo" }), "Open Timeline");
     await bar(editor, /^implement-parser/).click();
-    await editor.cursor.filter({ hasText: "Ln 5," }).waitFor();
+    await editor.lineNumber.filter({ hasText: /^5$/ }).waitFor();
     await bar(editor, /^round 1 /).first().click();
-    await editor.cursor.filter({ hasText: "Ln 6," }).waitFor();
+    await editor.lineNumber.filter({ hasText: /^6$/ }).waitFor();
     assert.equal(await editor.groups.count(), 2);
     assert.equal(await editor.tab("trace.jsonl").count(), 1);
     await editor.run("Drive Trace: Open Report");

@@ -6,9 +6,10 @@ import type { Locator } from "playwright-core";
 
 import type { Editor } from "./editor";
 import type { Sandbox } from "./sandbox";
-import { bar, playColumns, playReturns, playTimeline } from "./panels";
+import { bar, playColumns, playReturns, playTimeline, width } from "./panels";
 import { step } from "./steps";
-import { appended, longTrace, otherTrace } from "./trace";
+import { appended, longTrace, otherTrace, repairedTrace } from "./trace";
+import { until } from "./until";
 
 /** What a person sees who watches and grades a run, with the views beside the file. */
 export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void> {
@@ -31,14 +32,24 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.leaveHover();
   });
 
-  await step("the timeline shows dispatches and rounds, and a click jumps to the line", async () => {
+  await step("the timeline shows dispatches and rounds, and a click shows the line", async () => {
     await editor.run("Drive Trace: Open Timeline");
     await bar(editor, /^implement-parser/).waitFor();
     assert.equal(await editor.preview.locator(".bars a").count(), 2);
     await bar(editor, /^round 1 · satisfied/).click();
-    await editor.cursor.filter({ hasText: "Ln 6," }).waitFor();
+    await editor.lineNumber.filter({ hasText: /^6$/ }).waitFor();
     await editor.preview.locator(".bars a.here").waitFor();
     await editor.screenshot("timeline");
+  });
+
+  await step("the keys that follow a click are the timeline's, and write nothing into the trace", async () => {
+    const before = await width(editor);
+    await editor.press("+");
+    await until("a wider timeline", async () => (await width(editor)) > before);
+    await editor.press("0");
+    await editor.type("{+");
+    await editor.run("File: Save All Files");
+    assert.equal(await readFile(sandbox.trace, "utf8"), repairedTrace());
   });
 
   await step("the timeline follows what is appended on disk, and is walked by keys", async () => {

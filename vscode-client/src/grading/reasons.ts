@@ -31,7 +31,7 @@ a{color:var(--vscode-textLink-foreground)}
 export class Reasons implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private readonly command = vscode.commands.registerCommand(open, (uri: unknown, line: unknown) =>
-    typeof uri === "string" ? showLine(uri, Number(line) || 0, true, this.panel?.viewColumn) : undefined);
+    typeof uri === "string" ? showLine(uri, Number(line) || 0, { preview: true, kept: this.panel?.viewColumn }) : undefined);
 
   async open(judged: Judged, subject: Subject, beside: vscode.ViewColumn | undefined): Promise<void> {
     const html = await page(judged, subject);

@@ -98,18 +98,23 @@ async function placeOfRun(run: Run): Promise<Place | undefined> {
 /** What views of ours are called in the tabs of VS Code ends so. */
 const viewTypes = ["driveTrace.report", "driveTrace.timeline", "driveTrace.reasons"];
 
-/**
- * Shows a line, from 0, of a trace, where the trace is open already if it is; never in `kept`, the
- * column of the view that asks for it.
- */
+/** How a line is shown. */
+interface Showing {
+  readonly preview?: boolean;
+  readonly preserveFocus?: boolean;
+  /** The column of the view that asks for it, which nothing covers. */
+  readonly kept?: vscode.ViewColumn | undefined;
+}
+
+/** Shows a line, from 0, of a trace, where the trace is open already if it is. */
 export async function showLine(
-  uri: string, line?: number, preview = false, kept?: vscode.ViewColumn,
+  uri: string, line?: number, { kept, preview = false, preserveFocus = false }: Showing = {},
 ): Promise<vscode.TextEditor> {
   const wanted = link.toUri(uri);
   const place = line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
   const groups = vscode.window.tabGroups.all.map(groupOf);
   const viewColumn = columnFor(wanted.toString(), groups, kept) ?? vscode.ViewColumn.Beside;
-  return vscode.window.showTextDocument(wanted, { preview, viewColumn, ...place });
+  return vscode.window.showTextDocument(wanted, { preview, preserveFocus, viewColumn, ...place });
 }
 
 function groupOf({ viewColumn, tabs, activeTab }: vscode.TabGroup): Group<vscode.ViewColumn> {

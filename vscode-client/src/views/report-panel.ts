@@ -21,6 +21,14 @@ body{padding:0;font:var(--vscode-font-size)/1.5 var(--vscode-font-family)}
 [hidden]{display:none}
 `;
 
+/** What a page sends for a click or the Enter key; pages are not trusted to send it right. */
+interface Jump {
+  readonly uri?: unknown;
+  readonly line?: unknown;
+  /** Only the Enter key goes to the line: who clicks goes on with the keys of the page. */
+  readonly takesFocus?: unknown;
+}
+
 /** The live preview of a run's report. */
 class ReportView implements ViewKind {
   readonly type: string = "driveTrace.report";
@@ -41,9 +49,10 @@ class ReportView implements ViewKind {
   }
 
   receive(_: Place, message: unknown, column: vscode.ViewColumn | undefined): unknown {
-    const { uri, line } = (message as { jump?: { uri?: unknown; line?: unknown } } | undefined)?.jump ?? {};
+    const { uri, line, takesFocus } = (message as { jump?: Jump } | undefined)?.jump ?? {};
     const isLine = typeof line === "number" && Number.isInteger(line) && line >= 0;
-    return typeof uri === "string" && isLine ? showLine(uri, line, false, column) : undefined;
+    const how = { kept: column, preserveFocus: takesFocus !== true };
+    return typeof uri === "string" && isLine ? showLine(uri, line, how) : undefined;
   }
 }
 

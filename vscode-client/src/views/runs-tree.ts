@@ -51,7 +51,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
   private openChosen(): unknown {
     const [node] = this.view.selection;
     const file = node && ("file" in node ? node.file : node.run.files[0]);
-    return file && showLine(file.uri, file.line, true);
+    return file && showLine(file.uri, file.line, { preview: true });
   }
 
   /** Tries to start the server again where it is not there, which `need` does not. */

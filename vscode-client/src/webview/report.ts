@@ -28,9 +28,9 @@ interface Told extends Message<ReportBody> {
   readonly cursor?: Cursor | null;
 }
 
-enhance(document.documentElement, document.body, (file, number) => {
+enhance(document.documentElement, document.body, (file, number, byKey) => {
   const { uri, starts } = files[file] ?? {};
-  host.postMessage({ jump: { uri, line: starts?.[number - 1] ?? number - 1 } });
+  host.postMessage({ jump: { uri, line: starts?.[number - 1] ?? number - 1, takesFocus: byKey } });
 });
 
 listen((message: Told) => {

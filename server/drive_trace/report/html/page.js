@@ -2,7 +2,7 @@
 // and sort tables, and lead from place to place. The server has drawn everything.
 
 /**
- * @typedef {(file: number, line: number) => void} Go shows a line, from 1, of a trace that the page does not list
+ * @typedef {(file: number, line: number, byKey: boolean) => void} Go shows a line, from 1, of a trace that the page does not list
  */
 
 /**
@@ -128,6 +128,9 @@ function dragged(event) {
     follow(event, (now) => { look(chart, now); }, () => undefined);
     look(chart, event);
   } else if (target.closest(".timeline") !== null) {
+    // The keys that follow are the chart's. As the press selects no text, it gives no focus either.
+    const link = /** @type {SVGAElement | null} */ (target.closest("a") ?? chart.querySelector('.timeline a[tabindex="0"]'));
+    link?.focus({ preventScroll: true });
     select(chart, event);
   }
 }
@@ -242,7 +245,8 @@ function clicked(event, go) {
       event.preventDefault();
     }
     if (!wasDragged) {
-      go?.(file ?? 0, line ?? 0);
+      // The Enter key makes a click with no button pressed.
+      go?.(file ?? 0, line ?? 0, event.detail === 0);
     }
   } else if (button?.dataset.zoom !== undefined) {
     const chart = chartOf(button);
