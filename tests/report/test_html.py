@@ -21,6 +21,8 @@ from tests.support.fixtures import trace
 
 _VOID = {"meta", "line", "rect", "path", "input"}
 _CLOSED = {"line", "rect", "path"}
+_IMPLIED = {"tr": {"tr", "td", "th"}, "td": {"td", "th"}, "th": {"td", "th"}, "li": {"li"}}
+"""What ends where one of these begins, as HTML has it."""
 _FORBIDDEN = {"img", "iframe", "object", "embed", "link", "base", "form"}
 
 
@@ -43,6 +45,8 @@ class Page(HTMLParser):
             assert not name.startswith("on")
             assert name not in {"style", "src"}
             assert name != "href" or (value or "").startswith("#")
+        while self.open and self.open[-1] in _IMPLIED.get(tag, ()):
+            self.open.pop()
         self.elements.append((tag, dict(attrs)))
         if tag not in _VOID:
             self.open.append(tag)
@@ -52,6 +56,8 @@ class Page(HTMLParser):
         self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
+        while self.open[-1] in _IMPLIED and self.open[-1] != tag:
+            self.open.pop()
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from itertools import pairwise
 
-from drive_trace.report.chart import Chart, chart_of
+from drive_trace.report.chart import REJECTED, Chart, chart_of
 from drive_trace.report.contents import LineFinding, report_on
 from drive_trace.report.html import report_html
+from drive_trace.report.html.charts import GLYPHS
 from drive_trace.report.time_axis import TimeAxis, as_date, as_time, days, ticks, time_axis
-from drive_trace.report.timeline import Outcome
+from drive_trace.report.timeline import SPANNING, Outcome
+from drive_trace.vocabulary import EVENTS
 from tests.report.support import report_of
 from tests.scorecard.support import event
 from tests.support.fixtures import trace
@@ -142,6 +145,32 @@ def test_work_after_the_grade_is_marked() -> None:
     assert late.stale_from == late.axis.place(late.axis.moments[-3])
 
 
+def test_a_first_brief_is_part_of_its_round_and_a_changed_one_has_a_mark() -> None:
+    ids = {"dispatch_id": "a", "round_id": "r"}
+    briefs = [
+        event("brief-issued", **ids, brief_disposition=each, ts=at(2))
+        for each in ("initial", "amended")
+    ]
+    made = chart(*dispatch("a", 0, 30), event("round-start", **ids, ts=at(1)), *briefs)
+    ((bar,), (mark,)) = made.bars, made.marks
+    assert [line.number for line in bar.rounds[0].lines] == [3, 4]
+    assert (mark.kind, mark.line.number) == ("brief-issued", 5)
+
+
+def test_bars_without_room_stand_together_until_there_is_some() -> None:
+    made = chart(*itertools.chain(*(dispatch(str(n), n, n + 0.9) for n in range(1000))))
+    levels = made.axis.levels
+    assert levels > 2
+    for level in range(levels):
+        alone = [bar for bar in made.bars if bar.level <= level]
+        joined = [each for each in made.clusters if each.level == level]
+        shown = sorted((*alone, *(bar for each in joined for bar in each.bars)))
+        assert shown == sorted(made.bars)
+        assert all((each.right - each.left) * 2**level > 3.9 / 900 for each in (*alone, *joined))
+    page = report_html(report_of(trace(*dispatch("a", 0, 30))), "test")
+    assert "cluster" not in re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
+
+
 def test_a_dispatch_without_times_is_counted() -> None:
     lost = event("dispatch-start", dispatch_id="x", ts="someday")
     assert chart(*dispatch("a", 0, 30), lost).untimed == 1
@@ -157,6 +186,19 @@ def test_no_run_has_more_lanes_than_can_be_looked_at() -> None:
 
 
 # On the page
+
+
+def test_every_event_is_a_bar_or_has_a_mark_of_its_own() -> None:
+    assert {*GLYPHS} == {*EVENTS, REJECTED} - {*SPANNING}
+    assert len({*GLYPHS.values()}) == len(GLYPHS)
+
+
+def test_the_legend_says_what_occurs() -> None:
+    page = report_html(report_of(trace(*dispatch("a", 0, 1, "failed"))), "test")
+    (legend,) = re.findall(r'<ul class="key">.*?</ul>', page)
+    assert "failed" in legend
+    assert "completed" not in legend
+    assert "spec" not in legend
 
 
 def test_every_bar_leads_to_its_line_and_back() -> None:
@@ -187,7 +229,7 @@ def test_events_are_said_in_words_without_ids() -> None:
     lines = [*dispatch("a", 0, 30), event("round-start", dispatch_id="a", round_id="r", ts=at(1))]
     lines.append(event("round-end", dispatch_id="a", round_id="r", ts=at(2)))
     page = report_html(report_of(trace(*lines)), "test")
-    said = re.findall(r"<td>([a-z-]+)</td><td><bdi>([^<]*)</bdi>", page)
+    said = re.findall(r"<td>([a-z-]+)<td>([^<]*)<td>", page)
     assert ("round-end", "a, round 1, satisfied, findings filed 0, 21m") in said
     assert ("dispatch-end", "a, completed, 28m") in said
     assert [words.count("a,") for name, words in said if name == "dispatch-start"] == [1]

@@ -6,10 +6,11 @@ Places are shares of the axis. Texts are untrusted, but for words of the vocabul
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from drive_trace.report.clusters import Cluster, clusters_of, level_of
 from drive_trace.report.event_log import Event
 from drive_trace.report.figures import dispatch_name, short_time
 from drive_trace.report.time_axis import TimeAxis, spaced, time_axis
@@ -22,6 +23,7 @@ _APART = 11 / 900
 """Marks that are nearer than this to one another are shown when there is room."""
 _MOST_LANES = 24
 REJECTED = "rejected"
+_BRIEF = "brief-issued"
 
 
 class LineId(NamedTuple):
@@ -40,7 +42,7 @@ class Piece(NamedTuple):
     outcome: Outcome
     words: str
     lines: Sequence[LineId]
-    """Those of its start and its end, as far as they are recorded."""
+    """Those of its start and its end, as far as they are recorded, and then of its first brief."""
 
 
 class Bar(NamedTuple):
@@ -56,6 +58,10 @@ class Bar(NamedTuple):
     words: str
     lines: Sequence[LineId]
     rounds: Sequence[Piece]
+    level: int
+    """Of zoom, from which on it is shown by itself."""
+    rounds_level: int
+    """The same, of its rounds."""
 
 
 class Mark(NamedTuple):
@@ -76,6 +82,7 @@ class Chart:
     axis: TimeAxis
     lanes: int
     bars: Sequence[Bar]
+    clusters: Sequence[Cluster]
     marks: Sequence[Mark]
     stale_from: float | None
     """Where the grade is, if the run went on after it."""
@@ -90,32 +97,40 @@ class _Timed(NamedTuple):
     """Where it is over for its lane: the last that is known of it."""
 
 
-def chart_of(run: RunScore, events: Iterable[Event], spans: Sequence[DispatchSpan]) -> Chart | None:
+_RoundKey = tuple[str, str]
+"""The ids of a dispatch, and of a round of it."""
+
+
+def chart_of(run: RunScore, events: Sequence[Event], spans: Sequence[DispatchSpan]) -> Chart | None:
     """Lay out a run, given all its events; None if no time of it can be read."""
     timed = {each.dispatch_id: at for each in spans if (at := _timed(each)) is not None}
-    rounds = {
+    rounds: dict[_RoundKey, _Timed] = {
         (each.dispatch_id, span.round_id): at
         for each in spans
         for span in each.rounds
         if (at := _timed(span)) is not None
     }
-    others = list(_others(run, events))
+    briefs = _first_briefs(events, rounds)
+    others = list(_others(run, events, set(briefs.values())))
     moments = [moment for moment, _, _ in others]
     moments += (moment for each in (*timed.values(), *rounds.values()) for moment in each)
     axis = time_axis(moments, ((each.begin, each.last) for each in timed.values()))
     if axis is None:
         return None
     lanes = _lanes(timed)
-    bars = [
-        _bar(axis, each, lanes[each.dispatch_id], timed[each.dispatch_id], rounds)
+    inside = {key: (at, briefs.get(key)) for key, at in rounds.items()}
+    drawn = [
+        _bar(axis, each, lanes[each.dispatch_id], timed[each.dispatch_id], inside)
         for each in spans
         if each.dispatch_id in timed
     ]
+    bars = sorted(drawn, key=lambda bar: (bar.left, bar.lane))
     grade = epoch_milliseconds(run.correctness.ts) if run.correctness and run.stale else None
     return Chart(
         axis,
         lanes=max(lanes.values(), default=-1) + 1,
-        bars=sorted(bars, key=lambda bar: (bar.left, bar.lane)),
+        bars=bars,
+        clusters=tuple(clusters_of(bars, axis.levels)),
         marks=_marks(axis, others),
         stale_from=axis.place(grade) if grade is not None else None,
         untimed=len(spans) - len(timed),
@@ -155,29 +170,33 @@ def _bar(
     span: DispatchSpan,
     lane: int,
     at: _Timed,
-    rounds: Mapping[tuple[str, str], _Timed],
+    rounds: Mapping[_RoundKey, tuple[_Timed, LineId | None]],
 ) -> Bar:
     claim = axis.place(at.begin + span.claimed_ms) if span.claimed_ms is not None else None
     pieces = [
-        _piece(axis, each, rounds[span.dispatch_id, each.round_id])
+        _piece(axis, each, *rounds[key])
         for each in span.rounds
-        if (span.dispatch_id, each.round_id) in rounds
+        if (key := (span.dispatch_id, each.round_id)) in rounds
     ]
     left, right = axis.place(at.begin), axis.place(at.end)
+    level = level_of(right - left, axis.levels)
+    levels = (level_of(each.right - each.left, axis.levels) for each in pieces)
     name = dispatch_name(span)
     words = [name, span.said or "no end recorded", plural(span.round_starts, "round")]
     words += [*_lengths(span), *([span.model] if span.model else [])]
     said = " · ".join(words)
-    return Bar(lane, left, right, claim, span.outcome, name, said, _lines(span), pieces)
+    lines, most = _lines(span), max([level, *levels])
+    return Bar(lane, left, right, claim, span.outcome, name, said, lines, pieces, level, most)
 
 
-def _piece(axis: TimeAxis, span: RoundSpan, at: _Timed) -> Piece:
+def _piece(axis: TimeAxis, span: RoundSpan, at: _Timed, brief: LineId | None) -> Piece:
     number = "?" if span.number is None else f"{span.number:,}"
     words = [f"round {number}", span.said or "no end recorded"]
     words += [plural(span.findings, "finding")] if span.findings else []
     left, right = axis.place(at.begin), axis.place(at.end)
     said = " · ".join([*words, *_lengths(span)])
-    return Piece(left, right, span.outcome, said, _lines(span))
+    lines = [*_lines(span), *([brief] if brief else [])]
+    return Piece(left, right, span.outcome, said, lines)
 
 
 def _lengths(span: Span) -> Iterator[str]:
@@ -191,9 +210,24 @@ def _lines(span: Span) -> list[LineId]:
     return [LineId(each.path, each.line) for each in (span.start, span.end) if each is not None]
 
 
-def _others(run: RunScore, events: Iterable[Event]) -> Iterator[tuple[int, str, LineId]]:
-    """What neither starts nor ends a dispatch or round, and has a time. A rejected line has that of
-    the event above it.
+def _first_briefs(events: Iterable[Event], rounds: Container[_RoundKey]) -> dict[_RoundKey, LineId]:
+    """The first brief of each round that is drawn, which it does not need a mark of its own for,
+    unless the brief changed.
+    """
+    found: dict[_RoundKey, LineId] = {}
+    for event in events:
+        if event.name == _BRIEF and event.text("brief_disposition") == "initial":
+            key = event.text("dispatch_id"), event.text("round_id")
+            if key in rounds:
+                found.setdefault(key, LineId(event.path, event.line))
+    return found
+
+
+def _others(
+    run: RunScore, events: Iterable[Event], drawn: Container[LineId]
+) -> Iterator[tuple[int, str, LineId]]:
+    """What neither starts nor ends a dispatch or round, has a time, and is not drawn with one. A
+    rejected line has the time of the event above it.
     """
     rejected = [LineId(part.path, each.line) for part in run.parts for each in part.rejected]
     above: dict[str, tuple[list[int], list[int]]] = {}
@@ -204,8 +238,9 @@ def _others(run: RunScore, events: Iterable[Event]) -> Iterator[tuple[int, str, 
         numbers, moments = above.setdefault(event.path, ([], []))
         numbers.append(event.line)
         moments.append(moment)
-        if not is_spanning(event):
-            yield moment, event.name, LineId(event.path, event.line)
+        here = LineId(event.path, event.line)
+        if not is_spanning(event) and here not in drawn:
+            yield moment, event.name, here
     for line in rejected:
         numbers, moments = above.get(line.path, ([], []))
         at = bisect_left(numbers, line.number)

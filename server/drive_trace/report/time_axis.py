@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 WIDTH = 900
 """Pixels that an axis has at least on a desk; shares follow from it."""
-_LEAST = 4 / WIDTH
+LEAST = 4 / WIDTH
+"""What can be pointed at is at least so wide."""
 _FOLDED = 44 / WIDTH
 """A step in which no dispatch is open is no wider than the words on its length."""
 _USUAL = 4
@@ -81,7 +82,7 @@ def time_axis(moments: Iterable[int], busy: Iterable[tuple[int, int]]) -> TimeAx
         known.append(known[0] + _SECOND)
     steps = [end - start for start, end in pairwise(known)]
     is_busy = _busy_steps(known, busy)
-    least = min(_LEAST, 0.5 / len(steps))
+    least = min(LEAST, 0.5 / len(steps))
     idle = max(min(_FOLDED, 0.5 / len(steps)), least)
     usual = sorted(step for step, each in zip(steps, is_busy, strict=True) if each) or sorted(steps)
     longest = _USUAL * usual[len(usual) * 4 // 5]
@@ -97,7 +98,7 @@ def time_axis(moments: Iterable[int], busy: Iterable[tuple[int, int]]) -> TimeAx
         places.append(left + width / whole)
         if step * scale > 1.5 * width and width > least:
             folds.append(Fold(left, places[-1], step))
-    levels = min(_DEEPEST, max(2, ceil(log2(_LEAST / least)) + 1))
+    levels = min(_DEEPEST, max(2, ceil(log2(LEAST / least)) + 1))
     return TimeAxis(tuple(known), tuple(places), tuple(folds), levels)
 
 
@@ -167,7 +168,7 @@ def days(axis: TimeAxis) -> list[Tick]:
         midnight = day * _DAY
         place = axis.place(midnight if number and midnight > axis.moments[0] else moment)
         level = levels.take(place)
-        if level is not None:
+        if level is not None and place < 1 - _LABEL / 2 ** (level + 1):
             found.append(Tick(place, moment, level))
     return found
 

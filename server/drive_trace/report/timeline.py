@@ -137,13 +137,14 @@ class _Dispatch(_Ends):
     rounds: dict[str, _Ends] = field(default_factory=dict)
 
 
-_SPANNING = ("dispatch-start", "dispatch-end", "round-start", "round-end")
+SPANNING = ("dispatch-start", "dispatch-end", "round-start", "round-end")
+"""The events that start and end dispatches and rounds."""
 
 
 def timelines(log: EventLog) -> Timelines:
     """Group the events of the build loop. A start counts once, the first; an end, the last."""
     runs: dict[str, dict[str, _Dispatch]] = {}
-    for event in log.of(*_SPANNING):
+    for event in log.of(*SPANNING):
         dispatches = runs.setdefault(event.run_id, {})
         _take_in(dispatches.setdefault(event.text("dispatch_id"), _Dispatch()), event)
     return {
@@ -154,7 +155,7 @@ def timelines(log: EventLog) -> Timelines:
 
 def is_spanning(event: Event) -> bool:
     """Whether the event starts or ends a dispatch or a round."""
-    return event.name in _SPANNING
+    return event.name in SPANNING
 
 
 def _take_in(dispatch: _Dispatch, event: Event) -> None:

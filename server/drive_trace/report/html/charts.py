@@ -6,17 +6,18 @@ nothing itself. What needs more room than there is has a level of zoom, from whi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from drive_trace.report.chart import REJECTED, Bar, Chart, LineId, Mark, Piece
+from drive_trace.report.clusters import Cluster
 from drive_trace.report.html.lines import Places
 from drive_trace.report.html.markup import Html, scrolling, tag
 from drive_trace.report.time_axis import as_date, as_time, days, spaced, ticks
 from drive_trace.report.timeline import Outcome
 from drive_trace.text.escaping import plain
-from drive_trace.text.wording import duration
-from drive_trace.vocabulary import EVENTS
-from drive_trace.vocabulary.types import Family
+from drive_trace.text.wording import duration, listed
 
 _MARKS = 46
 _LANES = 58
@@ -24,17 +25,27 @@ _LANE = 40
 _MAP = 120
 """Columns of the small picture of the whole."""
 _MOST_NAME = 60
-_GLYPHS = {
+_CHARACTERS = 240
+"""That fit into a drawing on the widest desk."""
+GLYPHS = {
     REJECTED: "✕",
     "spec-authored": "◆",
     "spec-amended": "◇",
     "plan-authored": "▲",
     "plan-amended": "△",
-    "correctness-recorded": "★",
+    "brief-issued": "▫",
+    "triage-verdict": "▷",
+    "falsified-assumption": "!",
+    "project-started": "⊢",
+    "project-closed": "⊣",
+    "slice-started": "◖",
+    "slice-completed": "◗",
+    "health-check-fired": "✚",
+    "retro-landed": "✎",
     "tokens-recorded": "●",
-    "brief-issued": "·",
+    "correctness-recorded": "★",
 }
-_FAMILIES = {Family.FEEDS: "●", Family.LIFECYCLE: "▮"}
+"""The mark of what is no bar, in the order of the legend."""
 _SIGNS = {
     Outcome.PASSED: "✓",
     Outcome.FAILED: "✗",
@@ -81,21 +92,36 @@ def _texture(name: str, lines: Html, size: int) -> Html:
     )
 
 
-def key() -> Html:
-    """What the shapes mean."""
-    swatches = [
+def key(charts: Iterable[Chart]) -> Html:
+    """What the shapes that occur mean."""
+    outcomes, kinds = set[Outcome](), set[str]()
+    has_claims = has_stale = False
+    for chart in charts:
+        bars: Sequence[Bar | Piece] = [*chart.bars, *(p for bar in chart.bars for p in bar.rounds)]
+        outcomes.update(each.outcome for each in bars)
+        kinds.update(mark.kind for mark in chart.marks)
+        has_claims |= any(bar.claimed is not None for bar in chart.bars)
+        has_stale |= chart.stale_from is not None
+    parts = [
         tag("li", _swatch(outcome), f" {_SIGNS[outcome]} {words}")
         for outcome, words in _KEY.items()
+        if outcome in outcomes
     ]
-    others = "◆ spec ▲ plan (hollow: amended) ★ grade ● tokens ✕ rejected line · other"
-    claims = tag("li", _swatch(None), " as claimed, under what the clock says")
-    return tag("ul", swatches, claims, tag("li", others), class_="key")
+    if has_claims:
+        parts.append(tag("li", _swatch("claimed"), " as claimed, under what the clock says"))
+    if has_stale:
+        parts.append(tag("li", _swatch("stale"), " after the grade, which is stale"))
+    parts += (
+        tag("li", f"{glyph} {'rejected line' if kind == REJECTED else kind}")
+        for kind, glyph in GLYPHS.items()
+        if kind in kinds
+    )
+    return tag("ul", parts, class_="key")
 
 
-def _swatch(outcome: Outcome | None) -> Html:
-    fill = _TEXTURED.get(outcome) if outcome else None
-    kind = str(outcome) if outcome else "claimed"
-    height = 10 if outcome else 3
+def _swatch(kind: str) -> Html:
+    fill = _TEXTURED.get(Outcome(kind)) if kind in list(Outcome) else None
+    height = 3 if kind == "claimed" else 10
     bar = tag("rect", x=1, y=1, width=20, height=height, class_=kind, fill=fill)
     return tag("svg", bar, width=22, height=12, aria_hidden="true")
 
@@ -116,7 +142,7 @@ def timeline_chart(chart: Chart, name: str, number: int, places: Places) -> Html
         tag("desc", described),
         *_ground(chart, height),
         tag("g", [_mark(each, places) for each in chart.marks], class_="marks"),
-        tag("g", [_dispatch(each, places) for each in chart.bars], class_="bars"),
+        tag("g", _bars(chart, places), class_="bars"),
         class_="timeline",
         height=height,
         role="group",
@@ -188,29 +214,62 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
 
 def _mark(mark: Mark, places: Places) -> Html:
     kind = mark.kind
-    family = EVENTS[kind].family if kind in EVENTS else None
-    glyph = _GLYPHS.get(kind) or _FAMILIES.get(family) or "•"  # type: ignore[arg-type]
-    text = tag("text", glyph, x=_share(mark.place), y=_MARKS)
+    text = tag("text", GLYPHS[kind], x=_share(mark.place), y=_MARKS)
     words = "rejected line" if kind == REJECTED else kind
     shown = (kind * (kind == REJECTED) + _from(mark.level)).strip() or None
     return _link(text, f"{words} · line {mark.line.number}", [mark.line], places, shown)
 
 
-def _dispatch(bar: Bar, places: Places) -> Html:
+def _bars(chart: Chart, places: Places) -> Iterator[Html]:
+    yield from (_cluster(each, places) for each in chart.clusters)
+    yield from (_dispatch(each, places, chart.axis.levels) for each in chart.bars)
+
+
+def _cluster(cluster: Cluster, places: Places) -> Html:
+    """A stack in which each outcome has its share, with how many bars it stands for."""
+    counts = Counter(bar.outcome for bar in cluster.bars)
+    first, *others = (outcome for outcome in Outcome if outcome in counts)
+    whole, top, stack = len(cluster.bars), 17, list[Html]()
+    for outcome in (*others, first):
+        height = top if outcome is first else max(3, 17 * counts[outcome] // whole)
+        top -= height
+        fill = _TEXTURED.get(outcome)
+        stack.append(tag("rect", width="100%", y=top, height=height, class_=outcome, fill=fill))
+    if whole > 1:
+        stack.append(tag("text", f"{whole:,}", x="50%", y=13, text_anchor="middle"))
+        said = listed(f"{counts[each]:,} {_KEY[each].partition(',')[0]}" for each in counts)
+        words, kind = f"{whole:,} dispatches: {said}", "cluster "
+    else:
+        words, kind = cluster.bars[0].words, ""
+    x, width = _share(cluster.left), _share(cluster.right - cluster.left)
+    box = tag("svg", stack, x=x, y=_LANES + cluster.lane * _LANE, width=width, height=17)
+    kind += f"{_from(cluster.level)} u{cluster.level + 1}".strip()
+    title, lines = tag("title", plain(words, 300)), cluster.bars[0].lines
+    there = f"#{places.id_of(lines[0])}" if lines else None
+    return tag("a", title, box, href=there, class_=kind)
+
+
+def _dispatch(bar: Bar, places: Places, levels: int) -> Html:
     y = _LANES + bar.lane * _LANE
     x, width = _share(bar.left), _share(bar.right - bar.left)
     whole = tag(
         "rect", width="100%", height=17, class_=bar.outcome, fill=_TEXTURED.get(bar.outcome)
     )
-    name = f"{_SIGNS[bar.outcome]} {plain(bar.name, _MOST_NAME)}"
+    # No more of the name than there is ever room for.
+    room = int((bar.right - bar.left) * 2**levels * _CHARACTERS)
+    name = f"{_SIGNS[bar.outcome]} {plain(bar.name, min(max(room, 1), _MOST_NAME))}"
     label = tag("text", name, x=4, y=13)
     box = tag("svg", whole, label, x=x, y=y, width=width, height=17)
-    parts = [_link(box, bar.words, bar.lines, places)]
-    parts += (_round(each, y + 19, places) for each in bar.rounds)
+    rounds = [_round(each, y + 19, places) for each in bar.rounds]
     if bar.claimed is not None:
         width = _share(max(bar.claimed - bar.left, 0))
-        parts.append(tag("rect", x=x, y=y + 31, width=width, height=3, class_="claimed"))
-    return tag("g", parts, "\n")
+        rounds.append(tag("rect", x=x, y=y + 31, width=width, height=3, class_="claimed"))
+    parts = [_link(box, bar.words, bar.lines, places)]
+    if bar.rounds_level > bar.level:
+        parts.append(tag("g", rounds, class_=_from(bar.rounds_level).strip()))
+    else:
+        parts += rounds
+    return tag("g", parts, "\n", class_=_from(bar.level).strip() or None)
 
 
 def _round(piece: Piece, y: int, places: Places) -> Html:
@@ -221,12 +280,16 @@ def _round(piece: Piece, y: int, places: Places) -> Html:
 
 
 def _link(
-    shape: Html, words: str, lines: Sequence[LineId], places: Places, kind: str | None = None
+    shape: Html,
+    words: str,
+    lines: Sequence[LineId],
+    places: Places,
+    kind: str | None = None,
 ) -> Html:
     """A shape that leads to its first line; a dispatch that only rounds name has none."""
     title = tag("title", plain(words, 300))
     if not lines:
-        return tag("g", title, shape)
+        return tag("g", title, shape, class_=kind)
     line = lines[0]
     there, here = f"#{places.id_of(line)}", places.id_of(line, "b")
     return tag("a", title, shape, href=there, id=here, class_=kind)
@@ -241,11 +304,15 @@ def _map(chart: Chart) -> Html:
             columns[column].append(bar.outcome)
     most = max((len(each) for each in columns), default=0) or 1
     steps: dict[Outcome, list[str]] = {Outcome.PASSED: [], Outcome.FAILED: []}
-    for column, outcomes in enumerate(columns):
-        if outcomes:
-            high = max(3, round(22 * len(outcomes) / most))
-            kind = Outcome.FAILED if Outcome.FAILED in outcomes else Outcome.PASSED
-            steps[kind].append(f"M{column},23v{-high}h1v{high}")
+    looks = [
+        (max(3, round(22 * len(each) / most)) if each else 0, Outcome.FAILED in each)
+        for each in columns
+    ]
+    for (high, has_failed), same in groupby(range(_MAP), looks.__getitem__):
+        first, *others = same
+        if high:
+            kind = Outcome.FAILED if has_failed else Outcome.PASSED
+            steps[kind].append(f"M{first},23v{-high}h{len(others) + 1}v{high}")
     paths = [tag("path", d="".join(each), class_=f"map-{kind}") for kind, each in steps.items()]
     window = tag("rect", class_="window", width="100%", height=24)
     return tag(

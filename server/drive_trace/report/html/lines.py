@@ -21,6 +21,7 @@ from drive_trace.report.html.markup import (
 )
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import hidden_because
+from drive_trace.text.escaping import plain
 from drive_trace.text.spans import encode_exactly
 from drive_trace.text.wording import plural
 from drive_trace.vocabulary import COST
@@ -29,6 +30,8 @@ _MOST_EVENTS = 20_000
 """On the whole page."""
 _MOST_FINDINGS = 20
 """Of one rule in one run."""
+_CHUNK = 50
+"""Rows that a browser lays out together, and only where they are seen."""
 _OPEN = 200
 """A list of up to so many events is unfolded where it is the page's only one."""
 
@@ -80,19 +83,20 @@ class EventLists:
 
     def listed(self, run: RunScore, number: int, chart: Chart | None) -> Html:
         """Every event of a run in words, with its rejected lines where they stand."""
-        rows = [(LineId(event.path, event.line), event) for event in self.of(run)]
+        events = [(LineId(event.path, event.line), event) for event in self.of(run)]
         rejected = [LineId(part.path, each.line) for part in run.parts for each in part.rejected]
         order = {part.path: n for n, part in enumerate(run.parts)}
-        every: list[tuple[LineId, Event | None]] = [*rows, *((line, None) for line in rejected)]
+        every: list[tuple[LineId, Event | None]] = [*events, *((line, None) for line in rejected)]
         every.sort(key=lambda row: (order.get(row[0].path, 0), row[0].number))
         shown = every[: max(0, _MOST_EVENTS - len(self._listed))]
         bars = _bars_of(chart, self._places) if chart is not None else {}
         headers = ("time (UTC as written)", "event", "what it says", "line")
         head = tag("tr", [tag("th", each, scope="col") for each in headers])
-        body = [self._row(line, event, bars, run) for line, event in shown]
+        rows = [self._row(line, event, bars, run) for line, event in shown]
+        chunks = [tag("tbody", rows[at : at + _CHUNK]) for at in range(0, len(rows), _CHUNK)]
         self._listed += [line for line, _ in shown]
         label = f"Events of run {number + 1}"
-        parts = (tag("caption", label), tag("thead", head), tag("tbody", body))
+        parts = (tag("caption", label), tag("thead", head), *chunks)
         table = scrolling(label, tag("table", *parts, class_="events"))
         title = plural(len(self.of(run)), "event")
         title += f" and {plural(len(rejected), 'rejected line')}" if rejected else ""
@@ -104,7 +108,7 @@ class EventLists:
 
     def _row(self, line: LineId, event: Event | None, bars: dict[str, str], run: RunScore) -> Html:
         key = self._places.id_of(line)
-        where = tag("td", tag("button", str(line.number), type="button"))
+        where = tag("td", str(line.number))
         if event is None:
             words = "readers reject this line; it counts nowhere"
             cells = tag("td"), tag("td", "rejected"), tag("td", words), where
@@ -114,7 +118,7 @@ class EventLists:
             time = tag("a", time, href=f"#{bars[key]}")
         is_hidden = event.name == COST and run.efficiency is None
         words = f"hidden: {hidden_because(run)}" if is_hidden else self._words.of(event)
-        cells = tag("td", time), tag("td", event.name), tag("td", untrusted(words, 240)), where
+        cells = tag("td", time), tag("td", event.name), tag("td", plain(words, 240)), where
         return tag("tr", *cells, "\n", id=key)
 
     def raw(self) -> Html:

@@ -15,6 +15,8 @@ from drive_trace.text.escaping import plain, visible
 
 _VOID = {"meta", "line", "rect", "path", "input"}
 """Elements that never hold anything."""
+_ENDED = {"td", "th", "tr", "li"}
+"""Elements that end with what follows, where a page has thousands."""
 _REFUSED = {"script", "iframe", "object", "embed", "link", "base", "form", "img", "style"}
 """Elements that a report has no use for, or only from this module."""
 
@@ -83,7 +85,8 @@ def _element(name: str, content: Iterable[Content], attributes: dict[str, Attrib
     )
     if name in _VOID:
         return Html(f"<{name}{written}{'' if name in ('meta', 'input') else '/'}>")
-    return Html(f"<{name}{written}>{''.join(map(_content, content))}</{name}>")
+    end = "" if name in _ENDED else f"</{name}>"
+    return Html(f"<{name}{written}>{''.join(map(_content, content))}{end}")
 
 
 def _content(content: Content) -> str:

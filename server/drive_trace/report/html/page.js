@@ -18,9 +18,11 @@ export function enhance(root, body, go) {
   body.addEventListener("keydown", pressed);
   body.addEventListener("wheel", turned, { passive: false });
   body.addEventListener("pointerdown", dragged);
+  body.addEventListener("toggle", ({ target }) => { addButtons(/** @type {Element} */ (target)); }, true);
   body.addEventListener("scroll", ({ target }) => { moveWindow(chartOf(target)); }, true);
   window.addEventListener("hashchange", arrive);
   refresh(body);
+  body.querySelectorAll("details[open]").forEach(addButtons);
   arrive();
 }
 
@@ -32,11 +34,9 @@ export function refresh(body) {
   for (const chart of body.querySelectorAll(".chart")) {
     if (zooms.has(chart)) {
       moveWindow(chart);
-    } else {
-      zoomTo(chart, 1, 0, 0);
     }
     const links = linksOf(chart);
-    const here = links.find((link) => link === document.activeElement) ?? links[0];
+    const here = links.find((link) => link === document.activeElement) ?? links.find(isAlwaysSeen) ?? links[0];
     links.forEach((link) => { link.setAttribute("tabindex", link === here ? "0" : "-1"); });
   }
   for (const head of body.querySelectorAll(".sortable thead th")) {
@@ -67,6 +67,22 @@ function linksOf(chart) {
   return [.../** @type {NodeListOf<SVGAElement>} */ (chart.querySelectorAll(".timeline a"))];
 }
 
+/** Whether something of a timeline is shown without zooming. @param {Element} each */
+function isAlwaysSeen(each) {
+  return each.closest("[class*=z]") === null;
+}
+
+/** Whether it is shown at the present zoom. @param {Element} each */
+function isDrawn(each) {
+  return each.getBoundingClientRect().width > 0;
+}
+
+/** What the Tab key leads to. @param {Element} chart @param {Element} link */
+function aim(chart, link) {
+  chart.querySelector('a[tabindex="0"]')?.setAttribute("tabindex", "-1");
+  link.setAttribute("tabindex", "0");
+}
+
 /**
  * Zooms so that what is at `share` of the drawing stands `at` pixels from the left.
  * @param {Element} chart @param {number} zoom @param {number} share @param {number} at
@@ -84,7 +100,37 @@ function zoomTo(chart, zoom, share, at) {
   if (next > 1) {
     room.scrollLeft = share * room.scrollWidth - at;
   }
+  const aimed = chart.querySelector('a[tabindex="0"]');
+  if (aimed !== null && !isDrawn(aimed)) {
+    aim(chart, linksOf(chart).find(isDrawn) ?? aimed);
+  }
   moveWindow(chart);
+}
+
+/** Zooms until a cluster is what it stands for. @param {Element} chart @param {Element} cluster */
+function open(chart, cluster) {
+  const room = roomOf(chart);
+  const { left, width } = cluster.getBoundingClientRect();
+  const edge = room.getBoundingClientRect().left;
+  const factor = Math.max((0.8 * room.clientWidth) / width, 2);
+  zoomTo(chart, (zooms.get(chart) ?? 1) * factor, (room.scrollLeft + left - edge) / room.scrollWidth, 0.1 * room.clientWidth);
+  const first = linksOf(chart).find((link) => link.closest(".bars") && isDrawn(link) && link.getBoundingClientRect().left >= edge);
+  if (first !== undefined) {
+    aim(chart, first);
+    first.focus({ preventScroll: true });
+  }
+}
+
+/** Zooms until something of a timeline is shown. @param {Element} target */
+function reveal(target) {
+  const chart = chartOf(target);
+  if (chart !== null && !isDrawn(target)) {
+    let level = 0;
+    for (let each = /** @type {Element | null} */ (target); each !== null && each !== chart; each = each.parentElement) {
+      level = Math.max(level, Number(/\bz(\d)/.exec(each.getAttribute("class") ?? "")?.[1] ?? 0));
+    }
+    zoomTo(chart, 2 ** level, 0, 0);
+  }
 }
 
 /** @param {Element} chart @param {number} factor @param {number} at pixels from the left of what is in view */
@@ -200,8 +246,7 @@ function pressed(event) {
     const next = neighbour(linksOf(chart), /** @type {SVGAElement} */ (/** @type {unknown} */ (link)), event.key);
     if (next !== undefined) {
       event.preventDefault();
-      link.setAttribute("tabindex", "-1");
-      next.setAttribute("tabindex", "0");
+      aim(chart, next);
       next.focus();
       next.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
@@ -215,7 +260,7 @@ function pressed(event) {
 function neighbour(links, from, key) {
   const middle = (/** @type {DOMRect} */ box) => box.top + box.height / 2;
   const here = from.getBoundingClientRect();
-  const seen = links.map((link) => ({ link, box: link.getBoundingClientRect() })).filter(({ box }) => box.width > 0);
+  const seen = links.filter(isDrawn).map((link) => ({ link, box: link.getBoundingClientRect() }));
   const row = seen.filter(({ box }) => Math.abs(middle(box) - middle(here)) < 7);
   const at = row.findIndex(({ link }) => link === from);
   if (key === "ArrowRight" || key === "ArrowLeft") {
@@ -244,7 +289,11 @@ function clicked(event, go) {
     if (wasDragged || (go !== undefined && file !== undefined && line !== undefined)) {
       event.preventDefault();
     }
-    if (!wasDragged) {
+    const chart = link.matches(".cluster") ? chartOf(link) : null;
+    if (chart !== null && !wasDragged) {
+      event.preventDefault();
+      open(chart, link);
+    } else if (!wasDragged) {
       // The Enter key makes a click with no button pressed.
       go?.(file ?? 0, line ?? 0, event.detail === 0);
     }
@@ -274,6 +323,7 @@ function arrive() {
       each.hidden = false;
     }
   }
+  reveal(target);
   const summary = target.localName === "details" ? target.querySelector("summary") : null;
   if (target.localName === "tr") {
     target.tabIndex = -1;
@@ -290,15 +340,22 @@ function filter(box) {
   }
   const words = box.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
   let count = 0;
-  const rows = /** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("tbody tr"));
-  for (const row of rows) {
-    const text = textOf(row);
-    row.hidden = !words.every((word) => text.includes(word));
-    count += row.hidden ? 0 : 1;
+  let all = 0;
+  for (const body of part.querySelectorAll("tbody")) {
+    let shown = 0;
+    for (const row of body.rows) {
+      const text = textOf(row);
+      row.hidden = !words.every((word) => text.includes(word));
+      shown += row.hidden ? 0 : 1;
+    }
+    body.hidden = shown === 0;
+    body.style.setProperty("--rows", String(shown));
+    count += shown;
+    all += body.rows.length;
   }
   const output = part.querySelector("output");
   if (output !== null) {
-    output.textContent = words.length === 0 ? "" : `${count} of ${rows.length}`;
+    output.textContent = words.length === 0 ? "" : `${count} of ${all}`;
   }
 }
 
@@ -330,6 +387,20 @@ function sort(head) {
 function keyOf(cell) {
   const value = cell?.querySelector("[data-v]")?.getAttribute("data-v");
   return value == null ? cell?.textContent ?? "" : Number(value);
+}
+
+/** Makes the numbers of lines in lists of events show the lines as they are. @param {Element} unfolded */
+function addButtons(unfolded) {
+  for (const cell of unfolded.querySelectorAll(".events tbody td:last-child")) {
+    if (cell.firstElementChild === null) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.setAttribute("aria-label", `Line ${cell.textContent} as it stands in the trace`);
+      button.setAttribute("aria-expanded", "false");
+      button.append(...cell.childNodes);
+      cell.append(button);
+    }
+  }
 }
 
 /** @type {Promise<Map<string, string>> | undefined} */

@@ -117,7 +117,7 @@ class Runs:
         yield section("scorecard", "Scorecard", *content)
         every = [self._folded(run, number) for number, run in enumerate(shown)]
         if every:
-            yield section("runs", "Each run", key(), *every)
+            yield section("runs", "Each run", key(filter(None, self._charts.values())), *every)
 
     # The table of all runs
 
@@ -230,7 +230,7 @@ class Runs:
         else:
             name = plain(run.run_id, 60)
             content = [timeline_chart(chart, name, number, self.places)]
-            content += [key()] if level == 2 else []
+            content += [key([chart])] if level == 2 else []
             if chart.untimed:
                 content.append(tag("p", f"Without a time that can be read: {chart.untimed:,}."))
         content.append(_dispatches(spans, number))
