@@ -33,7 +33,7 @@ def test_a_correct_run_shows_its_efficiency_in_short() -> None:
         EVENT{"event_type":"correctness-recorded"}
         """
     ) == [
-        (1, "CORRECT · 1.9M in · 42k out · 28m (by the clock) · 1.4 rounds/dispatch"),
+        (1, "CORRECT · 1.9M in · 42k out · 28m 40s (by the clock) · 1.4 rounds/dispatch"),
         (11, "decides: CORRECT"),
     ]
 

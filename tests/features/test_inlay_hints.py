@@ -18,10 +18,24 @@ def test_ids_are_followed_by_what_they_name() -> None:
     check_hints(
         """
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"coder"}
-        EVENT{"event_type":"round-start","dispatch_id":"d-1"«coder»,"round_id":"r-1"}
-        EVENT{"event_type":"round-start","dispatch_id":"d-1"«coder»,"round_number":2}
-        EVENT{"event_type":"brief-issued","dispatch_id":"d-1"«coder»,"round_id":"r-1"«round 1»}
+        EVENT{"event_type":"round-start","dispatch_id":"d-1","round_id":"r-1"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-1","round_number":2}
+        EVENT{"event_type":"brief-issued","dispatch_id":"d-1","round_id":"r-1"«round 1»}
         EVENT{"event_type":"dispatch-start","parent_dispatch_id":"d-1"«coder»}
+        """
+    )
+
+
+def test_a_dispatch_is_named_where_it_changes() -> None:
+    check_hints(
+        """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"D1 R2: codec"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"d-2","dispatch_name":"6c-D4 — examples"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-2"}
+        EVENT{"event_type":"round-start","dispatch_id":"d-1"«D1 R2»}
+        EVENT{"event_type":"brief-issued","dispatch_id":"d-1"}
+        EVENT{"event_type":"brief-issued","dispatch_id":"d-2"«D4»}
+        EVENT{"event_type":"brief-issued","dispatch_id":"d-2","project_run_id":"another"}
         """
     )
 
@@ -43,8 +57,10 @@ def test_a_dispatch_that_is_started_again_is_called_as_it_was_then() -> None:
         """
         EVENT{"event_type":"round-start","dispatch_id":"d-1"«before»}
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"before"}
+        EVENT{"event_type":"project-started"}
         EVENT{"event_type":"round-start","dispatch_id":"d-1"«before»}
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"after"}
+        EVENT{"event_type":"project-started"}
         EVENT{"event_type":"round-start","dispatch_id":"d-1"«after»}
         """
     )
@@ -58,7 +74,7 @@ def test_long_numbers_are_followed_by_short_ones() -> None:
         EVENT{"event_type":"spec-amended","bytes_delta":-12400«−12.4 kB»}
         EVENT{"event_type":"spec-amended","byte_length":8705,"bytes_delta":415}
         EVENT{"event_type":"dispatch-end","wall_clock_ms":3900000«1h 05m»}
-        EVENT{"event_type":"dispatch-end","wall_clock_ms":45200«45s»}
+        EVENT{"event_type":"dispatch-end","wall_clock_ms":45200«45.2s»}
         EVENT{"event_type":"dispatch-end","wall_clock_ms":999}
         """
     )
@@ -67,11 +83,11 @@ def test_long_numbers_are_followed_by_short_ones() -> None:
 @pytest.mark.parametrize(
     ("ended", "claimed"),
     [
-        ("14:28:00", "3600000«1h 00m · clock says 28m»"),
+        ("14:28:00", "3600000«1h · clock says 28m»"),
         ("14:28:00", "1680000«28m»"),
-        ("14:00:30", "32900«32s»"),
-        ("14:00:30", "33100«33s · clock says 30s»"),
-        ("14:01:50", "70000«1m · clock says 1m 50s»"),
+        ("14:00:30", "32900«32.9s»"),
+        ("14:00:30", "33100«33.1s · clock says 30s»"),
+        ("14:01:50", "70000«1m 10s · clock says 1m 50s»"),
         ("14:05:00", "0«clock says 5m»"),
         ("14:00:00", "59000«59s · clock says 0ms»"),
         ("14:00:00", "1800000«30m»"),
@@ -95,8 +111,8 @@ def test_a_broken_line_has_them_as_far_as_it_can_be_read() -> None:
     check_hints(
         """
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"coder"}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1"«coder»,"wall_clock_ms":1680000«28m»,}
-        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1"«coder»,"wall_clock_ms":1680000«28m»
+        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1","wall_clock_ms":1680000«28m»,}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"d-1","wall_clock_ms":1680000«28m»
         EVENT{"event_type":"dispatch-end","dispatch_id":["d-1"],"wall_clock_ms":"1680000"}
         ["dispatch-end"]
         not json
@@ -109,6 +125,7 @@ def test_text_beyond_the_bmp_stands_before_and_in_them() -> None:
     check_hints(
         """
         EVENT{"event_type":"dispatch-start","dispatch_id":"🚀","dispatch_name":"日本 🚀"}
+        EVENT{"event_type":"project-started"}
         EVENT{"event_type":"round-start","orchestrator_agent_id":"é🚀","dispatch_id":"🚀"«日本 🚀»}
         """
     )
@@ -122,10 +139,13 @@ def test_names_from_a_trace_are_short_and_harmless() -> None:
     check_hints(
         f"""
         EVENT{{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"{"x" * 60}"}}
-        EVENT{{"event_type":"round-start","dispatch_id":"d-1"«{"x" * 39}…»}}
+        EVENT{{"event_type":"project-started"}}
+        EVENT{{"event_type":"round-start","dispatch_id":"d-1"«{"x" * 23}…»}}
         EVENT{{"event_type":"dispatch-start","dispatch_id":"d-2","dispatch_name":"a\\u202e\\nb"}}
+        EVENT{{"event_type":"project-started"}}
         EVENT{{"event_type":"round-start","dispatch_id":"d-2"«a<U+202E><U+000A>b»}}
         EVENT{{"event_type":"dispatch-start","dispatch_id":"d-3","dispatch_name":""}}
+        EVENT{{"event_type":"project-started"}}
         EVENT{{"event_type":"round-start","dispatch_id":"d-3"}}
         """
     )
@@ -135,10 +155,10 @@ def test_names_from_a_trace_are_short_and_harmless() -> None:
     ("kind", "without"),
     [
         ("durations", "«clock says 28m»"),
-        ("clock", "«1h 00m»"),
-        ("names", "«1h 00m · clock says 28m»"),
-        ("tokens", "«1h 00m · clock says 28m»"),
-        ("sizes", "«1h 00m · clock says 28m»"),
+        ("clock", "«1h»"),
+        ("names", "«1h · clock says 28m»"),
+        ("tokens", "«1h · clock says 28m»"),
+        ("sizes", "«1h · clock says 28m»"),
     ],
 )
 def test_each_kind_can_be_left_out(kind: str, without: str) -> None:
@@ -148,6 +168,7 @@ def test_each_kind_can_be_left_out(kind: str, without: str) -> None:
     check_hints(
         f"""
         EVENT{{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"D1"}}
+        EVENT{{"event_type":"project-started"}}
         EVENT{{"event_type":"dispatch-end","ts":"2026-05-28T14:28:00.000Z","dispatch_id":"d-1"{name},"wall_clock_ms":3600000{without}}}
         EVENT{{"event_type":"tokens-recorded","input_tokens":1912408{tokens},"output_tokens":0,"cache_read_tokens":0}}
         EVENT{{"event_type":"spec-authored","byte_length":1204551{size}}}
@@ -179,19 +200,20 @@ def test_a_hint_is_explained_when_somebody_points_at_it() -> None:
     assert explained(
         """
         EVENT{"event_type":"dispatch-start","dispatch_id":"d-1","dispatch_name":"implementer D1"}
+        EVENT{"event_type":"project-started"}
         EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:28:00.000Z","dispatch_id":"d-1","wall_clock_ms":3600000}
         EVENT{"event_type":"tokens-recorded","input_tokens":1912408,"output_tokens":0,"cache_read_tokens":0}
         """
     ) == [
         (
-            "implementer D1",
-            "implementer D1 on composer-2: started on line 1, ended on this line after 1h 0m 0s, "
+            "D1",
+            "implementer D1 on composer-2: started on line 1, ended on this line after 1h, "
             "completed.",
         ),
         (
-            "1h 00m · clock says 28m",
-            "= 3,600,000 milliseconds · 1h 0m 0s\n\n"
-            "The clock says 28m 0s, from line 1 to this line: 32m 0s less.",
+            "1h · clock says 28m",
+            "= 3,600,000 milliseconds · 1h\n\n"
+            "The clock says 28m, from line 1 to this line: 32m less.",
         ),
         ("1.9M", "= 1,912,408 tokens · 1.9M"),
     ]
@@ -239,7 +261,7 @@ def test_the_tolerance_is_that_of_the_rules_also_when_these_are_off() -> None:
         """
     ).text
     hints = hints_in(Analysis(text, settings), 0, 4)
-    assert [hint.label for hint in hints if "m" in str(hint.label).split()[0]][1::2] == [
-        "10m",
-        "11m · clock says 10m",
+    assert [hint.label for hint in hints if str(hint.label).startswith("1")] == [
+        "10m 55s",
+        "11m 05s · clock says 10m",
     ]

@@ -28,20 +28,20 @@ UTF16 = TokenLook(PositionEncoding.UTF16)
 
 def test_every_key_and_value_of_an_event_is_told_apart() -> None:
     assert check_tokens('EVENT{"event_type":"dispatch-start"}') == [
-        '"event_id" property',
-        '"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90" variable',
-        '"schema_version" property',
-        '"1" string',
-        '"ts" property',
-        '"2026-05-28T14:00:00.000Z" number',
-        '"project_run_id" property',
-        '"checkout-retry" variable',
-        '"orchestrator_agent_id" property',
-        "null keyword",
+        '"event_id" property.envelope',
+        '"0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90" variable.envelope',
+        '"schema_version" property.envelope',
+        '"1" string.envelope',
+        '"ts" property.envelope',
+        '"2026-05-28T14:00:00.000Z" number.envelope',
+        '"project_run_id" property.envelope',
+        '"checkout-retry" variable.envelope',
+        '"orchestrator_agent_id" property.envelope',
+        "null keyword.envelope",
         '"event_type" property',
         '"dispatch-start" function',
         '"dispatch_id" property',
-        '"77ce3f13-a067-4f13-a4e0-93dbae3137ae" variable.declaration',
+        '"77ce3f13-a067-4f13-a4e0-93dbae3137ae" variable.declaration.readonly',
         '"dispatch_name" property',
         '"implementer D1 R1" string',
         '"subagent_type" property',
@@ -67,8 +67,11 @@ def test_every_key_and_value_of_an_event_is_told_apart() -> None:
         ('EVENT{"event_type":"retro-landed"}', "true keyword"),
         ('EVENT{"event_type":"plan-authored"}', '"XL" property'),
         ('EVENT{"event_type":"spec-amended"}', '"Edge cases" string'),
-        ('EVENT{"event_type":"round-start","round_id":"r-1"}', '"r-1" variable.declaration'),
-        ('EVENT{"event_type":"round-end","round_id":"r-1"}', '"r-1" variable'),
+        (
+            'EVENT{"event_type":"round-start","round_id":"r-1"}',
+            '"r-1" variable.declaration.readonly',
+        ),
+        ('EVENT{"event_type":"round-end","round_id":"r-1"}', '"r-1" variable.readonly'),
         ('EVENT{"event_type":"round-end","round":{"id":"r-1"}}', '"round" property.deprecated'),
         ('EVENT{"event_type":"round-end","round":{"id":"r-1"}}', '"r-1" string'),
     ],
@@ -91,9 +94,12 @@ def test_of_a_broken_line_what_can_be_read_is_shown() -> None:
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ('{"ts":"2026","qa":"pa', ['"ts" property', '"2026" number', '"qa" property']),
+        (
+            '{"ts":"2026","qa":"pa',
+            ['"ts" property.envelope', '"2026" number.envelope', '"qa" property'],
+        ),
         ("{'event_type':'round-end'}", []),
-        ('{"ts":"2026",\'qa\':"pass"}', ['"ts" property', '"2026" number']),
+        ('{"ts":"2026",\'qa\':"pass"}', ['"ts" property.envelope', '"2026" number.envelope']),
         ("<<<<<<< HEAD", []),
         ("nullable trueish 1.5.0", []),
         ('["a",{"b":[true]}]', ['"a" string', '"b" property', "true keyword"]),
@@ -123,8 +129,8 @@ def test_several_runs_are_shown_alike() -> None:
         EVENT{"event_type":"project-started","project_run_id":"b"}
         """
     )
-    assert '"a" variable.declaration' in shown
-    assert '"b" variable.declaration' in shown
+    assert '"a" variable.envelope' in shown
+    assert '"b" variable.envelope' in shown
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\n", "\r\n\r\n", "\n\n\n"])
@@ -137,8 +143,8 @@ def test_a_record_that_is_several_lines_of_the_protocol_is_shown_on_each() -> No
     line = read('EVENT{"event_type":"project-started"}<eof>').text
     broken = line.replace(',"', ',\r"').replace("checkout-retry", "🚀\rb")
     shown = check_tokens_of(f"{line}\n\r{broken}\n{line}\n")
-    assert '"🚀 variable.declaration' in shown
-    assert 'b" variable.declaration' in shown
+    assert '"🚀 variable.envelope' in shown
+    assert 'b" variable.envelope' in shown
     assert shown.count('"project-started" namespace') == 3
 
 
@@ -158,9 +164,10 @@ def test_a_client_that_knows_few_types_gets_the_nearest() -> None:
     assert numbers_of(answer) == []
 
 
-def test_the_legend_is_the_protocols() -> None:
+def test_the_legend_is_the_protocols_but_for_the_envelope() -> None:
     assert set(LEGEND.token_types) <= {each.value for each in types.SemanticTokenTypes}
-    assert set(LEGEND.token_modifiers) <= {each.value for each in types.SemanticTokenModifiers}
+    known = {each.value for each in types.SemanticTokenModifiers}
+    assert set(LEGEND.token_modifiers) - known == {"envelope"}
 
 
 # Lines that are like others are not read again.

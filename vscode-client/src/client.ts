@@ -8,6 +8,7 @@ import {
   type LanguageClientOptions,
   type ServerOptions,
   State,
+  type StaticFeature,
 } from "vscode-languageclient/node";
 
 import { withActions } from "./lenses";
@@ -54,6 +55,16 @@ class DriveTraceClient extends LanguageClient {
   }
 }
 
+/** Tells the server that the editor knows the modifier of a line's envelope: package.json has its colours. */
+const envelope: StaticFeature = {
+  fillClientCapabilities: ({ textDocument }) => {
+    textDocument?.semanticTokens?.tokenModifiers.push("envelope");
+  },
+  initialize: () => undefined,
+  getState: () => ({ kind: "static" }),
+  clear: () => undefined,
+};
+
 /** A client, not yet started, of the server process that `launch` starts. */
 export function createClient(
   launch: () => Promise<ChildProcess>,
@@ -85,6 +96,7 @@ export function createClient(
     return child;
   };
   const client = new DriveTraceClient(start, options, fate);
+  client.registerFeature(envelope);
   link.attach(client);
   return client;
 }

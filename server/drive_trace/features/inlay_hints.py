@@ -19,9 +19,9 @@ from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding
-from drive_trace.text.wording import compact, duration, exactly
+from drive_trace.text.wording import compact, duration
 from drive_trace.trace.document import Point
-from drive_trace.trace.line import Line, LineStatus, event_of
+from drive_trace.trace.line import Line, LineStatus, event_of, run_of
 from drive_trace.trace.places import Part, Place, pair_at, syntax_of
 from drive_trace.trace.reading import values_of
 from drive_trace.vocabulary import FieldType
@@ -29,7 +29,8 @@ from drive_trace.vocabulary import FieldType
 MOST_LINES = 1000
 """Editors request what a window shows. Of a longer range, the first lines get hints."""
 _DEFAULTS = HintOptions()
-_SHORT_NAME = 40
+_SHORT_NAME = 24
+_NUMBER = re.compile(r"\b[A-Z][0-9]{1,3}[a-z]?(?:\.[0-9]{1,3})?(?: R[0-9]{1,3})?\b")
 _SHORT_NUMBER = 1000
 _SHORT_SIZE = 10_000
 """Smaller numbers need no hint."""
@@ -52,7 +53,8 @@ def inlay_hints(
     hints = []
     for record in islice(range(first, last + 1), MOST_LINES):
         line = document.lines[record]
-        for place, label, field in sorted(_of_line(analysis, line, options)):
+        above = document.lines[record - 1] if record else None
+        for place, label, field in sorted(_of_line(analysis, line, above, options)):
             position = types.Position(*document.position_of(Point(record, place), encoding))
             data = {"uri": explained_later_of, "order": str(line.order), "field": field}
             hint = types.InlayHint(position, label, padding_left=True)
@@ -90,15 +92,20 @@ def _line_at(analysis: Analysis, order: int) -> Line | None:
 
 
 def _of_line(
-    analysis: Analysis, line: Line, options: HintOptions
+    analysis: Analysis, line: Line, above: Line | None, options: HintOptions
 ) -> Iterator[tuple[int, str, str]]:
-    """The hints of a line: the code point before each, its label and its field."""
+    """The hints of a line: the code point before each, its label and its field. What an id names
+    is said where it is another than on the line above.
+    """
     event = event_of(line)
     if event is None:
         return
+    known = _values(above) if above is not None and run_of(above) == run_of(line) else {}
     for name, value in _values(line).items():
         field = event.fields.get(name)
         if field is None or not (field.unit or field.names) or introduces(event, field):
+            continue
+        if field.names and known.get(name) == value:
             continue
         label = _label(analysis, line, field, value, options)
         pair = pair_at(line.text, (name,)) if label else None
@@ -120,7 +127,7 @@ def _label(
     if isinstance(value, str):
         found = referent_of(analysis, line, field, value) if options.names else None
         name = found.name_for(line) if found is not None else None
-        return printable(name, _SHORT_NAME) if name else None
+        return _short(name) if name else None
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     if field.unit == "milliseconds":
@@ -132,6 +139,12 @@ def _label(
     return None
 
 
+def _short(name: str) -> str:
+    """The number that a plan gives a dispatch, if its name has one: ``D4``, ``D4 R1``."""
+    number = _NUMBER.search(name)
+    return number[0] if number else printable(name, _SHORT_NAME)
+
+
 def _times(
     analysis: Analysis, line: Line, field: FieldType, value: int, options: HintOptions
 ) -> Iterator[str]:
@@ -140,10 +153,4 @@ def _times(
         yield duration(value)
     found = measured(analysis, line) if options.clock else None
     if found is not None and field.name == "wall_clock_ms" and is_off(analysis, found):
-        yield f"clock says {_to_compare(found.measured_ms, found.claimed_ms)}"
-
-
-def _to_compare(measured_ms: int, claimed_ms: int) -> str:
-    """A duration in short form, unless that looks like the claimed one."""
-    short = duration(measured_ms)
-    return short if short != duration(claimed_ms) else exactly(measured_ms)
+        yield f"clock says {duration(found.measured_ms)}"

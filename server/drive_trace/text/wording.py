@@ -75,37 +75,28 @@ def compact(number: int) -> str:
 
 
 def duration(milliseconds: int) -> str:
-    """``2d 3h``, ``1h 05m``, ``28m``, ``45s``, ``350ms``."""
+    """Rounded to two units: ``2d 3h``, ``1h 05m``, ``19m 58s``, ``28m``, ``45.2s``, ``350ms``."""
     if milliseconds < 0:
         return f"−{duration(-milliseconds)}"
     if milliseconds >= HUGE:
         return f"{power_of_ten(milliseconds // 86_400_000)}d"
     if milliseconds < 1000:
         return f"{milliseconds}ms"
-    minutes, seconds = divmod(milliseconds // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    if days:
-        return f"{days}d {hours}h"
-    if hours:
-        return f"{hours}h {minutes:02}m"
-    return f"{minutes}m" if minutes else f"{seconds}s"
-
-
-def exactly(milliseconds: int) -> str:
-    """To the second: ``1h 4m 5s``, ``28m 0s``, ``45.2s``, ``350ms``; of days no seconds."""
-    if milliseconds < 0:
-        return f"−{exactly(-milliseconds)}"
-    if milliseconds < 1000 or milliseconds >= LONGEST:
-        return duration(milliseconds)
-    if milliseconds < 60_000:
+    if milliseconds < 59_950:
         return f"{milliseconds / 1000:.1f}s".replace(".0s", "s")
-    minutes, seconds = divmod(milliseconds // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    if days:
-        return f"{days}d {hours}h {minutes}m"
-    return f"{hours}h {minutes}m {seconds}s" if hours else f"{minutes}m {seconds}s"
+    seconds = (milliseconds + 500) // 1000
+    minutes = (seconds + 30) // 60
+    if seconds < 3600:
+        return _in_two(seconds, 60, "m", "s")
+    if minutes < 24 * 60:
+        return _in_two(minutes, 60, "h", "m")
+    return _in_two((minutes + 30) // 60, 24, "d", "h")
+
+
+def _in_two(count: int, size: int, unit: str, smaller: str) -> str:
+    whole, rest = divmod(count, size)
+    digits = f"{rest}" if unit == "d" else f"{rest:02}"
+    return f"{whole}{unit} {digits}{smaller}" if rest else f"{whole}{unit}"
 
 
 def power_of_ten(number: int) -> str:

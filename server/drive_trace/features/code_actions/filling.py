@@ -29,7 +29,7 @@ from drive_trace.linter.determined import measured_ms
 from drive_trace.linter.edits import as_json, insert_fields, replace_value, values_of
 from drive_trace.linter.rule import Edit
 from drive_trace.text.escaping import printable
-from drive_trace.text.wording import exactly, listed, shown
+from drive_trace.text.wording import duration, listed, shown
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Diagnostic, DiagnosticKind, FlaggedLine, Line, event_of
 from drive_trace.trace.places import pair_at
@@ -202,7 +202,7 @@ def _known_title(known: Mapping[str, object]) -> str:
 
 def _in_words(name: str, value: object) -> str:
     if name == _CLAIM[0] and isinstance(value, int):
-        return f"{value} ({exactly(value)})"
+        return f"{value} ({duration(value)})"
     return shown(value)
 
 

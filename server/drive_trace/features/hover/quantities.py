@@ -9,7 +9,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.hover.pointed import Pointed, referent_of, run_at, text_at
 from drive_trace.linter.rules import wall_clock_below_timestamps, wall_clock_exceeds_timestamps
 from drive_trace.text.escaping import code
-from drive_trace.text.wording import LONGEST, MONTHS, compact, exactly, plural
+from drive_trace.text.wording import LONGEST, MONTHS, compact, duration, plural
 from drive_trace.trace.durations import TimeSpan, span_ended_by
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.places import Place
@@ -56,7 +56,7 @@ def about_quantity(at: Pointed) -> str | None:
 
 def _short(value: int, unit: str) -> str:
     if unit == "milliseconds":
-        return exactly(value)
+        return duration(value)
     return size(value) if unit == "bytes" else compact(value)
 
 
@@ -65,11 +65,11 @@ def _clock(at: Pointed, value: int) -> str | None:
     if found is None:
         return None
     between = f"from {at.link(found.start)} to {at.link(found.end)}"
-    text = f"The clock says **{exactly(found.measured_ms)}**, {between}"
+    text = f"The clock says **{duration(found.measured_ms)}**, {between}"
     if not is_off(at.analysis, found):
         return f"{text}."
     how = "less" if found.excess_ms > 0 else "more"
-    return f"{text}: {exactly(abs(found.measured_ms - value))} {how}."
+    return f"{text}: {duration(abs(found.measured_ms - value))} {how}."
 
 
 def measured(analysis: Analysis, line: Line) -> TimeSpan | None:
@@ -117,7 +117,7 @@ def about_moment(at: Pointed) -> str | None:
         passed = milliseconds_between(text_at(line, "ts"), at.value)
         if passed is not None:
             sign = "+" if passed >= 0 else ""
-            lines.append(f"- **{sign}{exactly(passed)}** since {what} ({at.link(line)})")
+            lines.append(f"- **{sign}{duration(passed)}** since {what} ({at.link(line)})")
     return "\n".join([lines[0], "", *lines[1:]]).rstrip()
 
 

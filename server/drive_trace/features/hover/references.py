@@ -8,7 +8,7 @@ from drive_trace.features.hover.pointed import Pointed, Referent, referent_of, r
 from drive_trace.features.hover.quantities import in_full
 from drive_trace.features.outline import ending_of
 from drive_trace.text.escaping import code
-from drive_trace.text.wording import exactly, listed, plural
+from drive_trace.text.wording import duration, listed, plural
 from drive_trace.trace.line import Line
 from drive_trace.vocabulary import (
     EVENTS,
@@ -101,7 +101,7 @@ def _dispatch_name(at: Pointed, line: Line) -> str | None:
 
 def _outcome(end: Line) -> str:
     outcome, claimed = ending_of(end)
-    return (f" after {exactly(claimed)}" if claimed is not None else "") + f", {outcome}"
+    return (f" after {duration(claimed)}" if claimed is not None else "") + f", {outcome}"
 
 
 def _resumed(at: Pointed, start: Line) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from drive_trace.features.tokens.kinds import TokenKind, kind_of_string
+from drive_trace.features.tokens.kinds import OF_ENVELOPE, TokenKind, kind_of_string
 from drive_trace.json_text import ProblemKind
 from drive_trace.json_text.lexemes import TOKEN, is_closed
 from drive_trace.trace.line import Line, event_of
@@ -20,6 +20,7 @@ from drive_trace.vocabulary import ENVELOPE, EventType, FieldType, ObjectShape
 _COLON = re.compile(r"[ \t\r]*:")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORDS = frozenset({"true", "false", "null"})
+_DIMMED = ENVELOPE.keys() - {"event_type"}
 _QUOTES_ARE_WRONG = (ProblemKind.QUOTES, ProblemKind.MISSING_QUOTE)
 
 
@@ -53,7 +54,7 @@ def tokens_of(line: Line) -> Iterator[TokenSpan]:
             kind = TokenKind.NUMBER
         else:
             continue
-        yield TokenSpan(*found.span(), kind)
+        yield TokenSpan(*found.span(), OF_ENVELOPE.get(kind, kind) if fields.envelope else kind)
 
 
 def _end(line: Line) -> int:
@@ -75,6 +76,11 @@ class _FieldTracker:
         self._open: list[str] = []
         self._field: FieldType | None = None
         self._inner: FieldType | None = None
+
+    @property
+    def envelope(self) -> bool:
+        """Whether the field is one that stands on every line, and not the event's type."""
+        return self._field is not None and self._field.name in _DIMMED
 
     def punctuation(self, sign: str) -> None:
         """Take in a bracket or a comma."""

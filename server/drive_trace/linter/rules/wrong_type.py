@@ -27,7 +27,7 @@ from drive_trace.linter.rule import (
     Severity,
     Surroundings,
 )
-from drive_trace.text.wording import exactly
+from drive_trace.text.wording import duration
 from drive_trace.trace.places import Place
 from drive_trace.vocabulary import BooleanShape, FieldType, IntegerShape, OneOfShape, StringShape
 
@@ -80,7 +80,7 @@ def _measured(finding: Finding, around: Surroundings) -> Iterable[Fix]:
     if diagnostic.path == _CLAIM.path and diagnostic.found is None:
         passed = measured_ms(around.trace, finding.line)
         if passed is not None:
-            title = f"Fill in `wall_clock_ms`: {passed} ({exactly(passed)})"
+            title = f"Fill in `wall_clock_ms`: {passed} ({duration(passed)})"
             yield replacing(finding, str(passed), Level.IN_BULK, title)
 
 
