@@ -184,18 +184,19 @@ def _plan_of_spec(trace: WholeTrace, path: str) -> Iterable[PlanOfSpec]:
         return
     tables = (trace.index.table(name, "spec_path") for name in WRITERS["spec_path"])
     spec = earliest(each.first.get(path) for each in tables)
-    if spec is not None or _is_called_spec(path):
+    if spec is not None or file_stem(path) == "spec":
         yield PlanOfSpec(authored, spec)
 
 
-def _is_called_spec(path: str) -> bool:
-    return path.rpartition("/")[2].partition(".")[0].lower() == "spec"
+def file_stem(path: str) -> str:
+    """What a file is called, without its folder and its ending, in small letters."""
+    return path.rpartition("/")[2].partition(".")[0].lower()
 
 
 def _all_plans_of_specs(trace: WholeTrace) -> Iterator[object]:
     specs = [trace.index.table(name, "spec_path").first for name in WRITERS["spec_path"]]
     for path in trace.index.table(WRITERS["plan_path"][0], "plan_path").first:
-        if any(path in each for each in specs) or _is_called_spec(cast("str", path)):
+        if any(path in each for each in specs) or file_stem(cast("str", path)) == "spec":
             yield path
 
 

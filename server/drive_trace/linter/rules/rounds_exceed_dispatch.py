@@ -1,6 +1,7 @@
 """The rounds of a dispatch follow each other within it, so that together they cannot take longer
 than the dispatch. Where they claim to, some of these durations were guessed. Unlike the rules on
-one duration, this needs no timestamps: it holds in a trace that was written afterwards, too.
+one duration, this needs no timestamps: it holds in a trace that was written afterwards, too. In one
+that was not, most often `wall-clock-exceeds-timestamps` warns of the round that is wrong as well.
 
 Of a round that ends twice the last end counts. Only dispatches with one end are looked at, and with
 at most 100 ends of rounds.
@@ -12,7 +13,6 @@ from collections.abc import Iterable
 
 from drive_trace.linter.entities.lifecycle import RoundsTotal
 from drive_trace.linter.rule import Example, Finding, Option, Related, Rule, Severity
-from drive_trace.text.wording import plural
 from drive_trace.trace.places import Place
 from drive_trace.trace.times import in_words
 
@@ -24,9 +24,10 @@ def _check(
 ) -> Iterable[Finding]:
     if not subject.exceeds(tolerance_ms, tolerance_percent):
         return
-    rounds = plural(len(subject.rounds), "round")
+    count = len(subject.rounds)
+    rounds = "1 round of it claims" if count == 1 else f"its {count} rounds together claim"
     total, claimed = in_words(subject.total_ms), in_words(subject.claimed_ms)
-    message = f"{rounds} of this dispatch claim {total} together, and the dispatch {claimed}"
+    message = f"this dispatch claims {claimed}, but {rounds} {total}"
     related = [Related(subject.line, _CLAIM, "what the dispatch claims")]
     related += [Related(each, _CLAIM, "what a round claims") for each in subject.rounds[:4]]
     yield Finding(RULE, subject.line, Place.value("dispatch_id"), message, tuple(related))
@@ -34,7 +35,7 @@ def _check(
 
 RULE = Rule(
     code="rounds-exceed-dispatch",
-    severity=Severity.WARNING,
+    severity=Severity.INFORMATION,
     entity=RoundsTotal,
     check=_check,
     summary="The rounds of a dispatch claim more time than the dispatch.",
@@ -65,13 +66,21 @@ EXAMPLES = (
         _ROUNDS
         + """
         EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":3525000}
-        … 2 rounds of this dispatch claim 2 h 30 min    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        … its 2 rounds together claim 2 h 30 min        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         """
     ),
     Example(
         _ROUNDS
         + """
         EVENT{"event_type":"dispatch-end","wall_clock_ms":8999000}
+        """
+    ),
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start"}
+        EVENT{"event_type":"dispatch-end","dispatch_id":"77ce3f13-a067-4f13-a4e0-93dbae3137ae","wall_clock_ms":840000}
+        … but 1 round of it claims 2 h 30 min           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        EVENT{"event_type":"round-end","wall_clock_ms":9000000}
         """
     ),
 )
