@@ -52,7 +52,7 @@ def test_the_package_starts_only_what_is_asked_for_and_evaluates_no_text() -> No
         names = imported(tree)
         if path != "storage/processes.py":
             assert not STARTS & {name.partition(".")[0] for name in names}, path
-        if "drive_trace.storage.processes.run_shell" in names:
+        if names & {f"drive_trace.storage.processes.{name}" for name in ("run_shell", "Program")}:
             assert path in ASKED
         found = {name for name in called(tree) if name in RUNS or SPAWNS.fullmatch(name)}
         assert not found, f"{path}: {found}"

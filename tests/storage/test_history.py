@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from drive_trace.storage.git import committed_records
+from drive_trace.storage.git import CommittedTraces, committed_records
 from tests.cli.support import Ran, run
 from tests.support.client_text import graded, triage
 
@@ -84,6 +85,55 @@ def test_git_is_not_asked_where_nobody_wants_to_know(path: Path, tmp_path: Path)
     (tmp_path / "drive-trace.toml").write_text('[rules]\nhistory-rewritten = "off"\n')
     path.write_text(triage(run="other"))
     assert "history-rewritten" not in check(path).out
+
+
+def first_on_path(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Have a script stand for git."""
+    command = folder / "bin" / "git"
+    command.parent.mkdir()
+    command.write_text(f"#!/bin/sh\n{script}\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(command.parent), prepend=os.pathsep)
+
+
+def test_one_process_answers_for_all_traces_of_a_repository(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a b", "new", "ü"):
+        (tmp_path / "projects" / name).mkdir()
+        (tmp_path / "projects" / name / "trace.jsonl").write_text(TEXT)
+    git(tmp_path, "add", "--all", ":!projects/new")
+    git(tmp_path, "commit", "-q", "-m", "more")
+    for each in tmp_path.glob("projects/*/trace.jsonl"):
+        each.write_text(triage(run="other") + FAILED)
+    first_on_path(tmp_path, monkeypatch, f'echo >> {tmp_path}/ran; exec {shutil.which("git")} "$@"')
+    assert check(tmp_path).out.count("[history-rewritten]") == 3
+    assert (tmp_path / "ran").read_text() == "\n"
+
+
+def test_a_git_that_does_not_answer_is_not_asked_again(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first_on_path(tmp_path, monkeypatch, f"echo >> {tmp_path}/ran; exec sleep 60")
+    with CommittedTraces(seconds=0.5) as committed:
+        assert [committed.records(str(path)) for _ in range(2)] == [None, None]
+    assert (tmp_path / "ran").read_text() == "\n"
+
+
+def test_a_damaged_object_hides_no_other_trace(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "trace.jsonl").write_text(TEXT + triage(run="other"))
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "other")
+    found = subprocess.run(
+        ["git", "rev-parse", "HEAD:trace.jsonl"], cwd=tmp_path, check=True, capture_output=True
+    )
+    name = found.stdout.decode().strip()
+    damaged = tmp_path / ".git" / "objects" / name[:2] / name[2:]
+    damaged.chmod(0o600)
+    damaged.write_bytes(b"nothing")
+    with CommittedTraces() as committed:
+        assert committed.records(str(tmp_path / "trace.jsonl")) is None
+        assert committed.records(str(path)) == TEXT.split("\n")
 
 
 def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:

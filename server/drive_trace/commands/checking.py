@@ -33,7 +33,7 @@ from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.copies import LiveEvents, Overlaps, Twin
 from drive_trace.storage.baseline import Known
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
-from drive_trace.storage.git import committed_records
+from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.projects import Project, Projects, shown_path, write_known
 from drive_trace.storage.replace import replace_content
 from drive_trace.text.escaping import printable
@@ -65,6 +65,18 @@ class Checking:
 
     def reports(self, traces: Reading) -> Iterator[Reported]:
         """The findings of the traces, then those between them, then what could not be read."""
+        with CommittedTraces() as committed:
+            yield from self._of_each(traces, committed)
+        for report, is_hidden in self._across.reports():
+            if is_hidden:
+                project = self.checked[report.location.path]
+                assert project is not None
+                self._hidden[project.baseline_path] += 1
+            else:
+                yield self._noted(report)
+        yield from map(self._noted, map(unreadable, traces.unread))
+
+    def _of_each(self, traces: Reading, committed: CommittedTraces) -> Iterator[Reported]:
         for trace in traces:
             project = self._projects.of(trace.path) if self._projects is not None else None
             if project is not None and project.problems:
@@ -74,19 +86,11 @@ class Checking:
             self.checked[trace.path] = project
             settings = project.settings_for(trace.path) if project is not None else DEFAULTS
             settings = settings.under(self._off)
-            analysis = self._analysed(trace, settings)
+            analysis = self._analysed(trace, settings, committed)
             if project is not None and analysis.hidden_count:
                 self._hidden[project.baseline_path] += analysis.hidden_count
             self._across.add(analysis, trace.path, settings)
             yield from map(self._noted, reported(analysis, trace.path))
-        for report, is_hidden in self._across.reports():
-            if is_hidden:
-                project = self.checked[report.location.path]
-                assert project is not None
-                self._hidden[project.baseline_path] += 1
-            else:
-                yield self._noted(report)
-        yield from map(self._noted, map(unreadable, traces.unread))
 
     def notes(self) -> list[str]:
         """What a person must know to understand the findings."""
@@ -97,7 +101,9 @@ class Checking:
             for path, count in self._hidden.items()
         ]
 
-    def _analysed(self, trace: TraceRecords, settings: RuleSettings) -> Analysis:
+    def _analysed(
+        self, trace: TraceRecords, settings: RuleSettings, committed: CommittedTraces
+    ) -> Analysis:
         analyse = partial(Analysis, trace.records, settings, path=trace.path)
         analysis = analyse()
         problem = self._repairs.fix(trace, analysis) if self._repairs is not None else None
@@ -106,7 +112,7 @@ class Checking:
             analysis = analyse()
         # Not before: what a fix mends may be what was committed.
         if settings.severity(RULES["history-rewritten"]) is not None:
-            analysis.compare_with(committed_records(trace.path))
+            analysis.compare_with(committed.records(trace.path))
         return analysis
 
     def _noted(self, report: Reported) -> Reported:

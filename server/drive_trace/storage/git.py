@@ -4,16 +4,20 @@ configuration name is run, and nothing is fetched.
 
 from __future__ import annotations
 
+import os
 import shlex
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 
 from drive_trace.storage.files import LARGEST, STDIN, Problem, records_of, why
-from drive_trace.storage.processes import run_shell
+from drive_trace.storage.processes import Program, run_shell
 from drive_trace.storage.repositories import git_folder_of
 
-_COMMAND = (
-    "exec git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null"
+_GIT = (
+    *("git", "--no-pager", "--no-optional-locks"),
+    *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
 )
 _ENVIRONMENT = {
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -22,6 +26,7 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 _MOST_ERRORS = 1 << 12
+_LONGEST_ANSWER = 1 << 20
 
 
 def run_git(
@@ -44,7 +49,7 @@ def run_git(
     def tell(data: bytes) -> None:
         said.extend(data[: _MOST_ERRORS - len(said)])
 
-    command = f"{_COMMAND} {shlex.join(arguments)}"
+    command = f"exec {shlex.join((*_GIT, *arguments))}"
     try:
         ran = run_shell(
             command,
@@ -63,19 +68,88 @@ def run_git(
     return bytes(written)
 
 
-def committed_records(path: str, *, seconds: float = 10.0) -> Sequence[str] | None:
-    """The records of a trace as git's ``HEAD`` has it; None outside of a repository, of a file that
-    is not committed, and where git does not say within some seconds.
+class CommittedTraces:
+    """What git's ``HEAD`` has of traces, one after another. One process answers for all traces of a
+    repository: starting one takes longer than checking a small trace.
     """
-    if path == STDIN:
-        return None
+
+    def __init__(self, *, seconds: float = 10.0) -> None:
+        """A repository whose git does not answer within some ``seconds`` is not asked again."""
+        self._seconds = seconds
+        self._root: Path | None = None
+        self._git: Program | None = None
+
+    def __enter__(self) -> CommittedTraces:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def records(self, path: str) -> Sequence[str] | None:
+        """The records of a trace; None outside of a repository, of a file that is not committed,
+        and where git does not say.
+        """
+        if path == STDIN:
+            return None
+        try:
+            real = Path(path).resolve(strict=True)
+        except (OSError, RuntimeError, ValueError):
+            return None
+        root = next((each for each in real.parents if git_folder_of(each)), None)
+        if root is None or "\n" in (name := real.relative_to(root).as_posix()):
+            return None  # git reads a name a line
+        if root != self._root:
+            self._end()
+            self._root, self._git = root, _started(root)
+        try:
+            data = self._asked(f"HEAD:./{name}")
+        except OSError as error:
+            self._end()
+            if not isinstance(error, TimeoutError):  # it ended, as over a damaged object
+                self._root = None
+            return None
+        return None if data is None else records_of(data)
+
+    def _asked(self, name: str) -> bytes | None:
+        """The content of a file; None where there is none. Raises OSError for no answer."""
+        if self._git is None:
+            return None
+        end = time.monotonic() + self._seconds
+        self._git.tell(os.fsencode(f"{name}\n"))
+        read = bytearray()
+        while b"\n" not in read:
+            read += self._git.hear(end)
+            if len(read) > _LONGEST_ANSWER:
+                raise OSError("git answers something else")
+        answer, _, data = read.partition(b"\n")
+        kind, _, size = answer.partition(b" ")[2].partition(b" ")
+        if not size.isdigit():  # "missing"
+            return None
+        if int(size) > LARGEST:
+            raise OSError("is too large")
+        while len(data) <= int(size):  # a newline stands after it
+            data += self._git.hear(end)
+        return bytes(data[:-1]) if kind == b"blob" else None
+
+    def _end(self) -> None:
+        if self._git is not None:
+            self._git.end()
+        self._git = None
+
+
+def _started(root: Path) -> Program | None:
     try:
-        real = Path(path).resolve(strict=True)
-    except (OSError, RuntimeError, ValueError):
+        return Program((*_GIT, "cat-file", "--batch"), folder=root, environment=_ENVIRONMENT)
+    except OSError:
         return None
-    if not any(git_folder_of(folder) for folder in real.parents):
-        return None
-    # The name counts from git's current folder.
-    arguments = ("cat-file", "blob", f"HEAD:./{real.name}")
-    found = run_git(str(real.parent), *arguments, seconds=seconds, most=LARGEST, with_errors=False)
-    return None if isinstance(found, Problem) else records_of(found)
+
+
+def committed_records(path: str) -> Sequence[str] | None:
+    """The records of one trace as git's ``HEAD`` has it, or None, as above."""
+    with CommittedTraces() as git:
+        return git.records(path)

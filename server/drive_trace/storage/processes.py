@@ -1,4 +1,4 @@
-"""Running a shell command that a person asked for."""
+"""Running a shell command that a person asked for, and talking with a program."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.interrupts import raising_when_ended
@@ -58,7 +59,7 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if errors is None else subprocess.PIPE,
             cwd=folder,
-            env=None if environment is None else {**_environment(), **environment},
+            env=None if environment is None else _ours_and(environment),
             start_new_session=True,
         )
     both = (process.stdout, take), (process.stderr, errors)
@@ -77,9 +78,57 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
     return _result(process.returncode)
 
 
-def _environment() -> dict[str, str]:
-    """Ours, without what tells git of another repository, as in a hook."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+class Program:
+    """A program that answers what it is told. It ends, at the latest, with this process: then its
+    standard input does.
+    """
+
+    def __init__(
+        self, command: Sequence[str], *, folder: Path, environment: Mapping[str, str]
+    ) -> None:
+        """What is in ``environment`` is added to ours. Raises OSError if it does not start."""
+        self._process = subprocess.Popen(  # noqa: S603 - no shell, and nothing that a trace says
+            command,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env=_ours_and(environment),
+            start_new_session=True,
+        )
+
+    def tell(self, data: bytes) -> None:
+        """Write to its standard input. Raises OSError where it has ended."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(data)
+
+    def hear(self, end: float) -> bytes:
+        """What it writes next. Raises TimeoutError at the time ``end``, and OSError where it has
+        ended.
+        """
+        assert self._process.stdout is not None
+        output = self._process.stdout.fileno()
+        if not select.select([output], [], [], max(end - time.monotonic(), 0))[0]:
+            raise TimeoutError
+        data = os.read(output, _AT_ONCE)
+        if not data:
+            raise OSError("the program has ended")
+        return data
+
+    def end(self) -> None:
+        """End it."""
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            stream.close()
+        self._process.kill()
+        self._process.wait()
+
+
+def _ours_and(more: Mapping[str, str]) -> dict[str, str]:
+    """Ours and ``more``, without what tells git of another repository, as in a hook."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**ours, **more}
 
 
 def _result(code: int) -> Ran:

@@ -7,8 +7,9 @@ mended, but one of a feed: what it was meant to say decides a verdict. Lines tha
 between are not reported. A moved line is still there. At most 16 places are marked.
 
 Outside of a git checkout, of a file that is not committed, and where git does not respond within
-10 seconds, the rule is silent. It runs `git cat-file` and nothing that the repository names, and
-never asks the network. An editor looks at `HEAD` again when a trace is opened or saved.
+10 seconds, the rule is silent. It runs `git cat-file`, in `check` once for all traces of a
+repository, and nothing that the repository names, and never asks the network. An editor looks at
+`HEAD` again when a trace is opened or saved.
 
 **Fix.** The line as `HEAD` has it, as a suggestion.
 """
