@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -114,6 +117,33 @@ def test_links_lead_where_the_configuration_says(
     ran = run("check", "trace.jsonl")
     assert ran.code == 2
     assert "1:12: `rule-url` must be an address, such as https://…/rules/{code}.md" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ("", r"file:.*/unknown-event-type\.md"),
+        (
+            "Project-URL: Rules, https://rules.example.org/{code}.md\n",
+            r"https://rules\.example\.org/unknown-event-type\.md",
+        ),
+    ],
+)
+def test_links_lead_where_the_metadata_of_the_package_say(
+    tmp_path: Path, named: str, expected: str
+) -> None:
+    """Without an address there they lead to the installed pages."""
+    metadata = f"Metadata-Version: 2.1\nName: drive-trace\nVersion: 1.0\n{named}"
+    write(tmp_path, "drive_trace-1.0.dist-info/METADATA", metadata)
+    path = write(tmp_path, "trace.jsonl", event("nope"))
+    ran = subprocess.run(
+        (sys.executable, "-m", "drive_trace", "check", "--output-format", "json", path),
+        check=False,
+        capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    (finding,) = json.loads(ran.stdout)
+    assert re.fullmatch(expected, finding["url"])
 
 
 def test_a_sarif_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
