@@ -139,6 +139,10 @@ class Analysis:
         """The findings of one line, by where on it."""
         return self._findings.of(line)
 
+    def first_line(self, line: Line) -> Line:
+        """The first line of the object that this line goes on with, else the line itself."""
+        return self._findings.first_line(line)
+
     @property
     def finding_count(self) -> int:
         """How many findings there are."""

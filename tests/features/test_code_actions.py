@@ -211,3 +211,25 @@ def test_a_change_is_of_the_version_that_was_asked_about() -> None:
     (change,) = action.edit.document_changes
     assert isinstance(change, types.TextDocumentEdit)
     assert (change.text_document.uri, change.text_document.version) == (URI, 7)
+
+
+def test_an_object_over_several_lines_is_joined_from_each_of_them() -> None:
+    pretty = '{\n  "event_type": "slice-started",\n  "a": [\n    1\n  ]\n}'
+    text = f"{pretty}\n{pretty}\n"
+    height = pretty.count("\n") + 1
+    for line in range(2 * height):
+        here = types.Position(line, 1)
+        first = line // height * height + 1
+        assert [each.title for each in actions_in(text, types.Range(here, here))] == [
+            f"Join lines {first}–{first + height - 1} into one"
+        ]
+    assert len(actions_in(text, EVERYTHING)) == 2
+
+
+def test_the_fix_of_an_object_over_several_lines_belongs_to_its_diagnostic() -> None:
+    text = '{\n  "event_type": "slice-started"\n}\n'
+    whole = types.Range(types.Position(0, 0), types.Position(2, 1))
+    shown = types.Diagnostic(whole, "an object over several lines", code="invalid-json")
+    here = types.Range(types.Position(1, 4), types.Position(1, 4))
+    (action,) = actions_in(text, here, diagnostics=[shown])
+    assert action.diagnostics == [shown]

@@ -135,6 +135,12 @@ class FindingStore:
             self._worded[line] = found
         return found
 
+    def first_line(self, line: Line) -> Line:
+        """The line on which is said what is wrong with this one: itself, but for a line that goes
+        on with an object.
+        """
+        return self._spread.first(line)
+
     def _on_line(self, line: Line) -> Iterator[Finding]:
         last = self._spread.last(line)
         for diagnostic in line.diagnostics:

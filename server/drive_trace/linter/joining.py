@@ -39,6 +39,10 @@ class SpreadObjects:
         """Whether a line goes on with an object, or ends it."""
         return line in self._first
 
+    def first(self, line: Line) -> Line:
+        """The first line of the object that this line goes on with, else the line itself."""
+        return self._first.get(line, line)
+
     def last(self, line: Line) -> Line | None:
         """The last line of the object that begins with this one."""
         rest = self._rest.get(line)

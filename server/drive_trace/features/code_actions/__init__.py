@@ -112,10 +112,16 @@ def _touched(
     start = point_at(analysis, where.start, encoding)
     end = point_at(analysis, where.end, encoding)
     last = min(end.record, start.record + _MOST_LINES)
-    for record in range(start.record, last + 1):
+    # What is wrong with an object over several lines is said on its first.
+    first = analysis.first_line(analysis.document.lines[start.record])
+    begin = analysis.document.number(first)
+    for record in (*([begin] if begin < start.record else ()), *range(start.record, last + 1)):
         for finding in analysis.findings_of(analysis.document.lines[record]):
             span = analysis.where(finding).span
-            if Point(record, span.start) <= end and Point(record, span.end) >= start:
+            stop = Point(record, span.end)
+            if finding.last is not None:
+                stop = Point(analysis.document.number(finding.last), len(finding.last.text))
+            if Point(record, span.start) <= end and stop >= start:
                 yield finding
 
 
@@ -162,8 +168,11 @@ def _workspace_edit(
 def _same(
     diagnostics: object, analysis: Analysis, finding: Finding, encoding: PositionEncoding
 ) -> list[types.Diagnostic] | None:
-    where = analysis.where(finding)
+    where, last = analysis.where(finding), finding.last
     place = range_of(analysis, where.record, where.span, encoding)
+    if last is not None:
+        span = Span(0, len(last.text.rstrip("\r")))
+        place.end = range_of(analysis, analysis.document.number(last), span, encoding).end
     given = diagnostics if isinstance(diagnostics, list | tuple) else ()
     same = [each for each in given if each.code == finding.rule.code and each.range == place]
     return same or None
