@@ -114,7 +114,7 @@ def commands_only(request: pytest.FixtureRequest) -> Iterator[CommandsOnly]:
         edits = {"applyEdit": True, "workspaceEdit": {"documentChanges": request.param}}
         declared = {"textDocument": {"codeAction": {}}, "workspace": edits}
         offered = client.initialize(declared)["capabilities"]["executeCommandProvider"]
-        names = ("showRun", "recordGrade", "applyFix", "applyAction")
+        names = ("showRun", "recordGrade", "append", "applyFix", "applyAction")
         assert offered == {"commands": [f"driveTrace.{name}" for name in names]}
         yield editor
         assert "Traceback" not in client.stderr()

@@ -208,6 +208,11 @@ export class Editor {
     return this.page.locator(".tab.active");
   }
 
+  /** The tab in front, where its file has changes that are not saved. */
+  get dirtyTab(): Locator {
+    return this.page.locator(".editor-group-container.active .tab.active.dirty");
+  }
+
   /** The groups of editors. */
   get groups(): Locator {
     return this.page.locator(".editor-group-container");

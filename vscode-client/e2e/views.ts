@@ -6,6 +6,7 @@ import type { Locator } from "playwright-core";
 
 import type { Editor } from "./editor";
 import type { Sandbox } from "./sandbox";
+import { playLiveAgent } from "./live-agent";
 import { bar, playColumns, playReturns, playTimeline, width } from "./panels";
 import { step } from "./steps";
 import { appended, longTrace, otherTrace, repairedTrace } from "./trace";
@@ -72,8 +73,9 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.screenshot("record");
     await editor.choices.filter({ hasText: "intent" }).click();
     await editor.choices.filter({ hasText: "fail" }).click();
+    await editor.toast.filter({ hasText: "recorded on line 15" }).waitFor();
     await editor.verdict.filter({ hasText: "INCORRECT — intent failed" }).waitFor();
-    await editor.save();
+    await editor.run("Notifications: Clear All Notifications");
     const lines = (await readFile(sandbox.trace, "utf8")).trimEnd().split("\n");
     assert.equal(lines.length, 15, "lines on disk");
     const { mechanical, qa, intent } = JSON.parse(lines.at(-1) ?? "") as Record<string, unknown>;
@@ -111,6 +113,8 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.press("Escape");
     await editor.run("File: Revert File");
   });
+
+  await playLiveAgent(editor, sandbox);
 
   await step("the end of the file stays in view while an agent appends", async () => {
     await editor.run("Drive Trace: Follow Tail");
@@ -159,8 +163,9 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.choices.filter({ hasText: "fail" }).click();
     await editor.saidOf("other").filter({ hasText: /^not computable — missing: mechanical, intent/ }).waitFor();
     await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
-    await editor.run("File: Revert File");
+    await writeFile(sandbox.otherTrace, otherTrace());
     await editor.saidOf("other").filter({ hasText: /^not computable — missing: external/ }).waitFor();
+    await editor.run("Notifications: Clear All Notifications");
   });
 
   await step("traces that a setting names are among the runs at once", async () => {

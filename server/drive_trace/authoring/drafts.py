@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, cast
 
 import orjson
 
@@ -78,6 +78,18 @@ def draft_event(name: str, run_id: str, agent_id: str | None, payload: str) -> D
     if fields.keys() <= draft.event.fields.keys() and not _objections(draft.record(_ANY_STAMP)):
         return draft
     return _explained(name, run_id, agent_id, payload)
+
+
+def draft_of_record(record: str) -> Draft | Refused:
+    """Make an event of a whole record, whose id and time are not taken over. Never raises."""
+    fields = _plain_payload(record)
+    own = {name: fields.pop(name, None) for name in ENVELOPE} if fields is not None else {}
+    name, run_id = own.get("event_type"), own.get("project_run_id")
+    agent_id = own.get("orchestrator_agent_id")
+    is_one = isinstance(name, str) and isinstance(run_id, str)
+    if not is_one or not isinstance(agent_id, str | None):
+        return Refused(("it is no record of an event",))
+    return draft_event(cast("str", name), cast("str", run_id), agent_id, _dumps(fields))
 
 
 def draft_merged(

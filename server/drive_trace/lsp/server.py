@@ -19,7 +19,7 @@ from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS
 from drive_trace.lsp.handlers.base import Responder
 from drive_trace.lsp.handlers.code_actions import APPLY_ACTION, RECORD_GRADE
 from drive_trace.lsp.handlers.reports import Reports
-from drive_trace.lsp.handlers.server_commands import ServerCommands
+from drive_trace.lsp.handlers.server_commands import APPEND, ServerCommands
 from drive_trace.lsp.handlers.views import Views
 from drive_trace.lsp.handlers.workspace import PulledDiagnostics, Symbols
 from drive_trace.lsp.rpc.capabilities import path_of
@@ -34,6 +34,7 @@ from drive_trace.lsp.workspace.judging import CONFIGURATION_GLOBS, Judging
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
+from drive_trace.lsp.workspace.saving import Saving
 from drive_trace.storage.finding import TRACE_GLOBS
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, MoreFiles
 
@@ -62,6 +63,7 @@ class TraceServer(LanguageServer):
         self._publisher = Publisher(protocol, self._runs)
         self._judging = Judging(protocol, self._traces, self._settings, self._publisher)
         self._following = Following(protocol, self._runs, self._publisher.closed_traces_changed)
+        self._saving = Saving(protocol, self._traces)
         self._edited = Debouncer(self._publish_edited)
         self._responder = Responder(protocol, self._runs, self._following, self._settings)
         self._commands = ServerCommands(protocol, self._responder)
@@ -74,6 +76,8 @@ class TraceServer(LanguageServer):
         self._on(types.TEXT_DOCUMENT_DID_OPEN, self._did_open)
         self._on(types.TEXT_DOCUMENT_DID_CHANGE, self._did_change)
         self._on(types.TEXT_DOCUMENT_DID_CLOSE, self._did_close)
+        self._on(types.TEXT_DOCUMENT_WILL_SAVE_WAIT_UNTIL, self._saving.will_save)
+        self._on(types.TEXT_DOCUMENT_DID_SAVE, self._saving.saved)
         self._on(types.WORKSPACE_DID_CHANGE_CONFIGURATION, self._did_change_configuration)
         self._on(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self._did_change_files)
         self._on(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, self._did_change_folders)
@@ -114,6 +118,7 @@ class TraceServer(LanguageServer):
         client = self.protocol.client
         if client.applies_edits:
             self.command(RECORD_GRADE)(partial(self._commands.record_grade))
+            self.command(APPEND)(partial(self._commands.append))
         if client.applies_edits and not client.reads_action_literals:
             self.command(APPLY_FIX)(partial(self._commands.apply_fix))
             self.command(APPLY_ACTION)(partial(self._commands.apply_action))
@@ -139,6 +144,7 @@ class TraceServer(LanguageServer):
             trace = OpenTrace(document.uri, document.version, document.text, options)
         document.text = ""  # the trace has it now, and it can be large
         self._traces.open(trace)
+        self._saving.opened(trace)
         self._judging.look([trace])
         self._judging.publish(trace)
         self._following.opened(document.uri)
@@ -212,6 +218,7 @@ class TraceServer(LanguageServer):
             self._judging.publish(trace)
             self._publisher.changed(trace)
             self._publisher.refresh_views(uri)
+            self._saving.changed(uri)
 
 
 @contextmanager

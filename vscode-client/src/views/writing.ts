@@ -19,10 +19,36 @@ export async function recordVerdict(given: unknown): Promise<void> {
   if (component === undefined || grade === undefined) {
     return;
   }
-  await showLine(place.uri);
-  const isRecorded = await link.run("driveTrace.recordGrade", { ...place, changes: { [component]: grade } });
-  if (isRecorded !== true) {
+  const { document } = await showLine(place.uri);
+  const inFile = isAsOnDisk(document);
+  const done = await link.run("driveTrace.recordGrade", { ...place, changes: { [component]: grade }, inFile });
+  if (inFile) {
+    void tellAppended(place.uri, done as Appended);
+  } else if (done !== true) {
     throw new Error(vscode.l10n.t("The editor did not take the change."));
+  }
+}
+
+/** What the server says of an event that it has appended to the file itself. */
+interface Appended {
+  /** From 1, where it is known. */
+  readonly line?: number;
+  readonly notes: readonly string[];
+}
+
+/** Whether others may be appending to the file, and the editor has nothing to add of its own. */
+function isAsOnDisk({ isDirty, uri }: vscode.TextDocument): boolean {
+  return uri.scheme === "file" && !isDirty;
+}
+
+async function tellAppended(uri: string, { line, notes }: Appended): Promise<void> {
+  const told = line === undefined
+    ? vscode.l10n.t("Drive Trace: appended to the file. As nothing is taken out of a trace, there is nothing to undo.")
+    : vscode.l10n.t("Drive Trace: recorded on line {0} of the file. As nothing is taken out of a trace, there is nothing to undo.", line);
+  const show = vscode.l10n.t("Show Line");
+  const actions = line === undefined ? [] : [show];
+  if ((await vscode.window.showInformationMessage([told, ...notes].join(" "), ...actions)) === show) {
+    await showLine(uri, (line ?? 1) - 1);
   }
 }
 
@@ -61,7 +87,12 @@ export async function appendEvent(given: unknown): Promise<void> {
   const chosen = said && (await pickEvent(said.events, said.label, nameOf(uri)));
   if (chosen) {
     const target = await showLine(uri);
-    await put(target, await composed(target.document, { uri, runId, event: chosen.event, kind: chosen.kind }));
+    const made = await composed(target.document, { uri, runId, event: chosen.event, kind: chosen.kind });
+    if (made.snippet === null && isAsOnDisk(target.document)) {
+      void tellAppended(uri, (await link.run("driveTrace.append", { uri, record: made.text.trim() })) as Appended);
+    } else {
+      await put(target, made);
+    }
   }
 }
 
@@ -97,7 +128,7 @@ async function pickEvent(
 ): Promise<NextEvent | undefined> {
   const item = (chosen: NextEvent): EventItem => ({
     label: chosen.event,
-    description: joined(chosen.kind, toFillIn(chosen)),
+    description: joined(chosen.about, toFillIn(chosen)),
     detail: chosen.description,
     chosen,
   });

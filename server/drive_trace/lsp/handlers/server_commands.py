@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from drive_trace.analysis import events_of_run
+from drive_trace.authoring.drafts import Refused, draft_of_record
 from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
 from drive_trace.features.code_actions.appending import RECORD
 from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.markup import markup
 from drive_trace.lsp.handlers.base import Responder
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, made_when_picked
+from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import in_thread
+from drive_trace.storage.files import Problem
 from drive_trace.storage.pages import write_run_page
+from drive_trace.storage.recording import append_event, record_feed
+from drive_trace.vocabulary import EVENTS, GRADE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +29,10 @@ if TYPE_CHECKING:
 
     from drive_trace.features.runs import JoinedRun
     from drive_trace.trace.line import Line
+
+Outcome = TypeVar("Outcome")
+APPEND = "driveTrace.append"
+"""The command that appends an event to the file of an open trace."""
 
 
 class ServerCommands:
@@ -72,11 +81,50 @@ class ServerCommands:
         """Let the client apply the edit of an action. The result is whether it did."""
         return await self._apply(await self._made(argument), "Drive Trace")
 
-    async def record_grade(self, argument: Any = None) -> bool:
-        """Let the client append a run's grade with some changes. The result is whether it did."""
-        _strings(RECORD_GRADE, argument, "uri", "runId")
+    async def record_grade(self, argument: Any = None) -> bool | dict[str, object]:
+        """Let the client append a run's grade with some changes. The result is whether it did.
+        With ``inFile``, it is appended to the file, which the client has not edited; see ``append``
+        for the result.
+        """
+        _, run_id = _strings(RECORD_GRADE, argument, "uri", "runId")
+        changes = argument.get("changes")
+        if argument.get("inFile") is True:
+            if not isinstance(changes, dict) or not changes.keys() <= EVENTS[GRADE].fields.keys():
+                raise JsonRpcInvalidParams(f"{RECORD_GRADE}: changes are components of a grade")
+            path, beside = await self._files(argument["uri"], run_id)
+            merged = await in_thread(
+                lambda: record_feed(path, GRADE, run_id, changes, beside=beside)
+            )
+            done = _done(merged)
+            return {"line": done.line, "notes": list(done.written.notes)}
         made = await self._made({**argument, "make": RECORD})
         return await self._apply(made, "Record a grade")
+
+    async def append(self, argument: Any = None) -> dict[str, object]:
+        """Append an event to the file of an open trace, which the client has not edited, with an id
+        and a time of this moment. The result has what the person should know about it.
+        """
+        uri, record = _strings(APPEND, argument, "uri", "record")
+        draft = _done(draft_of_record(record))
+        path, beside = await self._files(uri, draft.run_id)
+        written = _done(await in_thread(append_event, path, draft, beside))
+        return {"notes": list(written.notes)}
+
+    async def _files(self, uri: str, run_id: str) -> tuple[str, list[str]]:
+        """The file of an open trace, and the others that its run stands in."""
+        request = self._responder.request(uri)
+        path = path_of(uri)
+        if request is None or path is None:
+            raise JsonRpcInvalidParams(f"{uri} is not open, or no file")
+        await request.following.settled()
+        run = request.joined(run_id)
+        if run is None:
+            return str(path), []
+        if run.lack is not None:
+            reason = f"What other files say of the run is not known; {run.lack}."
+            raise JsonRpcException(reason, types.LSPErrorCodes.RequestFailed)
+        others = (path_of(each) for each in run.uris if each != run.own_uri)
+        return str(path), [str(each) for each in others if each is not None]
 
     async def _made(self, data: Any) -> dict[str, Any]:
         request = self._responder.request(data["uri"]) if _names_trace(data) else None
@@ -108,6 +156,13 @@ def _write_page(uri: str, run: JoinedRun, lines: Sequence[Line]) -> Path:
     run_id = run.run.run_id
     text = run_report_markdown(run.run, events_of_run(lines, run_id), run.headline)
     return write_run_page(uri, run_id, text)
+
+
+def _done(outcome: Outcome | Refused | Problem) -> Outcome:
+    if isinstance(outcome, Refused | Problem):
+        reasons = outcome.reasons if isinstance(outcome, Refused) else (outcome.message,)
+        raise JsonRpcException("; ".join(reasons), types.LSPErrorCodes.RequestFailed)
+    return outcome
 
 
 def _says_yes(result: object, member: str) -> bool:

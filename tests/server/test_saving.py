@@ -1,0 +1,205 @@
+"""The server in plain JSON-RPC: grades in a trace that an agent appends to all the while."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.server.test_live import append, write
+from tests.support.client_text import apart, apply_edits, event, graded, triage
+from tests.support.editor import Document
+from tests.support.presets import VSCODE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.raw_client import RawClient
+
+pytestmark = pytest.mark.end_to_end
+
+_AGENT = """
+import sys
+from drive_trace.authoring.drafts import draft_event
+from drive_trace.storage.recording import append_event
+payload = '{"input_ref":null,"verdict":"direct-change","input_shape":"chat-ask"}'
+while sys.stdin.readline():
+    append_event(sys.argv[1], draft_event("triage-verdict", "run-1", "agent", payload))
+    print(flush=True)
+"""
+
+
+class Agent:
+    """Another process, which appends as the command line does."""
+
+    def __init__(self, trace: Path) -> None:
+        command = [sys.executable, "-c", _AGENT, str(trace)]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, bufsize=1)
+        self.asked = self.done = 0
+
+    def appends(self) -> None:
+        """Begins to append one more event, and does not wait."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.asked += 1
+
+    def ends(self) -> None:
+        """Has appended all of them."""
+        self.process.communicate(timeout=60)
+
+
+@contextmanager
+def agent(trace: Path) -> Iterator[Agent]:
+    started = Agent(trace)
+    try:
+        yield started
+    finally:
+        started.process.kill()
+        started.process.wait()
+
+
+class Editor(Document):
+    """A document of a file, read and saved as VS Code does."""
+
+    def __init__(self, client: RawClient, path: Path) -> None:
+        self.path = path
+        self.read_at = path.stat()
+        super().__init__(client, path.read_text("utf-8"), uri=path.as_uri())
+
+    def types_at_end(self, text: str) -> None:
+        self._change(len(self.text), len(self.text), text)
+
+    def reads(self) -> None:
+        """Takes in what was appended, as an editor does that has not been typed in."""
+        self.read_at = self.path.stat()
+        text = self.path.read_text("utf-8")
+        assert text.startswith(self.text)
+        self._change(len(self.text), len(self.text), text[len(self.text) :])
+
+    def _change(self, start: int, stop: int, new: str) -> None:
+        end = {"line": self.text[:start].count("\n"), "character": 0}
+        end["character"] = len(self.text[:start].rpartition("\n")[2])
+        self.version += 1
+        self.text = self.text[:start] + new + self.text[stop:]
+        self.client.change(
+            self.uri, self.version, {"range": {"start": end, "end": end}, "text": new}
+        )
+
+    def saves(self) -> bool:
+        """Whether the file is written; otherwise it was changed, and a person is asked."""
+        params = {**self.identifier, "reason": 1}
+        edits = self.client.request("textDocument/willSaveWaitUntil", params) or []
+        after = apply_edits(self.text, edits, self.encoding)
+        if edits:
+            self.version += 1
+            self.text = after
+            self.client.change(self.uri, self.version, {"text": after})
+        now = self.path.stat()
+        if self.read_at.st_mtime_ns < now.st_mtime_ns and self.read_at.st_size != now.st_size:
+            return False
+        self.path.write_text(self.text, encoding="utf-8", newline="")
+        self.read_at = self.path.stat()
+        self.client.notify("textDocument/didSave", self.identifier)
+        return True
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return write(tmp_path / "trace.jsonl", apart(triage() + graded("pass", None, "pass")))
+
+
+def started(client: RawClient) -> None:
+    capabilities = client.initialize(VSCODE)["capabilities"]
+    assert capabilities["textDocumentSync"]["willSaveWaitUntil"] is True
+
+
+def run(client: RawClient, command: str, **argument: Any) -> Any:
+    params = {"command": f"driveTrace.{command}", "arguments": [argument]}
+    return client.request("workspace/executeCommand", params)
+
+
+def events(trace: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in trace.read_text("utf-8").splitlines()]
+
+
+def test_nothing_is_lost_of_200_grades_and_an_agents_events(alone: RawClient, trace: Path) -> None:
+    started(alone)
+    document = Editor(alone, trace)
+    with agent(trace) as other:
+        for number in range(200):
+            other.appends()
+            changes = {"qa": ("pass", "fail")[number % 2]}
+            done = run(
+                alone, "recordGrade", uri=document.uri, runId="run-1", changes=changes, inFile=True
+            )
+            assert done["line"] > number
+        other.ends()
+    found = events(trace)
+    assert len(found) == 2 + 200 + other.asked
+    grades = [each["qa"] for each in found if each["event_type"] == "correctness-recorded"]
+    assert grades == [None, *("pass", "fail") * 100]
+    assert len({each["event_id"] for each in found}) == len(found)
+
+
+def test_nothing_is_lost_where_the_editor_has_edits_to_save(alone: RawClient, trace: Path) -> None:
+    started(alone)
+    document = Editor(alone, trace)
+    with agent(trace) as other:
+        for number in range(50):
+            document.types_at_end(triage(input_ref=f"typed {number}"))
+            other.appends()
+            assert document.saves()
+        other.ends()
+    found = events(trace)
+    typed = [each["input_ref"] for each in found if str(each.get("input_ref")).startswith("typed")]
+    assert typed == [f"typed {number}" for number in range(50)]
+    assert len(found) == 2 + 50 + other.asked
+
+
+def test_what_was_typed_comes_behind_what_was_appended(alone: RawClient, trace: Path) -> None:
+    started(alone)
+    document = Editor(alone, trace)
+    document.types_at_end(triage(input_ref="typed"))
+    append(trace, triage(input_ref="appended"))
+    assert document.saves()
+    refs = [each.get("input_ref") for each in events(trace)]
+    assert refs == [None, None, "appended", "typed"]
+
+
+def test_what_the_editor_has_read_since_is_not_put_in_again(alone: RawClient, trace: Path) -> None:
+    started(alone)
+    document = Editor(alone, trace)
+    append(trace, triage(input_ref="first"))
+    document.reads()
+    document.types_at_end(triage(input_ref="typed"))
+    append(trace, triage(input_ref="second"))
+    assert document.saves()
+    refs = [each.get("input_ref") for each in events(trace)]
+    assert refs == [None, None, "first", "second", "typed"]
+
+
+def test_a_file_that_was_written_anew_is_for_a_person_to_decide(
+    alone: RawClient, trace: Path
+) -> None:
+    started(alone)
+    document = Editor(alone, trace)
+    document.types_at_end(triage(input_ref="typed"))
+    write(trace, triage(input_ref="another file"))
+    assert not document.saves()
+    assert [each["input_ref"] for each in events(trace)] == ["another file"]
+
+
+def test_an_event_is_appended_to_the_file(alone: RawClient, trace: Path) -> None:
+    started(alone)
+    document = Editor(alone, trace)
+    record = event("slice-completed", slice_slug="a", result="merged", pr_ref="#1").rstrip("\n")
+    assert run(alone, "append", uri=document.uri, record=record) == {"notes": []}
+    last = events(trace)[-1]
+    assert (last["event_type"], last["slice_slug"]) == ("slice-completed", "a")
+    assert last["event_id"] != json.loads(record)["event_id"]
