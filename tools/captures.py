@@ -179,7 +179,7 @@ def measured(fixture: str, length: int) -> list[str]:
     wanted = read(fixture)
     analysis = Analysis(wanted.text)
     assert wanted.cursor is not None
-    (offer,) = fill_offers(analysis, wanted.cursor, None, lambda _: True)
+    (offer,) = fill_offers(analysis, wanted.cursor, None, lambda _, __: True)
     filled = fill_from_file(analysis, offer.data, Contents(length, ""))
     assert not isinstance(filled, CannotMake)
     after = apply_edits(

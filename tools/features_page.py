@@ -143,8 +143,9 @@ def _actions() -> list[str]:
         "",
         *captures.added(graded, "Record intent: pass → CORRECT"),
         "",
-        "**Close** the dispatch or round that a line belongs to. How long it took is measured; a "
-        "count that nobody has told yet is an error until you fill it in.",
+        "**Close** the dispatch or round that a line belongs to; at the end of the file, each of "
+        "the last four that are open. How long it took is measured, but not if it was open for "
+        "over a day. That, or a count that nobody has told yet, is an error until you fill it in.",
         "",
         *captures.added(opened, "Close dispatch “D1 retry policy”: completed"),
         "",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.features.code_actions.appending import appended
+from drive_trace.features.code_actions.appending import appended, appending_offers
 from drive_trace.features.code_actions.offers import CannotMake
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score_run
+from drive_trace.trace.document import Point
 from tests.support.changing import NOW, check_appended, check_offers, offers_at
 from tests.support.fixtures import read
 
@@ -201,6 +202,32 @@ def test_a_round_ends_with_a_gap_for_what_only_a_person_knows() -> None:
         '"event_type":"round-end"',
         '"round_id":"r1","verdict":"satisfied","findings_filed":null,"wall_clock_ms":',
     )
+
+
+def test_each_of_several_open_dispatches_is_closed_by_name() -> None:
+    other = 'EVENT{"event_type":"dispatch-start","dispatch_id":"d2","dispatch_name":"lexer"}'
+    analysis = Analysis(read(OPEN.replace("$0", "") + other + "$0").text)
+    end = Point(len(analysis.document.lines) - 1, 0)
+    offers = [
+        each
+        for each in appending_offers(analysis, end, None, is_crowded=False)
+        if each.title.endswith("completed")
+    ]
+    assert [each.title for each in offers] == [
+        "Close dispatch “lexer”: completed",
+        "Close dispatch “implementer D1 R1”: completed",
+    ]
+    record = appended(analysis, offers[1].data, NOW)
+    assert isinstance(record, str)
+    assert '"dispatch_id":"d1","result":"completed"' in record
+
+
+def test_a_dispatch_that_was_open_for_over_a_day_is_not_measured() -> None:
+    forgotten = (
+        'EVENT{"event_type":"dispatch-start","dispatch_id":"d1","ts":"2026-05-01T00:00:00Z"$0}'
+    )
+    title = next(title for title in check_offers(forgotten) if title.endswith("completed"))
+    check_appended(forgotten, title, '"dispatch_id":"d1","result":"completed","wall_clock_ms":null')
 
 
 def test_what_was_closed_meanwhile_is_not_closed_again() -> None:

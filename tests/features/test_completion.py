@@ -238,22 +238,53 @@ def test_of_several_runs_the_nearest_above_goes_on() -> None:
     )
 
 
-def test_of_several_open_dispatches_the_latest_is_likely() -> None:
-    check_completion(
-        """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"A","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"B","ts":"2026-05-28T14:29:00.000Z"}
+_PARALLEL = """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"A","dispatch_name":"parser","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"round-start","dispatch_id":"A","round_id":"A1","round_number":1,"ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"dispatch-start","dispatch_id":"B","dispatch_name":"lexer","ts":"2026-05-28T14:29:00.000Z"}
+        EVENT{"event_type":"round-start","dispatch_id":"B","round_id":"B1","round_number":1,"ts":"2026-05-28T14:29:00.000Z"}
         $0
         EVENT{"event_type":"slice-started"}
-        """,
-        "dispatch-end",
         """
-        EVENT{"event_type":"dispatch-start","dispatch_id":"A","ts":"2026-05-28T14:00:00.000Z"}
-        EVENT{"event_type":"dispatch-start","dispatch_id":"B","ts":"2026-05-28T14:29:00.000Z"}
-        EVENT{"event_type":"dispatch-end","event_id":"FRESH","ts":"NOW","dispatch_id":"${1|B,A|}","result":"${2|completed,failed,aborted|}","wall_clock_ms":${3:60000}}
-        EVENT{"event_type":"slice-started"}
-        """,
+
+
+@pytest.mark.parametrize(
+    ("label", "ids", "passed"),
+    [
+        ("dispatch-end (lexer)", '"dispatch_id":"B"', 60000),
+        ("dispatch-end (parser)", '"dispatch_id":"A"', 1800000),
+        ("round-end (round 1 of lexer)", '"dispatch_id":"B","round_id":"B1"', 60000),
+        ("round-end (round 1 of parser)", '"dispatch_id":"A","round_id":"A1"', 1800000),
+    ],
+)
+def test_each_open_dispatch_and_round_has_an_end_of_its_own(
+    label: str, ids: str, passed: int
+) -> None:
+    name = label.partition(" ")[0]
+    outcome = (
+        '"result":"${1|completed,failed,aborted|}"'
+        if name == "dispatch-end"
+        else '"verdict":"${1|satisfied,another-round-needed,escalating-to-user,stop-condition|}",'
+        '"findings_filed":${2:count}'
     )
+    end = (
+        f'EVENT{{"event_type":"{name}","event_id":"FRESH","ts":"NOW",{ids},'
+        f'{outcome},"wall_clock_ms":{passed}}}'
+    )
+    check_completion(_PARALLEL, label, _PARALLEL.replace("$0", end))
+
+
+def test_who_closes_what_was_forgotten_for_over_a_day_says_how_long_it_took() -> None:
+    forgotten = """
+        EVENT{"event_type":"dispatch-start","dispatch_id":"A","ts":"2026-05-27T14:29:00.000Z"}
+        $0
+        EVENT{"event_type":"slice-started"}
+        """
+    end = (
+        'EVENT{"event_type":"dispatch-end","event_id":"FRESH","ts":"NOW","dispatch_id":"A",'
+        '"result":"${1|completed,failed,aborted|}","wall_clock_ms":${2:milliseconds}}'
+    )
+    check_completion(forgotten, "dispatch-end", forgotten.replace("$0", end))
 
 
 def test_a_dispatch_that_failed_is_likely_resumed() -> None:

@@ -75,7 +75,10 @@ export interface ReportPage {
 
 export interface NextEvent {
   event: string;
+  /** By which this event is asked for, among several of its name. */
   kind: string | null;
+  /** The same for people: its kind, or the dispatch or round that it belongs to. */
+  about: string | null;
   isNext: boolean;
   description: string;
   blanks: string[];

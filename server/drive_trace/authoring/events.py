@@ -13,13 +13,24 @@ from drive_trace.authoring.slots import (
     EventContext,
     Given,
     Slot,
+    about,
     clock,
     known,
+    name_of,
 )
 from drive_trace.authoring.values import slot_of
 from drive_trace.linter.edits import as_json
 from drive_trace.trace.scope import Opened, Scope
-from drive_trace.vocabulary import ENVELOPE, EVENTS, KINDS, LIFETIMES, Entity, EventType, OneOfShape
+from drive_trace.vocabulary import (
+    ENVELOPE,
+    EVENTS,
+    KINDS,
+    LIFETIMES,
+    Entity,
+    EventType,
+    FieldType,
+    OneOfShape,
+)
 
 _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 _SLICE = LIFETIMES[Entity.SLICE]
@@ -78,11 +89,21 @@ def compose(
     return Composed(
         event,
         tuple(
-            known(field, given[name]) if given and name in given else slot_of(field, context)
+            _stated(field, context) if given and name in given else slot_of(field, context)
             for name, field in event.fields.items()
             if field.is_required or (given and name in given)
         ),
     )
+
+
+def _stated(field: FieldType, context: EventContext) -> Slot:
+    """A value that the event has already, with what it names."""
+    value, scope = context.stated[field.name], context.scope
+    of = LIFETIMES.get(field.names) if field.names is not None else None
+    start = scope.start_of(of, value) if of is not None and field.name == of.field else None
+    if of is None or start is None:
+        return known(field, value)
+    return known(field, value, about(scope, of, start, context.stamp.ts))
 
 
 def context_of(
@@ -119,7 +140,8 @@ def _fits(opened: Opened, known_values: Given) -> bool:
 
 def variants(event: EventType, scope: Scope) -> list[Given]:
     """What an event is given to begin with: of an event that comes in kinds with fields of their
-    own, one for each kind, the likeliest first; else nothing.
+    own, one for each kind, the likeliest first; where several rounds or dispatches are open that it
+    could belong to, the ids of one of them; else nothing.
     """
     for of in KINDS:
         if of in event.fields:
@@ -128,7 +150,33 @@ def variants(event: EventType, scope: Scope) -> list[Given]:
             likeliest = _likeliest_kind(scope)
             kinds = sorted(shape.meanings, key=lambda kind: kind != likeliest)
             return [{of: kind} for kind in kinds]
+    for lifetime in (_ROUND, _DISPATCH):
+        opened = scope.opened[lifetime.entity] if lifetime.field in event.fields else ()
+        if opened and event.opens is not lifetime.entity:
+            return [ids_of(event, each) for each in opened] if len(opened) > 1 else [{}]
     return [{}]
+
+
+def ids_of(event: EventType, opened: Opened) -> Given:
+    """The ids that an event repeats from the start of what it belongs to."""
+    start = opened.start
+    assert start.event is not None
+    return {
+        field.name: start.fact(field.name)
+        for field in event.fields.values()
+        if field.names in LIFETIMES and field.name in start.event.keeps
+    }
+
+
+def called(event: EventType, given: Given, scope: Scope) -> str | None:
+    """What tells an event from its other variants: its kind, or what it belongs to. None if it has
+    no others; may contain text of the trace.
+    """
+    for of in (_ROUND, _DISPATCH):
+        start = scope.start_of(of, given[of.field]) if of.field in given else None
+        if start is not None and event.opens is not of.entity:
+            return name_of(scope, of, start)
+    return next((str(value) for value in given.values()), None)
 
 
 def _likeliest_kind(scope: Scope) -> str:

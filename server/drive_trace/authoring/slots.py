@@ -121,10 +121,11 @@ def about(scope: Scope, of: Lifetime, start: Line, now: str) -> str:
     if end is not None:
         result = f"{end.fact('result')} " if end.event and "result" in end.event.keeps else ""
         state = f"{result or 'ended '}{clock(end.text_fact('ts'), now)}"
-    return f"{_name(scope, of, start)}, {state}"
+    return f"{name_of(scope, of, start)}, {state}"
 
 
-def _name(scope: Scope, of: Lifetime, start: Line) -> str:
+def name_of(scope: Scope, of: Lifetime, start: Line) -> str:
+    """What people call a dispatch, a round or a slice; text of the trace."""
     match of.entity:
         case Entity.DISPATCH:
             return _called(start)

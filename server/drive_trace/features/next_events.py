@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.authoring.events import Composed, compose, next_events, variants
+from drive_trace.authoring.events import Composed, called, compose, next_events, variants
 from drive_trace.features.code_actions.appending import at_the_end
 from drive_trace.features.code_actions.offers import CannotMake
 from drive_trace.features.completion.snippets import Piece, Stop, pairs, render
@@ -30,9 +30,11 @@ def _choices(scope: Scope, stamp: Stamp) -> Iterator[dict[str, object]]:
     for event, is_next in next_events(scope):
         for given in variants(event, scope):
             composed = compose(event, scope, stamp, given)
+            about = called(event, given, scope)
             yield {
                 "event": event.name,
                 "kind": next(iter(given.values()), None),
+                "about": printable(about) if about is not None else None,
                 "isNext": is_next,
                 "description": event.prose,
                 "blanks": [slot.field.name for slot in composed.blanks],

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, cast
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Refused, Stamp, draft_merged, outranked
-from drive_trace.authoring.events import compose
+from drive_trace.authoring.events import compose, ids_of
+from drive_trace.authoring.slots import name_of
 from drive_trace.features.code_actions.offers import (
     CLOSE_KIND,
     RECORD_KIND,
@@ -33,12 +35,14 @@ from drive_trace.text.spans import is_blank
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.scope import Opened, Scope, scope_at
-from drive_trace.vocabulary import EVENTS, GRADE, LIFETIMES, Entity, OneOfShape
+from drive_trace.vocabulary import EVENTS, GRADE, Entity, OneOfShape
 
 RECORD = "record"
 CLOSE = "close"
 _CLOSED = (Entity.ROUND, Entity.DISPATCH)
 """What can be closed, in this order: a round ends before its dispatch."""
+_MOST_CLOSED = 4
+"""Of so many open rounds and dispatches the ends are offered, the latest first."""
 
 
 def appending_offers(
@@ -221,12 +225,12 @@ def _grade(
 
 
 def _ends(scope: Scope, line: Line | None) -> Iterator[Offer]:
-    """The ends of the open round and dispatch of a line; without a line, of the last ones."""
-    for entity in _CLOSED:
-        closer = EVENTS[LIFETIMES[entity].closer]
-        opened = next((each for each in scope.opened[entity] if _is_of(each, line)), None)
-        if opened is None:
+    """The ends of the open rounds and dispatches that a line names; without a line, of the last."""
+    for opened in chain.from_iterable(scope.opened[entity][:_MOST_CLOSED] for entity in _CLOSED):
+        if not _is_of(opened, line):
             continue
+        entity = opened.of.entity
+        closer = EVENTS[opened.of.closer]
         field = next(each for each in closer.fields.values() if _is_outcome(each.shape))
         for outcome in cast("OneOfShape", field.shape).meanings:
             yield Offer(
@@ -256,12 +260,14 @@ def _is_outcome(shape: object) -> bool:
 def _end_title(scope: Scope, opened: Opened, outcome: Mapping[str, object]) -> str:
     blanks = [name for name in _blanks(scope, opened) if name not in outcome]
     then = f", then fill in {' and '.join(blanks)}" if blanks else ""
-    return f"Close {_called(opened)}: {', '.join(map(str, outcome.values()))}{then}"
+    return f"Close {_called(scope, opened)}: {', '.join(map(str, outcome.values()))}{then}"
 
 
-def _called(opened: Opened) -> str:
+def _called(scope: Scope, opened: Opened) -> str:
     start = opened.start
     if opened.of.entity is Entity.ROUND:
+        if len(scope.opened[Entity.ROUND]) > 1:
+            return printable(name_of(scope, opened.of, start))
         return f"round {start.fact('round_number')}"
     return f"dispatch “{printable(start.text_fact('dispatch_name'))}”"
 
@@ -269,7 +275,7 @@ def _called(opened: Opened) -> str:
 def _blanks(scope: Scope, opened: Opened) -> list[str]:
     stamp = Stamp("", opened.start.text_fact("ts"))
     closer = EVENTS[opened.of.closer]
-    composed = compose(closer, scope, stamp, _ids(opened))
+    composed = compose(closer, scope, stamp, ids_of(closer, opened))
     return [slot.field.name for slot in composed.blanks]
 
 
@@ -289,21 +295,9 @@ def _end(analysis: Analysis, data: Mapping[str, Any], stamp: Stamp) -> str | Can
     refused = other_by_now(data, _end_title(scope, opened, outcome))
     if refused is not None:
         return refused
-    composed = compose(closer, scope, stamp, {**_ids(opened), **outcome})
+    composed = compose(closer, scope, stamp, {**ids_of(closer, opened), **outcome})
     # A value that only a person knows stays a gap, which is an error until it is filled.
     gaps = {slot.field.name: json.loads(placeholder(slot.field)) for slot in composed.blanks}
     record = composed.record(gaps)
     assert record is not None
     return record
-
-
-def _ids(opened: Opened) -> dict[str, object]:
-    """The ids that an end repeats from its start."""
-    start = opened.start
-    assert start.event is not None
-    closer = EVENTS[opened.of.closer]
-    return {
-        field.name: start.fact(field.name)
-        for field in closer.fields.values()
-        if field.names in LIFETIMES and field.name in start.event.keeps
-    }

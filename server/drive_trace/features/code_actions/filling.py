@@ -210,13 +210,19 @@ def _in_words(name: str, value: object) -> str:
 
 
 def fill_offers(
-    analysis: Analysis, at: Point, only: object, is_file: Callable[[str], bool]
+    analysis: Analysis, at: Point, only: object, is_file: Callable[[str, str | None], bool]
 ) -> list[Offer]:
-    """One offer if the line names an existing file."""
+    """One offer if the line names an existing file, which ``is_file`` knows by its path and the
+    line's time: a file that has changed since then is not the one that the line is about.
+    """
     if not asks_for(only, FILL_KIND):
         return []
-    facts, path = _file_facts(analysis.document.lines[at.record])
-    if facts is None or path is None or not is_file(path):
+    line = analysis.document.lines[at.record]
+    facts, path = _file_facts(line)
+    if facts is None or path is None:
+        return []
+    ts = values_of(line).get("ts")
+    if not is_file(path, ts if isinstance(ts, str) else None):
         return []
     data = {"make": FILL, "record": at.record, "path": path}
     return [Offer(_file_title(facts, path), FILL_KIND, data)]

@@ -10,7 +10,14 @@ from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Stamp
-from drive_trace.authoring.events import Composed, compose, context_of, next_events, variants
+from drive_trace.authoring.events import (
+    Composed,
+    called,
+    compose,
+    context_of,
+    next_events,
+    variants,
+)
 from drive_trace.authoring.slots import (
     Carried,
     Carrying,
@@ -25,6 +32,7 @@ from drive_trace.features.completion.items import Abilities, Candidate, Target, 
 from drive_trace.features.completion.snippets import END, Piece, Stop, json_text, pair, pairs, value
 from drive_trace.features.run_feeds import carrying as carrying_in
 from drive_trace.features.runs import Joined, nothing_joined
+from drive_trace.text.escaping import printable
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.cursor import Cursor, Where, cursor_at
 from drive_trace.trace.document import Point
@@ -33,6 +41,7 @@ from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import (
     ENVELOPE,
     EVENTS,
+    KINDS,
     LIFETIMES,
     Entity,
     EventType,
@@ -140,9 +149,9 @@ def _events(request: _Request) -> Iterator[Candidate]:
         if event.is_feed and carried is None:  # a person gives it whole, key by key
             continue
         composed = compose(event, request.scope, request.stamp, given, request.carrying)
-        kind = next(iter(given.values()), None)
+        kind = called(event, given, request.scope)
         yield Candidate(
-            f"{event.name} ({kind})" if kind else event.name,
+            f"{event.name} ({printable(kind)})" if kind else event.name,
             ("{", *pairs(composed.slots), "}", *((END, "\n") if request.is_last else ())),
             _Kind.Event,
             _about_event(composed, request),
@@ -152,13 +161,14 @@ def _events(request: _Request) -> Iterator[Candidate]:
 
 def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
     """Each event with its given values. Events that can come next are first, each with its
-    likeliest kind. All others follow.
+    likeliest kind, or for all that it could belong to. All others follow.
     """
     others: list[tuple[EventType, Mapping[str, object]]] = []
     for event, is_next in next_events(scope):
         kinds = [(event, given) for given in variants(event, scope)]
-        yield from kinds[: int(is_next)]
-        others += kinds[int(is_next) :]
+        first = 1 if KINDS.keys() & event.fields.keys() else len(kinds)
+        yield from kinds[: first if is_next else 0]
+        others += kinds[first if is_next else 0 :]
     yield from others
 
 

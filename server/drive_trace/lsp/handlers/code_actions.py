@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -49,6 +50,7 @@ from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
 from drive_trace.storage.linked_files import file_named, length_and_sha256
 from drive_trace.storage.recording import new_stamp
 from drive_trace.tasks import finish
+from drive_trace.trace.times import epoch_milliseconds
 
 APPLY_ACTION = "driveTrace.applyAction"
 """The command of an action for clients to which an action is a command."""
@@ -116,6 +118,20 @@ def edit_at_once(request: TraceRequest, data: Mapping[str, Any]) -> Made:
 def file_of(request: TraceRequest, path: str) -> Path | None:
     """The file of the workspace that a path in the trace names."""
     return file_named(path, request.folders, path_of(request.trace.uri))
+
+
+_GRACE_MS = 60_000
+"""A file may be saved so long after the time of the line that tells of it."""
+
+
+def _is_as_then(file: Path | None, ts: str | None) -> bool:
+    """Whether a file is there, and has not changed since a line was written."""
+    then = epoch_milliseconds(ts)
+    try:
+        changed = file.stat().st_mtime * 1000 if file is not None else math.inf
+    except OSError:
+        return False
+    return changed < math.inf and (then is None or changed <= then + _GRACE_MS)
 
 
 def _contents(request: TraceRequest, path: object) -> Contents | None:
@@ -194,7 +210,7 @@ def _offers(request: TraceRequest, params: types.CodeActionParams, joined: Joine
     is_crowded = bool(findings) or end.record > at.record
     return [
         *appending_offers(analysis, at, only, joined, is_crowded=is_crowded),
-        *fill_offers(analysis, at, only, lambda path: file_of(request, path) is not None),
+        *fill_offers(analysis, at, only, lambda path, ts: _is_as_then(file_of(request, path), ts)),
         *source_offers(only, has_safe_fix=has_safe_fix),
     ]
 
