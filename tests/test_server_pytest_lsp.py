@@ -169,8 +169,7 @@ async def test_a_session(editor: Editor) -> None:
     assert await session.titles() == [
         (
             0,
-            "not computable — missing: external correctness signal"
-            " · 1 correctness line rejected (line 3), not counted",
+            "not computable: not graded · 1 correctness line rejected (line 3), not counted",
         ),
         (2, "rejected, not counted"),
     ]

@@ -68,7 +68,7 @@ def test_a_run_that_nobody_graded_says_what_is_missing() -> None:
         EVENT{"event_type":"dispatch-end"}
         EVENT{"event_type":"tokens-recorded"}
         """
-    ) == [(1, "not computable — missing: external correctness signal")]
+    ) == [(1, "not computable: not graded")]
 
 
 def test_what_has_no_signal_is_left_out_and_zero_is_not() -> None:
@@ -90,7 +90,7 @@ def test_each_run_has_its_lens_over_its_first_valid_event() -> None:
         EVENT{"event_type":"project-closed","project_run_id":"b"}
         """
     ) == [
-        (2, "not computable — missing: external correctness signal"),
+        (1, "not computable: not graded"),
         (3, "CORRECT"),
         (4, "decides: CORRECT"),
     ]
@@ -218,6 +218,22 @@ def test_lenses_follow_where_runs_begin() -> None:
     assert places_of(analysis) == [1, 3, 4], "the line of d is none any more"
 
 
+def test_a_verdict_stays_where_it_is_while_the_first_line_is_split() -> None:
+    text = trace(run("a"), 'EVENT{"event_type":"slice-started","project_run_id":"a"}')
+    for at in range(1, text.index("\n")):
+        analysis = Analysis(text)
+        analysis.edit(Point(0, at), Point(0, at), "\n")
+        ((line, title),) = lenses_of(analysis)
+        assert (line, title.partition(" · ")[0]) == (1, "not computable: not graded"), at
+
+
+def test_rejected_lines_are_counted_in_short() -> None:
+    torn = 'EVENT{"event_type":"round-end","verdict":7}'
+    assert check_lenses("\n".join([*[torn] * 10, 'EVENT{"event_type":"project-started"}'])) == [
+        (1, "not computable: not graded · 10 rejected")
+    ]
+
+
 def test_a_lens_whose_line_or_document_is_gone_says_so_and_does_nothing() -> None:
     analysis = Analysis(trace(GRADED))
     lenses = code_lenses(analysis, URI)
@@ -246,13 +262,14 @@ def test_a_lens_opens_its_run() -> None:
 
 
 def test_a_lens_stands_at_the_start_of_its_line() -> None:
-    text = '{"🚀":"日本"}\n' + trace(GRADED)
-    for lens in code_lenses(Analysis(text), URI):
-        assert lens.range == types.Range(types.Position(1, 0), types.Position(1, 0))
+    text = trace(run("🚀 日本"), GRADED)
+    for number, lens in enumerate(code_lenses(Analysis(text), URI)):
+        start = types.Position(min(number, 1), 0)
+        assert lens.range == types.Range(start, start)
 
 
 def test_lines_of_the_protocol_are_counted() -> None:
-    analysis = Analysis("{\r}\r\n" + trace(GRADED))
+    analysis = Analysis(" \r\r\n" + trace(GRADED))
     lines = {lens.range.start.line for lens in code_lenses(analysis, URI)}
     assert lines == {2}, "a lone carriage return ends a line of the protocol, but no record"
 

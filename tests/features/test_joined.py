@@ -13,7 +13,7 @@ from drive_trace.trace.mentions import run_id_of
 from tests.support.fixtures import read, trace
 
 RUN = "shop"
-MISSING = "not computable — missing: external correctness signal"
+MISSING = "not computable: not graded"
 WORK = trace(f'EVENT{{"event_type":"slice-started","project_run_id":"{RUN}"}}')
 OTHER_WORK = trace(
     f'EVENT{{"event_type":"slice-started","project_run_id":"{RUN}","event_id":"another"}}'
@@ -47,7 +47,10 @@ def check_joined(said: JoinedRun, title: str, expected: str | None = None) -> No
     """What the lens says, and the hover above and below the card of both tiers."""
     assert said.title == title
     head, *_ = said.markdown.split("\n", 1)
-    assert head == f"**{said.headline}** · run `{RUN}`"
+    in_full = said.headline.replace(
+        "computable: not graded", "computable — missing: external correctness signal"
+    )
+    assert head == f"**{in_full}** · run `{RUN}`"
     _, _, files = said.markdown.partition("*Joined over ")
     assert files == re.sub(r"(?<=\S) +", " ", dedent(expected or "").strip("\n"))
 

@@ -13,7 +13,7 @@ from tests.support.client_text import graded, triage
 from tests.support.sessions.channels import InProcess
 
 TORN = graded("pass", "pass", "pass").rstrip("\n")[:-1]
-MISSING = "not computable — missing: external correctness signal"
+MISSING = "not computable: not graded (no correctness signal)"
 REJECTED = f"{MISSING} · 1 correctness line rejected (line 2), not counted"
 
 

@@ -33,6 +33,7 @@ WATCHES: dict[str, Any] = {
 }
 LENSES, DIAGNOSTICS = "workspace/codeLens/refresh", "workspace/diagnostic/refresh"
 MISSING = "not computable — missing: external correctness signal"
+UNGRADED = "not computable: not graded"
 ELSEWHERE = "this file alone: not graded · decided by a/trace.jsonl"
 STARTED = triage(note="🚀")
 RUN = '"run-1"'
@@ -118,7 +119,7 @@ def test_a_run_that_another_trace_holds(alone: RawClient, two: tuple[Document, P
     name = "projects/shop/slices/a/trace.jsonl"
     assert "*Joined over 2 files of the workspace folder.*" in card
     assert f"- [`{name}`]({there.as_uri()}#L1): 1 event, not graded" in card
-    assert document.lenses() == [(0, MISSING)]
+    assert document.lenses() == [(0, UNGRADED)]
 
 
 def test_a_copy_that_is_not_open_counts_once_and_is_named(alone: RawClient, tmp_path: Path) -> None:
@@ -164,7 +165,7 @@ def test_a_torn_line_is_neither_valid_nor_invalid(
     line = graded("pass", "pass", "pass")
     append(there, line[:60])
     told(alone, there)
-    assert document.lenses() == [(0, MISSING)]
+    assert document.lenses() == [(0, UNGRADED)]
     append(there, line[60:])
     told(alone, there)
     asked_for(alone, LENSES)
@@ -210,7 +211,7 @@ def test_a_trace_that_goes_and_comes_back(alone: RawClient, two: tuple[Document,
     other.rename(there)
     told(alone, there)
     asked_for(alone, LENSES)
-    assert document.lenses() == [(0, MISSING)]
+    assert document.lenses() == [(0, UNGRADED)]
 
 
 def test_the_editors_text_counts_not_the_disks(
@@ -272,7 +273,7 @@ def test_runs_of_one_name_in_two_folders_are_two_runs(alone: RawClient, tmp_path
     alone.notify("workspace/didChangeWorkspaceFolders", event)
     asked_for(alone, LENSES)
     assert files(document) == []
-    assert document.lenses() == [(0, MISSING)]
+    assert document.lenses() == [(0, UNGRADED)]
 
 
 def test_a_trace_in_nested_folders_is_of_the_innermost(alone: RawClient, tmp_path: Path) -> None:
@@ -341,7 +342,7 @@ def test_a_first_reading_that_is_cancelled(alone: RawClient, tmp_path: Path) -> 
     # What is not known is said.
     assert " not read yet.*" in document.hover_text(RUN)
     ((_, said),) = document.lenses()
-    assert said.startswith(f"{MISSING} so far · ")
+    assert said.startswith(f"{UNGRADED} so far · ")
 
 
 def test_no_progress_for_who_cannot_show_it(alone: RawClient, tmp_path: Path) -> None:

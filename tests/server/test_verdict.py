@@ -22,7 +22,7 @@ pytestmark = pytest.mark.end_to_end
 
 def test_hover_and_lenses_follow_the_text(client: RawClient) -> None:
     document = Document(client, triage())
-    assert document.lenses() == [(0, "not computable — missing: external correctness signal")]
+    assert document.lenses() == [(0, "not computable: not graded")]
     missing = document.hover_text('"run-1"')
     assert missing.startswith("**not computable — missing: external correctness signal**")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.end_to_end
 
 CHANGED = "driveTrace/changed"
-MISSING = "not computable — missing: external correctness signal"
+MISSING = "not computable: not graded"
 D1, R1, R2 = (f"0b9c2a4e-6f1d-4c3b-8a57-00000000000{each}" for each in (1, 2, 3))
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x1b[31m"
 

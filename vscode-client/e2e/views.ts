@@ -208,7 +208,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.saidOf("orphan-long").filter({ hasText: /^not computable\b/ }).waitFor();
     await editor.runs.filter({ hasText: "orphan-long" }).click();
     await editor.activeTab.filter({ hasText: "orphan-long" }).waitFor();
-    await editor.verdict.filter({ hasText: "external correctness signal" }).waitFor();
+    await editor.verdict.filter({ hasText: "not graded" }).waitFor();
     await editor.run("Drive Trace: Open Timeline");
     await bar(editor, /^round 1 /).first().focus();
     await editor.press("End");

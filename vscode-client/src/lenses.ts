@@ -25,8 +25,9 @@ function actions(lens: vscode.CodeLens): vscode.CodeLens[] {
   const action = (title: string, command: string): vscode.CodeLens =>
     new vscode.CodeLens(lens.range, { title, command, arguments: [place] });
   return [
+    action(vscode.l10n.t("report"), "driveTrace.openReport"),
     action(vscode.l10n.t("timeline"), "driveTrace.openTimeline"),
-    action(vscode.l10n.t("record…"), "driveTrace.recordVerdict"),
+    action(vscode.l10n.t("record"), "driveTrace.recordVerdict"),
     action(vscode.l10n.t("gates…"), "driveTrace.runGates"),
     action(vscode.l10n.t("judge…"), "driveTrace.judgeRun"),
   ];

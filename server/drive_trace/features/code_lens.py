@@ -15,6 +15,8 @@ from drive_trace.vocabulary import GRADE
 
 MOST = 500
 """The most lenses of a file. Editors lay out each of them."""
+_MOST_BROKEN = 64
+"""How many broken lines can be the first one of a run."""
 SHOW_RUN = "driveTrace.showRun"
 _RUN = "run"
 _EVENT = "event"
@@ -37,10 +39,13 @@ def code_lenses(
         if isinstance(line, FlaggedLine) and line.event_name == GRADE and options.grades
     )
     wanted = chain(
-        ((line, _RUN) for line in (index.beginnings if options.runs else ())),
-        ((line, _EVENT) for line in chain(graded, rejected)),
+        (
+            (_top_of(analysis, line), line, _RUN)
+            for line in (index.beginnings if options.runs else ())
+        ),
+        ((line, line, _EVENT) for line in chain(graded, rejected)),
     )
-    lenses = [_lens(analysis, uri, line, kind) for line, kind in islice(wanted, MOST)]
+    lenses = [_lens(analysis, uri, *each) for each in islice(wanted, MOST)]
     return sorted(lenses, key=lambda lens: lens.range.start.line)
 
 
@@ -91,9 +96,25 @@ def _title(
     return f"decides: {run.headline}"
 
 
-def _lens(analysis: Analysis, uri: str, line: Line, kind: str) -> types.CodeLens:
+def _top_of(analysis: Analysis, first: Line) -> Line:
+    """Where the lens of a run stands: over its first line. What is broken above that may be the
+    first line, which somebody is writing in.
+    """
+    lines, index = analysis.document.lines, analysis.index
+    rejected = index.rejected.get(first.run)
+    if rejected and rejected[0].order < first.order:
+        first = rejected[0]
+    place = analysis.document.number(first)
+    for line in lines[max(0, place - _MOST_BROKEN) : place][::-1]:
+        if not line.is_rejected or run_of(line) is not None:
+            break
+        first = line
+    return first
+
+
+def _lens(analysis: Analysis, uri: str, over: Line, line: Line, kind: str) -> types.CodeLens:
     document = analysis.document
-    start = types.Position(document.protocol_line(document.number(line)), 0)
+    start = types.Position(document.protocol_line(document.number(over)), 0)
     return types.CodeLens(
         range=types.Range(start, start),
         data={

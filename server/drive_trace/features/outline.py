@@ -182,7 +182,7 @@ def _label_of_run(analysis: Analysis, node: OutlineNode, joined: Joined) -> Labe
     gate = run.run.gate
     # The name holds what qualifies a CORRECT. The reason for another verdict is in the detail.
     is_correct = gate.verdict is Verdict.CORRECT
-    verdict = run.headline if is_correct else run.headline.partition(" — ")[0]
+    verdict = run.headline if is_correct else run.run.headline.partition(" — ")[0]
     verdict += " so far" if run.waiting != 0 and not is_correct else ""
     reasons = {
         Verdict.INCORRECT: f"{', '.join(gate.failed)} failed",

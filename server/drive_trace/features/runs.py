@@ -18,7 +18,7 @@ from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.render import card_markdown, caveats, lens_title, not_read
 from drive_trace.scorecard.summary import RunSummary
-from drive_trace.scorecard.verdict import NO_SIGNAL
+from drive_trace.scorecard.verdict import NO_SIGNAL, NOT_GRADED
 from drive_trace.text.escaping import code, plain, printable
 from drive_trace.text.wording import plural
 from drive_trace.trace.document import Point
@@ -47,13 +47,26 @@ class JoinedRun(NamedTuple):
     @property
     def headline(self) -> str:
         """The verdict in a few words, with “so far” while traces are unread."""
-        return self.run.headline if self.waiting == 0 else f"{self.run.headline} so far"
+        return self._so_far(NOT_GRADED if self._is_ungraded else self.run.headline)
 
     @property
     def title(self) -> str:
         """The verdict and what it is based on, then efficiency and rejected lines."""
         verdict = " · ".join(filter(None, (self.headline, self._waiting, self.alone, self.decider)))
         return lens_title(self.run, verdict)
+
+    @property
+    def tooltip(self) -> str:
+        """The title, and what is missing."""
+        no_signal = f"{NOT_GRADED} (no correctness signal)"
+        return self.title.replace(NOT_GRADED, no_signal, 1) if self._is_ungraded else self.title
+
+    @property
+    def _is_ungraded(self) -> bool:
+        return self.run.gate.missing == (NO_SIGNAL,)
+
+    def _so_far(self, verdict: str) -> str:
+        return verdict if self.waiting == 0 else f"{verdict} so far"
 
     @property
     def alone(self) -> str | None:
@@ -90,7 +103,7 @@ class JoinedRun(NamedTuple):
     @property
     def markdown(self) -> str:
         """The card of the run, with its files."""
-        lines = [card_markdown(self.run, self.headline)]
+        lines = [card_markdown(self.run, self._so_far(self.run.headline))]
         if self._waiting:
             lines += ["", f"*{self._waiting}.*"]
         if len(self.uris) > 1 or self.own_uri not in self.uris:
@@ -231,6 +244,6 @@ def _run_summary(joined: JoinedRun) -> dict[str, object]:
         "verdict": str(joined.run.gate.verdict),
         "earned": joined.run.is_earned and joined.waiting == 0,
         "headline": joined.headline,
-        "title": joined.title,
+        "title": joined.tooltip,
         "caveats": [*caveats(joined.run, printable)],
     }

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from drive_trace.scorecard.card import NO_RUN_SIGNAL, QUALIFIED, RunScore, ScoreCard
+from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.efficiency import Efficiency, WallClock, covered
 from drive_trace.scorecard.uncounted import UnknownEvent, lookalike_phrase, rejected_phrase
 from drive_trace.scorecard.verdict import Verdict, what_would_change_it
@@ -38,7 +39,10 @@ def lens_title(run: RunScore, verdict: str | None = None) -> str:
     if run.efficiency is not None:
         phrases.append(brief(run.efficiency))
     is_correct = run.gate.verdict is Verdict.CORRECT  # then the headline has those that qualify
-    phrases += [each.short for each in run.caveats if not (is_correct and each.qualifies)]
+    others = [each for each in run.caveats if not (is_correct and each.qualifies)]
+    rejected = sum(len(each.lines) for each in others if each.code is CaveatCode.REJECTED_LINE)
+    phrases += [f"{rejected:,} rejected"] if rejected else []
+    phrases += [each.short for each in others if each.code is not CaveatCode.REJECTED_LINE]
     return " · ".join(filter(None, phrases))
 
 

@@ -12,6 +12,9 @@ from drive_trace.vocabulary import CORRECTNESS_FIELDS
 NO_SIGNAL = "external correctness signal"
 """What is missing where no correctness-recorded event was appended."""
 
+NOT_GRADED = "not computable: not graded"
+"""The verdict then, where there is little room to name the input."""
+
 
 class Verdict(StrEnum):
     """What the gate says of a run. Null outranks fail."""
