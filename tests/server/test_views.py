@@ -263,6 +263,24 @@ def test_the_run_under_the_cursor_is_the_one_of_all_its_files(
     assert ask(alone, "timeline", uri=document.uri, runId="run-1")["title"] == report["title"]
 
 
+def test_a_report_has_the_findings_as_they_come_and_go(alone: RawClient, tmp_path: Path) -> None:
+    text = apart(triage() + triage(project_run_id="run-2", verdict="maybe"))
+    trace = write(tmp_path / "trace.jsonl", text)
+    start(alone, tmp_path)
+
+    def findings(**params: Any) -> list[tuple[str, str]]:
+        body = ask(alone, "report", uri=trace.as_uri(), format="body", **params)["body"]
+        return re.findall(r"<summary>(\w+: [a-z-]+ \(\d\)).*?line <a [^>]*>(\d+)</a>", body)
+
+    found = [("error: unknown-value (1)", "2")]
+    assert findings(runId="run-2") == findings() == found  # of a trace that is closed
+    assert findings(runId="run-1") == []
+    document = opened(alone, trace)
+    assert findings(runId="run-2") == found
+    document.replace('"maybe"', '"defer"')
+    assert findings(runId="run-2") == []
+
+
 def test_a_report_is_of_the_text_as_it_is_open(alone: RawClient, tmp_path: Path) -> None:
     trace = write(tmp_path / "trace.jsonl", apart(triage() + triage(project_run_id="run-2")))
     start(alone, tmp_path)

@@ -97,7 +97,7 @@ class TraceServer(LanguageServer):
         self._on(types.WORKSPACE_SYMBOL_RESOLVE, symbols.resolve)
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
         views = Views(self._runs, self._following, self._responder, self._judging, self._publisher)
-        reports = Reports(self._runs, self._following, self._publisher)
+        reports = Reports(self._runs, self._following, self._judging, self._publisher)
         for method, handle in {**views.handlers, **reports.handlers}.items():
             self._on(method, handle)
         self.command(SHOW_RUN)(partial(self._commands.show_run))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from drive_trace.report import metrics, timeline
@@ -111,13 +112,19 @@ class FullReport(NamedTuple):
             run.run_id: [] if all(part.path in known for part in run.parts) else None
             for run in self.card.runs
         }
+        owned: dict[str, list[tuple[int, str]]] = {}
+        for run in self.card.runs:
+            for part in run.parts:
+                same = owned.setdefault(part.path, [])
+                same += ((each.line, run.run_id) for each in part.rejected)
         for trace in self.traces:
-            numbers = [event.line for event in trace.events]
-            for each in known.get(trace.path, ()) if numbers else ():
-                at = max(bisect_right(numbers, each.line) - 1, 0)
-                same = found.get(trace.events[at].run_id)
-                if same is not None:
-                    same.append(each)
+            same = owned.get(trace.path, [])
+            same = sorted([*same, *((event.line, event.run_id) for event in trace.events)])
+            for each in known.get(trace.path, ()) if same else ():
+                at = max(bisect_right(same, each.line, key=itemgetter(0)) - 1, 0)
+                mine = found.get(same[at][1])
+                if mine is not None:
+                    mine.append(each)
         return found
 
     @property

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pygls.exceptions import JsonRpcInvalidParams
 
 from drive_trace import __version__
 from drive_trace.analysis import Analysis, events_of_run, read_log
 from drive_trace.features.runs import JoinedRun, graded_json, of_one_file
+from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
 from drive_trace.lsp.rpc.tasks import Turns, in_slices_anew, in_thread
 from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
 from drive_trace.lsp.workspace.following import Following
+from drive_trace.lsp.workspace.judging import Judging
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.trace_folders import real_path
@@ -28,9 +30,12 @@ from drive_trace.scorecard.copies import LiveEvents
 from drive_trace.scorecard.summary import RunSummary, TraceSummary
 from drive_trace.storage.followed_file import FollowedFile, Whole
 from drive_trace.storage.judging_records import with_judgements
-from drive_trace.tasks import Task, finish
-from drive_trace.trace.line import Line
+from drive_trace.tasks import Task, finish, in_batches
+from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.run_index import table_of_ids
+
+if TYPE_CHECKING:
+    from drive_trace.report.contents import Findings, LineFinding
 
 NO_RUN = "there is no such run in the trace"
 _FORMATS = ("html", "body")
@@ -45,6 +50,8 @@ class _Text(NamedTuple):
     name: str
     is_divided: bool
     """Whether some record is several lines to the protocol."""
+    findings: Sequence[LineFinding] | None
+    """Of the requested run, or of all; None if nobody has checked the trace."""
 
     def starts(self) -> list[int] | None:
         """The line of each record in the protocol, from 0; None where all are what they seem."""
@@ -55,12 +62,24 @@ class _Text(NamedTuple):
         return list(accumulate(counts, initial=0))
 
 
+class _Given(NamedTuple):
+    """What a report is made of."""
+
+    logs: Sequence[TraceLog]
+    findings: Findings
+    unread: Sequence[Unread] = ()
+    left_out: Omitted = NOTHING_OMITTED
+
+
 class Reports:
     """Handles these requests. They take turns, as each may read all files of a folder."""
 
-    def __init__(self, runs: WorkspaceRuns, following: Following, publisher: Publisher) -> None:
+    def __init__(
+        self, runs: WorkspaceRuns, following: Following, judging: Judging, publisher: Publisher
+    ) -> None:
         self._runs = runs
         self._following = following
+        self._judging = judging
         self._publisher = publisher
         self._turns: Turns[Any] = Turns()
         self.handlers: Mapping[str, Callable[[Any], object]] = {
@@ -88,8 +107,8 @@ class Reports:
         }
 
         def rendered() -> dict[str, object]:
-            logs = [_log(each) for each in texts.values()]
-            return _with_files(_rendered(params.format, logs, joined), texts)
+            given = _Given([_log(each) for each in texts.values()], _findings(texts.values()))
+            return _with_files(_rendered(params.format, given, joined), texts)
 
         return await in_thread(rendered)
 
@@ -105,7 +124,8 @@ class Reports:
                 logs.append(await in_thread(_whole_log, text, path_of(uri)))
                 texts[uri] = text
         unread, left_out = self._runs.unread(folder), self._runs.closed.folders.left_out_in(folder)
-        made = await in_thread(_rendered, params.format, logs, None, unread, left_out)
+        given = _Given(logs, _findings(texts.values()), unread, left_out)
+        made = await in_thread(_rendered, params.format, given)
         return await in_thread(_with_files, made, texts)
 
     async def _timeline(self, params: RunParams) -> object:
@@ -144,20 +164,27 @@ class Reports:
         name = self._runs.closed.folders.name_of(path) if path is not None else uri
         trace = self._runs.open.get(uri)
         if trace is not None:
-            return await in_slices_anew(trace, lambda: _text(trace.analysis, run_id, name))
+            return await in_slices_anew(
+                trace, lambda: _text(trace.analysis, run_id, name, checks=True)
+            )
         if path is None:
             return None
         if self._following.is_trace(uri):
-            return await in_thread(self._closed_text, path, run_id, name)
+            (rules,) = await self._judging.rules_now([uri])
+            return await in_thread(self._closed_text, path, run_id, name, rules)
         if self._runs.open.has_seen(uri):
             return await in_thread(_text_outside, path, run_id, name)
         return None
 
-    def _closed_text(self, path: Path, run_id: str | None, name: str) -> _Text | None:
+    def _closed_text(
+        self, path: Path, run_id: str | None, name: str, rules: RuleSettings
+    ) -> _Text | None:
         closed = self._runs.closed
         if not closed.has(path):  # as where a link leads out of the workspace
             return None
-        return closed.ask(path, lambda analysis: finish(_text(analysis, run_id, name)))
+        return closed.ask(
+            path, lambda analysis: finish(_text(analysis, run_id, name, checks=True)), rules
+        )
 
 
 def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
@@ -168,10 +195,37 @@ def _text_outside(path: Path, run_id: str | None, name: str) -> _Text | None:
     return finish(_text(Analysis(news.records, path=str(path)), run_id, name))
 
 
-def _text(analysis: Analysis, run_id: str | None, name: str) -> Task[_Text]:
+def _text(
+    analysis: Analysis, run_id: str | None, name: str, *, checks: bool = False
+) -> Task[_Text]:
     part = (yield from analysis.summing_up_run(run_id, name)) if run_id is not None else None
+    found = (yield from _found(analysis, run_id, name)) if checks else None
     # A copy, as typing goes on while threads work with it.
-    return _Text(tuple(analysis.document.lines), part, name, analysis.document.is_divided)
+    lines = tuple(analysis.document.lines)
+    return _Text(lines, part, name, analysis.document.is_divided, found)
+
+
+def _found(analysis: Analysis, run_id: str | None, name: str) -> Task[Sequence[LineFinding]]:
+    """What the rules find in a trace, or in a run of it. What is on lines of no run belongs to the
+    run where it is the only one.
+    """
+    from drive_trace.report.contents import LineFinding  # noqa: PLC0415 - as below
+
+    wanted = {None, run_id} if {*analysis.index.runs} <= {run_id} else {run_id}
+    found: list[LineFinding] = []
+    for findings in in_batches(analysis.findings()):
+        for each in findings:
+            if run_id is None or run_of(each.line) in wanted:
+                number = analysis.line_number(each.line)
+                severity, message = analysis.severity_of(each), analysis.message(each.message)
+                made = LineFinding(name, number, severity.label, each.rule.code, message)
+                found.append(made)
+        yield
+    return found
+
+
+def _findings(texts: Iterable[_Text]) -> Findings:
+    return {text.name: text.findings for text in texts if text.findings is not None}
 
 
 # In threads
@@ -184,19 +238,13 @@ def _with_files(made: dict[str, object], texts: Mapping[str, _Text]) -> dict[str
     return {**made, "files": [{"uri": uri, "starts": text.starts()} for uri, text in texts.items()]}
 
 
-def _rendered(
-    wanted: str,
-    logs: Sequence[TraceLog],
-    joined: JoinedRun | None,
-    unread: Sequence[Unread] = (),
-    left_out: Omitted = NOTHING_OMITTED,
-) -> dict[str, object]:
+def _rendered(wanted: str, given: _Given, joined: JoinedRun | None = None) -> dict[str, object]:
     """The page of a report: on one run if there is one, else on all runs of the logs."""
     # Nothing else needs these, and they take a moment to load.
     from drive_trace.report import html  # noqa: PLC0415
     from drive_trace.report.contents import report_on  # noqa: PLC0415
 
-    report = report_on(logs, unread, left_out)
+    report = report_on(given.logs, given.unread, given.left_out, given.findings)
     title = report.card.headline
     if joined is not None:
         report = report._replace(card=report.card._replace(runs=(joined.run,)))

@@ -234,14 +234,20 @@ class ClosedTraces:
             entry.results["report"] = (options, report.result_id), report.unless(report.result_id)
         return report.unless(previous)
 
-    def ask(self, path: Path, work: Callable[[Analysis], Result]) -> Result | None:
-        """The result of some work on a trace as it is on disk now; None if it cannot be read.
+    def ask(
+        self, path: Path, work: Callable[[Analysis], Result], rules: RuleSettings | None = None
+    ) -> Result | None:
+        """The result of some work on a trace as it is on disk now, judged by ``rules`` where they
+        matter; None if it cannot be read.
 
         The work must not hold on to the analysis, which others go on with.
         """
         entry = self._entry(path)
-        with entry.lock, self._opened(entry) as analysis:
-            return work(analysis) if analysis is not None else None
+        with entry.lock:
+            if rules is not None:
+                entry.judge_by(rules)
+            with self._opened(entry) as analysis:
+                return work(analysis) if analysis is not None else None
 
     def findings_by_run(self, real: str, rules: RuleSettings) -> Mapping[str | None, int]:
         """See :meth:`Analysis.findings_by_run`. The trace is as it was when last looked at."""

@@ -22,6 +22,8 @@ from drive_trace.text.wording import duration, listed
 _MARKS = 46
 _LANES = 58
 _LANE = 40
+_EDGE = 0.08
+"""What is written in the middle of this would begin before the drawing does."""
 _MAP = 120
 """Columns of the small picture of the whole."""
 _MOST_NAME = 60
@@ -202,7 +204,9 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
         middle = _share((fold.left + fold.right) / 2)
         words = f"// {duration(fold.milliseconds)}"
         kind = f"soft{_from(level)}"
-        yield tag("text", words, x=middle, y=height - 5, text_anchor="middle", class_=kind)
+        is_first = fold.left + fold.right < _EDGE
+        where = {"x": 0} if is_first else {"x": middle, "text_anchor": "middle"}
+        yield tag("text", words, **where, y=height - 5, class_=kind)
     for day in days(chart.axis):
         words = as_date(day.moment)
         yield tag("text", words, x=_share(day.place), y=12, class_=_from(day.level).strip() or None)

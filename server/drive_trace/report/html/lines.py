@@ -90,7 +90,7 @@ class EventLists:
         every.sort(key=lambda row: (order.get(row[0].path, 0), row[0].number))
         shown = every[: max(0, _MOST_EVENTS - len(self._listed))]
         bars = _bars_of(chart, self._places) if chart is not None else {}
-        headers = ("time (UTC as written)", "event", "what it says", "line")
+        headers = ("time as written", "event", "what it says", "line")
         head = tag("tr", [tag("th", each, scope="col") for each in headers])
         rows = [self._row(line, event, bars, run) for line, event in shown]
         chunks = [tag("tbody", rows[at : at + _CHUNK]) for at in range(0, len(rows), _CHUNK)]

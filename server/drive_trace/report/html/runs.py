@@ -49,17 +49,8 @@ from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
 MOST_RUNS = 300
 _MOST_DISPATCHES = 40
-_HEADERS = (
-    "run",
-    "verdict",
-    "caveats",
-    "tokens in / out",
-    "wall-clock",
-    "rounds a dispatch",
-    "findings",
-    "grade",
-    "last event (UTC)",
-)
+_FIGURES = ("tokens in / out", "wall-clock", "rounds a dispatch")
+"""Shown where some run is CORRECT."""
 
 
 class Runs:
@@ -71,6 +62,7 @@ class Runs:
         self._report = report
         self._runs = report.card.runs
         self._findings = report.findings_by_run()
+        self._has_figures = any(run.efficiency is not None for run in self._runs)
         self._charts: dict[str, Chart | None] = {}
 
     def headline(self) -> Html:
@@ -109,9 +101,12 @@ class Runs:
         shown = self._runs[:MOST_RUNS]
         rows = [self._row(run, number) for number, run in enumerate(shown)]
         label = "All runs"
-        content: list[Content] = [tag("p", each) for each in totals(card, plain)]
+        said = (each for each in totals(card, plain) if each.rstrip(".") != card.headline)
+        content: list[Content] = [tag("p", each) for each in said]
         if rows:
-            content.append(table(label, _HEADERS, rows, label=label, wide=(1, 2), sortable=True))
+            figures = _FIGURES * self._has_figures
+            headers = ("run", "verdict", "caveats", *figures, "findings", "last event (UTC)")
+            content.append(table(label, headers, rows, label=label, wide=(1, 2), sortable=True))
         content.append(left_out(len(self._runs) - MOST_RUNS, "runs"))
         content += self._comparisons(shown)
         yield section("scorecard", "Scorecard", *content)
@@ -125,15 +120,15 @@ class Runs:
         link = tag("a", untrusted(run.run_id, 60), href=f"#run-{number}")
         found = self._findings.get(run.run_id)
         notes = [tag("div", f"⚠ {each}") for each in caveats(run, plain)]
-        ended = last_event(self.events.of(run))
+        grade = self._decided_by(run) if run.correctness is not None else ()
+        when, _, what = last_event(self.events.of(run)).rpartition(" ")
         return [
             link,
-            [chip(run), tag("div", cause(run.gate))],
+            [chip(run), tag("div", cause(run.gate)), tag("div", grade)],
             sorted_by(len(notes), notes or "none"),
-            *(sorted_by(*each) for each in run_figures(run)),
+            *(sorted_by(*each) for each in run_figures(run) if self._has_figures),
             sorted_by(-1 if found is None else len(found), findings_phrase(found)),
-            self._grade(run),
-            ended,
+            [tag("span", when, class_="whole"), tag("div", what)],
         ]
 
     def _comparisons(self, runs: Sequence[RunScore]) -> Iterator[Content]:
@@ -160,7 +155,7 @@ class Runs:
                     ]
                 )
         if rows:
-            headers = ("project", "first event (UTC)", "run", "verdict", *_HEADERS[3:6])
+            headers = ("project", "first event (UTC)", "run", "verdict", *_FIGURES)
             caption = "The same project over time"
             yield table(caption, headers, rows, label=caption)
 
@@ -243,17 +238,12 @@ class Runs:
             self._charts[run.run_id] = chart_of(run, self.events.of(run), spans)
         return self._charts[run.run_id]
 
-    def _grade(self, run: RunScore) -> Html | str:
+    def _decided_by(self, run: RunScore) -> Iterator[Html]:
         grade = run.correctness
-        return "none" if grade is None else self.places.links(grade.path, [grade.line])
-
-    def _decided_by(self, run: RunScore) -> Iterator[Content]:
-        if run.correctness is None:
-            yield "Nobody has graded it yet."
-            return
-        yield "Decided by "
-        yield self._grade(run)
-        yield "."
+        if grade is None:
+            yield tag("span", "Nobody has graded it yet.")
+        else:
+            yield tag("span", "Decided by ", self.places.links(grade.path, [grade.line]), ".")
 
 
 def chip(run: RunScore) -> Html:
