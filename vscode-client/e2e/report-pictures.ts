@@ -41,6 +41,10 @@ export async function takePictures(browser: Browser, command: string, traces: re
       await page.goto(pathToFileURL(report).href);
       await drawn(page);
       const open = performance.now() - begin;
+      // A picture of the whole page shows what is out of view, too.
+      await page.evaluate(() => {
+        document.querySelectorAll<HTMLElement>(".events tbody").forEach((each, index) => { each.style.contentVisibility = index < 4 ? "visible" : ""; });
+      });
       await page.screenshot({ path: path.join(folder, `${name}-${look.name}.png`), fullPage: true });
       if (look.name === "light") {
         console.log(name, { open: Math.round(open), ...await figures(page) });
@@ -74,7 +78,8 @@ async function figures(page: Page): Promise<object> {
     return Math.round(performance.now() - begin);
   });
   const bars = await page.evaluate(() => {
-    const widths = [...document.querySelectorAll(".bars rect")].map((each) => each.getBoundingClientRect().width);
+    const drawn = [...document.querySelectorAll(".bars a")].map((each) => each.getBoundingClientRect().width);
+    const widths = drawn.filter((width) => width > 0);
     return { all: widths.length, under4px: widths.filter((width) => width < 4).length };
   });
   return { size, height, filter, ...bars };

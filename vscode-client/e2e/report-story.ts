@@ -9,6 +9,8 @@ export async function playReport(browser: Browser, name: string, report: string)
   await page.goto(pathToFileURL(report).href);
   if (name === "big") {
     await playRuns(page);
+  } else if (name === "long") {
+    await playClusters(page);
   } else if (name === "correct") {
     await playTimeline(page);
     await playEvents(page);
@@ -68,6 +70,35 @@ async function playTimeline(page: Page): Promise<void> {
   await page.keyboard.press("Enter");
   await page.waitForURL(new RegExp(`#${bar}$`));
   await page.locator(`#${bar}:focus`).waitFor({ state: "attached" });
+}
+
+/** Of 10,000 events: what has no room stands together, opens, and is found from its line. */
+async function playClusters(page: Page): Promise<void> {
+  const chart = page.locator(".chart");
+  const narrow = (): Promise<number> => chart.locator(".bars a").evaluateAll((links) => links.filter((link) => {
+    const { width } = link.getBoundingClientRect();
+    return width > 0 && width < 3.9;
+  }).length);
+  assert.equal(await narrow(), 0);
+  const cluster = chart.locator(".cluster:visible").nth(3);
+  const first = (await cluster.getAttribute("href"))?.replace("#l", "b") ?? "";
+  assert.ok(!await drawn(page, first), "a bar of a cluster has no room yet");
+  await cluster.click();
+  assert.ok(await drawn(page, first), "a click makes room for it");
+  assert.equal(await narrow(), 0);
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.locator("#events ~ details > summary").click();
+  const filter = page.getByRole("searchbox", { name: "Filter: Events of run 1" });
+  await filter.fill("round-start");
+  const row = page.locator(".events tbody tr:visible").nth(5);
+  const bar = (await row.locator("a").getAttribute("href")) ?? "";
+  await row.locator("a").press("Enter");
+  await page.waitForURL(new RegExp(`${bar}$`));
+  assert.ok(await drawn(page, bar.slice(1)), "a line leads to its bar, however narrow");
+}
+
+function drawn(page: Page, id: string): Promise<boolean> {
+  return page.evaluate((each) => (document.getElementById(each)?.getBoundingClientRect().width ?? 0) > 0, id);
 }
 
 async function playEvents(page: Page): Promise<void> {

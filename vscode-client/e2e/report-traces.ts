@@ -39,6 +39,7 @@ export async function reportTraces(repository: string): Promise<Map<string, stri
     ["rejected", await example("projects/typical-mistakes")],
     ["empty", ""],
     ["hostile", hostile.map((text) => written(events.map((event) => saying(event, text)))).join("")],
+    ["long", Array.from({ length: Math.ceil(10_000 / events.length) }, (_, part) => written(events.map((event) => later(event, part)))).join("")],
     ["big", Array.from({ length: 180 }, (_, run) => written(events.map((event) => again(event, run)))).join("")],
   ]);
 }
@@ -53,6 +54,18 @@ function again(event: Event, run: number): Event {
   if (typeof copy.dispatch_id === "string") {
     copy.dispatch_id = `${copy.dispatch_id}-${run}`;
   }
+  return copy;
+}
+
+/** One run that goes on and on, with other dispatches and rounds each day. */
+function later(event: Event, part: number): Event {
+  const copy: Event = { ...event, event_id: `${part}-${String(event.event_id)}` };
+  for (const name of ["dispatch_id", "round_id"]) {
+    if (typeof copy[name] === "string") {
+      copy[name] = `${copy[name]}-${part}`;
+    }
+  }
+  copy.ts = new Date(Date.parse(String(event.ts)) + part * 86_400_000).toISOString();
   return copy;
 }
 
