@@ -33,7 +33,8 @@ class SpreadObjects:
         self._rest: dict[Line, tuple[Line, ...]] = {}
         self._first: dict[Line, Line] = {}
         for place, line in enumerate(lines):
-            self._look(place, line)
+            if line.diagnostics:
+                self._look(place, line)
 
     def covers(self, line: Line) -> bool:
         """Whether a line goes on with an object, or ends it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import compress, repeat
-from operator import attrgetter, floordiv, itemgetter, ne, sub
+from operator import attrgetter, floordiv, itemgetter, sub
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from drive_trace.trace.line import Line
@@ -85,21 +85,19 @@ def ends_beside(run: RunIndex, line: Line) -> Iterator[Line]:
             yield end
 
 
-def inexact_ends(run: RunIndex) -> Iterator[Line]:
-    """The ends whose duration is not what the timestamps say, to the digit, and a few more."""
+def inexact_ends(run: RunIndex) -> tuple[list[Line], list[Line]]:
+    """The ends whose duration is not what the timestamps say, to the digit; and among them those
+    that can be recorded afterwards. A few more of both.
+    """
+    inexact = [end for of in TIMED for end in _of_several(run, of)]
+    at_once = [*inexact]
     for of in TIMED:
-        yield from _of_several(run, of)
-        ended, claimed, measured = _ended_once(run, of)
-        yield from compress(ended, map(ne, claimed, measured))
-
-
-def ends_at_once(run: RunIndex) -> Iterator[Line]:
-    """The ends that can be recorded afterwards, and a few more."""
-    for of in TIMED:
-        yield from _of_several(run, of)
         for line, claim, passed in zip(*_ended_once(run, of), strict=True):
-            if claim >= _CLAIM_MS and passed is not None and passed <= MOMENT_MS:
-                yield line
+            if claim != passed:
+                inexact.append(line)
+                if claim >= _CLAIM_MS and passed is not None and passed <= MOMENT_MS:
+                    at_once.append(line)
+    return inexact, at_once
 
 
 def _of_several(run: RunIndex, of: Lifetime) -> Iterator[Line]:

@@ -71,7 +71,9 @@ def _breaches(
     """How fields of an event disagree: one diagnostic a rule."""
     at: dict[str, list[str]] = {}
     for agreement in AGREEMENTS[str(data["event_type"])]:
-        if not any(name in wrong for name in agreement.fields) and not agreement.holds(data):
+        if any(name in wrong for name in agreement.fields):
+            continue
+        if not agreement.holds(*map(data.get, agreement.fields)):
             at.setdefault(agreement.code, []).append(agreement.at)
     for code, (first, *more) in at.items():
         names = (first, *more)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress
 from operator import attrgetter, is_not
 from typing import NamedTuple, cast
 
-from drive_trace.trace.durations import ends_at_once, ends_beside, span_ended_by
+from drive_trace.trace.durations import ends_beside, inexact_ends, span_ended_by
 from drive_trace.trace.line import Line, LineSet, earliest, latest
 from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, LIFETIMES, Entity, EventType
@@ -128,7 +128,15 @@ class FactTables(ABC):
 class RunIndex(FactTables):
     """The valid events of one run."""
 
-    __slots__ = ("_afterwards", "_lines", "_sums", "_work_times", "by_event", "run_id")
+    __slots__ = (
+        "_afterwards",
+        "_inexact",
+        "_lines",
+        "_sums",
+        "_work_times",
+        "by_event",
+        "run_id",
+    )
 
     def __init__(self, run_id: str) -> None:
         super().__init__()
@@ -136,6 +144,8 @@ class RunIndex(FactTables):
         self.by_event: dict[str, LineSet] = {}
         """The run's lines by their event's name; never an empty set."""
         self._afterwards: LineSet | None = None
+        self._inexact: Sequence[Line] | None = None
+        """Dropped at the first edit: only a check of the whole trace asks for it."""
         self._lines: LineSet | None = None
         self._sums: RunSums | None = None
         self._work_times: WorkTimes | None = None
@@ -195,10 +205,20 @@ class RunIndex(FactTables):
         something that took minutes.
         """
         if self._afterwards is None:
-            ends = {end for end in ends_at_once(self) if self._is_afterwards(end)}
+            self.inexact_ends()
+        assert self._afterwards is not None
+        return self._afterwards
+
+    def inexact_ends(self) -> Sequence[Line]:
+        """The ends of dispatches and rounds whose duration is not what the timestamps say, to the
+        digit, and a few more.
+        """
+        if self._inexact is None:
+            self._inexact, at_once = inexact_ends(self)
+            ends = filter(self._is_afterwards, set(at_once))
             self._afterwards = LineSet(sorted(ends, key=_order))
             self.is_watched = True
-        return self._afterwards
+        return self._inexact
 
     def _is_afterwards(self, end: Line) -> bool:
         found = span_ended_by(self, end)
@@ -226,6 +246,7 @@ class RunIndex(FactTables):
             self._sums.count(line, event.name, sign)
         if self._work_times is not None and event.is_work:
             self._work_times.note(line, sign)
+        self._inexact = None
         if self._afterwards is not None:
             self._afterwards.discard(line)
             for end in (*ends_beside(self, line), *([line] if sign > 0 else ())):

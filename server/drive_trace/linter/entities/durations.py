@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from drive_trace.linter.entities import MOST, EntityKind, Mention, WholeTrace, kind_of
 from drive_trace.linter.rule import Finding, Message, Option, Related, Rule
-from drive_trace.trace.durations import TIMED, TimeSpan, ends_beside, inexact_ends, span_ended_by
+from drive_trace.trace.durations import TIMED, TimeSpan, ends_beside, span_ended_by
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
 from drive_trace.trace.run_index import RunIndex
@@ -118,7 +118,7 @@ def _duration_keys(mention: Mention) -> Iterator[Line | None]:
 
 def _all_durations(trace: WholeTrace) -> Iterator[Line]:
     for run in trace.index.runs.values():
-        yield from inexact_ends(run)
+        yield from run.inexact_ends()
 
 
 def _afterwards_keys(mention: Mention) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
@@ -236,11 +236,11 @@ def _all_rounds_totals(trace: WholeTrace) -> Iterator[tuple[str, object]]:
                 yield run.run_id, dispatch_id
 
 
-def _claims(of: Lifetime, ends: Iterable[Line]) -> Counter[object]:
+def _claims(of: Lifetime, ends: Iterable[Line]) -> defaultdict[object, int]:
     """What ends claim together, by their dispatch."""
     keeps = EVENTS[of.closer].keeps
     pick = itemgetter(keeps.index(_DISPATCH.field), keeps.index("wall_clock_ms"))
-    claimed = Counter[object]()
+    claimed = defaultdict[object, int](int)
     for dispatch_id, ms in map(pick, map(facts_of, ends)):
         claimed[dispatch_id] += ms
     return claimed
