@@ -22,9 +22,9 @@ _NAMES = [
     for name in EVENTS
     for _ in range({"correctness-recorded": 6, "triage-verdict": 0, "retro-landed": 0}.get(name, 2))
 ]
-_RUNS = ("alpha", "alpha", "alpha", "🚀")
+_RUNS = (*("alpha",) * 12, *("🚀",) * 4, "alphq")
 _OUTCOMES = ("pass", "fail", "pass", None, None, "passed")
-_DISPATCHES = ("d1", "d1", "d2", "é😀")
+_DISPATCHES = ("d1", "d1", "d2", "é😀", "1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01")
 _PATHS = ("spec.md", "slices/x/spec.md", "plan.md", "/plan.md")
 _VALUES: dict[str, Sequence[object]] = {
     "event_id": [f"{number:08}-8f0d-4c1b-9a3e-5d2f6a7b8c90" for number in range(12)],

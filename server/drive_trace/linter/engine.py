@@ -59,6 +59,7 @@ class Engine:
 
     def run(self) -> Iterator[Finding]:
         """Run all rules over the whole trace."""
+        self._trace.index.slips = self._trace.index.find_slips()
         for entity in self._checks:
             for key, built in KINDS[entity].whole(self._trace):
                 found = self._check(entity, built)
@@ -69,6 +70,18 @@ class Engine:
     def touch(self, line: Line) -> None:
         """Note a line that came or went. The index has taken that in already."""
         self._changed.update(self._entities_of(line))
+
+    def find_slips(self) -> None:
+        """Look anew for runs whose ids are slips, once lines came and went."""
+        index = self._trace.index
+        before, now = index.slips, index.find_slips()
+        changed = {run_id for run_id in {*before, *now} if before.get(run_id) != now.get(run_id)}
+        lines = [line for each in changed & index.runs.keys() for line in index.runs[each].lines]
+        for slips in (before, now) if changed else ():
+            # What belonged to the run that was meant, and what belongs to the one that is.
+            index.slips = slips
+            for line in lines:
+                self.touch(line)
 
     def run_again(self, gone: set[Line]) -> tuple[list[Finding], list[Finding]]:
         """Rebuild the entities of the lines that were touched, of which some are ``gone``. Gives

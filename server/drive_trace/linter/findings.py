@@ -90,6 +90,7 @@ class FindingStore:
         for line in changed:
             self._engine.touch(line)
         changed |= self._spread.change(self._gone, changed)
+        self._engine.find_slips()
         before, now = self._engine.run_again(self._gone)
         if before != now:
             changed.update(each.line for each in chain(before, now))

@@ -6,20 +6,43 @@ part is built on first use, as checking a trace once needs little of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import cast
 
 from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line, LineSet, LineStatus, name_of
-from drive_trace.trace.mentions import feed_named, feed_with_fields, mentioned, named_run
+from drive_trace.trace.mentions import (
+    feed_named,
+    feed_with_fields,
+    mentioned,
+    named_on,
+    named_run,
+)
 from drive_trace.trace.recorded import RecordedLines
 from drive_trace.trace.run_index import FactTables, RunIndex
-from drive_trace.vocabulary import EVENTS
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Form
+from drive_trace.vocabulary.slips import is_slip_of_name
 
 _FEEDS = {event.name for event in EVENTS.values() if event.is_feed}
+_BY_FIELD = {each.field: each for each in LIFETIMES.values() if each.entity is not Entity.SLICE}
 _NO_LINES: Sequence[Line] = ()
 _order = attrgetter("order")
+_MOST_RUNS = 32
+"""In a trace with more runs, none is taken for a slip: each would be compared with each."""
+_FEW_LINES = 3
+"""The most lines that name a run by a slip."""
+
+
+def _shares_ids(run: RunIndex, other: RunIndex) -> bool:
+    """Whether a line of a run names a dispatch or round by a UUID that another run uses."""
+    named = chain.from_iterable(map(named_on, run.lines_of(None)))
+    return any(
+        other.table(name, field).of(value)
+        for field, value in named
+        if field in _BY_FIELD and str(value) in Form.UUID
+        for name in _BY_FIELD[field].members
+    )
 
 
 class Index(FactTables):
@@ -43,6 +66,10 @@ class Index(FactTables):
         """
         self.unknown = LineSet()
         """Lines whose event type is outside the vocabulary."""
+        self.slips: Mapping[str, str] = {}
+        """By the id of a run that is most likely a slip, the run that is meant; for checks only, as
+        :meth:`find_slips` gives it.
+        """
         self.recorded: RecordedLines | None = None
         """What was recorded of the trace, as in git's ``HEAD``, where that is known."""
         self._mentions: dict[tuple[str | None, str, str], LineSet] | None = None
@@ -144,6 +171,31 @@ class Index(FactTables):
             if first is not None:
                 beginnings.discard(first)
             beginnings.add(line)
+
+    def find_slips(self) -> Mapping[str, str]:
+        """The runs of a few lines that are most likely part of one with more, with that one: their
+        ids differ by a slip, or a line names a dispatch or round of it by its UUID.
+        """
+        if not 1 < len(self.runs) <= _MOST_RUNS:
+            return {}
+        few = [run for run in self.runs.values() if len(run) <= _FEW_LINES]
+        others = [run for run in self.runs.values() if len(run) > _FEW_LINES]
+        found: dict[str, str] = {}
+        for run in few:
+            meant = [each for each in others if is_slip_of_name(run.run_id, each.run_id)]
+            meant = meant or [each for each in others if _shares_ids(run, each)]
+            if len(meant) == 1:
+                found[run.run_id] = meant[0].run_id
+        return found
+
+    def in_doubt_naming(self, run_id: str, field: str, value: str) -> Sequence[Line]:
+        """The lines that may be the run's, and on which a field names something: those that readers
+        reject or keep apart, and those that name the run by a slip.
+        """
+        unread = self.unread_naming(run_id, field, value)
+        slips = [slip for slip, meant in self.slips.items() if meant == run_id]
+        lines = chain.from_iterable(self.runs[slip].lines_of(None) for slip in slips)
+        return [*unread, *(line for line in lines if (field, value) in named_on(line))]
 
     def _note_mentions(self, line: FlaggedLine, sign: int) -> None:
         run_id, mentions = line.run_id, self._mentions

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from drive_trace.json_text.lexemes import strings_named
 from drive_trace.trace.line import FlaggedLine, Line, LineStatus, run_of
 from drive_trace.vocabulary import (
+    ALWAYS_KEPT,
     CORRECTNESS_FIELDS,
     COST,
     EVENTS,
@@ -44,6 +45,14 @@ def mentioned(line: FlaggedLine) -> Sequence[tuple[str, str]]:
             if (field, value) not in found:
                 found.append((field, value))
     return found
+
+
+def named_on(line: Line) -> Sequence[tuple[str, object]]:
+    """What an event names: its type, then the fields that are kept of it and their values."""
+    assert line.event is not None
+    fields = zip(line.event.keeps, line.facts, strict=True)
+    named = [each for each in fields if each[0] not in ALWAYS_KEPT and each[1] is not None]
+    return [("event_type", line.event.name), *named]
 
 
 def time_in(text: str) -> str | None:

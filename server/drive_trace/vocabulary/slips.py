@@ -71,6 +71,7 @@ _LONG, _VERY_LONG = 6, 9
 """The lengths of words in which one letter may be wrong, or two."""
 _SEPARATORS = re.compile(r"[\s_.-]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
@@ -153,6 +154,26 @@ def are_alike(one: str, other: str) -> bool:
     which are better given once too often.
     """
     return bool(difflib.get_close_matches(one, (other,), cutoff=_NEAR))
+
+
+@lru_cache(maxsize=1024)
+def is_slip_of_name(one: str, other: str) -> bool:
+    """Whether a name that somebody chose is hardly anything but a slip of another one. Names that
+    differ in their numbers, or in a short part, were most likely meant to: "auth-a", "auth-b".
+    """
+    if _DIGITS.findall(one) != _DIGITS.findall(other):
+        return False
+    parts, others = _plain(one).split("-"), _plain(other).split("-")
+    if len(parts) != len(others):
+        return is_same_word(one, other)
+    return all(map(_is_slip_of_part, parts, others))
+
+
+def _is_slip_of_part(part: str, other: str) -> bool:
+    if part == other:
+        return True
+    most = 2 if len(other) >= _VERY_LONG else 1 if len(other) > 3 else 0
+    return abs(len(part) - len(other)) <= most and _distance(part, other) <= most
 
 
 @lru_cache(maxsize=1024)

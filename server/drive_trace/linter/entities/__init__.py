@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from drive_trace.trace.index import Index
-from drive_trace.trace.line import FlaggedLine, Line
-from drive_trace.trace.mentions import mentioned
+from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line
+from drive_trace.trace.mentions import mentioned, named_on
 from drive_trace.trace.run_index import RunIndex
+from drive_trace.vocabulary import EventType
 
 MOST = 16
 """At most so many lines of each event get a finding that one line causes. Otherwise mending that
@@ -37,6 +38,10 @@ class WholeTrace:
     index: Index
     lines: Sequence[Line]
 
+    def run(self, run_id: str) -> RunIndex | None:
+        """The run with an id; None where there is none, and where the id is most likely a slip."""
+        return None if run_id in self.index.slips else self.index.runs.get(run_id)
+
 
 class Mention(NamedTuple):
     """A line that names something, when it comes or has gone."""
@@ -45,12 +50,21 @@ class Mention(NamedTuple):
     field: str
     value: Any
     run: RunIndex
-    """The line's run without the line if that has gone, else with it."""
+    """The line's run without the line if that has gone, else with it; or the one that it may mean.
+    """
     trace: WholeTrace
 
+    @property
+    def event(self) -> EventType | None:
+        """The line's event, if it is one of the run."""
+        line = self.line
+        is_own = line.event is not None and line.facts[RUN_POSITION] == self.run.run_id
+        return line.event if is_own else None
+
     def is_a(self, *names: str) -> bool:
-        """Whether the line is one of these events."""
-        return self.line.event is not None and self.line.event.name in names
+        """Whether the line is one of these events of the run."""
+        event = self.event
+        return event is not None and event.name in names
 
 
 class EntityKind(NamedTuple):
@@ -78,6 +92,11 @@ def mentions_of(trace: WholeTrace, line: Line, fields: Container[str]) -> Iterat
         for field, value in zip(line.event.keeps, line.facts, strict=True):
             if field in fields and value is not None:
                 yield Mention(line, field, value, run, trace)
+        meant = runs.get(trace.index.slips.get(run.run_id, ""))
+        if meant is not None:
+            for field, value in named_on(line):
+                if field in fields:
+                    yield Mention(line, field, value, meant, trace)
     elif isinstance(line, FlaggedLine) and line.run_id is not None and line.run_id in runs:
         for field, value in mentioned(line):
             if field in fields:

@@ -92,7 +92,7 @@ def _resumptions(trace: WholeTrace, parent: str) -> Iterator[Resumption]:
         is_itself = line.fact(_DISPATCH.field) == parent
         # A run may resume what another run began, under the same id.
         own = len(run.table(_DISPATCH.opener, _DISPATCH.field).of(parent)) if is_itself else 0
-        if own == count and not index.unread_naming(line.run, _DISPATCH.field, parent):
+        if own == count and not index.in_doubt_naming(line.run, _DISPATCH.field, parent):
             yield Resumption(line, run, is_itself)
 
 
@@ -156,7 +156,7 @@ def _misnumbered(trace: WholeTrace, line: Line) -> Iterable[Misnumbered]:
             return
     elif _is_again(run, previous):
         return
-    unread = trace.index.unread_naming(run.run_id, _DISPATCH.field, dispatch_id)
+    unread = trace.index.in_doubt_naming(run.run_id, _DISPATCH.field, dispatch_id)
     if not any_between(unread, previous, line):
         yield Misnumbered(line, previous, expected)
 
@@ -186,17 +186,18 @@ def _all_misnumbered(trace: WholeTrace) -> Iterator[Line]:
 
 
 def _brief_keys(mention: Mention) -> Iterable[Hashable]:
-    is_other = mention.line.event is not None and not mention.is_a(_BRIEF, _DISPATCH.opener)
+    is_other = mention.event is not None and not mention.is_a(_BRIEF, _DISPATCH.opener)
     return () if is_other else ((mention.run.run_id, mention.value),)
 
 
 def _briefs(trace: WholeTrace, key: tuple[str, str]) -> Iterator[Brief]:
     run_id, dispatch_id = key
-    run = trace.index.runs.get(run_id)
+    run = trace.run(run_id)
     if run is None or not run.table(_DISPATCH.opener, _DISPATCH.field).of(dispatch_id):
         return
     briefs = run.table(_BRIEF, _DISPATCH.field).of(dispatch_id)
-    if len(briefs) > MOST_BRIEFS or trace.index.unread_naming(run_id, _DISPATCH.field, dispatch_id):
+    in_doubt = trace.index.in_doubt_naming(run_id, _DISPATCH.field, dispatch_id)
+    if len(briefs) > MOST_BRIEFS or in_doubt:
         return
     hashes = [brief.text_fact("brief_content_hash") for brief in briefs]
     if not all(each in Form.SHA256 for each in hashes):

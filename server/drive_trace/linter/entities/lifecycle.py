@@ -86,7 +86,7 @@ class Closing(NamedTuple):
         return not retros and not self._is_unread(_RETRO)
 
     def _is_unread(self, name: str) -> bool:
-        return bool(self.trace.unread_naming(self.run.run_id, "event_type", name))
+        return bool(self.trace.in_doubt_naming(self.run.run_id, "event_type", name))
 
 
 class PlanOfSpec(NamedTuple):
@@ -121,7 +121,7 @@ class RoundsTotal(NamedTuple):
 
 
 def _repetition_keys(mention: Mention) -> Iterable[Line | None]:
-    event = mention.line.event
+    event = mention.event
     if event is None or _ONCE.get(event.name) != mention.field:
         return ()
     return mention.line, _same(mention.run, event.name, mention.value).after(mention.line)
@@ -154,14 +154,14 @@ def _closing_keys(mention: Mention) -> Iterable[Line | None]:
     closed, line = mention.run.events(_CLOSED), mention.line
     if mention.is_a(_CLOSED):
         return line, closed.before(line), closed.last
-    event = line.event
+    event = mention.event
     counts = event is None or event.is_work or event.name in (_RETRO, _SLICE.closer)
     return (closed.last,) if counts else ()
 
 
 def _closing(trace: WholeTrace, line: Line) -> Iterable[Closing]:
-    run = trace.index.runs[line.run]
-    if run.events(_CLOSED).last is line:
+    run = trace.run(line.run)
+    if run is not None and run.events(_CLOSED).last is line:
         yield Closing(line, run, trace.index)
 
 

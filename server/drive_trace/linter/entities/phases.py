@@ -125,10 +125,8 @@ class Phase(NamedTuple):
 
     @property
     def unread(self) -> Sequence[Line]:
-        """The run's lines that name it and that readers reject or do not know: what seems to be
-        missing may be there.
-        """
-        return self.trace.unread_naming(self.run.run_id, self.of.field, self.id)
+        """The lines that name it and may be the run's: what is missing may be there."""
+        return self.trace.in_doubt_naming(self.run.run_id, self.of.field, self.id)
 
     @property
     def moved_on(self) -> Line | None:
@@ -220,7 +218,7 @@ def _round_keys(mention: Mention) -> Iterator[_PhaseKey]:
 
 def _phase(trace: WholeTrace, key: _PhaseKey) -> Iterable[Phase]:
     of, run_id, value, begin = key
-    run = trace.index.runs.get(run_id)
+    run = trace.run(run_id)
     if run is None:
         return ()
     starts, ends = (run.table(name, of.field) for name in (of.opener, of.closer))

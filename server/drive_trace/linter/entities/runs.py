@@ -67,6 +67,15 @@ class RunStart(NamedTuple):
     path: str
 
 
+class Slip(NamedTuple):
+    """The few lines that name a run by an id that is most likely a slip."""
+
+    lines: tuple[Line, ...]
+    """In document order."""
+    meant: str
+    """The id of the run that is meant."""
+
+
 class Unauthored(NamedTuple):
     """A spec or plan that is amended, and not authored before; in any run of the trace."""
 
@@ -166,7 +175,7 @@ def _all_shared_ids(trace: WholeTrace) -> Iterator[tuple[Line, SharedId]]:
 
 
 def _feed_keys(mention: Mention) -> Iterator[Line | None]:
-    event = mention.line.event
+    event = mention.event
     if event is not None and (event.is_feed or event.is_work):
         for name in _FEEDS:
             feed = mention.run.events(name)
@@ -188,9 +197,15 @@ def _all_feed_events(trace: WholeTrace) -> Iterator[Line]:
 
 
 def _run_start(trace: WholeTrace, run_id: str) -> Iterable[RunStart]:
-    run, path = trace.index.runs.get(run_id), trace.index.path
+    run, path = trace.run(run_id), trace.index.path
     if run is not None and path is not None:
         yield RunStart(run.first_line, path)
+
+
+def _slip(trace: WholeTrace, run_id: str) -> Iterable[Slip]:
+    meant = trace.index.slips.get(run_id)
+    if meant is not None:
+        yield Slip(tuple(trace.index.runs[run_id].lines), meant)
 
 
 # A file that is written
@@ -207,7 +222,7 @@ def _unauthored(trace: WholeTrace, key: tuple[str, str]) -> Iterable[Unauthored]
     line = index.table(amending, field).first.get(path)
     if line is None or (first is not None and first.order < line.order):
         return
-    if not any_between(index.unread_naming(line.run, field, path), None, line):
+    if not any_between(index.in_doubt_naming(line.run, field, path), None, line):
         yield Unauthored(field, line)
 
 
@@ -232,7 +247,7 @@ def _amendment(trace: WholeTrace, line: Line) -> Iterable[Amendment]:
         return
     expected = _length(line) - _length(previous)
     if line.fact("bytes_delta") != expected:
-        unread = trace.index.unread_naming(line.run, field, path)
+        unread = trace.index.in_doubt_naming(line.run, field, path)
         if not any_between(unread, previous, line):
             yield Amendment(line, previous, expected)
 
@@ -256,11 +271,11 @@ def _slice_keys(mention: Mention) -> Iterable[tuple[str, object]]:
 
 def _slice_end(trace: WholeTrace, key: tuple[str, str]) -> Iterable[SliceEnd]:
     run_id, slug = key
-    run = trace.index.runs.get(run_id)
+    run = trace.run(run_id)
     if run is None or run.table(_SLICE.opener, _SLICE.field).of(slug):
         return
     line = run.table(_SLICE.closer, _SLICE.field).first.get(slug)
-    if line is not None and not trace.index.unread_naming(run_id, _SLICE.field, slug):
+    if line is not None and not trace.index.in_doubt_naming(run_id, _SLICE.field, slug):
         yield SliceEnd(line, run)
 
 
@@ -282,6 +297,9 @@ KINDS: Mapping[type[tuple[Any, ...]], EntityKind] = {
     FeedEvent: kind_of((RUN_FIELD,), _feed_keys, _feed_event, _all_feed_events),
     RunStart: kind_of(
         (RUN_FIELD,), lambda mention: (mention.value,), _run_start, lambda trace: trace.index.runs
+    ),
+    Slip: kind_of(
+        (RUN_FIELD,), lambda mention: (mention.value,), _slip, lambda trace: trace.index.slips
     ),
     Unauthored: kind_of(tuple(WRITERS), _file_keys, _unauthored, _all_unauthored),
     Amendment: kind_of(tuple(WRITERS), _amendment_keys, _amendment, _all_amendments),

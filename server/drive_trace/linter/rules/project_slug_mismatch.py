@@ -2,7 +2,7 @@
 `project-started` with another slug starts a project that no other event names, and the run seems to
 have no start: its wall-clock time is then a sum of dispatches.
 
-**Fix.** The run id is suggested as the slug. If the run id is wrong, mend that instead.
+**Fix.** The run id is suggested as the slug, and the slug as the run id.
 """
 
 from collections.abc import Iterable
@@ -25,9 +25,11 @@ def _run(finding: LineDiagnostic | Finding) -> object:
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    run_id = _run(finding)
+    slug, run_id = finding.noted.found, _run(finding)
     title = f"Change the slug to {shown(run_id)}"
     yield replacing(finding, as_json(run_id), Level.BY_HAND, title)
+    title = f"Change the run id to {shown(slug)}"
+    yield replacing(finding, as_json(slug), Level.BY_HAND, title, Place.value(_RUN))
 
 
 RULE = Rule(

@@ -1,0 +1,88 @@
+"""Runs of one trace whose ids differ in a letter are most likely one run. An event with the wrong
+id is scored apart: its grade, its tokens and its time are missing from the run that was meant.
+
+The rule marks the lines of a run that has at most 3, where the trace has one run with more whose
+id is nearly the same, or that uses the UUID of a dispatch or round that they name. Ids that differ
+in their numbers or in a short part were meant to, as `auth-1` and `auth-2`. Such a line is this one
+finding: what it would leave undone in both runs is not said as well. In a trace of more than 32
+runs, the rule is silent.
+
+**Fix.** The id of the other run, as a suggestion.
+"""
+
+from collections.abc import Iterable
+
+from drive_trace.linter.edits import replace_with_expected
+from drive_trace.linter.entities.runs import Slip
+from drive_trace.linter.rule import Example, Finding, Rule, Severity
+from drive_trace.text.wording import plural, shown
+from drive_trace.trace.line import DiagnosticKind
+from drive_trace.trace.places import Place
+
+
+def _check(subject: Slip) -> Iterable[Finding]:
+    count = plural(len(subject.lines), "line")
+    for line in subject.lines:
+        if any(each.kind is DiagnosticKind.PROJECT_SLUG_MISMATCH for each in line.diagnostics):
+            continue  # that says it already
+        message = f"the run {shown(line.run)} has {count} only; is it {shown(subject.meant)}?"
+        place = Place.value("project_run_id")
+        yield Finding(RULE, line, place, message, expected=subject.meant)
+
+
+RULE = Rule(
+    code="unknown-run",
+    severity=Severity.WARNING,
+    entity=Slip,
+    check=_check,
+    fixes=replace_with_expected,
+    summary="The id of a run is most likely a slip.",
+)
+
+EXAMPLES = (
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
+        EVENT{"event_type":"brief-issued","project_run_id":"retry-queue"}
+        EVENT{"event_type":"round-start","project_run_id":"retry-queue"}
+        EVENT{"event_type":"round-end","project_run_id":"retry-queu"}
+        … "retry-queu" has 1 line only; is it           ^^^^^^^^^^^^
+        EVENT{"event_type":"dispatch-end","project_run_id":"retry-queue"}
+        """,
+        """
+        EVENT{"event_type":"dispatch-start","project_run_id":"retry-queue"}
+        EVENT{"event_type":"brief-issued","project_run_id":"retry-queue"}
+        EVENT{"event_type":"round-start","project_run_id":"retry-queue"}
+        EVENT{"event_type":"round-end","project_run_id":"retry-queue"}
+        EVENT{"event_type":"dispatch-end","project_run_id":"retry-queue"}
+        """,
+    ),
+    # A dispatch belongs to one run.
+    Example(
+        """
+        EVENT{"event_type":"dispatch-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+        EVENT{"event_type":"brief-issued","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+        EVENT{"event_type":"round-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+        EVENT{"event_type":"round-end","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+        EVENT{"event_type":"dispatch-end","project_run_id":"bb","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+                                                           ^^^^
+        """,
+        """
+        EVENT{"event_type":"dispatch-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+        EVENT{"event_type":"brief-issued","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+        EVENT{"event_type":"round-start","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+        EVENT{"event_type":"round-end","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+        EVENT{"event_type":"dispatch-end","project_run_id":"a","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+        """,
+    ),
+    # Numbers are no slips.
+    Example(
+        """
+        EVENT{"event_type":"spec-authored","project_run_id":"auth-1"}
+        EVENT{"event_type":"plan-authored","project_run_id":"auth-1"}
+        EVENT{"event_type":"health-check-fired","project_run_id":"auth-1"}
+        EVENT{"event_type":"retro-landed","project_run_id":"auth-1"}
+        EVENT{"event_type":"spec-authored","project_run_id":"auth-2"}
+        """
+    ),
+)
