@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drive_trace.analysis import Analysis, summarize_text
-from drive_trace.features.code_actions.appending import appended, appending_offers
+from drive_trace.features.code_actions.appending import appended, appending_offers, closing_offers
 from drive_trace.features.code_actions.offers import CannotMake
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score_run
@@ -228,6 +228,23 @@ def test_a_dispatch_that_was_open_for_over_a_day_is_not_measured() -> None:
     )
     title = next(title for title in check_offers(forgotten) if title.endswith("completed"))
     check_appended(forgotten, title, '"dispatch_id":"d1","result":"completed","wall_clock_ms":null')
+
+
+def test_what_was_never_ended_is_closed_by_a_quick_fix() -> None:
+    analysis = Analysis(read(NEVER_ENDED).text)
+    finding = next(each for each in analysis.findings() if each.rule.code == "unclosed-round")
+    offers = closing_offers(analysis, finding, ["quickfix"])
+    assert {each.kind for each in offers} == {"quickfix"}
+    assert [each.title.partition(":")[0] for each in offers] == 4 * ["Close round 1"]
+    assert closing_offers(analysis, finding, ["refactor"]) == []
+
+
+NEVER_ENDED = """
+EVENT{"event_type":"dispatch-start","dispatch_id":"d1"}
+EVENT{"event_type":"round-start","dispatch_id":"d1","round_id":"r1","round_number":1}
+EVENT{"event_type":"round-start","dispatch_id":"d1","round_id":"r2","round_number":2}
+EVENT{"event_type":"round-end","dispatch_id":"d1","round_id":"r2"}
+"""
 
 
 def test_what_was_closed_meanwhile_is_not_closed_again() -> None:

@@ -54,3 +54,4 @@ def test_code_actions_name_the_diagnostic_that_they_mend(client: RawClient) -> N
     for kinds in (["source"], ["refactor", "source.fixAll"], ["quick"]):
         assert all(each["kind"] != "quickfix" for each in actions(diagnostic["range"], only=kinds))
     assert actions(NOWHERE, only=["quickfix"]) == []
+    assert actions(NOWHERE, diagnostics=[diagnostic], only=["quickfix"]) == [action]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from lsprotocol import types
@@ -51,7 +51,7 @@ def code_actions(
     if not asks_for(params.context.only, types.CodeActionKind.QuickFix.value):
         return []
     actions = []
-    for finding in touched(analysis, params.range, encoding):
+    for finding in touched(analysis, params, encoding):
         for place, fix in enumerate(analysis.fixes(finding)):
             edits = _edits(analysis, fix, encoding)
             actions.append(
@@ -100,10 +100,26 @@ def edit_of_fix(argument: Mapping[str, Any]) -> types.WorkspaceEdit:
 
 
 def touched(
-    analysis: Analysis, where: types.Range, encoding: PositionEncoding
+    analysis: Analysis, params: types.CodeActionParams, encoding: PositionEncoding
 ) -> Iterator[Finding]:
-    """The findings that a range touches, the first hundred of them."""
-    return islice(_touched(analysis, where, encoding), _MOST_FINDINGS)
+    """The findings that a request names, or whose place its range touches; a hundred at most."""
+    named = _named(analysis, params.context.diagnostics, encoding)
+    found = chain(_touched(analysis, params.range, encoding), named)
+    return islice(
+        {id(each): each for each in islice(found, 2 * _MOST_FINDINGS)}.values(), _MOST_FINDINGS
+    )
+
+
+def _named(
+    analysis: Analysis, diagnostics: object, encoding: PositionEncoding
+) -> Iterator[Finding]:
+    """The findings of some diagnostics that are as they were."""
+    given = diagnostics if isinstance(diagnostics, list | tuple) else ()
+    for each in given[:_MOST_FINDINGS]:
+        start = point_at(analysis, each.range.start, encoding)
+        for finding in analysis.findings_of(analysis.document.lines[start.record])[:_MOST_FINDINGS]:
+            if _same([each], analysis, finding, encoding):
+                yield finding
 
 
 def _touched(

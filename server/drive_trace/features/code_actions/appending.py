@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, cast
+
+from lsprotocol import types
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.drafts import Refused, Stamp, draft_merged, outranked
@@ -18,6 +20,7 @@ from drive_trace.features.code_actions.offers import (
     RECORD_KIND,
     CannotMake,
     Offer,
+    asks_for,
     asks_for_all,
     names,
     other_by_now,
@@ -26,6 +29,8 @@ from drive_trace.features.run_feeds import feed_at, with_others
 from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.features.text_edits import TextChange
 from drive_trace.linter.edits import placeholder
+from drive_trace.linter.rule import Finding
+from drive_trace.linter.rules import unclosed_dispatch, unclosed_round
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.feed_state import JoinedFeed, feed_state
 from drive_trace.scorecard.summary import Recorded
@@ -41,6 +46,10 @@ RECORD = "record"
 CLOSE = "close"
 _CLOSED = (Entity.ROUND, Entity.DISPATCH)
 """What can be closed, in this order: a round ends before its dispatch."""
+UNCLOSED = {
+    unclosed_round.RULE.code: Entity.ROUND,
+    unclosed_dispatch.RULE.code: Entity.DISPATCH,
+}
 _MOST_CLOSED = 4
 """Of so many open rounds and dispatches the ends are offered, the latest first."""
 
@@ -70,6 +79,18 @@ def appending_offers(
     if names(only, CLOSE_KIND) or is_free:
         offers += _ends(scope, None if is_end else line)
     return offers
+
+
+def closing_offers(analysis: Analysis, finding: Finding, only: object) -> list[Offer]:
+    """The ends of what a finding says was never ended, as its quick fixes."""
+    entity, line = UNCLOSED.get(finding.rule.code), finding.line
+    if entity is None or not asks_for(only, types.CodeActionKind.QuickFix.value):
+        return []
+    lines = analysis.document.lines
+    scope = scope_at(analysis.index, lines, len(lines), run_of(line))
+    found = _ends(scope, line) if scope.run is not None else ()
+    kind = types.CodeActionKind.QuickFix.value
+    return [each._replace(kind=kind) for each in found if each.data["entity"] == entity.value]
 
 
 def appended(
@@ -226,9 +247,10 @@ def _grade(
 
 def _ends(scope: Scope, line: Line | None) -> Iterator[Offer]:
     """The ends of the open rounds and dispatches that a line names; without a line, of the last."""
-    for opened in chain.from_iterable(scope.opened[entity][:_MOST_CLOSED] for entity in _CLOSED):
-        if not _is_of(opened, line):
-            continue
+    for opened in chain.from_iterable(
+        islice((each for each in scope.opened[entity] if _is_of(each, line)), _MOST_CLOSED)
+        for entity in _CLOSED
+    ):
         entity = opened.of.entity
         closer = EVENTS[opened.of.closer]
         field = next(each for each in closer.fields.values() if _is_outcome(each.shape))

@@ -5,7 +5,8 @@ of the run shows that the run has moved on.
 
 The rule is silent while a rejected or unknown line below names the dispatch: the end may be there.
 
-**Fix.** None is offered: when and how it ended is not in the trace.
+**Fix.** None: when and how it ended is not in the trace. In an editor, a quick fix adds the end
+with the outcome that somebody picks.
 """
 
 from collections.abc import Iterable

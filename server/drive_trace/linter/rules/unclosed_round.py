@@ -4,7 +4,8 @@ duration. The rule ignores the last round of a dispatch: it may be going on. Onl
 
 The rule is silent while a rejected or unknown line below names the round: the end may be there.
 
-**Fix.** None is offered: what the round decided is not in the trace.
+**Fix.** None: what the round decided is not in the trace. In an editor, a quick fix adds the end
+with the outcome that somebody picks.
 """
 
 from collections.abc import Iterable

@@ -27,6 +27,7 @@ from drive_trace.features.code_actions.appending import (
     appended,
     appending_offers,
     at_the_end,
+    closing_offers,
 )
 from drive_trace.features.code_actions.filling import (
     DURATIONS,
@@ -201,7 +202,7 @@ def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Join
 
 def _offers(request: TraceRequest, params: types.CodeActionParams, joined: Joined) -> list[Offer]:
     analysis, only = request.analysis, params.context.only
-    findings = list(touched(analysis, params.range, request.encoding))
+    findings = list(touched(analysis, params, request.encoding))
     # With a single finding, fix-all would do no more than its fix.
     has_safe_fix = analysis.finding_count > 1 and any(
         fix.safe for each in findings for fix in analysis.fixes(each)
@@ -209,6 +210,7 @@ def _offers(request: TraceRequest, params: types.CodeActionParams, joined: Joine
     at, end = request.point(params.range.start), request.point(params.range.end)
     is_crowded = bool(findings) or end.record > at.record
     return [
+        *(offer for each in findings for offer in closing_offers(analysis, each, only)),
         *appending_offers(analysis, at, only, joined, is_crowded=is_crowded),
         *fill_offers(analysis, at, only, lambda path, ts: _is_as_then(file_of(request, path), ts)),
         *source_offers(only, has_safe_fix=has_safe_fix),
