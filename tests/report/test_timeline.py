@@ -138,6 +138,13 @@ def test_rejected_lines_stand_where_the_event_above_them_does() -> None:
     assert kinds["rejected"].line.number == 3
 
 
+def test_a_grade_has_room_before_the_cost_beside_it() -> None:
+    feeds = [event(each, ts=at(30)) for each in ("tokens-recorded", "correctness-recorded")]
+    levels = {mark.kind: mark.level for mark in chart(*dispatch("a", 0, 30), *feeds).marks}
+    assert levels["correctness-recorded"] == 0
+    assert levels["tokens-recorded"] > 0
+
+
 def test_work_after_the_grade_is_marked() -> None:
     text = event("correctness-recorded", ts=at(31))
     assert chart(*dispatch("a", 0, 30), text).stale_from is None

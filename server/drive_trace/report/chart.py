@@ -24,6 +24,7 @@ _APART = 11 / 900
 _MOST_LANES = 24
 REJECTED = "rejected"
 _BRIEF = "brief-issued"
+_FIRST = {"correctness-recorded": 0, REJECTED: 1}
 
 
 class LineId(NamedTuple):
@@ -249,11 +250,15 @@ def _others(
 
 
 def _marks(axis: TimeAxis, others: Sequence[tuple[int, str, LineId]]) -> list[Mark]:
-    """In the order of time. Where there is no room for all, what is rarest is shown first."""
+    """In the order of time. Where there is no room for all, grades and rejected lines are shown
+    first, and then what is rarest.
+    """
     counts: dict[str, int] = {}
     for _, kind, _ in others:
         counts[kind] = counts.get(kind, 0) + 1
-    ranked = sorted(others, key=lambda other: (other[1] != REJECTED, counts[other[1]], other))
+    ranked = sorted(
+        others, key=lambda other: (_FIRST.get(other[1], len(_FIRST)), counts[other[1]], other)
+    )
     places = [axis.place(moment) for moment, _, _ in ranked]
     levels = spaced(places, _APART, axis.levels)
     marks = [

@@ -23,7 +23,7 @@ _MARKS = 46
 _LANES = 58
 _LANE = 40
 _EDGE = 0.08
-"""What is written in the middle of this would begin before the drawing does."""
+"""What is written in the middle of this, at either end, would not fit into the drawing."""
 _MAP = 120
 """Columns of the small picture of the whole."""
 _MOST_NAME = 60
@@ -204,9 +204,12 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
         middle = _share((fold.left + fold.right) / 2)
         words = f"// {duration(fold.milliseconds)}"
         kind = f"soft{_from(level)}"
-        is_first = fold.left + fold.right < _EDGE
-        where = {"x": 0} if is_first else {"x": middle, "text_anchor": "middle"}
-        yield tag("text", words, **where, y=height - 5, class_=kind)
+        at, anchor = middle, "middle"
+        if fold.left + fold.right < _EDGE:
+            at, anchor = "0", "start"
+        elif fold.left + fold.right > 2 - _EDGE:
+            at, anchor = "100%", "end"
+        yield tag("text", words, x=at, y=height - 5, text_anchor=anchor, class_=kind)
     for day in days(chart.axis):
         words = as_date(day.moment)
         yield tag("text", words, x=_share(day.place), y=12, class_=_from(day.level).strip() or None)

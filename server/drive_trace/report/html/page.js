@@ -395,10 +395,10 @@ function addButtons(unfolded) {
     if (cell.firstElementChild === null) {
       const button = document.createElement("button");
       button.type = "button";
-      button.setAttribute("aria-label", `Line ${cell.textContent} as it stands in the trace`);
+      button.textContent = (cell.textContent ?? "").trim();
+      button.setAttribute("aria-label", `Line ${button.textContent} as it stands in the trace`);
       button.setAttribute("aria-expanded", "false");
-      button.append(...cell.childNodes);
-      cell.append(button);
+      cell.replaceChildren(button);
     }
   }
 }
