@@ -118,6 +118,19 @@ def test_fix_all(modern: Modern) -> None:
     assert titles == ["Fix all that can be fixed safely", "Lay out all lines"]
 
 
+def test_all_that_one_rule_finds_is_fixed_by_a_quick_fix(modern: Modern) -> None:
+    broken = triage()[:-2] + ",}\n"
+    document = Document(modern.client, broken + LOOSE + "\n" + broken.replace(",}", ", }"))
+    (fix,) = fixes_of_a_rule(document)
+    assert fix["title"] == "Fix all of invalid-json in the file"
+    assert modern.picked(document, fix) == triage() + LOOSE + "\n" + triage()[:-2] + " }\n"
+    assert fixes_of_a_rule(Document(modern.client, broken + LOOSE + "\n")) == []
+
+
+def fixes_of_a_rule(document: Document) -> list[Any]:
+    return [each for each in document.actions(",}") if each["title"].startswith("Fix all of")]
+
+
 def formatted_line(line: str) -> str:
     return line.replace('": ', '":')
 

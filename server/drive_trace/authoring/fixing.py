@@ -46,14 +46,21 @@ class _Candidate(NamedTuple):
     edits: tuple[_RecordEdit, ...]
 
 
-def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None = None) -> int:
+def fix_all(
+    analysis: Analysis,
+    *,
+    suggestions: bool = False,
+    most: int | None = None,
+    rule: str | None = None,
+) -> int:
     """Apply the fixes of a trace, and return how many findings they removed.
 
     Safe fixes alone, unless ``suggestions`` are wanted too: those that can be made in bulk, and
     that remove their finding. A safe fix is made whatever it uncovers; a suggestion is not made if
     it would leave more findings than before, unless readers take the line for it. No fix is made
     after which a run is CORRECT that was not, and none of a line with bytes that are not UTF-8.
-    Fixing again changes nothing more, unless ``most`` lines were fixed: then it ends there.
+    Fixing again changes nothing more, unless ``most`` lines were fixed: then it ends there. With a
+    ``rule``, only what it finds is fixed.
     """
     fixed = lines_fixed = 0
     for _ in range(_MOST_PASSES):
@@ -61,7 +68,7 @@ def fix_all(analysis: Analysis, *, suggestions: bool = False, most: int | None =
         # From the end, so that the numbers of the lines to come stay.
         lines = list(dict.fromkeys(finding.line for finding in analysis.findings()))
         for line in reversed(lines):
-            here = _fix_line(analysis, line, suggestions=suggestions)
+            here = _fix_line(analysis, line, suggestions=suggestions, rule=rule)
             fixed += here
             lines_fixed += bool(here)
             if lines_fixed == most:
@@ -88,7 +95,7 @@ def with_fixes(analysis: Analysis) -> int:
     return sum(bool(analysis.fixes(finding)) for finding in analysis.findings())
 
 
-def _fix_line(analysis: Analysis, line: Line, *, suggestions: bool) -> int:
+def _fix_line(analysis: Analysis, line: Line, *, suggestions: bool, rule: str | None) -> int:
     record = analysis.document.number(line)
     lines = analysis.document.lines
     if record >= len(lines) or lines[record] is not line:
@@ -96,7 +103,7 @@ def _fix_line(analysis: Analysis, line: Line, *, suggestions: bool) -> int:
     fixed = 0
     refused: set[_Key] = set()
     for _ in range(_MOST_ROUNDS):
-        changes = _changes(analysis, record, suggestions=suggestions)
+        changes = _changes(analysis, record, suggestions=suggestions, rule=rule)
         batch = _apart((change for change in changes if change.key not in refused), record)
         if not batch:
             break
@@ -104,10 +111,14 @@ def _fix_line(analysis: Analysis, line: Line, *, suggestions: bool) -> int:
     return fixed
 
 
-def _changes(analysis: Analysis, record: int, *, suggestions: bool) -> Iterator[_Candidate]:
+def _changes(
+    analysis: Analysis, record: int, *, suggestions: bool, rule: str | None
+) -> Iterator[_Candidate]:
     """The fix to try for each finding of a line."""
     number = analysis.document.number
     for finding in analysis.findings_of(analysis.document.lines[record]):
+        if rule is not None and finding.rule.code != rule:
+            continue
         fixes = analysis.fixes(finding)
         fix = next((fix for fix in fixes if fix.safe), None)
         if fix is None and suggestions and fixes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -205,15 +206,33 @@ def source_offers(only: object, *, has_safe_fix: bool) -> list[Offer]:
     return [fix] * is_wanted + [layout] * names(only, FORMAT_KIND)
 
 
+def rule_offers(analysis: Analysis, findings: Sequence[Finding], only: object) -> list[Offer]:
+    """Fixing all that a rule finds in the file, for each rule with a safe fix here, and findings
+    elsewhere, as far as that is quickly told.
+    """
+    kind = types.CodeActionKind.QuickFix.value
+    safe = (each for each in findings if any(fix.safe for fix in analysis.fixes(each)))
+    codes = dict.fromkeys(each.rule.code for each in safe)
+    if not codes or not asks_for(only, kind):
+        return []
+    found = Counter(each.rule.code for each in islice(analysis.findings(), _MOST_FINDINGS))
+    is_long = analysis.finding_count > _MOST_FINDINGS
+    return [
+        Offer(f"Fix all of {code} in the file", kind, {"make": FIX_ALL, "rule": code})
+        for code in codes
+        if is_long or found[code] > 1
+    ]
+
+
 def safe_fixes(
-    records: Sequence[str], settings: RuleSettings, path: str | None
+    records: Sequence[str], settings: RuleSettings, path: str | None, rule: str | None = None
 ) -> list[TextChange]:
-    """The changes of all safe fixes. They are tried on a copy, which takes as long as opening a
-    trace.
+    """The changes of all safe fixes, or of those of one rule. They are tried on a copy, which takes
+    as long as opening a trace.
     """
     analysis = Analysis(records, settings, path)
     before = list(analysis.document.lines)
-    fix_all(analysis, most=MOST_FIXED)
+    fix_all(analysis, most=MOST_FIXED, rule=rule)
     return list(_differences(before, analysis.document.lines))
 
 

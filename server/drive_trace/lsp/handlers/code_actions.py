@@ -17,6 +17,7 @@ from drive_trace.features.code_actions import (
     FORMAT,
     as_command,
     code_actions,
+    rule_offers,
     safe_fixes,
     source_offers,
     touched,
@@ -86,7 +87,7 @@ async def _when_picked(request: TraceRequest, data: Mapping[str, Any]) -> Made:
     if data["make"] != FIX_ALL:
         return edit_at_once(request, data)
     edits = request.trace.edits
-    made = await in_thread(_fixing(request))
+    made = await in_thread(_fixing(request, data))
     check_unchanged(request.trace, edits)
     return _edit(request, _as_edits(request, made))
 
@@ -100,7 +101,7 @@ def edit_at_once(request: TraceRequest, data: Mapping[str, Any]) -> Made:
     if make == FORMAT:
         return _edit(request, finish(format_document(analysis, request.encoding)))
     if make == FIX_ALL:
-        made = _fixing(request)()
+        made = _fixing(request, data)()
     elif make == FILL:
         contents = _contents(request, data["path"])
         made = fill_from_file(analysis, data, contents) if contents is not None else _NO_FILE
@@ -146,11 +147,12 @@ def _contents(request: TraceRequest, path: object) -> Contents | None:
 _NO_FILE = CannotMake("There is no such file in the workspace, or it cannot be read.")
 
 
-def _fixing(request: TraceRequest) -> partial[Any]:
+def _fixing(request: TraceRequest, data: Mapping[str, Any]) -> partial[Any]:
     """Fix-all on a copy of the texts, so that a thread can do it."""
     trace = request.trace
     texts = [line.text for line in trace.analysis.document.lines]
-    return partial(safe_fixes, texts, trace.options.rules, unquote(trace.uri))
+    path, rule = unquote(trace.uri), data.get("rule")
+    return partial(safe_fixes, texts, trace.options.rules, path, rule)
 
 
 def _as_edits(request: TraceRequest, made: Iterable[TextChange]) -> JsonText:
@@ -213,6 +215,8 @@ def _offers(request: TraceRequest, params: types.CodeActionParams, joined: Joine
         *(offer for each in findings for offer in closing_offers(analysis, each, only)),
         *appending_offers(analysis, at, only, joined, is_crowded=is_crowded),
         *fill_offers(analysis, at, only, lambda path, ts: _is_as_then(file_of(request, path), ts)),
+        # Trying all fixes takes as long as opening the trace: not before somebody picks it.
+        *(rule_offers(analysis, findings, only) if request.client.resolves_action_edits else ()),
         *source_offers(only, has_safe_fix=has_safe_fix),
     ]
 
