@@ -6,41 +6,80 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all, with_fixes, withheld
+from drive_trace.commands.across import Across, Shared
+from drive_trace.commands.cores import on_all_cores
 from drive_trace.commands.formats.diff import coloured, unified_diff
 from drive_trace.commands.formats.findings import (
-    Location,
-    RelatedPlace,
     Reported,
     reported,
     unreadable,
 )
 from drive_trace.commands.paths import Reading
 from drive_trace.commands.terminal import in_colour, notify
-from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles, SharedEvents
-from drive_trace.linter.rule import Finding, Related, Severity
+from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.copies import LiveEvents, Overlaps, Twin
 from drive_trace.storage.baseline import Known
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.projects import Project, Projects, shown_path, write_known
 from drive_trace.storage.replace import replace_content
 from drive_trace.text.escaping import printable
-from drive_trace.text.spans import Span, encode_exactly, exact
+from drive_trace.text.spans import encode_exactly, exact
 from drive_trace.text.wording import plural
-from drive_trace.trace.places import resolve
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, GRADE
+from drive_trace.trace.line import Line
+from drive_trace.trace.reading import read_exactly
+
+_LITTLE = 1_000_000
+"""Characters that are checked before other processes help: to start these takes as long."""
+
+
+class _Task(NamedTuple):
+    """A trace to be checked."""
+
+    trace: TraceRecords
+    settings: RuleSettings
+    recorded: Sequence[str] | None
+    """What was recorded of it, where that is known, and asked for."""
+
+    def analysed(self) -> Analysis:
+        return Analysis(self.trace.records, self.settings, path=self.trace.path)
+
+
+class _Checked(NamedTuple):
+    """What was found in a trace, without the trace."""
+
+    found: Sequence[tuple[str, tuple[Any, ...]]]
+    """The findings, each as its rule's code and the rest of it."""
+    hidden: int
+    shared: Shared
+
+
+def _check_apart(task: _Task) -> _Checked:
+    """Check a trace in another process."""
+    analysis = task.analysed()
+    analysis.compare_with(task.recorded)
+    found = [
+        (
+            each.rule.code,
+            each._replace(
+                related=partial(tuple, each.related()), fixes=partial(tuple, each.fixes())
+            )[1:],
+        )
+        for each in reported(analysis, task.trace.path)
+    ]
+    shared = Shared.of(analysis, task.trace.path)
+    return _Checked(found, analysis.hidden_count, shared.apart(analysis))
 
 
 class Checking:
@@ -77,6 +116,22 @@ class Checking:
         yield from map(self._noted, map(unreadable, traces.unread))
 
     def _of_each(self, traces: Reading, committed: CommittedTraces) -> Iterator[Reported]:
+        tasks, size = self._tasks(traces, committed), 0
+        for task in tasks:
+            analysis, path = self._analysed(task), task.trace.path
+            shared, lines = Shared.of(analysis, path), analysis.document.lines
+            self._take_in(task, analysis.hidden_count, shared, lines.__getitem__)
+            yield from map(self._noted, reported(analysis, path))
+            size += sum(map(len, task.trace.records))
+            if size > _LITTLE and self._repairs is None:
+                break
+        for task, checked in on_all_cores(_check_apart, tasks):
+            line_at = partial(_read_at, task.trace.records)
+            self._take_in(task, checked.hidden, checked.shared, line_at)
+            found = (Reported(RULES[code], *rest) for code, rest in checked.found)
+            yield from map(self._noted, found)
+
+    def _tasks(self, traces: Reading, committed: CommittedTraces) -> Iterator[_Task]:
         for trace in traces:
             project = self._projects.of(trace.path) if self._projects is not None else None
             if project is not None and project.problems:
@@ -86,11 +141,18 @@ class Checking:
             self.checked[trace.path] = project
             settings = project.settings_for(trace.path) if project is not None else DEFAULTS
             settings = settings.under(self._off)
-            analysis = self._analysed(trace, settings, committed)
-            if project is not None and analysis.hidden_count:
-                self._hidden[project.baseline_path] += analysis.hidden_count
-            self._across.add(analysis, trace.path, settings)
-            yield from map(self._noted, reported(analysis, trace.path))
+            is_compared = settings.severity(RULES["history-rewritten"]) is not None
+            recorded = committed.records(trace.path) if is_compared else None
+            yield _Task(trace, settings, recorded)
+
+    def _take_in(
+        self, task: _Task, hidden: int, shared: Shared, line_at: Callable[[int], Line]
+    ) -> None:
+        path = task.trace.path
+        project = self.checked[path]
+        if project is not None and hidden:
+            self._hidden[project.baseline_path] += hidden
+        self._across.add(path, task.settings, shared, line_at)
 
     def notes(self) -> list[str]:
         """What a person must know to understand the findings."""
@@ -101,18 +163,14 @@ class Checking:
             for path, count in self._hidden.items()
         ]
 
-    def _analysed(
-        self, trace: TraceRecords, settings: RuleSettings, committed: CommittedTraces
-    ) -> Analysis:
-        analyse = partial(Analysis, trace.records, settings, path=trace.path)
-        analysis = analyse()
-        problem = self._repairs.fix(trace, analysis) if self._repairs is not None else None
+    def _analysed(self, task: _Task) -> Analysis:
+        analysis = task.analysed()
+        problem = self._repairs.fix(task.trace, analysis) if self._repairs is not None else None
         if problem is not None:
             self.notify([problem])
-            analysis = analyse()
+            analysis = task.analysed()
         # Not before: what a fix mends may be what was committed.
-        if settings.severity(RULES["history-rewritten"]) is not None:
-            analysis.compare_with(committed.records(trace.path))
+        analysis.compare_with(task.recorded)
         return analysis
 
     def _noted(self, report: Reported) -> Reported:
@@ -126,6 +184,10 @@ class Checking:
             if problem not in self._notified:
                 self._notified.add(problem)
                 notify(problem.message)
+
+
+def _read_at(records: Sequence[str], place: int) -> Line:
+    return read_exactly(records[place])
 
 
 def _not_checked(path: str, project: Project) -> Unread:
@@ -255,103 +317,3 @@ def _write_exactly(texts: Iterable[str]) -> None:
     for text in texts:
         sys.stdout.buffer.write(encode_exactly(text))
     sys.stdout.buffer.flush()
-
-
-_CHECKS = [
-    check
-    for rule in RULES.values()
-    for check in (rule.check_across, rule.check if rule.entity is RunInFiles else None)
-    if check is not None
-]
-_EVENT_CHECKS = [rule.check for rule in RULES.values() if rule.entity is SharedEvents]
-
-
-class Across:
-    """Collects what the rules across files look at, and runs them at the end."""
-
-    def __init__(self) -> None:
-        self._grades: dict[str, list[GradeInFile]] = {}
-        self._settings: dict[str, RuleSettings] = {}
-        self._paths: list[str] = []
-        self._overlaps = Overlaps()
-        self._of_events: list[tuple[Reported, bool]] = []
-
-    def add(self, analysis: Analysis, path: str, settings: RuleSettings) -> None:
-        """Take in a trace."""
-        for run in analysis.index.runs.values():
-            line = run.events(GRADE).last
-            if line is not None:
-                nulls = [name for name in CORRECTNESS_FIELDS if line.fact(name) is None]
-                erased = frozenset(
-                    name for name in nulls if any(each.fact(name) for each in run.events(GRADE))
-                )
-                grade = GradeInFile(path, analysis.line_number(line), line, erased)
-                self._grades.setdefault(run.run_id, []).append(grade)
-        self._settings[path] = settings
-        self._compare(analysis, path)
-
-    def _compare(self, analysis: Analysis, path: str) -> None:
-        """Look for its events in the traces before it, while its lines are in memory."""
-        self._overlaps.keep()  # only now, so that a single trace costs nothing
-        overlap = self._overlaps.add(
-            LiveEvents(lambda: analysis.index.event_ids, analysis.line_number)
-        )
-        for twins, are_copies in ((overlap.copies, True), (overlap.conflicts, False)):
-            by_file: dict[int, list[Twin]] = {}
-            for twin in twins:
-                by_file.setdefault(twin.file, []).append(twin)
-            for file, shared in by_file.items():
-                here, _, there = shared[0]
-                line, other = analysis.document.lines[here.line - 1], self._paths[file]
-                subject = SharedEvents(line, len(shared), are_copies, other, there.line)
-                place = RelatedPlace(
-                    Location.of(other, there.line - 1, "", Span(0, 0)), "the same id here"
-                )
-                for finding in chain.from_iterable(check(subject) for check in _EVENT_CHECKS):
-                    span = resolve(line.text, finding.place)
-                    location = Location.of(path, here.line - 1, line.text, span)
-                    self._of_events += self._report(finding, location, [place])
-        self._paths.append(path)
-
-    def reports(self) -> Iterator[tuple[Reported, bool]]:
-        """The findings across files, each with whether a baseline hides it."""
-        for grades in self._grades.values():
-            if len(grades) > 1:
-                subject = RunInFiles(tuple(grades))
-                for finding in chain.from_iterable(check(subject) for check in _CHECKS):
-                    related = [
-                        RelatedPlace(_location(each, grades), _message(each))
-                        for each in finding.related
-                    ]
-                    yield from self._report(finding, _location(finding, grades), related)
-        yield from self._of_events
-
-    def _report(
-        self, finding: Finding, location: Location, related: Sequence[RelatedPlace]
-    ) -> Iterator[tuple[Reported, bool]]:
-        settings = self._settings[location.path]
-        severity = settings.severity(finding.rule)
-        if severity is not None:
-            yield (
-                Reported(
-                    finding.rule,
-                    severity,
-                    location,
-                    _message(finding),
-                    finding.line.text,
-                    lambda: related,
-                    list,
-                ),
-                settings.knows(finding.rule.code, finding.line.text),
-            )
-
-
-def _location(finding: Finding | Related, grades: Sequence[GradeInFile]) -> Location:
-    path, number = next(each[:2] for each in grades if each.line is finding.line)
-    text = finding.line.text
-    return Location.of(path, number - 1, text, resolve(text, finding.place))
-
-
-def _message(finding: Finding | Related) -> str:
-    """The message of a finding across files, which names the files of the lines in it."""
-    return "".join(str(part) for part in finding.message)

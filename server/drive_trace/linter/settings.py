@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from drive_trace.linter.rule import OptionValue, Rule, Severity
@@ -18,13 +17,11 @@ from drive_trace.linter.rule import OptionValue, Rule, Severity
 class RuleSettings:
     """How the rules are to be run over one trace."""
 
-    severities: Mapping[str, Severity | None] = field(default_factory=lambda: MappingProxyType({}))
+    severities: Mapping[str, Severity | None] = field(default_factory=dict)
     """Severities by rule code where they differ from the rules' own; None turns a rule off."""
-    options: Mapping[str, Mapping[str, OptionValue]] = field(
-        default_factory=lambda: MappingProxyType({})
-    )
+    options: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
     """Values of options by rule code and option name, where they differ from the defaults."""
-    known: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    known: Mapping[str, int] = field(default_factory=dict)
     """By the fingerprint (:func:`fingerprint`) of a finding, on how many lines of the trace a
     baseline hides it: on the first ones.
     """

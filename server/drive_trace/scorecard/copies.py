@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 from drive_trace.trace.line import Line
 from drive_trace.trace.run_index import FactTable
-from drive_trace.vocabulary import LIFETIMES, Entity, EventType
+from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType
 
 Number = Callable[[Line], int]
 """Gives a line's number from 1."""
@@ -35,6 +35,8 @@ class Noted(NamedTuple):
 
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
+_UNTOLD = EVENTS[_DISPATCH.opener]
+"""Stands for the event where nothing is counted."""
 _COUNTED = (_DISPATCH.opener, _DISPATCH.closer, LIFETIMES[Entity.ROUND].opener)
 
 
@@ -101,8 +103,39 @@ def _noted(line: Line, number: Number) -> Noted:
     assert event is not None
     dispatch = line.fact(_DISPATCH.field) if event.name in _COUNTED else None
     claims = cast("int", line.fact("wall_clock_ms")) if event.name == _DISPATCH.closer else None
-    content = hash("".join(line.text.split()))
-    return Noted(number(line), content, event, dispatch, claims, str(facts[0]))
+    return Noted(number(line), _content(line), event, dispatch, claims, str(facts[0]))
+
+
+class ListedEvents(Events):
+    """The events of a trace that another process has read, to be compared and not counted."""
+
+    __slots__ = ("_listed",)
+
+    def __init__(self, listed: Mapping[str, Sequence[tuple[int, int]]]) -> None:
+        """``listed`` has by id the lines from 1, and the content of each."""
+        self._listed = listed
+
+    @classmethod
+    def of_table(cls, table: FactTable, number: Number) -> ListedEvents:
+        """The events of a trace by its table of ids. Pickled, they are small and quick."""
+        listed: dict[str, Sequence[tuple[int, int]]] = {
+            str(name): ((number(line), _content(line)),) for name, line in table.first.items()
+        }
+        for event_id, lines in table.several.items():
+            listed[str(event_id)] = [(number(line), _content(line)) for line in lines]
+        return cls(listed)
+
+    def ids(self) -> KeysView[str]:
+        """See :meth:`Events.ids`."""
+        return self._listed.keys()
+
+    def of(self, event_id: str) -> Sequence[Noted]:
+        """See :meth:`Events.of`."""
+        return [Noted(*each, _UNTOLD, None, None, "") for each in self._listed[event_id]]
+
+
+def _content(line: Line) -> int:
+    return hash("".join(line.text.split()))
 
 
 class Twin(NamedTuple):

@@ -1,0 +1,96 @@
+"""The same work on many items, on all cores."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection, Pipe
+from typing import Generic, NamedTuple, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def on_all_cores(
+    work: Callable[[Item], Result], items: Iterable[Item]
+) -> Generator[tuple[Item, Result]]:
+    """Each item with what ``work`` gives for it, in their order. Both are pickled.
+
+    The work is done in forked processes: they know what this one knows, and hash strings alike.
+    Where a process dies, or none can be forked, the work is done in this one.
+    """
+    count = _cores()
+    workers: list[_Worker[Item, Result]] = []
+    asked = deque[tuple[_Worker[Item, Result], Item]]()
+    try:
+        for item in items:
+            if count < 2:
+                yield item, work(item)
+                continue
+            if len(workers) < count:
+                workers.append(_started(work, workers))
+                worker = workers[-1]
+            else:
+                worker, earlier = asked.popleft()
+                yield earlier, worker.answer(earlier)
+            worker.ask(item)
+            asked.append((worker, item))
+        for worker, item in asked:
+            yield item, worker.answer(item)
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def _cores() -> int:
+    if sys.platform != "linux":  # macOS forks, too, but its libraries may not bear it
+        return 1
+    return len(os.sched_getaffinity(0))
+
+
+class _Worker(NamedTuple, Generic[Item, Result]):
+    """A process that answers one item after another."""
+
+    pid: int
+    connection: Connection
+    work: Callable[[Item], Result]
+
+    def ask(self, item: Item) -> None:
+        with suppress(OSError):  # it died: see answer
+            self.connection.send(item)
+
+    def answer(self, item: Item) -> Result:
+        try:
+            result: Result = self.connection.recv()
+        except (EOFError, OSError):
+            return self.work(item)
+        return result
+
+    def end(self) -> None:
+        self.connection.close()
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+def _started(
+    work: Callable[[Item], Result], others: Sequence[_Worker[Item, Result]]
+) -> _Worker[Item, Result]:
+    ours, theirs = Pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid:
+        theirs.close()
+        return _Worker(pid, ours, work)
+    try:
+        # It ends when this process does, as nobody else holds the other end.
+        for connection in (ours, *(each.connection for each in others)):
+            connection.close()
+        while True:
+            theirs.send(work(theirs.recv()))
+    finally:
+        os._exit(0)
