@@ -74,7 +74,8 @@ def tidings(client: RawClient, uri: str | None) -> Any:
 
 def test_they_are_declared(alone: RawClient) -> None:
     experimental = alone.initialize()["capabilities"]["experimental"]
-    names = ("runs", "run", "runAt", "report", "timeline", "nextEvents", "composeEvent")
+    views = ("runs", "run", "runAt", "report", "timeline")
+    names = (*views, "nextEvents", "composeEvent", "events", "event")
     assert experimental == {
         "driveTrace": {
             "requests": [f"driveTrace/{each}" for each in names],
@@ -465,3 +466,27 @@ def test_of_what_is_not_open_nothing_can_be_appended(client: RawClient) -> None:
     uri = "file:///traces/closed/trace.jsonl"
     assert ask(client, "nextEvents", uri=uri) is None
     assert ask(client, "composeEvent", uri=uri, event="round-start") is None
+
+
+def test_a_trace_is_read_line_by_line(alone: RawClient, tmp_path: Path) -> None:
+    start(alone, tmp_path)
+    text = apart(
+        dispatch_start(HOSTILE) + round_start(1, R1, 3) + round_end(R1, "satisfied", 9, 60_000)
+    )
+    document = opened(alone, tmp_path / "trace.jsonl", text + graded("pass", "passed", None))
+    page = ask(alone, "events", uri=document.uri)
+    assert (page["total"], page["next"]) == (5, None)
+    first, _, ended, rejected = page["rows"]
+    assert [each["line"] for each in page["rows"]] == [0, 1, 2, 3]
+    assert "\x1b" not in first["words"] + first["dispatch"]
+    assert (ended["dispatchId"], ended["round"], ended["outcome"]) == (D1, 1, "satisfied")
+    assert (ended["clockMs"], ended["claimedMs"]) == (360_000, 60_000)
+    assert (rejected["status"], rejected["severity"]) == ("invalid", "error")
+    details = ask(alone, "event", uri=document.uri, line=2)
+    leads = {each["name"]: each["leadsTo"] for each in details["fields"]}
+    assert (leads["dispatch_id"], leads["round_id"], leads["verdict"]) == (0, 1, None)
+    assert ask(alone, "events", uri=document.uri, first=4)["rows"] == []
+    assert ask(alone, "events", uri="file:///closed.jsonl") is None
+    assert ask(alone, "event", uri=document.uri, line=999)["line"] == 4
+    wrong = against(alone, "events", uri=document.uri, first="1")
+    assert "{uri, first?}" in wrong

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import * as path from "node:path";
 
 import type { Browser, Locator, Page } from "playwright-core";
@@ -112,6 +114,28 @@ export class Editor {
     await this.page.keyboard.down(key);
     await this.page.mouse.wheel(0, deltaY);
     await this.page.keyboard.up(key);
+  }
+
+  /** Opens a file by a part of its path. */
+  async quickOpen(name: string): Promise<void> {
+    await this.press("Control+P");
+    await this.input.fill(name);
+    await this.choices.filter({ hasText: name.split("/")[0] ?? name }).first().click();
+    await this.activeTab.filter({ hasText: path.basename(name) }).waitFor();
+    await this.page.locator(".monaco-editor .view-line").first().waitFor();
+  }
+
+  /** What axe-core finds serious or critical in the webview. */
+  async violations(): Promise<string[]> {
+    const frame = await (await this.preview.elementHandle()).ownerFrame();
+    await frame?.evaluate(await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
+    return (await frame?.evaluate(async () => {
+      interface Violation { impact: string; id: string; nodes: { html: string }[] }
+      const { axe } = window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+      const { violations } = await axe.run();
+      return violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+    })) ?? ["no webview"];
   }
 
   async closeSideBar(): Promise<void> {

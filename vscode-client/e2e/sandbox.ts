@@ -147,6 +147,7 @@ export class Sandbox {
   get workspace(): string { return path.join(this.root, "workspace"); }
   get trace(): string { return path.join(this.workspace, "projects", "demo", "trace.jsonl"); }
   get otherTrace(): string { return path.join(this.workspace, "projects", "other", "trace.jsonl"); }
+  get realTrace(): string { return path.join(this.workspace, "projects", "real", "trace.jsonl"); }
   get longTrace(): string { return path.join(this.workspace, "wip", "drive-trace", "orphan-long.jsonl"); }
   get home(): string { return path.join(this.root, "home"); }
   get extensions(): string { return path.join(this.root, "extensions"); }

@@ -2,6 +2,7 @@ import * as path from "node:path";
 
 import { playBundledStory, playUntrustedStory } from "./bundled-story";
 import type { Editor } from "./editor";
+import { playEvents, prepareEvents } from "./events-story";
 import { playGrading, prepareGrading } from "./grading-story";
 import { packagePythonExtension } from "./python-extension";
 import { playPythonStory } from "./python-story";
@@ -45,6 +46,15 @@ export const scenarios: readonly Scenario[] = [
     programs: (repository) => ({ "drive-trace": installed(repository) }),
     prepare: (sandbox) => sandbox.addProject(),
     play: playViews,
+  },
+  {
+    name: "the events of a trace",
+    offline: false,
+    trusting: true,
+    trace: repairedTrace(),
+    programs: (repository) => ({ "drive-trace": installed(repository) }),
+    prepare: prepareEvents,
+    play: playEvents,
   },
   {
     name: "gates and a judge",

@@ -26,6 +26,7 @@ function actions(lens: vscode.CodeLens): vscode.CodeLens[] {
     new vscode.CodeLens(lens.range, { title, command, arguments: [place] });
   return [
     action(vscode.l10n.t("report"), "driveTrace.openReport"),
+    action(vscode.l10n.t("events"), "driveTrace.openEvents"),
     action(vscode.l10n.t("timeline"), "driveTrace.openTimeline"),
     action(vscode.l10n.t("record"), "driveTrace.recordVerdict"),
     action(vscode.l10n.t("gates…"), "driveTrace.runGates"),

@@ -98,6 +98,48 @@ export interface Composed {
   blanks: string[];
 }
 
+export type Severity = "error" | "warning" | "information" | "hint";
+
+/** A line of a trace; what comes from the trace is safe to show as text. */
+export interface EventRow {
+  /** From 0. */
+  line: number;
+  ts: string | null;
+  event: string;
+  status: "valid" | "unknown" | "invalid";
+  run: string | null;
+  slice: string | null;
+  dispatchId: string | null;
+  /** Its name. */
+  dispatch: string | null;
+  round: number | null;
+  words: string;
+  outcome: string | null;
+  /** From start to end by the timestamps, and as the end claims. */
+  clockMs: number | null;
+  claimedMs: number | null;
+  findings: number;
+  /** The worst of the findings. */
+  severity: Severity | null;
+}
+
+export interface EventRows {
+  /** The lines of the trace. */
+  total: number;
+  /** Where the next page begins. */
+  next: number | null;
+  rows: EventRow[];
+}
+
+export interface EventDetails {
+  line: number;
+  event: string;
+  prose: string;
+  fields: { name: string; value: string; meaning: string | null; leadsTo: number | null }[];
+  findings: { severity: Severity; rule: string; message: string }[];
+  text: string;
+}
+
 interface Place {
   line: number;
   character: number;
@@ -117,4 +159,6 @@ export interface Requests {
   "driveTrace/timeline": ReportBody;
   "driveTrace/nextEvents": NextEvents | null;
   "driveTrace/composeEvent": Composed | null;
+  "driveTrace/events": EventRows | null;
+  "driveTrace/event": EventDetails | null;
 }

@@ -18,6 +18,7 @@ from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS
 from drive_trace.lsp.handlers.base import Responder
 from drive_trace.lsp.handlers.code_actions import APPLY_ACTION, RECORD_GRADE
+from drive_trace.lsp.handlers.events import Events
 from drive_trace.lsp.handlers.reports import Reports
 from drive_trace.lsp.handlers.server_commands import APPEND, ServerCommands
 from drive_trace.lsp.handlers.views import Views
@@ -98,7 +99,9 @@ class TraceServer(LanguageServer):
         self._on(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, self._cancel_progress)
         views = Views(self._runs, self._following, self._responder, self._judging, self._publisher)
         reports = Reports(self._runs, self._following, self._judging, self._publisher)
-        for method, handle in {**views.handlers, **reports.handlers}.items():
+        events = Events(self._responder, self._publisher)
+        own = {**views.handlers, **reports.handlers, **events.handlers}
+        for method, handle in own.items():
             self._on(method, handle)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
 

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import { current } from "./current";
+import { EventsEditor, eventsView, openEvents } from "./events-editor";
 import { FollowTail } from "./follow-tail";
 import { withServer } from "./needing";
 import { type Place, placeOf } from "./places";
@@ -31,6 +32,10 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
     command("openTimeline", (given) => open(timelines, given)),
     command("recordVerdict", recordVerdict),
     command("appendEvent", appendEvent),
+    command("openEvents", openEvents),
+    vscode.window.registerCustomEditorProvider(eventsView, new EventsEditor(context.extensionUri, need), {
+      webviewOptions: { retainContextWhenHidden: true },
+    }),
   );
 }
 

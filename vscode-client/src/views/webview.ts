@@ -136,7 +136,12 @@ class Panel {
     webview.onDidReceiveMessage((message: unknown) =>
       message === "ready" ? this.begin() : kind.receive?.(place, message, panel.viewColumn));
     const script = webview.asWebviewUri(vscode.Uri.joinPath(scripts, "report.js"));
-    webview.html = page(script.toString(), kind, place);
+    const words = {
+      gone: vscode.l10n.t("There is no such run any more. It is shown again when there is."),
+      absent: vscode.l10n.t("The Drive Trace server is not running. This view goes on when it is."),
+      starting: vscode.l10n.t("The Drive Trace server is starting…"),
+    };
+    webview.html = page(script.toString(), { style: kind.style, words }, place);
   }
 
   /** A page starts anew whenever it comes into view again, so one out of view is told nothing. */
@@ -193,12 +198,9 @@ class Panel {
 }
 
 /** A page that may run its one script and apply styles with its nonce, and may load nothing else. */
-function page(script: string, { style }: ViewKind, place: Place): string {
-  const words = {
-    gone: vscode.l10n.t("There is no such run any more. It is shown again when there is."),
-    absent: vscode.l10n.t("The Drive Trace server is not running. This view goes on when it is."),
-    starting: vscode.l10n.t("The Drive Trace server is starting…"),
-  };
+export function page(
+  script: string, { style, words }: { readonly style: string; readonly words: Readonly<Record<string, string>> }, place: object,
+): string {
   const data = { words, place };
   const nonce = randomBytes(16).toString("base64");
   const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;

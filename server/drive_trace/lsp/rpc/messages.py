@@ -28,6 +28,8 @@ REPORT = "driveTrace/report"
 TIMELINE = "driveTrace/timeline"
 NEXT_EVENTS = "driveTrace/nextEvents"
 COMPOSE_EVENT = "driveTrace/composeEvent"
+EVENTS = "driveTrace/events"
+EVENT = "driveTrace/event"
 CHANGED = "driveTrace/changed"
 
 
@@ -75,6 +77,24 @@ class ComposeEventParams:
     """The kind of the event, if it has several."""
 
 
+@dataclass(frozen=True, slots=True)
+class EventsParams:
+    """Requests a page of the lines of an open trace, as rows."""
+
+    uri: str
+    first: int = 0
+    """The record that the page begins with, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventParams:
+    """Requests what a line of an open trace says."""
+
+    uri: str
+    line: int
+    """Of the protocol, from 0."""
+
+
 class DiagnosticReport(NamedTuple):
     """The diagnostics of one document, as pulled by a client."""
 
@@ -112,6 +132,8 @@ OWN_REQUESTS: dict[str, type] = {
     TIMELINE: RunParams,
     NEXT_EVENTS: NextEventsParams,
     COMPOSE_EVENT: ComposeEventParams,
+    EVENTS: EventsParams,
+    EVENT: EventParams,
 }
 """The methods of the extension's own requests, with the types of their params."""
 
@@ -136,7 +158,8 @@ def expected_members(method: str) -> str:
     if params is None or params.__module__ != __name__:
         return ""
     names = [camel(each.name) + ("" if each.default is MISSING else "?") for each in fields(params)]
-    return f": expected {{{', '.join(names)}}}" + (", all strings" if names else "")
+    are_strings = names and all("str" in str(each.type) for each in fields(params))
+    return f": expected {{{', '.join(names)}}}" + (", all strings" if are_strings else "")
 
 
 def _object(hook: Callable[[object, type], object], value: object, kind: type) -> object:

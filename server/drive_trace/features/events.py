@@ -1,0 +1,196 @@
+"""``driveTrace/events`` and ``driveTrace/event``: the lines of a trace as rows, and one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from drive_trace.analysis import Analysis
+from drive_trace.linter.edits import as_json
+from drive_trace.linter.edits import values_of as values_read
+from drive_trace.linter.rule import Finding, Severity
+from drive_trace.report.event_log import Event
+from drive_trace.report.event_words import EventWords
+from drive_trace.tasks import Task, in_batches
+from drive_trace.text.escaping import printable
+from drive_trace.trace.line import Line, LineStatus, event_of, name_of
+from drive_trace.trace.reading import values_of
+from drive_trace.trace.structure import Home, homes
+from drive_trace.trace.times import milliseconds_between
+from drive_trace.vocabulary import LIFETIMES, Entity, EventType, Lifetime
+
+MOST_ROWS = 1000
+"""The most rows of a page."""
+_LONGEST = 500
+"""The most characters of a text."""
+_DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
+
+
+class Rows(NamedTuple):
+    """The lines of a trace as it is now, with what each is in."""
+
+    lines: Sequence[Line]
+    homes: Sequence[Home]
+
+
+def rows_of(analysis: Analysis) -> Task[Rows]:
+    """Find out what each line is in, once for all pages."""
+    lines, found = tuple(analysis.document.lines), list[Home]()
+    for batch in in_batches(homes(analysis.index, lines)):
+        found += batch
+        yield
+    return Rows(lines, found)
+
+
+def page_json(analysis: Analysis, rows: Rows, first: int) -> Task[dict[str, object]]:
+    """The rows of the lines from one on, counted from 0; ``next`` is where the next page begins."""
+    stop = min(first + MOST_ROWS, len(rows.lines))
+    made: list[dict[str, object]] = []
+    names = _Names(analysis)
+    for batch in in_batches(range(max(first, 0), stop)):
+        made += [
+            _row(analysis, names, rows.lines[number], rows.homes[number], number)
+            for number in batch
+            if rows.lines[number].status is not LineStatus.BLANK
+        ]
+        yield
+    return {
+        "total": len(rows.lines),
+        "next": stop if stop < len(rows.lines) else None,
+        "rows": made,
+    }
+
+
+class _Names:
+    """What dispatches and rounds are called, each looked up once for a page."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._index = analysis.index
+        self._starts: dict[tuple[str, Lifetime, str], Line | None] = {}
+
+    def start(self, run_id: str | None, of: Lifetime, name: str | None) -> Line | None:
+        """The event that starts something."""
+        if run_id is None or name is None:
+            return None
+        key = run_id, of, name
+        if key not in self._starts:
+            run = self._index.runs.get(run_id)
+            known = run.table(of.opener, of.field).of(name) if run is not None else None
+            self._starts[key] = known.first if known is not None else None
+        return self._starts[key]
+
+    def words(self, event: Event, home: Home) -> str:
+        """An event in words."""
+        starts = (
+            self.start(home.run, _DISPATCH, home.dispatch),
+            self.start(home.run, _ROUND, home.round),
+        )
+        return EventWords(_event(line) for line in starts if line is not None).of(event)
+
+
+def _event(line: Line) -> Event:
+    assert line.event is not None
+    return Event(line.event.name, values_of(line), "", 0)
+
+
+def _row(
+    analysis: Analysis, names: _Names, line: Line, home: Home, number: int
+) -> dict[str, object]:
+    findings = analysis.findings_of(line)
+    dispatch, round_ = (
+        names.start(home.run, _DISPATCH, home.dispatch),
+        names.start(home.run, _ROUND, home.round),
+    )
+    ts = values_read(line).get("ts") if line.event is None else line.text_fact("ts")
+    row: dict[str, object] = {
+        "line": analysis.document.protocol_line(number),
+        "ts": printable(ts, 40) if isinstance(ts, str) else None,
+        "event": printable(name_of(line) or "", 60),
+        "status": line.status.value,
+        "run": home.run,
+        "slice": printable(home.slice) if home.slice else None,
+        "dispatchId": home.dispatch,
+        "dispatch": printable(dispatch.text_fact("dispatch_name")) if dispatch else None,
+        "round": round_.fact("round_number") if round_ is not None else None,
+        "findings": len(findings),
+        "severity": _worst(analysis, findings),
+        "outcome": None,
+        "clockMs": None,
+        "claimedMs": None,
+    }
+    if line.event is None:
+        words = (analysis.message(each.message) for each in findings[:1])
+        return {**row, "words": printable(next(words, line.text), _LONGEST)}
+    row["words"] = printable(names.words(_event(line), home), _LONGEST)
+    return {**row, **_ending(line, line.event, dispatch, round_)}
+
+
+def _ending(
+    line: Line, event: EventType, dispatch: Line | None, round_: Line | None
+) -> dict[str, object]:
+    """How something came out, and how long it took, by the clock and as its author claims."""
+    outcomes = (name for name, field in event.fields.items() if field.is_outcome)
+    found: dict[str, object] = {"outcome": values_of(line).get(next(outcomes, ""))}
+    start = {Entity.DISPATCH: dispatch, Entity.ROUND: round_}.get(event.closes or Entity.RUN)
+    if start is not None and "wall_clock_ms" in event.keeps:
+        found["clockMs"] = milliseconds_between(start.text_fact("ts"), line.text_fact("ts"))
+        found["claimedMs"] = line.fact("wall_clock_ms")
+    return found
+
+
+def _worst(analysis: Analysis, findings: Sequence[Finding]) -> str | None:
+    return _called(min(map(analysis.severity_of, findings))) if findings else None
+
+
+def _called(severity: Severity) -> str:
+    return severity.name.lower()
+
+
+# One line
+
+
+def event_json(analysis: Analysis, number: int) -> dict[str, object] | None:
+    """The fields of a record, counted from 0, with their meanings and what they lead to, and its
+    findings.
+    """
+    lines = analysis.document.lines
+    if not 0 <= number < len(lines):
+        return None
+    line = lines[number]
+    event = event_of(line)
+    return {
+        "line": analysis.document.protocol_line(number),
+        "event": printable(name_of(line) or "", 60),
+        "prose": event.prose if event is not None else "",
+        "fields": list(_fields(analysis, line, event)),
+        "findings": [
+            {
+                "severity": _called(analysis.severity_of(each)),
+                "rule": each.rule.code,
+                "message": printable(analysis.message(each.message), _LONGEST),
+            }
+            for each in analysis.findings_of(line)[:20]
+        ],
+        "text": printable(line.text, 10_000),
+    }
+
+
+def _fields(analysis: Analysis, line: Line, event: EventType | None) -> Iterator[dict[str, object]]:
+    run = analysis.index.runs.get(line.run) if line.event is not None else None
+    for name, value in list(values_read(line).items())[:100]:
+        field = event.fields.get(name) if event is not None else None
+        of = LIFETIMES.get(field.names) if field is not None and field.names is not None else None
+        start = None
+        if of is not None and run is not None and isinstance(value, str):
+            start = run.table(of.opener, of.field).of(value).first
+        leads = start is not None and start is not line
+        yield {
+            "name": printable(name),
+            "value": printable(value if isinstance(value, str) else as_json(value), _LONGEST),
+            "meaning": field.prose if field is not None else None,
+            "leadsTo": _line_of(analysis, start) if leads and start is not None else None,
+        }
+
+
+def _line_of(analysis: Analysis, line: Line) -> int:
+    return analysis.document.protocol_line(analysis.document.number(line))

@@ -1,0 +1,49 @@
+"""``driveTrace/events`` and ``driveTrace/event``: an open trace to be read line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from drive_trace.features.events import Rows, event_json, page_json, rows_of
+from drive_trace.lsp.handlers.base import Responder
+from drive_trace.lsp.rpc.messages import EVENT, EVENTS, EventParams, EventsParams
+from drive_trace.lsp.rpc.tasks import in_slices, in_slices_anew
+from drive_trace.lsp.workspace.open_traces import OpenTrace
+from drive_trace.lsp.workspace.publishing import Publisher
+from drive_trace.trace.document import Position
+
+
+class Events:
+    """Handles these requests."""
+
+    def __init__(self, responder: Responder, publisher: Publisher) -> None:
+        self._request = responder.request
+        self._publisher = publisher
+        self._rows: WeakKeyDictionary[OpenTrace, tuple[int, Rows]] = WeakKeyDictionary()
+        """The rows as of the last look, and how many edits there had been."""
+        self.handlers: Mapping[str, Callable[[Any], object]] = {
+            EVENTS: self._page,
+            EVENT: self._event,
+        }
+
+    async def _page(self, params: EventsParams) -> object:
+        self._publisher.has_views = True
+        request = self._request(params.uri)
+        if request is None:
+            return None
+        trace, analysis = request.trace, request.analysis
+        edits, rows = self._rows.get(trace, (-1, Rows((), ())))
+        if edits != trace.edits:
+            rows = await in_slices_anew(trace, lambda: rows_of(trace.analysis))
+            self._rows[trace] = trace.edits, rows
+            analysis = trace.analysis
+        return await in_slices(trace, page_json(analysis, rows, params.first))
+
+    def _event(self, params: EventParams) -> object:
+        request = self._request(params.uri)
+        if request is None or params.line < 0:
+            return None
+        at = request.analysis.document.point_at(Position(params.line, 0), request.encoding)
+        return event_json(request.analysis, at.record)
