@@ -14,6 +14,7 @@ from drive_trace.vocabulary.slips import (
     KNOWN,
     event_meant,
     field_meant,
+    is_slip_of_name,
     near_certain,
     nearest,
     value_meant,
@@ -175,3 +176,8 @@ def test_an_outcome_is_guessed_one_at_a_time(event: str, field: str) -> None:
         analysis = Analysis(trace(line))
         (finding,) = (each for each in analysis.findings() if each.rule.code == "unknown-value")
         assert [fix.level for fix in analysis.fixes(finding)] == [Level.BY_HAND]
+
+
+def test_names_too_long_to_compare_in_time_are_no_slips() -> None:
+    assert is_slip_of_name("n" * 79, "n" * 80)
+    assert not is_slip_of_name("n" * 80, "n" * 81)

@@ -11,7 +11,15 @@ from itertools import chain
 from operator import attrgetter
 from typing import cast
 
-from drive_trace.trace.line import RUN_POSITION, FlaggedLine, Line, LineSet, LineStatus, name_of
+from drive_trace.trace.line import (
+    RUN_POSITION,
+    DiagnosticKind,
+    FlaggedLine,
+    Line,
+    LineSet,
+    LineStatus,
+    name_of,
+)
 from drive_trace.trace.mentions import (
     feed_named,
     feed_with_fields,
@@ -34,14 +42,22 @@ _FEW_LINES = 3
 """The most lines that name a run by a slip."""
 
 
-def _shares_ids(run: RunIndex, other: RunIndex) -> bool:
-    """Whether a line of a run names a dispatch or round by a UUID that another run uses."""
+def _is_part_of(run: RunIndex, other: RunIndex) -> bool:
+    """Whether a run of a few lines is most likely part of another one."""
     named = chain.from_iterable(map(named_on, run.lines_of(None)))
+    ids = [each for each in named if each[0] in _BY_FIELD and str(each[1]) in Form.UUID]
+    if ids:
+        members = [(name, *each) for each in ids for name in _BY_FIELD[each[0]].members]
+        return any(other.table(name, field).of(value) for name, field, value in members)
+    return not _starts(run) and is_slip_of_name(run.run_id, other.run_id)
+
+
+def _starts(run: RunIndex) -> bool:
+    """Whether a run has a start of its own: an event that names the run twice, by the same id."""
+    mismatch = DiagnosticKind.PROJECT_SLUG_MISMATCH
     return any(
-        other.table(name, field).of(value)
-        for field, value in named
-        if field in _BY_FIELD and str(value) in Form.UUID
-        for name in _BY_FIELD[field].members
+        all(each.kind is not mismatch for each in line.diagnostics)
+        for line in run.events("project-started")
     )
 
 
@@ -173,8 +189,9 @@ class Index(FactTables):
             beginnings.add(line)
 
     def find_slips(self) -> Mapping[str, str]:
-        """The runs of a few lines that are most likely part of one with more, with that one: their
-        ids differ by a slip, or a line names a dispatch or round of it by its UUID.
+        """The runs of a few lines that are most likely part of one with more, with that one: they
+        name a dispatch or round of it by its UUID; or they start nothing, and their ids differ by a
+        slip.
         """
         if not 1 < len(self.runs) <= _MOST_RUNS:
             return {}
@@ -182,8 +199,7 @@ class Index(FactTables):
         others = [run for run in self.runs.values() if len(run) > _FEW_LINES]
         found: dict[str, str] = {}
         for run in few:
-            meant = [each for each in others if is_slip_of_name(run.run_id, each.run_id)]
-            meant = meant or [each for each in others if _shares_ids(run, each)]
+            meant = [each for each in others if _is_part_of(run, each)]
             if len(meant) == 1:
                 found[run.run_id] = meant[0].run_id
         return found

@@ -156,11 +156,16 @@ def are_alike(one: str, other: str) -> bool:
     return bool(difflib.get_close_matches(one, (other,), cutoff=_NEAR))
 
 
-@lru_cache(maxsize=1024)
 def is_slip_of_name(one: str, other: str) -> bool:
     """Whether a name that somebody chose is hardly anything but a slip of another one. Names that
     differ in their numbers, or in a short part, were most likely meant to: "auth-a", "auth-b".
     """
+    # To compare two long names would take forever.
+    return max(len(one), len(other)) <= _LONGEST and _is_slip_of_name(one, other)
+
+
+@lru_cache(maxsize=1024)
+def _is_slip_of_name(one: str, other: str) -> bool:
     if _DIGITS.findall(one) != _DIGITS.findall(other):
         return False
     parts, others = _plain(one).split("-"), _plain(other).split("-")

@@ -1,11 +1,12 @@
 """Runs of one trace whose ids differ in a letter are most likely one run. An event with the wrong
 id is scored apart: its grade, its tokens and its time are missing from the run that was meant.
 
-The rule marks the lines of a run that has at most 3, where the trace has one run with more whose
-id is nearly the same, or that uses the UUID of a dispatch or round that they name. Ids that differ
-in their numbers or in a short part were meant to, as `auth-1` and `auth-2`. Such a line is this one
-finding: what it would leave undone in both runs is not said as well. In a trace of more than 32
-runs, the rule is silent.
+The rule marks the lines of a run that has at most 3, where the trace has one run with more that
+uses a dispatch or round that they name by its UUID. Lines that name none are marked if the ids of
+the runs are nearly the same, and none of the lines starts the run. Ids that differ in their numbers
+or in a short part were meant to, as `auth-1` and `auth-2`. Such a line is this one finding: what it
+would leave undone in both runs is not said as well. In a trace of more than 32 runs, the rule is
+silent.
 
 **Fix.** The id of the other run, as a suggestion.
 """
@@ -83,6 +84,28 @@ EXAMPLES = (
         EVENT{"event_type":"health-check-fired","project_run_id":"auth-1"}
         EVENT{"event_type":"retro-landed","project_run_id":"auth-1"}
         EVENT{"event_type":"spec-authored","project_run_id":"auth-2"}
+        """
+    ),
+    # A run that begins with a start of its own.
+    Example(
+        """
+        EVENT{"event_type":"spec-authored","project_run_id":"migrate-http"}
+        EVENT{"event_type":"plan-authored","project_run_id":"migrate-http"}
+        EVENT{"event_type":"health-check-fired","project_run_id":"migrate-http"}
+        EVENT{"event_type":"retro-landed","project_run_id":"migrate-http"}
+        EVENT{"event_type":"project-started","project_run_id":"migrate-https","project_slug":"migrate-https"}
+        EVENT{"event_type":"spec-authored","project_run_id":"migrate-https"}
+        """
+    ),
+    # A run that begins with a dispatch of its own.
+    Example(
+        """
+        EVENT{"event_type":"spec-authored","project_run_id":"fix-login"}
+        EVENT{"event_type":"plan-authored","project_run_id":"fix-login"}
+        EVENT{"event_type":"health-check-fired","project_run_id":"fix-login"}
+        EVENT{"event_type":"retro-landed","project_run_id":"fix-login"}
+        EVENT{"event_type":"dispatch-start","project_run_id":"fix-logic","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
+        EVENT{"event_type":"brief-issued","project_run_id":"fix-logic","dispatch_id":"1f0c6a52-6ad5-4b7e-9b1f-0c8f3f9f6a01"}
         """
     ),
 )
