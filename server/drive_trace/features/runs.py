@@ -50,6 +50,11 @@ class JoinedRun(NamedTuple):
         return self._so_far(NOT_GRADED if self._is_ungraded else self.run.headline)
 
     @property
+    def full_headline(self) -> str:
+        """The same with each missing input in full."""
+        return self._so_far(self.run.headline)
+
+    @property
     def title(self) -> str:
         """The verdict and what it is based on, then efficiency and rejected lines."""
         verdict = " · ".join(filter(None, (self.headline, self._waiting, self.alone, self.decider)))
@@ -103,7 +108,7 @@ class JoinedRun(NamedTuple):
     @property
     def markdown(self) -> str:
         """The card of the run, with its files."""
-        lines = [card_markdown(self.run, self._so_far(self.run.headline))]
+        lines = [card_markdown(self.run, self.full_headline)]
         if self._waiting:
             lines += ["", f"*{self._waiting}.*"]
         if len(self.uris) > 1 or self.own_uri not in self.uris:

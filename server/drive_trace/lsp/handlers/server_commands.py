@@ -154,7 +154,7 @@ def _write_page(uri: str, run: JoinedRun, lines: Sequence[Line]) -> Path:
     )
 
     run_id = run.run.run_id
-    text = run_report_markdown(run.run, events_of_run(lines, run_id), run.headline)
+    text = run_report_markdown(run.run, events_of_run(lines, run_id), run.full_headline)
     return write_run_page(uri, run_id, text)
 
 
