@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -20,6 +21,7 @@ from drive_trace.trace.document import Point
 from tests.support.fixtures import event_id, trace
 from tests.support.models import FAMILIES, chance_line, everything
 
+ROOT = Path(__file__).parent.parent.parent
 PATH = "projects/alpha/trace.jsonl"
 VALUES_OF_FIELDS = "_VALUES of tests/support/models.py"
 ACROSS = {code: rule for code, rule in RULES.items() if rule.entity in KINDS}
@@ -357,3 +359,12 @@ def test_ids_count_within_their_run() -> None:
     mixed = [line for pair in zip(one, other, strict=True) for line in pair]
     assert codes_of(Analysis(trace(*mixed), quiet)) == []
     assert codes_of(Analysis(trace(*one, *other[1:]), quiet)) == ["unknown-dispatch"] * 2
+
+
+def test_an_exact_copy_of_a_line_is_one_finding() -> None:
+    """Whatever else the line would repeat."""
+    lines = (ROOT / "examples/projects/checkout-retry/trace.jsonl").read_text().splitlines()
+    for at, line in enumerate(lines):
+        twice = "\n".join([*lines[:at], line, *lines[at:], ""])
+        found = [each.rule.code for each in Analysis(twice).findings()]
+        assert found == ["duplicate-event-id"], line

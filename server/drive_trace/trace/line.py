@@ -133,6 +133,10 @@ class Line:
         """The run id of a valid line."""
         return cast("str", self.facts[RUN_POSITION])
 
+    def is_copy_of(self, other: Line) -> bool:
+        """Whether the line is another one over again, its ``event_id`` too."""
+        return self.text.strip() == other.text.strip()
+
     @property
     def is_rejected(self) -> bool:
         """Whether the reference reader drops the line as invalid."""

@@ -39,7 +39,9 @@ MOST_ROUNDS = 100
 
 
 class Repetition(NamedTuple):
-    """A start or an end of a project or a slice that has an earlier one in its run."""
+    """A start or an end of a project or a slice that has an earlier one in its run; no copy
+    of it.
+    """
 
     line: Line
     previous: Line
@@ -131,7 +133,7 @@ def _repetition(trace: WholeTrace, line: Line) -> Iterable[Repetition]:
     assert line.event is not None
     name = line.event.name
     previous = _same(trace.index.runs[line.run], name, line.fact(_ONCE[name])).before(line)
-    if previous is not None:
+    if previous is not None and not line.is_copy_of(previous):
         yield Repetition(line, previous)
 
 

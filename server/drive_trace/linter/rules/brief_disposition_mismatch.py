@@ -26,6 +26,8 @@ def _check(subject: Brief) -> Iterable[Finding]:
     related: tuple[Related, ...] = ()
     why: Message = (": it is the first brief of its dispatch",)
     if same is not None:
+        if line.is_copy_of(same):
+            return  # duplicate-event-id says it
         why = (": it has the hash of the brief on line ", same)
         related = (Related(same, _HASH, "the same hash here"),)
     elif first is not None:

@@ -24,6 +24,8 @@ def _check(subject: Amendment) -> Iterable[Finding]:
     line, previous, expected = subject
     if any(each.kind is DiagnosticKind.IMPOSSIBLE_BYTES_DELTA for each in line.diagnostics):
         return
+    if line.is_copy_of(previous):
+        return  # duplicate-event-id says it
     found = shown(line.fact("bytes_delta"))
     yield Finding(
         RULE,

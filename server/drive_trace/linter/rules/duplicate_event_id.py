@@ -1,6 +1,7 @@
 """An `event_id` names one event, in the whole trace. Two events with the same id are most often
 one line that was appended twice, or a copied line whose id was not changed: what counts events
-counts one too many, and what refers to the id is ambiguous.
+counts one too many, and what refers to the id is ambiguous. What an exact copy repeats besides, as
+the end of a dispatch, is not said as well.
 
 **Fix.** An exact copy is deleted, else a new id is made from the line itself. Both are suggestions:
 who wrote the line knows what it was to be.
@@ -12,7 +13,6 @@ from drive_trace.linter.edits import as_json, replacing
 from drive_trace.linter.entities.runs import SharedId
 from drive_trace.linter.rule import Edit, Example, Finding, Fix, Level, Related, Rule, Severity
 from drive_trace.text.spans import Span
-from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
 
 _EVENT_ID = Place.value("event_id")
@@ -20,19 +20,15 @@ _EVENT_ID = Place.value("event_id")
 
 def _check(subject: SharedId) -> Iterable[Finding]:
     previous, line = subject
-    same = " in all else too" if _are_copies(line, previous) else ""
+    same = " in all else too" if line.is_copy_of(previous) else ""
     message = ("`event_id` must be unique in the trace; line ", previous, f" has the same{same}")
     related = (Related(previous, _EVENT_ID, "the same id here"),)
     yield Finding(RULE, line, _EVENT_ID, message, related)
 
 
-def _are_copies(line: Line, other: Line) -> bool:
-    return line.text.strip() == other.text.strip()
-
-
 def _fixes(finding: Finding) -> Iterable[Fix]:
     line = finding.line
-    if _are_copies(line, finding.related[0].line):
+    if line.is_copy_of(finding.related[0].line):
         # An id of its own would have it count twice for good.
         whole = Span(0, len(line.text) + 1)
         yield Fix("Delete this line", Level.BY_HAND, (Edit(line, whole, ""),))

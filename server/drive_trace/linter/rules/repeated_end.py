@@ -17,6 +17,8 @@ def _check(subject: Phase) -> Iterable[Finding]:
     line, end = subject.begin, subject.previous_end
     if line is None or end is None or not subject.is_over or subject.before is not end:
         return
+    if line.is_copy_of(end):
+        return  # duplicate-event-id says it
     what = subject.of.entity
     message = (f"this {what} ended on line ", end, " already")
     yield subject.finding_with(RULE, line, message, end, f"the {what} ended here")

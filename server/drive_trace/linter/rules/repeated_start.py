@@ -19,6 +19,8 @@ def _check(subject: Phase) -> Iterable[Finding]:
     line, previous = subject.begin, subject.previous_start
     if line is None or previous is None or not subject.is_open:
         return
+    if line.is_copy_of(previous):
+        return  # duplicate-event-id says it
     what = subject.of.entity
     message = (
         f"this {what} was started on line ",

@@ -15,7 +15,7 @@ _EVENT_TYPE = Place.value("event_type")
 
 def _check(subject: FeedEvent) -> Iterable[Finding]:
     line, following = subject.line, subject.following
-    if following is not None:
+    if following is not None and not following.is_copy_of(line):
         yield Finding(
             RULE,
             line,
