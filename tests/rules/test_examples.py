@@ -14,7 +14,7 @@ import pytest
 from tools.rule_faults import rule_faults
 
 from drive_trace.analysis import Analysis
-from drive_trace.commands.checking import Across
+from drive_trace.commands.across import Across, Shared
 from drive_trace.commands.formats.findings import unreadable
 from drive_trace.linter import rules
 from drive_trace.linter.rule import Example, Finding, Fix, Rule
@@ -134,8 +134,13 @@ def test_a_rule_finds_what_its_example_marks(code: str, example: Example) -> Non
 def test_a_rule_between_files_finds_what_its_example_marks(code: str, example: Example) -> None:
     fixture = fixture_of(code, example)
     across = Across()
-    across.add(Analysis(read(example.beside or "").text), "other.jsonl", DEFAULTS)
-    across.add(Analysis(fixture.text), "trace.jsonl", DEFAULTS)
+    for path, text in (
+        ("other.jsonl", read(example.beside or "").text),
+        ("trace.jsonl", fixture.text),
+    ):
+        analysis = Analysis(text)
+        lines = analysis.document.lines
+        across.add(path, DEFAULTS, Shared.of(analysis, path), lines.__getitem__)
     found = [
         Found(where.line - 1, Span(where.column - 1, where.end_column - 1), code, each.message)
         for each, _ in across.reports()

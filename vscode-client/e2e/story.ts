@@ -46,7 +46,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void>
   });
 
   await step("the lens says why there is no verdict, and which line was rejected", async () => {
-    const lens = editor.lenses.filter({ hasText: "not computable — missing:" }).first();
+    const lens = editor.lenses.filter({ hasText: "not computable: not graded" }).first();
     await lens.waitFor();
     assert.match(await lens.innerText(), new RegExp(`rejected.*line ${at.line}\\b`));
   });
@@ -96,7 +96,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void>
   await step("a quick fix mends it as well", async () => {
     await editor.press("Control+Z");
     await until("the squiggle again", async () => (await editor.errorSquiggles()).length === 1);
-    await editor.lenses.filter({ hasText: "not computable — missing:" }).first().waitFor();
+    await editor.lenses.filter({ hasText: "not computable: not graded" }).first().waitFor();
     await editor.press("ArrowLeft");
     await editor.press("Control+.");
     const fix = editor.actions.filter({ hasText: `Replace with "${repaired}"` }).first();

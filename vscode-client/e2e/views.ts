@@ -140,7 +140,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
   await step("the view Runs shows every run with its verdict, and opens it", async () => {
     await editor.run("Focus on Runs View");
     await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
-    await editor.saidOf("other").filter({ hasText: /^not computable — missing/ }).waitFor();
+    await editor.saidOf("other").filter({ hasText: /^not computable: not graded/ }).waitFor();
     await editor.aboveRows.filter({ hasText: "1 CORRECT · 1 not computable" }).waitFor();
     await editor.leaveHover();
     await editor.screenshot("runs");
@@ -164,7 +164,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.saidOf("other").filter({ hasText: /^not computable — missing: mechanical, intent/ }).waitFor();
     await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
     await writeFile(sandbox.otherTrace, otherTrace());
-    await editor.saidOf("other").filter({ hasText: /^not computable — missing: external/ }).waitFor();
+    await editor.saidOf("other").filter({ hasText: /^not computable: not graded/ }).waitFor();
     await editor.run("Notifications: Clear All Notifications");
   });
 
