@@ -48,7 +48,7 @@ def unescaped(text: str) -> str:
 def test_github_annotations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     name = "a, 100%:b/trace.jsonl"
-    write(tmp_path, name, REJECTED + WARNED + graded(None, None, None) * 2)
+    write(tmp_path, name, REJECTED + WARNED + graded("pass", None, None) + graded(None, None, None))
     ran = run("check", "--output-format", "github", name)
     assert ran.code == 1
     found = annotations(ran.out)
