@@ -45,8 +45,8 @@ export async function playLiveAgent(editor: Editor, sandbox: Sandbox): Promise<v
 async function record(editor: Editor, component: string, grade: string): Promise<void> {
   await editor.runAsking("Drive Trace: Record Verdict…", "What has been judged?");
   await editor.choices.filter({ hasText: component }).first().click();
-  await editor.choices.filter({ hasText: "mechanical" }).waitFor({ state: "hidden" });
-  await editor.choices.filter({ hasText: grade }).click();
+  // The first list names the grades, too, but each after its component.
+  await editor.choices.filter({ hasText: new RegExp(`^${grade}`) }).click();
   await editor.toast.filter({ hasText: "recorded on line" }).first().waitFor();
   await editor.run("Notifications: Clear All Notifications");
 }
