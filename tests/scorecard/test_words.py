@@ -10,7 +10,7 @@ import pytest
 
 from drive_trace.analysis import summarize_text
 from drive_trace.scorecard.card import score, to_json
-from drive_trace.scorecard.render import markdown, run_page, text
+from drive_trace.scorecard.render import markdown, run_page, table, text
 from drive_trace.text.wording import compact, duration
 from tests.scorecard.support import PASSED, TRIPLES, card_of, event, graded
 from tests.support.fixtures import trace
@@ -120,6 +120,13 @@ def test_a_terminal_of_eighty_columns_is_wide_enough(name: str) -> None:
 def test_every_verdict_fits_into_eighty_columns(triple: tuple[str | None, ...]) -> None:
     card = card_of(trace(graded(*triple), event("tokens-recorded")))
     assert max(map(len, text(card).split("\n"))) <= 80
+
+
+@pytest.mark.parametrize("columns", [60, 61, 62, 80, 100])
+def test_a_table_fits_the_terminal(columns: int) -> None:
+    card = card_of(trace(graded("pass", "pass", "pass"), event("tokens-recorded")))
+    shown = table(card, columns, lambda words, _: words)
+    assert max(map(len, shown.split("\n"))) <= columns
 
 
 def test_a_page_of_a_run_stands_by_itself(snapshots: Snapshots) -> None:

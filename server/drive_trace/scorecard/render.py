@@ -341,12 +341,10 @@ def table(card: ScoreCard, columns: int, paint: Paint) -> str:
     ]
     lines += [""] * bool(lines)
     if card.runs:
-        lines.append(
-            paint(
-                _line("RUN", f"{'VERDICT':<{_VERDICT}}", [name for name, _ in _FIGURES], width),
-                "heading",
-            )
-        )
+        run_heading = "RUN" if width - _REST >= len("RUN") else ""
+        names = [name for name, _ in _FIGURES]
+        heading = _line(run_heading, f"{'VERDICT':<{_VERDICT}}", names, width)
+        lines.append(paint(heading, "heading"))
     for run in card.runs:
         lines += _run(run, width, paint)
     lines += [""] * bool(lines)
