@@ -240,3 +240,13 @@ def test_events_are_said_in_words_without_ids() -> None:
     assert ("round-end", "a, round 1, satisfied, findings filed 0, 21m") in said
     assert ("dispatch-end", "a, completed, 28m") in said
     assert [words.count("a,") for name, words in said if name == "dispatch-start"] == [1]
+
+
+def test_a_fold_ends_above_the_words_that_say_its_length() -> None:
+    days_apart = [event("brief-issued", ts=f"2026-05-{day}T14:00:00.000Z") for day in (10, 28)]
+    page = report_html(report_of(trace(*days_apart)), "test")
+    shown = re.search(r'<rect [^>]*y="(\d+)" height="(\d+)" class="fold"', page)
+    said = re.search(r'<text [^>]*y="(\d+)"[^>]*>// ', page)
+    assert shown
+    assert said
+    assert int(shown[1]) + int(shown[2]) < int(said[1])

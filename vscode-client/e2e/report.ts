@@ -218,7 +218,7 @@ async function checkPrint(browser: Browser, name: string, report: string): Promi
   const seen = await page.evaluate(() => ({
     ground: getComputedStyle(document.body).backgroundColor,
     nav: document.querySelector("nav")?.checkVisibility(),
-    hidden: [...document.querySelectorAll("details table:not(.events)")].filter((table) => table.clientHeight === 0).length,
+    hidden: [...document.querySelectorAll("details table:not(.events)")].filter((table) => !table.checkVisibility()).length,
   }));
   assert.deepEqual(seen, { ground: "rgb(255, 255, 255)", nav: false, hidden: 0 }, name);
   await page.pdf({ path: path.join(screenshots, `${name}.pdf`), format: "A4" });

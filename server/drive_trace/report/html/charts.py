@@ -197,7 +197,7 @@ def _ground(chart: Chart, height: int) -> Iterator[Html]:
             x=x,
             width=width,
             y=_LANES - 8,
-            height=height,
+            height=height - 18 - (_LANES - 8),
             class_="fold",
             fill="url(#t-fold)",
         )
