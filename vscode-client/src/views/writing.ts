@@ -6,6 +6,9 @@ import { current } from "./current";
 import { editorFor, nameOf, placeOf, runUnderCursor, showLine, tellOfNoTrace } from "./places";
 import { joined } from "./telling";
 
+/** How often an event is made anew for a trace that somebody appends to. */
+const MOST_TRIES = 10;
+
 /** Appends a component of a run's grade; the server merges it with what was recorded before. */
 export async function recordVerdict(given: unknown): Promise<void> {
   const place = await placeOf(given);
@@ -87,38 +90,46 @@ export async function appendEvent(given: unknown): Promise<void> {
   const chosen = said && (await pickEvent(said.events, said.label, nameOf(uri)));
   if (chosen) {
     const target = await showLine(uri);
-    const made = await composed(target.document, { uri, runId, event: chosen.event, kind: chosen.kind });
+    await append(target, { uri, runId, event: chosen.event, kind: chosen.kind });
+  }
+}
+
+interface Wanted extends Pick<NextEvent, "event" | "kind"> {
+  readonly uri: string;
+  readonly runId: string | null;
+}
+
+/** Adds an event to a trace as it is now. Somebody may be writing to it: then it is made anew. */
+async function append(target: vscode.TextEditor, wanted: Wanted): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const made: Composed | null = await link.answer("driveTrace/composeEvent", wanted);
+    if (made?.version !== target.document.version) {
+      continue;
+    }
     if (made.snippet === null && isAsOnDisk(target.document)) {
+      const { uri } = wanted;
       void tellAppended(uri, (await link.run("driveTrace.append", { uri, record: made.text.trim() })) as Appended);
-    } else {
-      await put(target, made);
+      return;
+    }
+    if (await put(target, made)) {
+      return;
     }
   }
+  throw new Error(vscode.l10n.t("The trace has changed meanwhile."));
 }
 
-/** An event for a trace as it is now: somebody may be writing to it meanwhile. */
-async function composed(document: vscode.TextDocument, wanted: object): Promise<Composed> {
-  const ask = (): Promise<Composed | null> => link.answer("driveTrace/composeEvent", wanted);
-  const isOfNow = (made: Composed | null): made is Composed => made?.version === document.version;
-  const first = await ask();
-  const made = isOfNow(first) ? first : await ask();
-  if (!isOfNow(made)) {
-    throw new Error(vscode.l10n.t("The trace has changed meanwhile."));
-  }
-  return made;
-}
-
-async function put(target: vscode.TextEditor, made: Composed): Promise<void> {
+/** Whether the editor took an event. */
+async function put(target: vscode.TextEditor, made: Composed): Promise<boolean> {
   const { start, end } = made.range;
   const range = new vscode.Range(start.line, start.character, end.line, end.character);
   const isTaken = made.snippet === null
     ? await target.edit((edit) => { edit.replace(range, made.text); })
     : await target.insertSnippet(new vscode.SnippetString(made.snippet), range);
-  if (!isTaken) {
-    throw new Error(vscode.l10n.t("The editor did not take the change."));
+  if (isTaken) {
+    const last = target.document.lineCount - 1;
+    target.revealRange(new vscode.Range(last, 0, last, 0));
   }
-  const last = target.document.lineCount - 1;
-  target.revealRange(new vscode.Range(last, 0, last, 0));
+  return isTaken;
 }
 
 type EventItem = vscode.QuickPickItem & { readonly chosen?: NextEvent };

@@ -105,7 +105,15 @@ class Runs:
         content: list[Content] = [tag("p", each) for each in said]
         if rows:
             figures = _FIGURES * self._has_figures
-            headers = ("run", "verdict", "caveats", *figures, "findings", "last event (UTC)")
+            headers = (
+                "run",
+                "verdict",
+                "caveats",
+                *figures,
+                "findings",
+                "written",
+                "last event (UTC)",
+            )
             content.append(table(label, headers, rows, label=label, wide=(1, 2), sortable=True))
         content.append(left_out(len(self._runs) - MOST_RUNS, "runs"))
         content += self._comparisons(shown)
@@ -128,6 +136,7 @@ class Runs:
             sorted_by(len(notes), notes or "none"),
             *(sorted_by(*each) for each in run_figures(run) if self._has_figures),
             sorted_by(-1 if found is None else len(found), findings_phrase(found)),
+            run.provenance.origin or "not told",
             [tag("span", when, class_="whole"), tag("div", what)],
         ]
 
