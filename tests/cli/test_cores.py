@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from drive_trace.commands.cores import on_all_cores
+from drive_trace.storage.cores import on_all_cores
 from tests.bench.traces import TraceOptions, trace_bytes
 from tests.cli.support import process
 

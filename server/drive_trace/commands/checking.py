@@ -16,7 +16,6 @@ import click
 from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all, with_fixes, withheld
 from drive_trace.commands.across import Across, Shared
-from drive_trace.commands.cores import on_all_cores
 from drive_trace.commands.formats.diff import coloured, unified_diff
 from drive_trace.commands.formats.findings import (
     Reported,
@@ -30,6 +29,7 @@ from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import DEFAULTS, RuleSettings, fingerprint
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.baseline import Known
+from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.projects import Project, Projects, shown_path, write_known

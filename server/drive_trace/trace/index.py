@@ -56,8 +56,10 @@ def _starts(run: RunIndex) -> bool:
     """Whether a run has a start of its own: an event that names the run twice, by the same id."""
     mismatch = DiagnosticKind.PROJECT_SLUG_MISMATCH
     return any(
-        all(each.kind is not mismatch for each in line.diagnostics)
-        for line in run.events("project-started")
+        line.event is not None
+        and "project_slug" in line.event.fields
+        and all(each.kind is not mismatch for each in line.diagnostics)
+        for line in run.lines_of(None)
     )
 
 

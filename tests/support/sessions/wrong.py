@@ -60,7 +60,7 @@ _UNKNOWN = [
     "",
     "$/unheard-of",
     "textDocument/moniker",
-    "textDocument/willSaveWaitUntil",
+    "textDocument/linkedEditingRange",
     "textDocument/didOpen",
     "textDocument/publishDiagnostics",
     "$/cancelRequest",
