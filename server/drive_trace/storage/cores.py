@@ -8,8 +8,10 @@ import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
-from multiprocessing.connection import Connection, Pipe
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -79,6 +81,8 @@ class _Worker(NamedTuple, Generic[Item, Result]):
 def _started(
     work: Callable[[Item], Result], others: Sequence[_Worker[Item, Result]]
 ) -> _Worker[Item, Result]:
+    from multiprocessing.connection import Pipe  # noqa: PLC0415 - most checks need none
+
     ours, theirs = Pipe()
     sys.stdout.flush()
     sys.stderr.flush()
