@@ -56,7 +56,7 @@ test("open, look, run the lens, edit, quit", { timeout: 60_000 }, async (context
   assert.match(hover.contents.value, /^\*\*not computable[^]*line 2[^]*\*\*qa\*\*/);
   assert.deepEqual(hover.range, found.range);
 
-  assert.match((await editor.lens()).command.title, /^not computable — /);
+  assert.match((await editor.lens()).command.title, /^not computable: not graded · /);
 
   editor.replace(agent, `🚀 ${agent}`);
   const [moved] = await editor.diagnostics();
