@@ -9,15 +9,54 @@ editor asks as before.
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from drive_trace.storage.appending import AppendError, locked_trace
-from drive_trace.storage.files import Problem, read_bytes
+from drive_trace.storage.files import open_regular
+from drive_trace.text.spans import decode
 
 _LONG_AGO = (0, 0)
+
+
+class KnownStart:
+    """The whole lines that a file begins with, as an editor has read or written them."""
+
+    def __init__(self, text: bytes) -> None:
+        self._size = len(text)
+        self._digest = hashlib.blake2b(text)
+
+    def begins(self, data: bytes) -> bool:
+        """Whether a file still begins so."""
+        return hashlib.blake2b(data[: self._size]).digest() == self._digest.digest()
+
+    def divide(self, data: bytes) -> Divided:
+        """The lines of a file that begins so."""
+        parts = data[: self._size], data[self._size :]
+        return Divided(*([decode(line) for line in part.split(b"\n") if line] for part in parts))
+
+    def extend(self, path: str, text: bytes) -> bool:
+        """Take in the text behind it, if that is what the file has there. Says whether it was."""
+        try:
+            with open_regular(path) as file:
+                file.seek(self._size)
+                if file.read(len(text)) != text:
+                    return False
+        except (OSError, ValueError):
+            return False
+        self._size += len(text)
+        self._digest.update(text)
+        return True
+
+
+class Divided(NamedTuple):
+    """The lines of a file that are not empty."""
+
+    known: list[str]
+    appended: list[str]
 
 
 class Held:
@@ -28,25 +67,24 @@ class Held:
         self._stack = ExitStack()
         self._is_aged = False
 
-    def merge(self, known: Sequence[str]) -> list[str]:
-        """Lock the file, and return the lines that were appended to it since it had the lines
-        ``known``. Empty, and nothing is locked, if it was changed otherwise. Never raises.
+    def read(self, known: KnownStart) -> Divided | None:
+        """Lock the file, and return its lines. None, and nothing is locked, if it does not begin
+        as it is known, or its last line is not ended. Never raises.
         """
         try:
-            trace = self._stack.enter_context(locked_trace(self._path, create=False))
-            text = trace.read().decode("utf-8", "surrogateescape")
+            data = self._stack.enter_context(locked_trace(self._path, create=False)).read()
         except (AppendError, OSError):
             self.release()
-            return []
-        rest = appended_text("\n".join(known), text)
-        if rest is None:
+            return None
+        if not known.begins(data) or not (data.endswith(b"\n") or not data):
             self.release()
-            return []
-        if rest:
+            return None
+        divided = known.divide(data)
+        if divided.appended:
             with suppress(OSError):
                 os.utime(self._path, _LONG_AGO)
                 self._is_aged = True
-        return [line for line in rest.split("\n") if line]
+        return divided
 
     def release(self) -> None:
         """Let others append again. If the editor has not written the file, its time is now."""
@@ -55,20 +93,3 @@ class Held:
                 if Path(self._path).stat().st_mtime == 0:
                     os.utime(self._path)
         self._stack.close()
-
-
-def appended_text(before: str, now: str) -> str | None:
-    """What was appended to a text; None if that is not all that has changed, or it is not ended
-    yet.
-    """
-    if not now.startswith(before):
-        return None
-    rest = now[len(before) :]
-    is_apart = not rest or not before or before.endswith("\n") or rest.startswith("\n")
-    return rest if is_apart and (not rest or rest.endswith("\n")) else None
-
-
-def begins_with(path: str, text: str) -> bool:
-    """Whether a file begins with a text, and a line ends there."""
-    data = read_bytes(path)
-    return not isinstance(data, Problem) and data.startswith(text.encode()) and text.endswith("\n")

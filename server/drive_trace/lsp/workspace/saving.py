@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
@@ -13,7 +14,7 @@ from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import in_thread
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
-from drive_trace.storage.merging import Held, begins_with
+from drive_trace.storage.merging import Divided, Held, KnownStart
 from drive_trace.tasks import finish
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line
@@ -22,21 +23,31 @@ _PATIENCE = 3.0
 """Seconds after which a file is let go that the client has not written."""
 
 
+class _Read:
+    """What the client has read or written of a file, as far as that is known. If it is not so, the
+    file does not begin with it, and the client asks the person.
+    """
+
+    def __init__(self, trace: OpenTrace) -> None:
+        text, end, _ = trace.analysis.document.text.rpartition("\n")
+        self.start = KnownStart(_encoded(text + end))
+        self.count = len(trace.analysis.document.lines) - 1
+        """Of whole lines."""
+        self.lock = asyncio.Lock()
+
+
 class Saving:
     """Handles the notifications and the request about saving."""
 
     def __init__(self, protocol: TraceProtocol, traces: Workspace) -> None:
         self._protocol = protocol
         self._traces = traces
-        self._read: WeakKeyDictionary[OpenTrace, tuple[Line, ...]] = WeakKeyDictionary()
-        """The lines as the client has last read or written them, as far as that is known. If it
-        is not so, the file does not begin with them, and the client asks the person.
-        """
+        self._read: WeakKeyDictionary[OpenTrace, _Read] = WeakKeyDictionary()
         self._held: dict[str, Held] = {}
 
     def opened(self, trace: OpenTrace) -> None:
         """The client has read a trace, or written it."""
-        self._read[trace] = tuple(trace.analysis.document.lines)
+        self._read[trace] = _Read(trace)
 
     def changed(self, uri: str) -> None:
         """After a change: the client may have read more of the file."""
@@ -45,16 +56,8 @@ class Saving:
         if trace is None or path is None or read is None:
             return
         lines = trace.analysis.document.lines
-        if len(lines) <= len(read) or lines[-1].text:
-            return  # as when somebody types into a line
-        now = tuple(lines)
-        if now[: len(read) - 1] == read[:-1]:
-            asyncio.get_running_loop().create_task(self._compare(trace, str(path), now))
-
-    async def _compare(self, trace: OpenTrace, path: str, now: tuple[Line, ...]) -> None:
-        text = "\n".join(line.text for line in now)
-        if await in_thread(begins_with, path, text):
-            self._read[trace] = now
+        if len(lines) > read.count + 1 and not lines[-1].text:  # nobody is typing the last line
+            asyncio.get_running_loop().create_task(_read_on(read, str(path), trace))
 
     async def will_save(self, params: types.WillSaveTextDocumentParams) -> object:
         """The edits that put in what others have appended since the client has read the file."""
@@ -66,13 +69,14 @@ class Saving:
         self._release(uri)
         lines, edits = trace.analysis.document.lines, trace.edits
         held = Held(str(path))
-        found = await in_thread(held.merge, [line.text for line in read])
-        if trace.edits != edits:
+        async with read.lock:
+            found = await in_thread(held.read, read.start)
+        if found is None or trace.edits != edits:
             held.release()
             return None
         self._held[uri] = held
         asyncio.get_running_loop().call_later(_PATIENCE, self._release, uri, held)
-        change = _behind(lines, read, found)
+        change = _merged(lines, found)
         if change is None:
             return None
         return finish(as_edits(trace.analysis.document, [change], self._protocol.client.encoding))
@@ -91,26 +95,36 @@ class Saving:
             held.release()
 
 
-def _behind(lines: Sequence[Line], read: Sequence[Line], found: Sequence[str]) -> TextChange | None:
+async def _read_on(read: _Read, path: str, trace: OpenTrace) -> None:
+    """Take in what the client shows behind what it has read, if the file has it there, too."""
+    async with read.lock:
+        more = [line.text for line in trace.analysis.document.lines[read.count : -1]]
+        text = _encoded("".join(f"{each}\n" for each in more))
+        if await in_thread(read.start.extend, path, text):
+            read.count += len(more)
+
+
+def _merged(lines: Sequence[Line], file: Divided) -> TextChange | None:
     """The change that puts what was appended behind what was read, and before what was added. Some
     of it may have been read in the meantime.
     """
-    places = {id(line): place for place, line in enumerate(read)}
-    appended = set(found)
-    have = {line.text for line in lines if id(line) not in places}
-    missing = [each for each in found if each not in have]
+    added = Counter(line.text for line in lines) - Counter(file.known)
+    missing = [each for each in file.appended if each not in added]
     if not missing:
         return None
-    last = len(lines) - (0 if lines[-1].text else 1)
-    kept = range(last - 1, -1, -1)
-    is_known = (id(lines[each]) in places or lines[each].text in appended for each in kept)
-    behind = next((each for each, known in zip(kept, is_known, strict=True) if known), -1)
-    place = places.get(id(lines[behind]), len(read)) if behind >= 0 else -1
+    places = {text: place for place, text in enumerate(file.known + file.appended)}
+    count = len(lines) - (0 if lines[-1].text else 1)
+    behind = next((each for each in reversed(range(count)) if lines[each].text in places), -1)
+    place = places[lines[behind].text] if behind >= 0 else -1
     # Lines that were read and are no more have been written anew.
-    gone = sum(1 for line in read[place + 1 :] if line.text)
-    number = min(behind + 1 + gone, last)
+    gone = max(len(file.known) - 1 - place, 0)
+    number = min(behind + 1 + gone, count)
     text = "\n".join(missing)
     if number < len(lines):
         return TextChange(Point(number, 0), Point(number, 0), text + "\n")
     end = Point(number - 1, len(lines[-1].text))
     return TextChange(end, end, "\n" + text)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
