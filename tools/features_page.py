@@ -184,8 +184,9 @@ def _navigation() -> list[str]:
         "## Definition, references, highlights",
         "",
         "The ids of dispatches, rounds, slices, runs and events lead to where they were started, "
-        "and to all lines that name them, as do paths; an event's type leads to what the event "
-        "belongs to. For the dispatch of the last line here:",
+        "and to all lines that name them; an event's type leads to what the event belongs to. A "
+        "path opens its file, and leads to the event that wrote it if the workspace has no such "
+        "file. For the dispatch of the last line here:",
         "",
         *trace_shown(fixture),
         "",

@@ -134,7 +134,19 @@ async def _links(session: Session) -> Sequence[types.DocumentLink]:
     return await session.editor.text_document_document_link_async(params) or ()
 
 
-async def test_links_are_followed_into_the_workspace(editor: Editor, tmp_path: Path) -> None:
+async def _target_of_spec(session: Session) -> tuple[str, int]:
+    """Where the definition of the path leads, and to which line."""
+    params = types.DefinitionParams(session.identifier, at(session, 0, f'"{SPEC}'))
+    found = await session.editor.text_document_definition_async(params)
+    assert isinstance(found, list)
+    (target,) = found
+    if isinstance(target, types.LocationLink):
+        assert target.origin_selection_range is not None
+        return target.target_uri, target.target_selection_range.start.line
+    return target.uri, target.range.start.line
+
+
+async def test_paths_are_followed_into_the_workspace(editor: Editor, tmp_path: Path) -> None:
     spec = tmp_path / SPEC
     spec.parent.mkdir(parents=True)
     folder = types.WorkspaceFolder(tmp_path.as_uri(), "here")
@@ -150,13 +162,18 @@ async def test_links_are_followed_into_the_workspace(editor: Editor, tmp_path: P
         links: Sequence[types.DocumentLink] = ()
         while not links:  # the server asks for the settings first
             links = await _links(session)
+        nowhere = await _target_of_spec(session)
         spec.write_text("# Checkout", encoding="utf-8")
         file, ticket = await _links(session)
+        defined = await _target_of_spec(session)
     assert [each.target for each in links] == [ticket.target]
     assert PLAIN.unstructure(file.range) == range_of(TEXT, SPEC, editor.preset.encoding)
     assert ticket.target == "https://linear.app/shop/issue/SHOP-214"
     assert file.target is not None
     assert path_of(file.target) == spec
+    # Without a file, a path leads to the event that wrote it.
+    assert nowhere == (session.uri, 0)
+    assert defined == (file.target, 0)
     editor.workspace_did_change_workspace_folders(
         types.DidChangeWorkspaceFoldersParams(types.WorkspaceFoldersChangeEvent([], [folder]))
     )

@@ -72,6 +72,14 @@ def definition(
     ]
 
 
+def opening(uri: str, origin: types.Range | None) -> Targets:
+    """The beginning of a file: a link from ``origin``, or a location if that is None."""
+    start = types.Range(types.Position(0, 0), types.Position(0, 0))
+    if origin is None:
+        return [types.Location(uri, start)]
+    return [types.LocationLink(uri, start, start, origin_selection_range=origin)]
+
+
 def begins_run(analysis: Analysis, point: Point) -> bool:
     """Whether a point is on the id of a run where the trace first names it."""
     line = analysis.document.lines[point.record]

@@ -27,6 +27,7 @@ from drive_trace.features.references import (
     definition,
     document_highlights,
     leading,
+    opening,
     references,
 )
 from drive_trace.features.selection_range import selection_range
@@ -114,9 +115,25 @@ def _definition(request: TraceRequest, params: types.DefinitionParams) -> object
         return definition(analysis, named, uri, request.encoding, origin)
 
     own = work(analysis, request.trace.uri)
+    if named.entity is Entity.PATH:
+        return _file_or_start(request, request.trace.edits, named.value, origin, own)
     if not begins_run(analysis, point):
         return own
     return _where_else(request, request.trace.edits, named.value, work, own)
+
+
+async def _file_or_start(
+    request: TraceRequest,
+    edits: int,
+    path: str,
+    origin: types.Range | None,
+    own: Task[Targets],
+) -> Targets:
+    """The file of the workspace that a path means; if there is none, the event that wrote it."""
+    trace = request.trace
+    files = await in_thread(_files, [path], path_of(trace.uri), request.folders)
+    check_unchanged(trace, edits)
+    return opening(files[path], origin) if files else await in_slices(trace, own)
 
 
 async def _where_else(
