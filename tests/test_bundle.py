@@ -85,5 +85,15 @@ def test_modules_for_two_interpreters_are_no_bundle(tmp_path: Path, own: Path) -
         lay_out(tmp_path / "server", "win32-x64", own, {"311": mixed})
 
 
+def test_a_package_without_its_license_is_not_bundled(tmp_path: Path, own: Path) -> None:
+    info = "their-1.dist-info"
+    wheels = compiled_for(tmp_path, "311", "_fast.cp311-win_amd64.pyd")
+    wheels.append(wheel(tmp_path / "their", "their-1-py3-none-any", f"{info}/METADATA"))
+    with pytest.raises(BundleError, match=r"their-1 has no license file"):
+        lay_out(tmp_path / "server", "win32-x64", own, {"311": wheels})
+    wheel(tmp_path / "their", "their-1-py3-none-any", f"{info}/licenses/COPYING")
+    lay_out(tmp_path / "server", "win32-x64", own, {"311": wheels})
+
+
 def test_this_machine_has_a_target() -> None:
     assert this_target() in PLATFORMS

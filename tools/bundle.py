@@ -21,6 +21,7 @@ import argparse
 import hashlib
 import json
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,8 @@ PLATFORMS: Mapping[str, tuple[str, ...]] = {
 
 _MACHINES = {"darwin-x64": "x86_64", "darwin-arm64": "arm64"}
 """Where the names of compiled modules do not tell one machine from the other."""
+
+_LICENSE = re.compile(r"(?i)licen[cs]e|copying")
 
 
 class BundleError(Exception):
@@ -127,7 +130,8 @@ def _download(target: str, python: str, folder: Path) -> None:
 def lay_out(folder: Path, target: str, own: Path, wheels: Mapping[str, Iterable[Path]]) -> Bundle:
     """Unpack the wheels, given by version of Python, below a folder, and describe them there.
 
-    Raises ``BundleError`` where compiled modules are not made for exactly one interpreter.
+    Raises ``BundleError`` where compiled modules are not made for exactly one interpreter, or a
+    package comes without its license, which has to go with it.
     """
     pure = {own, *(wheel for each in wheels.values() for wheel in each if _is_pure(wheel))}
     _unpack(folder / "pure", {wheel.name: wheel for wheel in pure}.values())
@@ -136,6 +140,9 @@ def lay_out(folder: Path, target: str, own: Path, wheels: Mapping[str, Iterable[
         name = f"cp{python}"
         _unpack(folder / name, (wheel for wheel in each if not _is_pure(wheel)))
         compiled[_suffix(folder / name)] = name
+    for package in folder.glob("*/*.dist-info"):
+        if not any(_LICENSE.match(path.name) for path in package.rglob("*")):
+            raise BundleError(f"{package.stem} has no license file")
     bundle = Bundle(__version__, target, _MACHINES.get(target, ""), compiled)
     text = json.dumps(bundle._asdict(), indent=2) + "\n"
     (folder / "bundle.json").write_text(text, encoding="utf-8")

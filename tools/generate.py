@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
@@ -73,12 +74,17 @@ def generated() -> Iterator[tuple[Path, str]]:
     manifest = ROOT / "vscode-client/package.json"
     colours = ROOT / "vscode-client/syntaxes/drive-trace.tmLanguage.json"
     yield colours, _json(grammar(json.loads(colours.read_text("utf-8"))))
-    contents = extension_manifest(json.loads(manifest.read_text("utf-8")))
+    words = ROOT / "vscode-client/package.nls.json"
+    addresses = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
+    contents, texts = extension_manifest(
+        json.loads(manifest.read_text("utf-8")), json.loads(words.read_text("utf-8")), addresses
+    )
     yield manifest, _json(contents)
+    yield words, _json(texts)
     example = ROOT / "examples/projects/typical-mistakes/trace.jsonl"
     yield ROOT / "vscode-client/media/example.jsonl", example.read_text("utf-8")
     readme = ROOT / "vscode-client/README.md"
-    yield readme, extension_readme(readme.read_text("utf-8"), contents)
+    yield readme, extension_readme(readme.read_text("utf-8"), contents, texts)
 
 
 def rule_page(rule: Rule[Any]) -> str:

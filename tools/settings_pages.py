@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tools.json_schemas import rules_setting
@@ -27,11 +28,17 @@ _OWN_LAST = (
 """The extension's own settings, before and after those of the server."""
 _TABLE_BEGINS = "<!-- generated: settings -->\n"
 _TABLE_ENDS = "<!-- end -->"
+_TEXTS = {"description": "", "markdownDescription": "", "patternErrorMessage": ".pattern"}
+"""What is translated of a setting, with what its key ends in."""
 _TYPES = {bool: "boolean", int: "integer", str: "string", tuple: "array"}
 
 
-def extension_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
-    """The extension's package.json with the server's settings as they are declared."""
+def extension_manifest(
+    manifest: dict[str, Any], texts: Mapping[str, str], addresses: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The extension's package.json and package.nls.json, with the server's settings as they are
+    declared, and the addresses of the project.
+    """
     configuration = manifest["contributes"]["configuration"]
     before = configuration["properties"]
     declared = {name_of(each): _property(each) for each in DECLARED}
@@ -45,24 +52,69 @@ def extension_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
         {name: before[name] for name in (f"{SECTION}.{each}" for each in own)}
         for own in (_OWN_FIRST, _OWN_LAST)
     )
-    properties = {**first, **declared, **last}
+    in_words: dict[str, str] = {}
+    localized = _localized({"properties": {**first, **declared, **last}}, "setting", in_words)
+    properties = localized["properties"]
     ordered = {name: {**each, "order": at} for at, (name, each) in enumerate(properties.items(), 1)}
     contributes = {
         **manifest["contributes"],
         "configuration": {**configuration, "properties": ordered},
     }
-    return {**manifest, "contributes": contributes}
+    contents = {
+        **manifest,
+        "homepage": addresses["Homepage"],
+        "repository": {
+            "type": "git",
+            "url": addresses["Repository"],
+            "directory": "vscode-client",
+        },
+        "bugs": {"url": addresses["Issues"]},
+        "contributes": contributes,
+    }
+    used = set(re.findall(r"(?<=\"%)setting\.[^%\"]+(?=%\")", json.dumps(contents)))
+    kept = {key: text for key, text in texts.items() if not key.startswith("setting.")}
+    settings = {key: in_words.get(key) or texts[key] for key in sorted(used)}
+    return contents, kept | settings
 
 
-def extension_readme(readme: str, manifest: dict[str, Any]) -> str:
+def extension_readme(readme: str, manifest: dict[str, Any], texts: Mapping[str, str]) -> str:
     """The extension's README with a table of all settings between its two marks."""
     head, _, rest = readme.partition(_TABLE_BEGINS)
     _, _, tail = rest.partition(_TABLE_ENDS)
     rows = ["| setting | default | meaning |", "| --- | --- | --- |"]
     for name, each in manifest["contributes"]["configuration"]["properties"].items():
         default = f"`{json.dumps(each['default'])}`"
-        rows.append(f"| `{name}` | {default} | {each['markdownDescription']} |")
+        rows.append(f"| `{name}` | {default} | {texts[each['markdownDescription'].strip('%')]} |")
     return "\n".join([f"{head}{_TABLE_BEGINS}", *rows, f"{_TABLE_ENDS}{tail}"])
+
+
+def _localized(schema: Any, key: str, texts: dict[str, str]) -> Any:
+    """A schema with keys of package.nls.json in place of its texts, which are put into ``texts``.
+    What is a key already stays.
+    """
+    if isinstance(schema, list):
+        return [_localized(each, key, texts) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+
+    def placed(name: str, value: Any) -> Any:
+        if name == "properties":
+            return {each: _localized(part, f"{key}.{each}", texts) for each, part in value.items()}
+        if name == "enumDescriptions":
+            pairs = zip(schema["enum"], value, strict=True)
+            return [_key_of(text, f"{key}.{each}", texts) for each, text in pairs]
+        if name in _TEXTS:
+            return _key_of(value, f"{key}{_TEXTS[name]}", texts)
+        return _localized(value, key, texts)
+
+    return {name: placed(name, value) for name, value in schema.items()}
+
+
+def _key_of(text: str, key: str, texts: dict[str, str]) -> str:
+    if text.startswith("%"):
+        return text
+    texts[key] = text
+    return f"%{key}%"
 
 
 def name_of(setting: Setting) -> str:

@@ -339,6 +339,20 @@ def test_there_is_no_report_of_what_is_no_trace(alone: RawClient, tmp_path: Path
     assert said == "the format of a report is one of html, body"
 
 
+def test_what_git_has_of_a_trace_is_coloured_and_is_no_run_of_the_workspace(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    start(alone, tmp_path)
+    now = opened(alone, write(tmp_path / "trace.jsonl", triage(verdict="?")))
+    old = Document(alone, triage(verdict="?"), uri=f'git:{tmp_path}/trace.jsonl?{{"ref":"HEAD"}}')
+    tokens = alone.request("textDocument/semanticTokens/full", old.identifier)
+    assert tokens["data"]
+    assert old.diagnostics() == []
+    assert len(now.diagnostics()) == 1
+    (run,) = ask(alone, "runs")["runs"]
+    assert [each["uri"] for each in run["files"]] == [now.uri]
+
+
 @pytest.mark.parametrize(
     ("what", "wrong", "members"),
     [

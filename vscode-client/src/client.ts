@@ -75,6 +75,7 @@ export function createClient(
     documentSelector: [
       { language: "drive-trace", scheme: "file" },
       { language: "drive-trace", scheme: "untitled" },
+      { language: "drive-trace", scheme: "git" }, // the old side of a diff
     ],
     outputChannel: log,
     initializationOptions: () => readSettings().forServer,

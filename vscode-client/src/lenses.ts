@@ -12,7 +12,7 @@ interface LensData {
 export async function withActions(
   document: vscode.TextDocument, token: vscode.CancellationToken, next: ProvideCodeLensesSignature,
 ): Promise<vscode.CodeLens[] | null | undefined> {
-  const lenses = await next(document, token);
+  const lenses = document.uri.scheme === "git" ? [] : await next(document, token);
   return lenses?.flatMap((lens) => [lens, ...actions(lens)]);
 }
 

@@ -90,7 +90,7 @@ test("what adds to the end of a trace is told from what is typed above it", () =
 });
 
 test("every text that the manifest names is there, and none is left over", async () => {
-  const named = (await readFile("package.json", "utf8")).matchAll(/%([\w.]+)%/g);
+  const named = (await readFile("package.json", "utf8")).matchAll(/%([\w.-]+)%/g);
   const texts = JSON.parse(await readFile("package.nls.json", "utf8")) as Record<string, string>;
   assert.deepEqual(new Set([...named].map(([, name]) => name)), new Set(Object.keys(texts)));
 });

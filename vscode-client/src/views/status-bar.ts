@@ -41,7 +41,10 @@ export class StatusBar {
 
   private show(run: RunAt): void {
     const { icon, color } = lookOf(run);
-    this.item.text = `$(${icon}) ${joined(run.headline, run.alone)}`;
+    const words = joined(run.headline, run.alone);
+    this.item.text = `$(${icon}) ${words}`;
+    // A screen reader reads the Markdown of the tooltip aloud otherwise.
+    this.item.accessibilityInformation = { label: vscode.l10n.t("Run {0}: {1}", run.label, words), role: "button" };
     this.item.color = color === undefined ? undefined : new vscode.ThemeColor(color);
     // Not trusted, as it holds text of the trace: it may link, and not run commands.
     this.item.tooltip = new vscode.MarkdownString(run.card);

@@ -41,7 +41,9 @@ class Settings:
         (),
         "More files that are traces, as glob patterns such as `logs/**/*.jsonl`, beside "
         "`trace.jsonl` and `wip/drive-trace/*.jsonl`. They count from the workspace's folders on. "
-        "VS Code opens those as traces that are JSON, JSON Lines, logs or plain text otherwise.",
+        "VS Code opens them as traces where the extension runs: in a workspace with a trace or a "
+        "`drive-trace.toml`, and once a `.jsonl` file is open. Elsewhere, name them for "
+        "`drive-trace` in `files.associations`, too.",
         items={"type": "string"},
         scope="resource",
     )

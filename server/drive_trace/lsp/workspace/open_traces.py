@@ -42,6 +42,11 @@ class OpenTrace:
         """The revision of the score that the client's lenses show."""
 
     @property
+    def is_old(self) -> bool:
+        """Whether it is a version that git has of a file, shown beside the file in a diff."""
+        return self.uri.startswith("git:")
+
+    @property
     def score_revision(self) -> tuple[int, int]:
         """Changes when a verdict, a metric or the rejected lines may have changed."""
         return self._replaced, self.analysis.score_revision
@@ -86,8 +91,8 @@ class OpenTrace:
         return self._outline.steps()
 
     def diagnostics(self) -> bytes:
-        """The diagnostics of this version, a list as JSON text."""
-        return self._maker.as_json(self.near)
+        """The diagnostics of this version, a list as JSON text; none of what git has."""
+        return b"[]" if self.is_old else self._maker.as_json(self.near)
 
     def findings_by_run(self) -> Task[Mapping[str | None, int]]:
         """See :meth:`Analysis.findings_by_run`; counted again only when findings have changed."""

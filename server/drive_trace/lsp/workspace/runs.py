@@ -111,6 +111,8 @@ class WorkspaceRuns:
         """Every run that is known, in the order of their first parts."""
         found: dict[tuple[Path | str, str], list[tuple[_Order, RunPart]]] = {}
         for trace in self.open:
+            if trace.is_old:
+                continue
             key, name = self._place(trace)
             own = self.folder_of(trace.uri) or trace.uri
             summary = yield from trace.analysis.summing_up(name)
