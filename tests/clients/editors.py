@@ -151,11 +151,13 @@ _HAS_EGLOT = '(princ (if (require (quote eglot) nil t) "yes" "no"))'
 
 
 def setup_of(language: str) -> str:
-    """What docs/editors.md tells the users of an editor to put in their init file."""
+    """What docs/editors.md tells the users of an editor to put in their init file, for this
+    checkout.
+    """
     page = (REPOSITORY / "docs/editors.md").read_text(encoding="utf-8")
     (block,) = re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    assert isinstance(block, str)
-    return block
+    assert "/path/to/drive-trace/" in block
+    return str(block).replace("/path/to/drive-trace", str(REPOSITORY))
 
 
 def end_processes(mark: str) -> list[str]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from tests.clients.editors import EDITORS, Editor, NotHereError
-from tests.support.client_text import apart, graded, tokens, triage
+from tests.clients.editors import EDITORS, REPOSITORY, Editor, Emacs, Neovim, NotHereError
+from tests.support.client_text import apart, event, graded, tokens, triage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +40,7 @@ LAST_LENSES = [(1, "CORRECT · 1.9M in · 42k out"), (3, "decides: CORRECT")]
 class Words(NamedTuple):
     """What the two editors say differently."""
 
-    opened: dict[str, str]
+    opened: dict[str, object]
     mistake: dict[str, str]
     card: str
     """Where a hover begins."""
@@ -50,15 +52,15 @@ class Words(NamedTuple):
 
 WORDS = {
     "Neovim": Words(
-        opened={"mode": "drive-trace", "colours": "json"},
+        opened={"mode": "drive-trace", "dimmed": True},
         mistake={"code": "unknown-value", "message": MISTAKE, "severity": "error"},
         card=f"**{MISSING}** · run `run-1`\n",
         about_qa="**qa** — The QA run.",
         page=f"# {MISSING}\n\nRun `run-1`\n",
         messages=[],
     ),
-    # It understands no Markdown without a package that the set-up does not ask for, and it shows
-    # no pages: the card comes as a result, and the verdict as a message.
+    # It understands no Markdown without a package that the set-up does not ask for, and this eglot
+    # shows no pages: the card comes as a result, and the verdict as a message.
     "Emacs": Words(
         opened={"mode": "drive-trace-mode"},
         mistake={"message": f"drive-trace [unknown-value]: {MISTAKE}", "severity": "eglot-error"},
@@ -69,6 +71,7 @@ WORDS = {
             "[eglot] Connected! Server `drive-trace' now managing `(drive-trace-mode)' buffers"
             " in project `größe 1'.",
             f"[eglot] Server reports (type=3): {REJECTED}",
+            "Type C-x 1 to delete the help window, C-M-v to scroll help.",
             "[jsonrpc] Server exited with status 0",
         ],
     ),
@@ -77,14 +80,16 @@ WORDS = {
 
 @pytest.fixture(params=EDITORS, ids=[editor.name for editor in EDITORS])
 def editor(request: pytest.FixtureRequest) -> Editor:
+    return found(request.param)
+
+
+def found(kind: type[Editor]) -> Editor:
     try:
-        found = request.param()
+        return kind()
     except NotHereError as reason:
         if os.environ.get("DRIVE_TRACE_E2E") == "required":
             pytest.fail(str(reason))
         pytest.skip(f"{reason}: make clients installs it where it may")
-    assert isinstance(found, Editor)
-    return found
 
 
 def project(root: Path, name: str, text: str) -> str:
@@ -167,6 +172,96 @@ def test_events_are_completed_a_mistake_is_fixed_and_the_run_graded(
     assert (grade["mechanical"], grade["qa"], grade["intent"]) == ("pass", "pass", "fail")
     assert shown(lenses) == graded_lenses
     assert session.left_running == []
+
+
+SPEC = "projects/checkout/spec.md"
+AUTHORED = event("spec-authored", spec_path=SPEC, spec_kind="project", byte_length=1).replace(
+    "}", ',"edge_cases_count":null,"open_questions_count":0,"dod_items_count":1}'
+)
+
+
+def test_a_path_opens_its_file_and_what_an_agent_appends_is_shown(
+    editor: Editor, tmp_path: Path
+) -> None:
+    trace = project(
+        tmp_path, "trace.jsonl", apart(AUTHORED + tokens(1_900_000, 42_000, None, None))
+    )
+    project(tmp_path, SPEC, "# Checkout")
+    git = tmp_path / "project" / ".git"
+    git.mkdir()
+    (git / "HEAD").write_text("ref: refs/heads/main", encoding="utf-8")
+    session = editor.play(
+        tmp_path,
+        ("open", trace),
+        ("lenses", ["not computable: not graded"]),
+        ("definition", SPEC),
+        ("append", graded("pass", "pass", "pass")),
+        ("lenses", titles(LAST_LENSES)),
+        ("quit",),
+    )
+    _, _, defined, _, lenses, _ = session.steps
+    assert defined == {"file": SPEC}
+    assert shown(lenses) == LAST_LENSES
+    assert session.left_running == []
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_trace_is_read_on_the_screen_of_neovim(tmp_path: Path, columns: int) -> None:
+    dispatch = {"dispatch_id": "7823c05c-cf3c-489f-9c9f-b0c16ab1f05b"}
+    in_round = dispatch | {"round_id": "f40f907a-bfa3-421f-9698-b7cc5c3ee1a1"}
+    start = {"dispatch_name": "D1 retry policy", "subagent_type": "implementer", "model": None}
+    text = apart(
+        triage()
+        + event("dispatch-start", **dispatch, **start, parent_dispatch_id=None)
+        + event("round-start", **in_round, round_number=1)
+        + event("round-end", **in_round, verdict="another-round", findings_filed=0, wall_clock_ms=0)
+        + event("dispatch-end", **dispatch, result="completed", wall_clock_ms=0)
+    )
+    events = ["triage-verdict", "dispatch-start", "round-start", "round-end", "dispatch-end"]
+    begins = '{…"ts":"2026-05-28T14:00:00.000Z",…"event_type":"'
+    fold = "▸ D1 retry policy · 0ms · completed · 4 lines · 1 error"
+    session = found(Neovim).play(
+        tmp_path,
+        ("open", project(tmp_path, "trace.jsonl", text)),
+        ("screen", columns, 24, "", ["not computable: not graded", "escalating-to-user"]),
+        ("screen", columns, 24, "zM", [fold]),
+        ("append", graded("pass", "pass", None)),
+        ("screen", columns, 24, "", ["correctness-recorded", "decides"]),
+        ("quit",),
+    )
+    read, folded, grown = (step["rows"] for step in session.steps[1:5] if "rows" in step)
+    # The lens stands over the first line, and every event shows its type.
+    assert read[0].strip() == "not computable: not graded · 1 rejected"
+    lines = [row[2:] for row in read if row[2:].startswith(begins)]
+    assert [line.removeprefix(begins).split('"')[0] for line in lines] == events
+    # The whole of a finding is on the screen, below its line.
+    place = read.index(next(row for row in read if "round-end" in row)) + 1
+    below = read[place : read.index(next(row for row in read if "dispatch-end" in row))]
+    assert " ".join(row.strip() for row in below) == (
+        '╰ `verdict` must be "satisfied", "another-round-needed", "escalating-to-user" or '
+        '"stop-condition"; found "another-round" — did you mean "another-round-needed"?'
+    )
+    assert len(below) == {80: 3, 120: 2}[columns]
+    # A fold tells what is in it, and stays when the trace grows.
+    assert [row.strip(" ·") for row in folded[2:4]] == [fold, "~"]
+    assert [row.strip(" ·") for row in grown[2:4]] == [
+        fold,
+        "decides: not computable — missing: intent",
+    ]
+    assert "correctness-recorded" in grown[4]
+    assert session.left_running == []
+
+
+def test_the_package_for_emacs_compiles_without_warnings(tmp_path: Path) -> None:
+    for file in (REPOSITORY / "editors/emacs").glob("*.el"):
+        shutil.copy(file, tmp_path)
+    strictly = "(setq byte-compile-error-on-warn t)"
+    files = sorted(map(str, tmp_path.glob("*.el")))
+    command = [found(Emacs).program, "-q", "--batch", "-L", str(tmp_path), "--eval", strictly]
+    ended = subprocess.run(
+        [*command, "-f", "batch-byte-compile", *files], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_saving_writes_what_was_typed_and_lays_nothing_out(editor: Editor, tmp_path: Path) -> None:

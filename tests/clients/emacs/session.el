@@ -1,7 +1,7 @@
 ;;; session.el --- a story, played in Emacs  -*- lexical-binding: t -*-
 
 ;; Plays the steps of a story in this Emacs and writes down what it shows, for test_sessions.py.
-;; eglot is as README.md sets it up; the few names of its inside that are used here are those that
+;; All is as docs/editors.md sets it up; the few names of its inside that are used here are those that
 ;; packages around it use, too.
 
 (require 'cl-lib)
@@ -24,6 +24,7 @@
 ;; In batch mode nobody reads the events of file watches, and while some wait to be read, Emacs
 ;; runs no sentinels: eglot would not notice that the server has ended.
 (advice-add 'file-notify-add-watch :override #'ignore)
+(setq auto-revert-use-notify nil auto-revert-interval 0.1)
 
 (cl-defmethod eglot-handle-notification :after
   (_server (_method (eql 'textDocument/publishDiagnostics)) &rest _)
@@ -66,16 +67,17 @@
 
 (defun session-pluck (key list) (vconcat (mapcar (lambda (each) (alist-get key each)) list)))
 
-;; eglot shows no lenses; these two do what a package that adds them does.
-
-(defun session-fetch-lenses ()
-  (mapcar (lambda (lens) (jsonrpc-request session-server :codeLens/resolve lens))
-          (jsonrpc-request session-server :textDocument/codeLens
-                           (list :textDocument (eglot--TextDocumentIdentifier))
-                           :deferred t)))
-
-(defun session-lens-line (lens)
-  (1+ (plist-get (plist-get (plist-get lens :range) :start) :line)))
+(defun session-lenses ()
+  "What stands over lines."
+  (let (found)
+    (dolist (overlay (overlays-in (point-min) (point-max)))
+      (when (overlay-get overlay 'drive-trace-lens)
+        (let ((text (substring-no-properties (overlay-get overlay 'before-string))))
+          (dolist (title (split-string (string-trim-right text "\n") " | "))
+            (push `((line . ,(line-number-at-pos (overlay-start overlay))) (title . ,title))
+                  found)))))
+    (vconcat (sort (nreverse found)
+                   (lambda (one other) (< (alist-get 'line one) (alist-get 'line other)))))))
 
 ;;; The steps
 
@@ -102,19 +104,29 @@
       (session-await "the hover" (lambda () shown)))
     `((text . ,(substring-no-properties (caar shown))))))
 
-(defun session-see-lenses (_titles)
-  `((shown . ,(vconcat
-               (mapcar (lambda (lens)
-                         `((line . ,(session-lens-line lens))
-                           (title . ,(plist-get (plist-get lens :command) :title))))
-                       (session-fetch-lenses))))))
+(defun session-see-lenses (titles)
+  (session-wait (lambda () (equal (session-pluck 'title (append (session-lenses) nil)) titles)))
+  `((shown . ,(session-lenses))))
 
 (defun session-run-lens (line)
-  (let* ((lens (cl-find line (session-fetch-lenses) :key #'session-lens-line))
-         (command (plist-get lens :command)))
-    `((text . ,(eglot-execute-command session-server
-                                      (intern (plist-get command :command))
-                                      (plist-get command :arguments))))))
+  (goto-char (point-min))
+  (forward-line (1- line))
+  (drive-trace-run-lens)
+  `((text . ,(session-text "*Drive Trace*"))))
+
+(defun session-definition (token)
+  (let ((trace (current-buffer)))
+    (session-go-to token)
+    (forward-char)
+    (call-interactively #'xref-find-definitions)
+    (let ((file buffer-file-name))
+      (switch-to-buffer trace)
+      `((file . ,(file-relative-name file))))))
+
+(defun session-append (text)
+  "What somebody else writes at the end of the file."
+  (write-region text nil buffer-file-name t 'silent)
+  nil)
 
 (defun session-type-before (token typed)
   (session-go-to token)
@@ -171,6 +183,8 @@
     ("hover" . session-hover)
     ("lenses" . session-see-lenses)
     ("run_lens" . session-run-lens)
+    ("definition" . session-definition)
+    ("append" . session-append)
     ("type_before" . session-type-before)
     ("type_over" . session-type-over)
     ("complete" . session-complete)

@@ -6,7 +6,7 @@ local story -- the coroutine that plays it
 local buffer -- the trace
 local exited -- how the server ended, as Neovim saw it
 
--- All else of the client is as the README sets it up.
+-- All else of the client is as docs/editors.md sets it up.
 vim.lsp.config('drive_trace', {
   on_exit = function(code, signal) exited = { code = code, signal = signal } end,
 })
@@ -66,12 +66,23 @@ end
 
 local function lenses()
   local found = {}
-  for _, mark in ipairs(marks('virt_text')) do
-    for _, chunk in ipairs(mark[4].virt_text) do
+  for _, mark in ipairs(marks('virt_lines')) do
+    for _, chunk in ipairs(mark[4].virt_lines[1]) do
       if chunk[2] == 'LspCodeLens' then table.insert(found, { line = mark[2] + 1, title = chunk[1] }) end
     end
   end
   return found
+end
+
+local function screen()
+  vim.cmd.redraw()
+  local rows = {}
+  for row = 1, vim.o.lines do
+    local cells = {}
+    for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
+    rows[row] = vim.fn.trim(table.concat(cells), '', 2)
+  end
+  return rows
 end
 
 local function place_cursor(token)
@@ -101,8 +112,9 @@ function steps.open(file)
   vim.cmd.edit(vim.fn.fnameescape(file))
   buffer = vim.api.nvim_get_current_buf()
   await('the server', function() return client() and client().initialized end)
-  await('the colours', function() return vim.bo.syntax ~= '' and vim.bo.syntax ~= vim.bo.filetype end)
-  return { mode = vim.bo.filetype, colours = vim.bo.syntax }
+  local function first() return (vim.lsp.semantic_tokens.get_at_pos(buffer, 0, 2) or {})[1] end
+  await('the colours', first)
+  return { mode = vim.bo.filetype, dimmed = first().modifiers.envelope }
 end
 
 -- Both what Neovim stores and what it underlines have to be on those texts. Underlines move with
@@ -136,11 +148,37 @@ end
 
 function steps.run_lens(line)
   vim.api.nvim_win_set_cursor(0, { line, 0 })
-  vim.lsp.codelens.run()
+  press('grx')
   await('the page', function() return vim.api.nvim_get_current_buf() ~= buffer end)
   local page = { text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\n') }
   vim.api.nvim_set_current_buf(buffer)
   return page
+end
+
+function steps.definition(token)
+  place_cursor(token)
+  press('<C-]>')
+  await('the file', function() return vim.api.nvim_get_current_buf() ~= buffer end)
+  local file = vim.fn.expand('%:.')
+  vim.api.nvim_set_current_buf(buffer)
+  return { file = file }
+end
+
+-- What somebody else writes at the end of the file.
+function steps.append(text)
+  vim.fn.writefile(vim.split(text, '\n'), vim.api.nvim_buf_get_name(buffer), 'ab')
+  return vim.empty_dict()
+end
+
+-- What the terminal shows, once these texts are among it.
+function steps.screen(columns, rows, keys, texts)
+  vim.o.columns, vim.o.lines = columns, rows
+  press(keys)
+  wait(function()
+    local shown = table.concat(screen(), '\n')
+    return vim.iter(texts):all(function(text) return shown:find(text, 1, true) end)
+  end)
+  return { rows = screen() }
 end
 
 function steps.type_before(token, typed)

@@ -1,0 +1,4 @@
+vim.filetype.add({
+  filename = { ['trace.jsonl'] = 'drive-trace' },
+  pattern = { ['.*/wip/drive%-trace/.*%.jsonl'] = 'drive-trace' },
+})
