@@ -50,6 +50,7 @@ def test_every_feature_names_the_methods_that_it_answers_and_these_are_served() 
     support = {
         "__init__",
         "diagnostics",
+        "grades",
         "markup",
         "options",
         "outline",

@@ -341,6 +341,30 @@ def test_nothing_mints_a_verdict() -> None:
     )
 
 
+def test_a_grade_is_completed_in_one_step_and_keeps_what_was_recorded() -> None:
+    graded = """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        $0
+        {}
+    """
+    whole = "correctness-recorded (pass / pass / pass → CORRECT)"
+    found = [label for label in labels(graded) if label.startswith("correctness-recorded")]
+    assert found == [
+        "correctness-recorded",
+        whole,
+        "correctness-recorded (pass / fail / pass → INCORRECT)",
+    ]
+    made = """
+        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
+        EVENT{"event_type":"correctness-recorded","event_id":"FRESH","ts":"NOW","mechanical":"pass","qa":"pass","intent":"pass"}
+        {}
+    """
+    check_completion(graded, whole, made, client=PLAIN)
+    begun = '{"event_type":"correctness-recorded","project_run_id":"checkout-retry",$0}'
+    assert "pass / pass / pass → CORRECT" in labels(graded.replace("$0", begun))
+    assert not [label for label in labels(made.replace("{}", "$0")) if "→" in label]
+
+
 def test_a_rejected_grade_is_told_of_where_it_would_be_passed_over() -> None:
     fixture = """
         EVENT{"event_type":"correctness-recorded"}

@@ -206,7 +206,12 @@ def test_the_grade_that_counts_over_all_files(alone: RawClient, tmp_path: Path) 
     start(alone, tmp_path)
     on_disk = ask(alone, "run", uri=here.as_uri(), runId="run-1")
     assert (on_disk["correctness"], on_disk["verdict"]) == (counts, "incorrect")
-    assert ask(alone, "run", uri=there.as_uri(), runId="run-1")["correctness"] == counts
+    run = ask(alone, "run", uri=there.as_uri(), runId="run-1")
+    assert run["correctness"] == counts
+    assert len(run["verdicts"]) == 27
+    assert run["verdicts"]["pass/pass/pass"] == "CORRECT"
+    assert run["verdicts"]["fail/pass/fail"] == "INCORRECT — mechanical, intent failed"
+    assert run["verdicts"]["fail//pass"] == "not computable — missing: qa"
     document = opened(alone, here)
     end = len(document.text)
     document.edit((end, end, graded("pass", "pass", "fail", ts=at(40))))

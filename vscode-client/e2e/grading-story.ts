@@ -206,6 +206,17 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     await editor.dialog.filter({ hasText: "changes that are not saved" }).waitFor();
     await editor.answer("Cancel");
     assert.equal(await readFile(sandbox.trace, "utf8"), before);
+  });
+
+  await step("a grade goes into such a trace unsaved, and its line is one click away", async () => {
+    await editor.runAsking("Drive Trace: Record Verdict…", "How did it come out?");
+    await editor.grade({ intent: "fail" });
+    await editor.verdict.filter({ hasText: "INCORRECT — intent failed" }).waitFor();
+    const told = editor.toast.filter({ hasText: "which is not saved yet" });
+    const line = /on line (\d+)/.exec(await told.innerText())?.[1];
+    await told.getByText("Show Line", { exact: true }).click();
+    await editor.cursor.filter({ hasText: `Ln ${line}, Col 1` }).waitFor();
+    await editor.lines.filter({ hasText: '"intent":"fail"' }).last().waitFor();
     await editor.run("File: Revert File");
   });
 }

@@ -43,11 +43,9 @@ async function agent(sandbox: Sandbox): Promise<void> {
   await new Promise((resolve) => child.once("exit", resolve));
 }
 
-async function record(editor: Editor, component: string, grade: string): Promise<void> {
-  await editor.runAsking("Drive Trace: Record Verdict…", "What has been judged?");
-  await editor.choices.filter({ hasText: component }).first().click();
-  // The first list names the grades, too, but each after its component.
-  await editor.choices.filter({ hasText: new RegExp(`^${grade}`) }).click();
+async function record(editor: Editor, component: string, grade: "pass" | "fail"): Promise<void> {
+  await editor.runAsking("Drive Trace: Record Verdict…", "How did it come out?");
+  await editor.grade({ [component]: grade });
   await editor.toast.filter({ hasText: "recorded on line" }).first().waitFor();
   await editor.run("Notifications: Clear All Notifications");
 }

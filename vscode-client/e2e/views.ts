@@ -67,15 +67,21 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
   await playTimeline(editor);
 
   await step("a verdict is recorded, and merged with what was recorded before", async () => {
-    await editor.runAsking("Drive Trace: Record Verdict…", "What has been judged?");
-    await editor.choices.filter({ hasText: "intent" }).filter({ hasText: "pass" }).waitFor();
+    await editor.runAsking("Drive Trace: Record Verdict…", "How did it come out?");
     await editor.inputTitle.filter({ hasText: "demo · projects/demo/trace.jsonl" }).waitFor();
+    await editor.choices.filter({ hasText: "Nothing to record yet" }).filter({ hasText: "now: CORRECT" }).waitFor();
+    for (const key of ["ArrowDown", "ArrowDown", "Space", "Enter"]) {
+      await editor.press(key);
+    }
+    await editor.choices.filter({ hasText: "intent" }).filter({ hasText: "pass → fail" }).waitFor();
+    await editor.choices.filter({ hasText: "Record: INCORRECT — intent failed" }).waitFor();
     await editor.screenshot("record");
-    await editor.choices.filter({ hasText: "intent" }).click();
-    await editor.choices.filter({ hasText: "fail" }).click();
+    await editor.press("ArrowDown");
+    await editor.press("Enter");
     await editor.toast.filter({ hasText: "recorded on line 15" }).waitFor();
     await editor.verdict.filter({ hasText: "INCORRECT — intent failed" }).waitFor();
-    await editor.run("Notifications: Clear All Notifications");
+    await editor.toast.getByText("Show Line", { exact: true }).click();
+    await editor.cursor.filter({ hasText: "Ln 15, Col 1" }).waitFor();
     const lines = (await readFile(sandbox.trace, "utf8")).trimEnd().split("\n");
     assert.equal(lines.length, 15, "lines on disk");
     const { mechanical, qa, intent } = JSON.parse(lines.at(-1) ?? "") as Record<string, unknown>;
@@ -149,7 +155,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.cursor.filter({ hasText: "Ln 1, Col 1" }).waitFor();
   });
 
-  await step("with the focus in a report, a verdict goes into the report's trace", async () => {
+  await step("with the focus in a report, a whole grade goes into the report's trace as one event", async () => {
     await editor.run("Drive Trace: Open Report");
     await editor.tab("Report: other").waitFor();
     await editor.selectTab("trace.jsonl");
@@ -159,9 +165,9 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.press("g");
     await editor.inputTitle.filter({ hasText: "other · projects/other/trace.jsonl" }).waitFor();
     await editor.screenshot("record-from-report");
-    await editor.choices.filter({ hasText: "qa" }).click();
-    await editor.choices.filter({ hasText: "fail" }).click();
-    await editor.saidOf("other").filter({ hasText: /^not computable — missing: mechanical, intent/ }).waitFor();
+    await editor.grade({ mechanical: "pass", qa: "fail", intent: "pass" });
+    await editor.saidOf("other").filter({ hasText: /^INCORRECT — qa failed/ }).waitFor();
+    assert.equal((await readFile(sandbox.otherTrace, "utf8")).match(/correctness-recorded/g)?.length, 1, "one event");
     await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
     await writeFile(sandbox.otherTrace, otherTrace());
     await editor.saidOf("other").filter({ hasText: /^not computable: not graded/ }).waitFor();

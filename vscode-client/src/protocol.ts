@@ -46,6 +46,8 @@ export interface Runs {
 /** A run with the grade that counts over all its files. */
 export interface GradedRun extends Told {
   correctness: Correctness | null;
+  /** The verdict of each grade, by its components: `pass/fail/` has no intent. */
+  verdicts: Record<string, string>;
 }
 
 export interface RunAt extends Told {

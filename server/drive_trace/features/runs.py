@@ -13,6 +13,7 @@ from urllib.parse import quote
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
+from drive_trace.features.grades import verdicts
 from drive_trace.features.markup import markup
 from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode
@@ -224,11 +225,12 @@ def run_near(analysis: Analysis, point: Point) -> str | None:
 
 
 def graded_json(joined: JoinedRun) -> dict[str, object]:
-    """A run with the grade that counts."""
+    """A run with the grade that counts, and the verdict of each grade that can be recorded."""
     recorded = joined.run.correctness
     return {
         **_run_summary(joined),
         "correctness": dict(recorded.values) if recorded is not None else None,
+        "verdicts": verdicts(),
     }
 
 

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { current } from "./current";
 import { EventsEditor, eventsView, openEvents } from "./events-editor";
 import { FollowTail } from "./follow-tail";
+import { turnGrade } from "./grade-picker";
 import { withServer } from "./needing";
 import { type Place, placeOf } from "./places";
 import { ReportPanels, TimelinePanels } from "./report-panel";
@@ -31,6 +32,7 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
     command("openReport", (given) => open(reports, given)),
     command("openTimeline", (given) => open(timelines, given)),
     command("recordVerdict", recordVerdict),
+    vscode.commands.registerCommand("driveTrace.turnGrade", turnGrade),
     command("appendEvent", appendEvent),
     command("openEvents", openEvents),
     vscode.window.registerCustomEditorProvider(eventsView, new EventsEditor(context.extensionUri, need), {

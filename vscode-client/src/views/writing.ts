@@ -1,33 +1,35 @@
 import * as vscode from "vscode";
 
 import { link } from "../link";
-import { components, type Composed, type Grade, type GradedRun, type NextEvent } from "../protocol";
+import type { Composed, NextEvent } from "../protocol";
 import { current } from "./current";
+import { pickGrades } from "./grade-picker";
 import { editorFor, nameOf, placeOf, runUnderCursor, showLine, tellOfNoTrace } from "./places";
 import { joined } from "./telling";
 
 /** How often an event is made anew for a trace that somebody appends to. */
 const MOST_TRIES = 10;
 
-/** Appends a component of a run's grade; the server merges it with what was recorded before. */
+/** Appends a run's grade; the server merges it with what was recorded before. */
 export async function recordVerdict(given: unknown): Promise<void> {
   const place = await placeOf(given);
   if (place === undefined) {
     return;
   }
   const run = await link.answer("driveTrace/run", place);
-  const title = joined(run.label, nameOf(place.uri));
-  const component = await pickComponent(run, title);
-  const grade = component && (await pickGrade(component, title));
-  if (component === undefined || grade === undefined) {
+  const changes = await pickGrades(run, joined(run.label, nameOf(place.uri)));
+  if (changes === undefined) {
     return;
   }
   const { document } = await showLine(place.uri);
   const inFile = isAsOnDisk(document);
-  const done = await link.run("driveTrace.recordGrade", { ...place, changes: { [component]: grade }, inFile });
+  const done = await link.run("driveTrace.recordGrade", { ...place, changes, inFile });
   if (inFile) {
     void tellAppended(place.uri, done as Appended);
-  } else if (done !== true) {
+  } else if (done === true) {
+    const line = document.lineCount - 1; // the last one is empty
+    void tellLine(place.uri, line, vscode.l10n.t("Drive Trace: recorded on line {0}, which is not saved yet.", line));
+  } else {
     throw new Error(vscode.l10n.t("The editor did not take the change."));
   }
 }
@@ -48,32 +50,16 @@ async function tellAppended(uri: string, { line, notes }: Appended): Promise<voi
   const told = line === undefined
     ? vscode.l10n.t("Drive Trace: appended to the file. As nothing is taken out of a trace, there is nothing to undo.")
     : vscode.l10n.t("Drive Trace: recorded on line {0} of the file. As nothing is taken out of a trace, there is nothing to undo.", line);
+  await tellLine(uri, line, [told, ...notes].join(" "));
+}
+
+/** Says what has become of an event, with a way to its line, from 1. */
+async function tellLine(uri: string, line: number | undefined, told: string): Promise<void> {
   const show = vscode.l10n.t("Show Line");
   const actions = line === undefined ? [] : [show];
-  if ((await vscode.window.showInformationMessage([told, ...notes].join(" "), ...actions)) === show) {
+  if ((await vscode.window.showInformationMessage(told, ...actions)) === show) {
     await showLine(uri, (line ?? 1) - 1);
   }
-}
-
-async function pickComponent({ correctness }: GradedRun, title: string): Promise<string | undefined> {
-  const meanings = {
-    mechanical: vscode.l10n.t("Type checks, tests and lint"),
-    qa: vscode.l10n.t("The QA run"),
-    intent: vscode.l10n.t("Whether it is what was meant"),
-  };
-  const items = components.map((label) => ({
-    label,
-    description: correctness?.[label] ?? vscode.l10n.t("not recorded"),
-    detail: meanings[label],
-  }));
-  const placeHolder = vscode.l10n.t("What has been judged? The other components are kept.");
-  return (await vscode.window.showQuickPick(items, { placeHolder, title }))?.label;
-}
-
-async function pickGrade(component: string, title: string): Promise<Grade | undefined> {
-  const items: { label: Grade }[] = [{ label: "pass" }, { label: "fail" }];
-  const placeHolder = vscode.l10n.t("How did {0} come out?", component);
-  return (await vscode.window.showQuickPick(items, { placeHolder, title }))?.label;
 }
 
 /** Puts an event at the end of a trace, as a snippet where a person has to say something. */

@@ -25,6 +25,7 @@ from drive_trace.features.code_actions.offers import (
     names,
     other_by_now,
 )
+from drive_trace.features.grades import choices, consequence
 from drive_trace.features.run_feeds import feed_at, with_others
 from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.features.text_edits import TextChange
@@ -33,8 +34,6 @@ from drive_trace.linter.rule import Finding
 from drive_trace.linter.rules import unclosed_dispatch, unclosed_round
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.feed_state import JoinedFeed, feed_state
-from drive_trace.scorecard.summary import Recorded
-from drive_trace.scorecard.verdict import judge
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import is_blank
 from drive_trace.trace.document import Point
@@ -148,10 +147,10 @@ def _grades(analysis: Analysis, scope: Scope, joined: Joined) -> Iterator[Offer]
         return
     decider = feed.deciding
     counted = decider.state.counted if decider is not None else None
-    values = {**dict.fromkeys(_choices()), **(counted.values if counted is not None else {})}
+    values = {**dict.fromkeys(choices()), **(counted.values if counted is not None else {})}
     run = _scored(analysis, run_id, joined)
     for name in sorted(values, key=lambda name: values[name] is not None):
-        for value in _choices()[name]:
+        for value in choices()[name]:
             if value != values[name]:
                 merged = {**values, name: value}
                 changes = {name: value}
@@ -169,25 +168,10 @@ def _passed_over(feed: JoinedFeed) -> str | None:
     return None
 
 
-def _choices() -> dict[str, list[str]]:
-    """The values of each component of a grade."""
-    return {
-        name: list(field.shape.meanings)
-        for name, field in EVENTS[GRADE].fields.items()
-        if field.nullable and isinstance(field.shape, OneOfShape)
-    }
-
-
 def _scored(analysis: Analysis, run_id: str, joined: Joined) -> RunScore | None:
     """The run over all known files; None if it has no event."""
     run = joined(run_id)
     return run.run if run is not None else analysis.score_run(run_id)
-
-
-def _consequence(values: Mapping[str, object]) -> str:
-    """The verdict that the run would get; empty while a component is missing."""
-    gate = judge(Recorded(values, "", "", 0))
-    return "" if gate.missing else f" → {gate.verdict.value.upper()}"
 
 
 def _grade_title(
@@ -212,7 +196,7 @@ def _grade_title(
         keeps += f"; {stale.short}"
     keeps = f" (keeps {keeps})" if kept and not (is_own and stale is None) else ""
     of_run = f" (run {printable(run.run_id)})" if run and len(analysis.index.runs) > 1 else ""
-    return f"Record {changed}{_consequence(merged)}{keeps}{of_run}"
+    return f"Record {changed}{consequence(merged)}{keeps}{of_run}"
 
 
 def _grade(
@@ -222,7 +206,7 @@ def _grade(
     feed = EVENTS[GRADE]
     if not isinstance(run_id, str) or not isinstance(changes, dict) or not changes:
         raise TypeError("a grade is of a run, and changes something")
-    if not changes.keys() <= _choices().keys():
+    if not changes.keys() <= choices().keys():
         raise ValueError("a grade has other components")
     own = feed_state(analysis.index, analysis.line_number, feed, run_id)
     counted = with_others(own, GRADE, joined(run_id))
@@ -233,7 +217,7 @@ def _grade(
         draft = outranked(draft, counted, stamp.ts) or draft
     if isinstance(draft, Refused):
         return CannotMake("; ".join(draft.reasons))
-    merged = {**dict.fromkeys(_choices()), **draft.payload}
+    merged = {**dict.fromkeys(choices()), **draft.payload}
     run = _scored(analysis, run_id, joined)
     superseded = counted.superseded(run, GRADE)
     if superseded is not None:

@@ -25,11 +25,13 @@ from drive_trace.authoring.slots import (
     Choice,
     EventContext,
     Slot,
+    known,
     open_slot,
 )
 from drive_trace.authoring.values import choices_of, is_null_here, slot_of
 from drive_trace.features.completion.items import Abilities, Candidate, Target, items
 from drive_trace.features.completion.snippets import END, Piece, Stop, json_text, pair, pairs, value
+from drive_trace.features.grades import completing
 from drive_trace.features.run_feeds import carrying as carrying_in
 from drive_trace.features.runs import Joined, nothing_joined
 from drive_trace.text.escaping import printable
@@ -39,8 +41,10 @@ from drive_trace.trace.document import Point
 from drive_trace.trace.line import Path
 from drive_trace.trace.scope import Scope, scope_at
 from drive_trace.vocabulary import (
+    CORRECTNESS_FIELDS,
     ENVELOPE,
     EVENTS,
+    GRADE,
     KINDS,
     LIFETIMES,
     Entity,
@@ -157,6 +161,30 @@ def _events(request: _Request) -> Iterator[Candidate]:
             _about_event(composed, request),
             {"event": event.name},
         )
+        for name, slots in _graded(request, event, composed.slots):
+            whole = ("{", *pairs(slots), "}", *((END, "\n") if request.is_last else ()))
+            about = {"event": event.name}
+            yield Candidate(f"{event.name} ({name})", whole, _Kind.Event, about=about)
+
+
+def _graded(
+    request: _Request, event: EventType, slots: Sequence[Slot]
+) -> Iterator[tuple[str, list[Slot]]]:
+    """The slots of a run's grade, for each choice of the components that are not recorded yet."""
+    names = {slot.field.name for slot in slots}
+    if event.name != GRADE or request.scope.run is None or not names.issuperset(CORRECTNESS_FIELDS):
+        return
+    carried = request.carried(event)
+    if carried is None or carried.has_newer_rejected:
+        return
+    if None in map(carried.values.get, CORRECTNESS_FIELDS):
+        for name, grade in completing(carried.values):
+            yield name, [_filled(slot, grade) for slot in slots]
+
+
+def _filled(slot: Slot, grade: Mapping[str, object]) -> Slot:
+    name = slot.field.name
+    return known(slot.field, grade[name]) if name in grade else slot
 
 
 def _in_order(scope: Scope) -> Iterator[tuple[EventType, Mapping[str, object]]]:
@@ -218,6 +246,8 @@ def _keys(request: _Request) -> Iterator[Candidate]:
             _Kind.Snippet,
             ", ".join(slot.field.name for slot in required),
         )
+        for name, slots in _graded(request, request.event, required) if request.event else ():
+            yield Candidate(name, (cursor.before, *pairs(slots), cursor.after), _Kind.Snippet)
     yield from candidates[1:]
 
 
