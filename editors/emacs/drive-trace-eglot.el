@@ -68,9 +68,14 @@
   (let ((titles (mapcar (lambda (lens) (plist-get (plist-get lens :command) :title)) lenses))
         (map (make-sparse-keymap)))
     (define-key map [mouse-1] #'drive-trace-run-lens)
-    (concat (propertize (string-join titles " | ") 'face 'drive-trace-lens
-                        'mouse-face 'highlight 'keymap map 'help-echo "mouse-1: show the run")
+    (concat (propertize (string-fill (string-join titles " | ") (drive-trace--width))
+                        'face 'drive-trace-lens 'mouse-face 'highlight 'keymap map
+                        'help-echo "mouse-1: show the run")
             "\n")))
+
+(defun drive-trace--width ()
+  "Columns for a lens in the window of the trace."
+  (max 20 (1- (window-body-width (get-buffer-window)))))
 
 (defun drive-trace-run-lens (&optional event)
   "Show the run whose lens is over this line, or the one that EVENT clicks on."

@@ -67,8 +67,13 @@ end
 local function lenses()
   local found = {}
   for _, mark in ipairs(marks('virt_lines')) do
-    for _, chunk in ipairs(mark[4].virt_lines[1]) do
-      if chunk[2] == 'LspCodeLens' then table.insert(found, { line = mark[2] + 1, title = chunk[1] }) end
+    for _, line in ipairs(mark[4].virt_lines) do
+      local text, group = unpack(line[1])
+      if group == 'DriveTraceLens' and vim.startswith(text, '  ') then
+        found[#found].title = found[#found].title .. text:sub(2)
+      elseif group == 'DriveTraceLens' then
+        table.insert(found, { line = mark[2] + 1, title = text })
+      end
     end
   end
   return found

@@ -1,17 +1,42 @@
 local M = {}
 
 local POLL_MS = 1000
+M.errors = {} -- how many findings are errors, by buffer and row
 
 --- What is folded, as deep as it is nested: how many lines, and how many of their findings are errors.
 function M.foldtext()
   local first, last = vim.v.foldstart, vim.v.foldend
   local depth, name = ('  '):rep(vim.v.foldlevel - 1), vim.lsp.foldtext()
   local text = ('%s▸ %s · %d lines'):format(depth, name, last - first + 1)
-  local errors = vim.iter(vim.diagnostic.get(0, { severity = vim.diagnostic.severity.ERROR }))
-  local here = errors:filter(function(each) return each.lnum >= first - 1 and each.lnum < last end)
-  local count = #here:totable()
+  local count, errors = 0, M.errors[vim.api.nvim_get_current_buf()] or {}
+  for row = first - 1, last - 1 do count = count + (errors[row] or 0) end
   if count == 0 then return text end
   return { { text, 'Folded' }, { (' · %d error%s'):format(count, count == 1 and '' or 's'), 'DiagnosticError' } }
+end
+
+--- How many columns every window on a buffer has for its text.
+function M.columns(buffer)
+  local columns = math.huge
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    local info = vim.fn.getwininfo(window)[1]
+    columns = math.min(columns, info.width - info.textoff)
+  end
+  return columns
+end
+
+--- A text as virtual lines of at most so many columns.
+function M.wrapped(text, columns, group)
+  local lines, line = {}, nil
+  for word in text:gmatch('%S+') do
+    local longer = line and line .. ' ' .. word or word
+    if line and #longer > columns and vim.fn.strdisplaywidth(longer) > columns then
+      table.insert(lines, { { line, group } })
+      longer = '  ' .. word
+    end
+    line = longer
+  end
+  table.insert(lines, { { line or '', group } })
+  return lines
 end
 
 --- Reads a trace again when its file grows. A cursor on the last line stays on the last line.
@@ -45,7 +70,23 @@ end
 function M.show_top(window)
   vim.api.nvim_win_call(window, function()
     if vim.bo.filetype == 'drive-trace' and vim.fn.line('w0') == 1 then
-      vim.fn.winrestview({ topfill = 1 })
+      local above = vim.api.nvim_win_text_height(window, { start_row = 0, end_row = 0 }).fill
+      vim.fn.winrestview({ topfill = above })
+    end
+  end)
+end
+
+--- Scrolls until a window shows the cursor's line, what is drawn over it, and the lines below it
+--- that are drawn. Neovim does not, where these come later than the line.
+function M.show_cursor(window, below)
+  vim.api.nvim_win_call(window, function()
+    local top, at = vim.fn.line('w0'), vim.fn.line('.')
+    local function rows()
+      return vim.api.nvim_win_text_height(window, { start_row = top - 1, end_row = at - 1 }).all
+    end
+    while top < at and rows() + below > vim.fn.winheight(window) do
+      top = top + 1
+      vim.fn.winrestview({ topline = top })
     end
   end)
 end

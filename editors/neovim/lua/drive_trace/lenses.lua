@@ -1,41 +1,32 @@
 -- Lenses in Neovim 0.11, as 0.12 has them: they follow the text, and stand over their line.
 
+local ours = require('drive_trace')
 local drawn = vim.api.nvim_create_namespace('drive_trace.lenses')
 local asked = {} -- how often lenses were asked for, by buffer
+
+-- `LspCodeLens` is hardly legible in the default colours, and a verdict is a title.
+vim.api.nvim_set_hl(0, 'DriveTraceLens', { link = 'Title', default = true })
 
 local function is_ours(id)
   local client = vim.lsp.get_client_by_id(id)
   return client ~= nil and client.name == 'drive_trace'
 end
 
---- Scrolls as far as a lens has pushed the cursor's line out of the window.
-local function show_cursor()
-  local top, at = vim.fn.line('w0'), vim.fn.line('.')
-  local function rows() return vim.api.nvim_win_text_height(0, { start_row = top - 1, end_row = at - 1 }).all end
-  while top < at and rows() > vim.fn.winheight(0) do
-    top = top + 1
-    vim.fn.winrestview({ topline = top })
-  end
-end
-
 local function draw(lenses, buffer, id)
   vim.api.nvim_buf_clear_namespace(buffer, vim.api.nvim_create_namespace('nvim.lsp.codelens:' .. id), 0, -1)
   vim.api.nvim_buf_clear_namespace(buffer, drawn, 0, -1)
-  local over = {}
+  local columns, over = ours.columns(buffer), vim.defaulttable()
   for _, lens in ipairs(lenses) do
-    local row = lens.range.start.line
-    local chunks = over[row] or {}
-    if #chunks > 0 then table.insert(chunks, { ' | ', 'LspCodeLensSeparator' }) end
-    table.insert(chunks, { lens.command.title, 'LspCodeLens' })
-    over[row] = chunks
+    local shown = ours.wrapped(lens.command.title, columns, 'DriveTraceLens')
+    vim.list_extend(over[lens.range.start.line], shown)
   end
-  for row, chunks in pairs(over) do
-    local mark = { virt_lines = { chunks }, virt_lines_above = true, strict = false }
+  for row, lines in pairs(over) do
+    local mark = { virt_lines = lines, virt_lines_above = true, strict = false }
     vim.api.nvim_buf_set_extmark(buffer, drawn, row, 0, mark)
   end
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    if over[0] then require('drive_trace').show_top(window) end
-    vim.api.nvim_win_call(window, show_cursor)
+    ours.show_top(window)
+    ours.show_cursor(window, 0)
   end
 end
 
@@ -88,6 +79,18 @@ vim.api.nvim_create_autocmd('LspNotify', {
     local method, id = sent.data.method, sent.data.client_id
     if (method == 'textDocument/didOpen' or method == 'textDocument/didChange') and is_ours(id) then
       refresh(vim.lsp.get_client_by_id(id), sent.buf)
+    end
+  end,
+})
+
+vim.api.nvim_create_autocmd('WinResized', {
+  group = 'drive_trace',
+  callback = function()
+    for _, window in ipairs(vim.v.event.windows) do
+      local buffer = vim.api.nvim_win_get_buf(window)
+      for _, client in ipairs(vim.lsp.get_clients({ bufnr = buffer, name = 'drive_trace' })) do
+        refresh(client, buffer)
+      end
     end
   end,
 })
