@@ -219,14 +219,15 @@ def test_a_trace_is_read_on_the_screen_of_neovim(tmp_path: Path, columns: int) -
     )
     events = ["triage-verdict", "dispatch-start", "round-start", "round-end", "dispatch-end"]
     begins = '{…"ts":"2026-05-28T14:00:00.000Z",…"event_type":"'
+    fits = {80: '"escalating-to-user"\n', 120: '"escalating-to-user" or'}[columns]
     fold = "▸ D1 retry policy · 0ms · completed · 4 lines · 1 error"
     session = found(Neovim).play(
         tmp_path,
         ("open", project(tmp_path, "trace.jsonl", text)),
-        ("screen", columns, 24, "", ["not computable: not graded", "escalating-to-user"]),
+        ("screen", columns, 24, "", ["not computable: not graded", fits]),
         ("screen", columns, 24, "zM", [fold]),
         ("append", graded("pass", "pass", None)),
-        ("screen", columns, 24, "", ["correctness-recorded", "decides"]),
+        ("screen", columns, 24, "", [fold, "correctness-recorded", "decides"]),
         ("quit",),
     )
     read, folded, grown = (step["rows"] for step in session.steps[1:5] if "rows" in step)
