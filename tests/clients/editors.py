@@ -130,24 +130,33 @@ class Emacs(Editor):
 
     name = "Emacs"
     language = "elisp"
+    client: ClassVar[str] = "eglot"
+    script: ClassVar[str] = "session.el"
 
     def find(self) -> str:
         program = shutil.which("emacs")
         if program is None:
             raise NotHereError("no Emacs")
-        if not _output(program, "-q", "--batch", "--eval", _HAS_EGLOT).endswith("yes"):
-            raise NotHereError(f"no eglot for {program}")
+        has = f"(progn (package-initialize) (princ (if (require '{self.client} nil t) 'yes 'no)))"
+        if not _output(program, "-q", "--batch", "--eval", has).endswith("yes"):
+            raise NotHereError(f"no {self.client} for {program}")
         return program
 
     def command(self, home: Path, setup: str) -> list[str]:
         file = home / "init.el"
         file.write_text(setup, encoding="utf-8")
-        session = str(_HERE / "emacs" / "session.el")
+        session = str(_HERE / "emacs" / self.script)
         return [self.program, "-q", "--batch", "-l", str(file), "-l", session]
 
 
+class EmacsWithLspMode(Emacs):
+    """Emacs with lsp-mode, of Debian's packages."""
+
+    client = "lsp-mode"
+    script = "lsp_mode.el"
+
+
 EDITORS: tuple[type[Editor], ...] = (Neovim, Emacs)
-_HAS_EGLOT = '(princ (if (require (quote eglot) nil t) "yes" "no"))'
 
 
 def setup_of(language: str) -> str:

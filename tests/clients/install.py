@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.clients.editors import CACHE, Editor, Emacs, Neovim, NotHereError
+from tests.clients.editors import CACHE, Editor, Emacs, EmacsWithLspMode, Neovim, NotHereError
 from tests.clients.shells import SHELLS
 
 LOCK = Path(__file__).with_name("requirements.lock")
@@ -26,7 +26,7 @@ class CannotInstallError(Exception):
 
 
 def main() -> None:
-    for editor, install in ((Neovim, install_neovim), (Emacs, install_emacs)):
+    for editor, install in ((Neovim, install_neovim), (EmacsWithLspMode, install_emacs)):
         try:
             install()
         except CannotInstallError as reason:
@@ -54,11 +54,12 @@ def install_neovim() -> None:
 
 
 def install_emacs() -> None:
-    """With eglot, where this Emacs does not bring it along."""
+    """With eglot, where this Emacs does not bring it along, and lsp-mode."""
     if not shutil.which("emacs"):  # another build of it would have to make way for ours
         apt("emacs-nox")
-    if what_is_missing(Emacs):
-        apt("elpa-eglot")
+    for kind in (Emacs, EmacsWithLspMode):
+        if what_is_missing(kind):
+            apt(f"elpa-{kind.client}")
 
 
 def apt(package: str) -> None:

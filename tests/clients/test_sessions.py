@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from tests.clients.editors import EDITORS, REPOSITORY, Editor, Emacs, Neovim, NotHereError
+from tests.clients.editors import (
+    EDITORS,
+    REPOSITORY,
+    Editor,
+    Emacs,
+    EmacsWithLspMode,
+    Neovim,
+    NotHereError,
+)
 from tests.support.client_text import apart, event, graded, tokens, triage
 
 if TYPE_CHECKING:
@@ -263,6 +271,13 @@ def test_the_package_for_emacs_compiles_without_warnings(tmp_path: Path) -> None
         [*command, "-f", "batch-byte-compile", *files], capture_output=True, text=True, check=False
     )
     assert ended.returncode == 0, ended.stderr
+
+
+def test_lsp_mode_shows_the_verdict_over_the_first_line(tmp_path: Path) -> None:
+    trace = project(tmp_path, "here/trace.jsonl", TEXT)
+    (tmp_path / "project" / ".git").mkdir()
+    session = found(EmacsWithLspMode).play(tmp_path, ("open", trace))
+    assert session.steps == [titles(FIRST_LENSES)]
 
 
 def test_saving_writes_what_was_typed_and_lays_nothing_out(editor: Editor, tmp_path: Path) -> None:
