@@ -8,6 +8,7 @@ import pytest
 
 from tests.server.support import still_answers
 from tests.support.command import SERVE
+from tests.support.editor import ABOUT_RULES
 from tests.support.raw_client import RawClient, ServerGoneError
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ def servers() -> Iterator[Callable[[str], RawClient]]:
             assert promised["hoverProvider"]
             assert promised["codeLensProvider"] == {"resolveProvider": True}
             assert promised["codeActionProvider"]["codeActionKinds"][0] == "quickfix"
-            assert promised["executeCommandProvider"] == {"commands": ["driveTrace.showRun"]}
+            assert promised["executeCommandProvider"] == {
+                "commands": ["driveTrace.showRun", *ABOUT_RULES]
+            }
         return running[encoding]
 
     try:

@@ -9,7 +9,7 @@ import pytest
 from tests.server.support import PASSED, REJECTED, refused
 from tests.support.client_text import apply_edits, graded, tokens
 from tests.support.command import SERVE
-from tests.support.editor import Document
+from tests.support.editor import ABOUT_RULES, Document
 from tests.support.raw_client import RawClient
 
 if TYPE_CHECKING:
@@ -107,6 +107,9 @@ class CommandsOnly:
         return {"applied": True}
 
 
+ALWAYS = ["driveTrace.showRun", *ABOUT_RULES]
+
+
 @pytest.fixture(params=[False, True], ids=["changes", "documentChanges"])
 def commands_only(request: pytest.FixtureRequest) -> Iterator[CommandsOnly]:
     editor = CommandsOnly()
@@ -114,8 +117,8 @@ def commands_only(request: pytest.FixtureRequest) -> Iterator[CommandsOnly]:
         edits = {"applyEdit": True, "workspaceEdit": {"documentChanges": request.param}}
         declared = {"textDocument": {"codeAction": {}}, "workspace": edits}
         offered = client.initialize(declared)["capabilities"]["executeCommandProvider"]
-        names = ("showRun", "recordGrade", "append", "applyFix", "applyAction")
-        assert offered == {"commands": [f"driveTrace.{name}" for name in names]}
+        more = ("recordGrade", "append", "applyFix", "applyAction")
+        assert offered == {"commands": [*ALWAYS, *(f"driveTrace.{name}" for name in more)]}
         yield editor
         assert "Traceback" not in client.stderr()
 
@@ -142,7 +145,7 @@ def test_a_client_that_knows_commands_only_can_fix(commands_only: CommandsOnly) 
 
 def test_a_client_that_can_apply_nothing_is_offered_nothing(alone: RawClient) -> None:
     offered = alone.initialize({"textDocument": {"codeAction": {}}})["capabilities"]
-    assert offered["executeCommandProvider"] == {"commands": ["driveTrace.showRun"]}
+    assert offered["executeCommandProvider"] == {"commands": ALWAYS}
     assert Document(alone, REJECTED).actions(PASSED) == []
 
 

@@ -45,7 +45,8 @@ async def actions(session: Session, where: types.Range, kind: str) -> dict[str, 
         offered = await session.editor.text_document_code_action_async(params)
         found = {}
         for each in offered or ():
-            assert isinstance(each, types.CodeAction)
+            if isinstance(each, types.Command):  # lsprotocol reads an action with a command as that
+                continue
             is_made_later = each.edit is None and each.disabled is None
             found[each.title] = (
                 await session.editor.code_action_resolve_async(each) if is_made_later else each

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 _numbers = count(1)
 
 
+ABOUT_RULES = [f"driveTrace.{name}" for name in ("turnRuleOff", "addToBaseline", "showRule")]
+
+
 class Document:
     """A document that is open in an editor; its text is what the editor shows."""
 
@@ -83,6 +86,10 @@ class Document:
 
     def actions(self, token: str) -> list[Any]:
         """The fixes on a token."""
+        return [each for each in self.quick_fixes(token) if not is_about_rule(each)]
+
+    def quick_fixes(self, token: str) -> list[Any]:
+        """The fixes on a token, and what else may be done about its findings."""
         context = {"diagnostics": [], "only": ["quickfix"]}
         params = {"range": self.range_of(token), "context": context}
         actions = self.client.request("textDocument/codeAction", {**self.identifier, **params})
@@ -98,3 +105,9 @@ class Document:
             return apply_edits(self.text, change["edits"], self.encoding)
         assert list(edit["changes"]) == [self.uri]
         return apply_edits(self.text, edit["changes"][self.uri], self.encoding)
+
+
+def is_about_rule(action: Any) -> bool:
+    """Whether a code action is about a rule, and does not change the text."""
+    command = action.get("command")
+    return (command["command"] if isinstance(command, dict) else command) in ABOUT_RULES

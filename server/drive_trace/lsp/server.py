@@ -19,6 +19,12 @@ from drive_trace.lsp.handlers import HANDLERS, RESOLVE_HANDLERS
 from drive_trace.lsp.handlers.base import Responder
 from drive_trace.lsp.handlers.code_actions import APPLY_ACTION, RECORD_GRADE
 from drive_trace.lsp.handlers.events import Events
+from drive_trace.lsp.handlers.project_commands import (
+    ADD_TO_BASELINE,
+    SHOW_RULE,
+    TURN_RULE_OFF,
+    ProjectCommands,
+)
 from drive_trace.lsp.handlers.reports import Reports
 from drive_trace.lsp.handlers.server_commands import APPEND, ServerCommands
 from drive_trace.lsp.handlers.views import Views
@@ -104,6 +110,10 @@ class TraceServer(LanguageServer):
         for method, handle in own.items():
             self._on(method, handle)
         self.command(SHOW_RUN)(partial(self._commands.show_run))
+        project = ProjectCommands(self.protocol, self._responder, self._judging)
+        self.command(TURN_RULE_OFF)(partial(project.turn_rule_off))
+        self.command(ADD_TO_BASELINE)(partial(project.add_to_baseline))
+        self.command(SHOW_RULE)(partial(project.show_rule))
 
     def _on(self, method: str, handler: Callable[[Any], object], options: object = None) -> None:
         # pygls sets attributes on handlers, which a bound method does not allow.
@@ -160,6 +170,7 @@ class TraceServer(LanguageServer):
             log.warning("ignored a change of %s: not open, or older than what is", uri)
             return
         trace.change(version, params.content_changes)
+        self._saving.changed(uri)
         self._edited.request(uri)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
@@ -189,8 +200,7 @@ class TraceServer(LanguageServer):
         saved = (self._traces.get(each.uri) for each in params.changes)
         self._judging.look(each for each in saved if each is not None)
         if not are_traces:
-            self._judging.look(self._traces)
-            self._publisher.refresh_diagnostics()  # those of closed traces, too
+            self._judging.look_at_all()
 
     def _cancel_progress(self, params: types.WorkDoneProgressCancelParams) -> None:
         self._following.cancel(params.token)
@@ -221,7 +231,6 @@ class TraceServer(LanguageServer):
             self._judging.publish(trace)
             self._publisher.changed(trace)
             self._publisher.refresh_views(uri)
-            self._saving.changed(uri)
 
 
 @contextmanager

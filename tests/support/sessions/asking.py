@@ -15,6 +15,7 @@ from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.code_actions import code_actions
 from drive_trace.features.completion import completion
 from drive_trace.features.document_symbol import document_symbols
+from drive_trace.features.events import event_json, page_json, rows_of
 from drive_trace.features.folding_range import folding_ranges
 from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.outline import outline
@@ -180,6 +181,21 @@ def _check_links(asked: _Asked, result: Any) -> None:
         assert text[start.offset - 1] == '"'
 
 
+def _check_events(asked: _Asked, result: Any) -> None:
+    rows = finish(rows_of(asked.analysis))
+    assert result == json.loads(json.dumps(finish(page_json(asked.analysis, rows, 0))))
+
+
+def _check_event(asked: _Asked, result: Any) -> None:
+    at = point_at(asked.analysis, types.Position(asked.at.line, 0), asked.client.encoding)
+    assert result == json.loads(json.dumps(event_json(asked.analysis, at.record)))
+
+
+def _check_saving(_: _Asked, result: Any) -> None:
+    """Nobody else writes to the traces of a session."""
+    assert result is None
+
+
 _OPTIONS = {"options": {"tabSize": 2, "insertSpaces": True}}
 _METHODS: dict[str, tuple[Callable[[_Asked, Any], None], dict[str, Any], Any]] = {
     "textDocument/definition": (_check_definition, {}, None),
@@ -198,6 +214,9 @@ _METHODS: dict[str, tuple[Callable[[_Asked, Any], None], dict[str, Any], Any]] =
     "textDocument/rename": (_check_renamed, {"newName": NEW_NAME}, None),
     "textDocument/formatting": (_check_format, _OPTIONS, []),
     "textDocument/rangeFormatting": (_check_range_format, _OPTIONS, []),
+    "textDocument/willSaveWaitUntil": (_check_saving, {"reason": 1}, None),
+    "driveTrace/events": (_check_events, {"first": 0}, None),
+    "driveTrace/event": (_check_event, {}, None),
 }
 """How each answer is checked, what is asked beside the place, and the answer where nothing is
 open.
@@ -234,6 +253,8 @@ class Ask:
             "position": start,
             "positions": [start],
             "range": {"start": start, "end": end},
+            "uri": uri,
+            "line": start["line"],
             **more,
         }
         codes = {OK, MODIFIED} | ({FAILED} if self.method == "textDocument/rename" else set())

@@ -24,6 +24,7 @@ METHODS = {
     "window/showMessage",
     "$/progress",
     "$/cancelRequest",
+    "driveTrace/changed",
 }
 REQUESTS = {
     "window/showDocument",
@@ -35,6 +36,8 @@ SLOW = {
     "textDocument/diagnostic",
     "workspace/diagnostic",
     "workspace/executeCommand",
+    "driveTrace/events",
+    "textDocument/willSaveWaitUntil",
     "textDocument/hover",
     "codeLens/resolve",
     "codeAction/resolve",

@@ -23,6 +23,7 @@ from drive_trace.features.hover.pointed import HoverOptions
 from drive_trace.storage.pages import rule_url
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Position
+from tests.support.editor import is_about_rule
 from tests.support.others import hover_alone, lens_alone
 from tests.support.sessions.aids import Aids
 from tests.support.sessions.asking import FIND_NAMES, asks, check_fixes
@@ -208,6 +209,7 @@ class Actions:
             return
         actions = conversation.result("textDocument/codeAction", params)
         check_fixes(conversation, uri, params, actions)
+        actions = [each for each in actions or () if not is_about_rule(each)]
         if actions and self.pick is not None:
             self._take(conversation, uri, actions[self.pick % len(actions)])
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from tests.support.editor import ABOUT_RULES
 from tests.support.sessions.conversation import INVALID, OK, PARAMS, PARSE, UNKNOWN, encoded
 from tests.support.sessions.places import IDS, uri_of, whole
 from tests.support.sessions.steps import APPLY_FIX, SHOW_RUN, URIS
@@ -112,6 +113,11 @@ _REFUSED: list[tuple[str, Any]] = [
         for arguments in (None, [], [5], [None], [{}], [{"uri": 5, "runId": "x"}], [[]], {}, "x", 5)
     ),
     ("workspace/executeCommand", {"command": SHOW_RUN, "arguments": [{"uri": _URI, "runId": ""}]}),
+    *(
+        ("workspace/executeCommand", {"command": command, "arguments": [argument]})
+        for command in ABOUT_RULES
+        for argument in (None, 5, {"uri": _URI}, {"uri": _URI, "rule": "unheard-of"})
+    ),
 ]
 _IGNORED: list[tuple[str, Any]] = [
     *((method, params) for method in ("unheard/of", "$/unheard/of", "\ud800") for params in _NEVER),

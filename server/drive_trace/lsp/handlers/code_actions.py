@@ -46,7 +46,9 @@ from drive_trace.features.formatting import format_document
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.runs import Joined
 from drive_trace.features.text_edits import TextChange, as_edits, workspace_edit
+from drive_trace.linter.rule import Finding
 from drive_trace.lsp.handlers.base import RequestHandler, ResolveHandler, TraceRequest
+from drive_trace.lsp.handlers.project_commands import project_offers
 from drive_trace.lsp.rpc.capabilities import Client, path_of
 from drive_trace.lsp.rpc.tasks import check_unchanged, in_slices, in_thread
 from drive_trace.storage.linked_files import file_named, length_and_sha256
@@ -56,6 +58,7 @@ from drive_trace.trace.times import epoch_milliseconds
 
 APPLY_ACTION = "driveTrace.applyAction"
 """The command of an action for clients to which an action is a command."""
+_QUICK_FIX = types.CodeActionKind.QuickFix
 RECORD_GRADE = "driveTrace.recordGrade"
 """The command that records components of a run's grade in an open trace."""
 
@@ -189,9 +192,17 @@ def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Join
     flattening = [fix for fix in fixes if fix.title.startswith("Flatten")]
     rest = [fix for fix in fixes if fix not in flattening]
     known = known_offers(request.analysis, request.point(params.range.start), params.context.only)
-    offers = _offers(request, params, joined)
+    findings = list(touched(request.analysis, params, request.encoding))
+    offers = _offers(request, params, joined, findings)
+    about_rules = project_offers(request, findings, params.context.only)
     if client.reads_action_literals:
-        return [*flattening, *_actions(request, known), *rest, *_actions(request, offers)]
+        return [
+            *flattening,
+            *_actions(request, known),
+            *rest,
+            *_actions(request, offers),
+            *(types.CodeAction(each.title, _QUICK_FIX, command=each) for each in about_rules),
+        ]
     return [
         *(as_command(fix, request.trace.uri, request.trace.version) for fix in fixes),
         *(
@@ -199,12 +210,17 @@ def _offered(request: TraceRequest, params: types.CodeActionParams, joined: Join
             for each in (*known, *offers)
             if each.disabled is None
         ),
+        *about_rules,
     ]
 
 
-def _offers(request: TraceRequest, params: types.CodeActionParams, joined: Joined) -> list[Offer]:
+def _offers(
+    request: TraceRequest,
+    params: types.CodeActionParams,
+    joined: Joined,
+    findings: Sequence[Finding],
+) -> list[Offer]:
     analysis, only = request.analysis, params.context.only
-    findings = list(touched(analysis, params, request.encoding))
     # With a single finding, fix-all would do no more than its fix.
     has_safe_fix = analysis.finding_count > 1 and any(
         fix.safe for each in findings for fix in analysis.fixes(each)

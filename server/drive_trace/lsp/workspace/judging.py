@@ -59,10 +59,14 @@ class Configurations:
         """The settings of the rules for a trace, by the last look at its folder. ``over`` are the
         client's own, which take precedence.
         """
-        path = _absolute(uri)
-        project = self._found.get(path.parent) if path is not None else None
+        project = self.project_of(uri)
         # The project's folder is above the trace, so that nothing is looked up on disk here.
-        return project.settings_for(str(path)).under(over) if project is not None else over
+        return project.settings_for(str(_absolute(uri))).under(over) if project else over
+
+    def project_of(self, uri: str) -> Project | None:
+        """The project of a trace, by the last look at its folder."""
+        path = _absolute(uri)
+        return self._found.get(path.parent) if path is not None else None
 
     async def look(self, uris: Iterable[str]) -> None:
         """Look at the configurations of traces. The look begins after this call."""
@@ -182,6 +186,11 @@ class Judging:
             self._looks[trace.uri] = look
             look.task = asyncio.ensure_future(self._take(look, trace.uri))
 
+    def look_at_all(self) -> None:
+        """Look again at the configurations of all traces."""
+        self.look(self._traces)
+        self._publisher.refresh_diagnostics()  # those of closed traces, too
+
     def look_now_and_then(self) -> None:
         """Look again if the last look was some time ago, for clients that do not watch files."""
         if self._configurations.is_due():
@@ -215,6 +224,14 @@ class Judging:
         """
         while (look := self._looks.get(trace.uri)) is not None and (for_long or not look.is_late):
             await asyncio.wait([look.task], timeout=None if for_long else PATIENCE)
+
+    async def project_now(self, uri: str) -> Project:
+        """The project of a trace, after a look at the disk. Raises LookupError if that failed."""
+        await self._configurations.look([uri])
+        project = self._configurations.project_of(uri)
+        if project is None:
+            raise LookupError(uri)
+        return project
 
     async def options_now(self, uri: str) -> DiagnosticOptions:
         """The options for a trace that is not open, after a look at the disk."""

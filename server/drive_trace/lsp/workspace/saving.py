@@ -33,6 +33,8 @@ class _Read:
         self.start = KnownStart(_encoded(text + end))
         self.count = len(trace.analysis.document.lines) - 1
         """Of whole lines."""
+        self.seen = self.count
+        """The whole lines when the file was last compared."""
         self.lock = asyncio.Lock()
 
 
@@ -56,7 +58,10 @@ class Saving:
         if trace is None or path is None or read is None:
             return
         lines = trace.analysis.document.lines
-        if len(lines) > read.count + 1 and not lines[-1].text:  # nobody is typing the last line
+        if lines[-1].text or len(lines) - 1 == read.seen:
+            return  # as when somebody types into a line
+        read.seen = len(lines) - 1
+        if read.seen > read.count:
             asyncio.get_running_loop().create_task(_read_on(read, str(path), trace))
 
     async def will_save(self, params: types.WillSaveTextDocumentParams) -> object:

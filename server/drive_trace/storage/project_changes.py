@@ -1,0 +1,94 @@
+"""Changes of a project's files on a person's word: a rule turned off, a finding known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import fingerprint
+from drive_trace.storage.baseline import Known
+from drive_trace.storage.files import Problem, read_regular, why
+from drive_trace.storage.projects import (
+    CONFIGURATION_NAME,
+    Configuration,
+    Project,
+    shown_path,
+    write_known,
+)
+from drive_trace.storage.replace import inside, write_whole
+
+_SPECIAL = re.compile(r"[*?\[]| $")
+"""What means something in a pattern, or ends it."""
+
+
+def turn_off(project: Project, code: str, trace: str | None) -> Problem | str:
+    """Turn a rule off in a project's configuration, for one trace or for all. A trace is named as
+    by :meth:`Project.path_of`. Comments and layout of the configuration stay. Returns the name of
+    the file, or why it is as it was.
+    """
+    path = project.configuration_path or project.folder / CONFIGURATION_NAME
+    shown = shown_path(path)
+    if project.problems:
+        return project.problems[0].problem
+    try:
+        text = read_regular(path).decode("utf-8-sig") if project.configuration_path else ""
+        changed = _without_rule(text, code, trace)
+        if changed is None:
+            return Problem(shown, f"cannot be changed by a tool: turn {code} off by hand")
+        write_whole(inside(path, path.parent), changed.encode())
+    except (OSError, UnicodeDecodeError) as error:
+        reason = why(error) if isinstance(error, OSError) else "it is not UTF-8"
+        return Problem(shown, f"cannot be changed: {reason}")
+    return shown
+
+
+def _without_rule(text: str, code: str, trace: str | None) -> str | None:
+    """The text of a configuration with a rule off. None if the result would say something else."""
+    import tomlkit  # noqa: PLC0415 - slow to load, and only wanted here
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
+
+    from drive_trace.storage.configuration_text import read_configuration  # noqa: PLC0415
+
+    try:
+        document: Any = tomlkit.parse(text)
+        if trace is None:
+            _set(document.setdefault("rules", tomlkit.table()), code)
+        else:
+            pattern = "/" + _SPECIAL.sub(r"[\g<0>]", trace)
+            if "overrides" not in document:
+                document["overrides"] = tomlkit.aot()
+            of_trace = next(
+                (each for each in document["overrides"] if each["paths"] == [pattern]), None
+            )
+            if of_trace is None:
+                of_trace = tomlkit.table()
+                of_trace.update({"paths": [pattern], "rules": {}})
+                document["overrides"].append(of_trace)
+            _set(of_trace.setdefault("rules", tomlkit.table()), code)
+        changed = tomlkit.dumps(document)
+    except (TOMLKitError, AttributeError, KeyError, TypeError, ValueError):
+        return None
+    read = read_configuration(changed)
+    if not isinstance(read, Configuration) or read.settings_for(trace).severity(RULES[code]):
+        return None
+    return changed
+
+
+def _set(rules: Any, code: str) -> None:
+    if isinstance(rules.get(code), Mapping):
+        rules[code]["severity"] = "off"
+    else:
+        rules[code] = "off"
+
+
+def add_known(project: Project, trace: str, code: str, text: str, count: int) -> Problem | str:
+    """Add what a rule finds on lines of a text to a project's baseline, for so many lines. Returns
+    the name of the file, or why it is as it was.
+    """
+    if project.problems:
+        return project.problems[0].problem
+    known: Known = project.baseline.files.get(trace, {})
+    added = {**known, code: {**known.get(code, {}), fingerprint(code, text): count}}
+    return write_known(project, {trace: added}) or shown_path(project.baseline_path)
