@@ -126,9 +126,9 @@ def _actions() -> list[str]:
         "## Code actions",
         "",
         "**Fix.** Every finding that can be mended brings its fixes; "
-        "`source.fixAll.driveTrace` makes all safe ones of a file. Behind them a finding can be added "
-        "to the baseline, its rule turned off for the file or for the project (both are written to "
-        "the project's files, whose comments and layout stay), and the rule's page shown.",
+        "`source.fixAll.driveTrace` makes all safe ones of a file. Behind them a finding can be "
+        "added to the baseline, its rule turned off for the file or for the project, and the "
+        "rule's page shown. Comments and layout of the project's files stay.",
         "",
         *trace_shown(_MISTAKE),
         "",

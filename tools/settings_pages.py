@@ -123,7 +123,7 @@ def name_of(setting: Setting) -> str:
 
 
 def _property(setting: Setting) -> dict[str, Any]:
-    own = ("placeholder", "scope")
+    own = ("placeholder", "scope", "in_vscode")
     schema = {key: value for key, value in setting.schema.items() if key not in own}
     placeholder = setting.schema.get("placeholder")
     if placeholder is not None:
@@ -132,7 +132,7 @@ def _property(setting: Setting) -> dict[str, Any]:
     return {
         "type": _TYPES[type(setting.default)],
         **schema,
-        "default": setting.default,
+        "default": setting.schema.get("in_vscode", setting.default),
         "scope": setting.schema.get("scope", "window"),
         "markdownDescription": setting.prose,
     }

@@ -29,10 +29,15 @@ BRIEFS = """
 
 
 def said(fixture: str) -> str:
-    """What is said of the value at the cursor, before what its field means."""
+    """What is said of the value at the cursor, behind what is wrong with it, and before what its
+    field means.
+    """
     text = hover_text(fixture)
     assert text is not None
-    return text.partition("\n\n**")[0]
+    return _WRONG.sub("", text).partition("\n\n**")[0]
+
+
+_WRONG = re.compile(r"\*\*(?:error|warning|information|hint)\*\* .*?\n\n---\n\n", re.DOTALL)
 
 
 def line(number: int) -> str:
@@ -272,7 +277,7 @@ def test_null_that_is_not_allowed_has_no_meaning() -> None:
     text = hover_text('EVENT{"event_type":"dispatch-end","wall_clock_ms":nu$0ll}')
     assert text is not None
     assert "`null`" not in text
-    assert text.endswith("Rule: `wrong-type`")
+    assert text.startswith("**error** ")
 
 
 @pytest.mark.parametrize(
@@ -305,14 +310,32 @@ def test_every_key_and_value_says_something_and_punctuation_nothing(event: Event
 # How it is shown
 
 
-def test_rules_that_found_something_on_the_token_are_named_with_their_pages() -> None:
+def test_what_is_wrong_with_the_token_comes_first_with_its_fix_and_the_rules_page() -> None:
     options = HoverOptions(url_of=lambda code: f"https://example.org/{code}")
-    text = hover_text('EVENT{"event_type":"round-end","verdict":"$0another-round"}', options)
+    wrong = 'EVENT{"event_type":"round-end","verdict":"$0another-round"}'
+    text = hover_text(wrong, options)
     assert text is not None
-    assert text.endswith("\n\nRule: [unknown-value](https://example.org/unknown-value)")
+    message, fix, line, _ = text.split("\n\n", 3)
+    assert message.startswith("**error** `` `verdict` must be ")
+    assert message.endswith(" ([unknown-value](https://example.org/unknown-value))")
+    assert (fix, line) == ('Fix: `Replace with "another-round-needed"`', "---")
+    text = hover_text(wrong, options._replace(messages=False))
+    assert text is not None
+    assert text.startswith("**verdict**")
     text = hover_text('EVENT{"event_type":"round-end","verdict":"$0satisfied","x":1}', options)
     assert text is not None
-    assert "Rule" not in text
+    assert text.startswith("**verdict**")
+
+
+def test_a_null_that_the_clock_can_replace_shows_what_it_says() -> None:
+    text = hover_text(
+        """
+        EVENT{"event_type":"dispatch-start","ts":"2026-05-28T14:00:00.000Z"}
+        EVENT{"event_type":"dispatch-end","ts":"2026-05-28T14:12:24.000Z","wall_clock_ms":nu$0ll}
+        """
+    )
+    assert text is not None
+    assert "Fill in `wall_clock_ms`: 744000 (12m 24s)" in text
 
 
 def test_a_client_without_markdown_gets_plain_words() -> None:

@@ -62,6 +62,18 @@ class LinkOptions:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class HoverSettings:
+    """What hovers show."""
+
+    messages: bool = setting(
+        True,
+        "A hover begins with the messages of findings on the token. Not wanted in VS Code, which "
+        "shows them beside it.",
+        in_vscode=False,
+    )
+
+
 class Setting(NamedTuple):
     """One value that a user can set."""
 

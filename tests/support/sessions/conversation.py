@@ -320,6 +320,8 @@ class Conversation:
             self._progress[_key(params["token"])].append(params["value"])
         elif method == "$/cancelRequest":
             assert params.keys() == {"id"}
+        elif method == "driveTrace/changed":
+            assert params.keys() == {"uri"}
         else:
             _assert_is_fit_to_read(params["message"])
         return []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
@@ -20,16 +22,20 @@ from drive_trace.features.markup import markup
 from drive_trace.features.positions import range_of
 from drive_trace.features.runs import JoinedRun, of_one_file
 from drive_trace.json_text import NodeKind
+from drive_trace.linter.rule import Finding
 from drive_trace.text.escaping import code
 from drive_trace.text.spans import PositionEncoding, Span
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line, event_of
 from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.places import Part, node_at, path_at, resolve, syntax_of
-from drive_trace.vocabulary import GRADE, Form, StringShape
+from drive_trace.vocabulary import ENVELOPE, GRADE, Form, StringShape
 
 _RULE = "\n\n---\n\n"
 _ALONE = HoverOptions()
+_MOST_FINDINGS = 5
+_LONGEST_MESSAGE = 400
+"""In characters."""
 
 
 def hover(
@@ -44,11 +50,15 @@ def hover(
     at = _pointed(analysis, line, point.offset, options)
     if at is None:
         return None
-    parts = [part for part in (card(at), _about(at)) if part]
-    if not parts:
-        return None
     span = resolve(line.text, at.place)
-    text = _RULE.join(parts) + _findings(at, span)
+    scorecard = card(at)
+    wrong = _findings(at, span) if options.messages else ""
+    # The meaning of what is in no vocabulary would say the same once more.
+    about = _about(at, has_card=scorecard is not None) if at.field is not None or not wrong else ""
+    parts = [wrong, scorecard, about]
+    text = _RULE.join(part for part in parts if part)
+    if not text:
+        return None
     return types.Hover(
         contents=markup(text, kind),
         range=range_of(analysis, point.record, span, encoding),
@@ -71,13 +81,17 @@ def _pointed(analysis: Analysis, line: Line, offset: int, options: HoverOptions)
     return Pointed(analysis, line, place, event, field, value, is_null, options)
 
 
-def _about(at: Pointed) -> str | None:
-    """The meaning of the value, then that of its field."""
+def _about(at: Pointed, *, has_card: bool) -> str | None:
+    """The meaning of the value, then that of its field, unless a run's card is shown and the field
+    is one of every event.
+    """
     if at.place.path == ("event_type",) and at.place.part is Part.VALUE:
         return about_event(at.event) if at.event is not None else about_unknown_event(at)
     if at.field is None:
         return about_undeclared(at)
-    return "\n\n".join(part for part in (about_value(at), _about_field(at)) if part)
+    is_common = has_card and at.field.name in ENVELOPE
+    parts = (about_value(at), None if is_common else _about_field(at))
+    return "\n\n".join(part for part in parts if part)
 
 
 def _about_field(at: Pointed) -> str:
@@ -96,17 +110,22 @@ def about_value(at: Pointed) -> str | None:
 
 
 def _findings(at: Pointed, span: Span) -> str:
-    """The rules with findings on the token. Editors show the findings beside the hover."""
-    codes = dict.fromkeys(
-        finding.rule.code
+    """What is wrong with the token, and what its most likely fix would do."""
+    found = (
+        finding
         for finding in at.analysis.findings_of(at.line)
         if _touches(at.analysis.where(finding).span, span)
     )
-    if not codes:
-        return ""
-    urls = ((code, at.options.url_of(code)) for code in codes)
-    named = [f"[{code}]({url})" if url else f"`{code}`" for code, url in urls]
-    return f"\n\n{'Rules' if len(named) > 1 else 'Rule'}: {', '.join(named)}"
+    return "\n\n".join(_finding(at, each) for each in islice(found, _MOST_FINDINGS))
+
+
+def _finding(at: Pointed, finding: Finding) -> str:
+    url = at.options.url_of(finding.rule.code)
+    rule = f"[{finding.rule.code}]({url})" if url else f"`{finding.rule.code}`"
+    text = code(at.analysis.message(finding.message), _LONGEST_MESSAGE)
+    said = f"**{at.analysis.severity_of(finding).label}** {text} ({rule})"
+    likely = (f"Fix: {code(fix.title)}" for fix in at.analysis.fixes(finding)[:1])
+    return "\n\n".join([said, *likely])
 
 
 def _touches(one: Span, other: Span) -> bool:

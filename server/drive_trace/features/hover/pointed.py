@@ -30,6 +30,8 @@ class HoverOptions(NamedTuple):
     """The reader's time zone; None for that of this machine."""
     url_of: Callable[[str], str | None] = lambda _: None
     """Gives the address of a rule's page by the rule's code."""
+    messages: bool = True
+    """Whether to begin with the messages of findings."""
     joined: JoinedRun | None = None
     """The run of the line over all its files, if others are known."""
 

@@ -48,6 +48,7 @@ def _hover(request: TraceRequest, params: types.HoverParams) -> types.Hover | No
         uri=request.trace.uri,
         now=datetime.now(UTC),
         url_of=request.trace.options.url_of,
+        messages=request.settings.hover.messages,
         joined=request.joined(run_id) if run_id is not None else None,
     )
     return hover(request.analysis, point, request.encoding, request.client.hover_format, options)

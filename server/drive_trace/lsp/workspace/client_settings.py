@@ -15,6 +15,7 @@ from lsprotocol import types
 
 from drive_trace.features.options import (
     HintOptions,
+    HoverSettings,
     LensOptions,
     LinkOptions,
     Setting,
@@ -59,6 +60,7 @@ class Settings:
         "Empty: the pages installed with the server.",
         placeholder="code",
     )
+    hover: HoverSettings = field(default_factory=HoverSettings)
     lens: LensOptions = field(default_factory=LensOptions)
     inlay_hints: HintOptions = field(default_factory=HintOptions)
     links: LinkOptions = field(default_factory=LinkOptions)
