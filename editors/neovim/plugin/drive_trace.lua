@@ -1,3 +1,8 @@
+if vim.fn.has('nvim-0.11') == 0 then
+  vim.notify('drive-trace needs Neovim 0.11 or newer', vim.log.levels.WARN)
+  return
+end
+
 local group = vim.api.nvim_create_augroup('drive_trace', {})
 
 vim.api.nvim_set_hl(0, '@lsp.mod.envelope.drive-trace', { link = 'Comment', default = true })

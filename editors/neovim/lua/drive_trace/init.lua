@@ -1,6 +1,7 @@
 local M = {}
 
 local POLL_MS = 1000
+local followed = {} -- whether a buffer's file is looked at
 M.errors = {} -- how many findings are errors, by buffer and row
 
 --- What is folded, as deep as it is nested: how many lines, and how many of their findings are errors.
@@ -42,13 +43,15 @@ end
 --- Reads a trace again when its file grows. A cursor on the last line stays on the last line.
 --- What somebody has changed is left alone: Neovim asks about it when they write it.
 function M.follow(buffer)
-  local poll = vim.uv.new_fs_poll()
+  if followed[buffer] then return end
+  local poll = assert(vim.uv.new_fs_poll())
+  followed[buffer] = true
   local function stop()
-    poll:stop()
-    if not poll:is_closing() then poll:close() end
+    followed[buffer] = nil
+    poll:close()
   end
   local function read()
-    if not vim.api.nvim_buf_is_loaded(buffer) or vim.bo[buffer].modified then return end
+    if not followed[buffer] or vim.bo[buffer].modified or not vim.o.autoread then return end
     local last = vim.api.nvim_buf_line_count(buffer)
     -- Without this event the windows keep their options, and what is folded stays folded.
     local ignored = vim.o.eventignore
