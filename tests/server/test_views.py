@@ -176,6 +176,18 @@ def test_runs_follow_the_editor_and_the_disk(alone: RawClient, tmp_path: Path) -
     assert runs(alone)["cart"]["headline"] == "INCORRECT — qa failed"
 
 
+def test_who_asks_again_is_told_of_what_nobody_has_reported(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    first = write(tmp_path / "a" / "trace.jsonl", triage(ts=at(5)))
+    start(alone, tmp_path)
+    assert {name: run["last"] for name, run in runs(alone).items()} == {"run-1": at(5)}
+    append(first, triage(ts="2026-05-28T16:09:00+02:00", event_id=R1))
+    write(tmp_path / "b" / "trace.jsonl", triage(project_run_id="new", ts="some day"))
+    found = {each["runId"]: each["last"] for each in ask(alone, "runs", again=True)["runs"]}
+    assert found == {"run-1": at(9), "new": None}
+
+
 def test_findings_are_counted_by_run_as_they_come_and_go(alone: RawClient, tmp_path: Path) -> None:
     text = apart(triage() + triage(project_run_id="run-2", verdict="maybe"))
     start(alone, tmp_path)
@@ -361,8 +373,8 @@ def test_what_git_has_of_a_trace_is_coloured_and_is_no_run_of_the_workspace(
 @pytest.mark.parametrize(
     ("what", "wrong", "members"),
     [
-        ("runs", [], "{}"),
-        ("runs", 5, "{}"),
+        ("runs", [], "{again?}"),
+        ("runs", {"again": 5}, "{again?}"),
         ("report", {"uri": 5}, "{uri, runId?, format?}, all strings"),
         ("report", {}, "{uri, runId?, format?}, all strings"),
         ("timeline", {"uri": "file:///t.jsonl"}, "{uri, runId}, all strings"),

@@ -281,6 +281,11 @@ export class Editor {
     return this.runs.filter({ has: this.page.locator(".label-name").getByText(run, { exact: true }) });
   }
 
+  /** The row that is chosen. */
+  get chosenRow(): Locator {
+    return this.page.locator(".part.sidebar .monaco-list-row.selected");
+  }
+
   /** What the view says of it behind its name. */
   saidOf(run: string): Locator {
     return this.rowOf(run).locator(".label-description");

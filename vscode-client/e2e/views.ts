@@ -148,11 +148,28 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.saidOf("demo").filter({ hasText: /^CORRECT\b/ }).waitFor();
     await editor.saidOf("other").filter({ hasText: /^not computable: not graded/ }).waitFor();
     await editor.aboveRows.filter({ hasText: "1 CORRECT · 1 not computable" }).waitFor();
+    await editor.rowOf("demo").and(editor.chosenRow).waitFor();
+    await editor.rowOf("demo").click();
+    await editor.press("ArrowRight");
+    await editor.runs.filter({ hasText: /^parse-input/ }).waitFor();
     await editor.leaveHover();
     await editor.screenshot("runs");
     await editor.rowOf("other").click();
     await editor.verdict.filter({ hasText: "not computable" }).waitFor();
     await editor.cursor.filter({ hasText: "Ln 1, Col 1" }).waitFor();
+  });
+
+  await step("it is grouped as a person chooses, and a click on a dispatch shows its line", async () => {
+    await editor.runAsking("Drive Trace: Group and Sort Runs…", "How are the runs");
+    await editor.choices.filter({ hasText: "Dispatch" }).first().click();
+    await editor.runs.filter({ hasText: /^implement-parser/ }).click();
+    await editor.cursor.filter({ hasText: "Ln 5," }).waitFor();
+    await editor.runAsking("Drive Trace: Group and Sort Runs…", "How are the runs");
+    await editor.choices.filter({ hasText: "Folder" }).first().click();
+    await editor.rowOf("projects/other").waitFor();
+    await editor.screenshot("runs-by-folder");
+    await editor.rowOf("other").click();
+    await editor.verdict.filter({ hasText: "not computable" }).waitFor();
   });
 
   await step("with the focus in a report, a whole grade goes into the report's trace as one event", async () => {

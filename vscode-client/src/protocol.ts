@@ -31,6 +31,8 @@ export interface RunFile {
 export interface Run extends Told {
   /** Of the workspace, where that has several. */
   folder: string | null;
+  /** The moment of its last event, if that has one. */
+  last: string | null;
   findings: number;
   files: RunFile[];
 }

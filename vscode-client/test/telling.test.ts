@@ -3,12 +3,13 @@ import { readFile } from "node:fs/promises";
 import { mock, test } from "node:test";
 
 import type { Run } from "../src/protocol";
-import { aboveRuns, endOf, isAppended, joined, lookOf, matching, Soon } from "../src/views/telling";
+import { aboveRuns, dayOf, endOf, isAppended, joined, lookOf, matching, Soon, sorted } from "../src/views/telling";
 
 function run(runId: string, headline: string, ...names: string[]): Run {
   const files = names.map((name) => ({ uri: `file:///${name}`, name, line: 0, events: 1, findings: 0, correctness: null }));
   return {
-    runId, label: runId, verdict: "not-computable", earned: false, headline, title: headline, caveats: [], folder: null, findings: 0, files,
+    runId, label: runId, verdict: "not-computable", earned: false, headline, title: headline, caveats: [], folder: null, last: null,
+    findings: 0, files,
   };
 }
 
@@ -26,6 +27,26 @@ test("a run is found by words of its id, verdict and files, in any order and cas
   assert.deepEqual(found("  slices "), ["search-index"]);
   assert.deepEqual(found("QA search"), ["search-index"]);
   assert.deepEqual(found("retry qa"), []);
+});
+
+test("runs are sorted by when they went on last, or with those that failed first", () => {
+  const told = (runId: string, verdict: Run["verdict"], last: string | null): Run => ({ ...run(runId, ""), verdict, last });
+  const all = [
+    told("old", "correct", "2026-05-28T14:02:00.000Z"),
+    told("no-time", "not-computable", null),
+    told("live", "not-computable", "2026-05-28T15:31:00.000Z"),
+    told("also-live", "incorrect", "2026-05-28T15:39:00.000Z"),
+  ];
+  const names = (by: Parameters<typeof sorted>[1]): string => sorted(all, by).map(({ runId }) => runId).join(" ");
+  assert.equal(names("last"), "live also-live old no-time");
+  assert.equal(names("verdict"), "also-live live no-time old");
+  assert.equal(names("file"), "old no-time live also-live");
+});
+
+test("a moment is told by its day, and by its time only on that day", () => {
+  const now = new Date(2026, 4, 28, 18);
+  assert.match(dayOf(new Date(2026, 4, 28, 14, 31).toISOString(), "en", now), /^2:31\sPM$/);
+  assert.equal(dayOf(new Date(2025, 4, 28, 14, 31).toISOString(), "en", now), "May 28, 2025");
 });
 
 test("above the runs stand all verdicts, and what is not among them", () => {

@@ -25,6 +25,7 @@ from drive_trace.text.wording import plural
 from drive_trace.trace.document import Point
 from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.scope import scope_at
+from drive_trace.trace.times import sortable
 
 _MOST = 8
 """The most files that a hover names."""
@@ -201,9 +202,13 @@ class RunFile(NamedTuple):
 
 
 def run_json(joined: JoinedRun, folder: str | None, files: Sequence[RunFile]) -> dict[str, object]:
-    """A run over all its files, with its folder if the workspace has several."""
+    """A run over all its files, with its folder if the workspace has several, and the moment of
+    its last event in a form that sorts.
+    """
+    moments = (sortable(part.last) for part in joined.run.parts if part.last is not None)
     return {
         **_run_summary(joined),
+        "last": max(filter(None, moments), default=None),
         "folder": folder,
         "findings": sum(each.findings for each in files),
         "files": [each._asdict() for each in files],

@@ -96,6 +96,8 @@ class RunSummary(NamedTuple):
     """``ts`` of the first project-started."""
     closed: str | None = None
     """``ts`` of the first project-closed."""
+    last: str | None = None
+    """``ts`` of the last event."""
     dispatch_ms: int | None = None
     """Sum over the dispatches' ends; None where none ended."""
     starts: Mapping[str, int] = _NO_COUNTS
@@ -319,6 +321,7 @@ def _run_summary(index: Index, run: RunIndex, number: Number, path: str) -> Task
         tokens=_last_recorded(run, COST, number, path),
         started=_first_ts(run, "project-started"),
         closed=_first_ts(run, "project-closed"),
+        last=run.last_line.text_fact("ts"),
         dispatch_ms=run.sums.dispatch_ms if run.events("dispatch-end") else None,
         starts=run.sums.starts,
         ends=run.sums.ends,

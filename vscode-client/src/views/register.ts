@@ -20,8 +20,8 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
   const reports = new ReportPanels(context.extensionUri, need);
   const timelines = new TimelinePanels(context.extensionUri, need);
   new ServerStatus(context);
-  new StatusBar(context);
-  new RunsTree(context, need);
+  const runs = new RunsTree(context, need);
+  new StatusBar(context, (run, uri) => { runs.reveal(run, uri); });
   new FollowTail(context);
   const command = (name: string, act: (given: unknown) => Promise<void>): vscode.Disposable =>
     vscode.commands.registerCommand(`driveTrace.${name}`, (given) => withServer(need, () => act(given)));

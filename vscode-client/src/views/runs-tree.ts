@@ -1,12 +1,21 @@
+import * as path from "node:path/posix";
+
 import * as vscode from "vscode";
 
 import { link } from "../link";
-import type { Run, Runs } from "../protocol";
+import type { Run, RunAt, Runs } from "../protocol";
 import { OneAtATime } from "./one-at-a-time";
-import { type FileNode, type RunNode, showLine } from "./places";
-import { aboveRuns, joined, lookOf, matching, Soon } from "./telling";
+import { type RunNode, showLine } from "./places";
+import { caveatBadges, type FolderNode, itemOf, keyOf, type Node, partsIn, partsOf } from "./run-rows";
+import { aboveRuns, matching, Soon, sorted, type Sorting } from "./telling";
 
-type Node = RunNode | FileNode;
+/** How the rows stand, as a person has chosen. */
+interface Arrangement {
+  readonly by: "slice" | "dispatch" | "folder";
+  readonly sorting: Sorting;
+}
+
+const arrangementKey = "driveTrace.runs";
 
 /** Every run of the workspace, with its verdict. */
 export class RunsTree implements vscode.TreeDataProvider<Node> {
@@ -18,10 +27,15 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
   private said: Runs | undefined;
   private nodes = new Map<string, RunNode>();
   private sought = "";
+  private searches = false;
+  /** The run that the cursor is in, and whether it is still to be selected. */
+  private here: { runId: string; uri: string; isNew: boolean } | undefined;
+  private arrangement: Arrangement;
 
   readonly onDidChangeTreeData = this.changes.event;
 
-  constructor(context: vscode.ExtensionContext, private readonly need: () => Promise<void>) {
+  constructor(private readonly context: vscode.ExtensionContext, private readonly need: () => Promise<void>) {
+    this.arrangement = { by: "slice", sorting: "last", ...context.workspaceState.get<Partial<Arrangement>>(arrangementKey) };
     this.view = vscode.window.createTreeView("driveTrace.runs", { treeDataProvider: this, showCollapseAll: true });
     const command = (name: string, act: () => unknown): vscode.Disposable =>
       vscode.commands.registerCommand(`driveTrace.${name}`, act);
@@ -29,9 +43,11 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
       this.view,
       this.soon,
       this.changes,
+      vscode.window.registerFileDecorationProvider(caveatBadges),
       command("openRun", () => this.openChosen()),
       command("filterRuns", () => { this.askFilter(); }),
       command("clearRunFilter", () => { this.filter(""); }),
+      command("arrangeRuns", () => this.askArrangement()),
       command("refreshRuns", () => this.lookAgain()),
       link.onDidChange(() => {
         if (this.view.visible) {
@@ -41,6 +57,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
       link.onDidChangeHealth(() => { this.tell(); }),
       this.view.onDidChangeVisibility(({ visible }) => {
         if (visible) {
+          this.here = this.here && { ...this.here, isNew: true };
           void this.refreshing.request(true);
         }
       }),
@@ -48,17 +65,46 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
     this.tell();
   }
 
+  /** Selects the run that the cursor has come to, as soon as the view is to be seen. */
+  reveal({ runId }: RunAt, uri: string): void {
+    const isNew = runId !== this.here?.runId || uri !== this.here.uri || this.here.isNew;
+    this.here = { runId, uri, isNew };
+    this.revealHere();
+  }
+
+  private revealHere(): void {
+    const { here, view } = this;
+    const node = here?.isNew && view.visible
+      ? this.shown.find(({ run }) => run.runId === here.runId && run.files.some((file) => file.uri === here.uri))
+      : undefined;
+    if (here === undefined || node === undefined) {
+      return;
+    }
+    here.isNew = false;
+    const [chosen] = view.selection;
+    if (chosen === undefined || runOf(chosen) !== node.run) {
+      void view.reveal(node, { select: true, focus: false });
+    }
+  }
+
   private openChosen(): unknown {
     const [node] = this.view.selection;
-    const file = node && ("file" in node ? node.file : node.run.files[0]);
+    if (node === undefined || "folder" in node) {
+      return undefined;
+    }
+    if ("symbol" in node) {
+      return showLine(node.within.file.uri, node.symbol.selectionRange.start.line, { preview: true });
+    }
+    const file = "file" in node ? node.file : node.run.files[0];
     return file && showLine(file.uri, file.line, { preview: true });
   }
 
-  /** Tries to start the server again where it is not there, which `need` does not. */
+  /** Searches the folders again. Tries to start the server where it is not there, which `need` does not. */
   private async lookAgain(): Promise<void> {
     if (link.health === "absent") {
       await vscode.commands.executeCommand("driveTrace.restartServer");
     }
+    this.searches = true;
     await this.refreshing.request(true);
   }
 
@@ -67,11 +113,14 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
     if (link.health !== "absent") {
       await this.need();
     }
-    const said = await link.ask("driveTrace/runs", {});
+    const again = this.searches;
+    this.searches = false;
+    const said = await link.ask("driveTrace/runs", { again });
     if (said !== undefined) {
       this.take(said);
     }
     this.tell();
+    this.revealHere();
   }
 
   /**
@@ -98,13 +147,23 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
     }
   }
 
-  /** The runs that match the filter. */
+  /** The runs that match the filter, in their order. */
   private get shown(): RunNode[] {
-    return matching(this.runs, this.sought).flatMap((run) => this.nodes.get(keyOf(run)) ?? []);
+    const runs = sorted(matching(this.runs, this.sought), this.arrangement.sorting);
+    return runs.flatMap((run) => this.nodes.get(keyOf(run)) ?? []);
   }
 
   private get runs(): readonly Run[] {
     return this.said?.runs ?? [];
+  }
+
+  private get folders(): FolderNode[] {
+    const folders = new Map<string, RunNode[]>();
+    for (const node of this.shown) {
+      const folder = folderOf(node);
+      folders.set(folder, [...(folders.get(folder) ?? []), node]);
+    }
+    return [...folders].map(([folder, runs]) => ({ folder, runs }));
   }
 
   /** Says above the rows, or in place of them, what they do not show. */
@@ -147,51 +206,79 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
     input.show();
   }
 
-  getChildren(node?: Node): Node[] {
-    if (node === undefined) {
-      return this.shown;
+  /** Asks how the rows are to stand, and keeps that for the workspace. */
+  private async askArrangement(): Promise<void> {
+    const { t } = vscode.l10n;
+    const heading = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator });
+    const choice = (label: string, change: Partial<Arrangement>) => {
+      const chosen = { ...this.arrangement, ...change };
+      const isNow = JSON.stringify(chosen) === JSON.stringify(this.arrangement);
+      return { label: isNow ? `$(check) ${label}` : label, chosen };
+    };
+    const picked = await vscode.window.showQuickPick([
+      heading(t("group by")),
+      choice(t("Slice"), { by: "slice" }),
+      choice(t("Dispatch"), { by: "dispatch" }),
+      choice(t("Folder"), { by: "folder" }),
+      heading(t("sort by")),
+      choice(t("Last event"), { sorting: "last" }),
+      choice(t("Verdict"), { sorting: "verdict" }),
+      choice(t("File"), { sorting: "file" }),
+    ], { placeHolder: t("How are the runs to be grouped and sorted?") });
+    if (picked !== undefined && "chosen" in picked) {
+      this.arrangement = picked.chosen;
+      await this.context.workspaceState.update(arrangementKey, this.arrangement);
+      this.changes.fire(undefined);
     }
-    return "run" in node && node.run.files.length > 1 ? node.run.files.map((file) => ({ of: node.run, file })) : [];
+  }
+
+  getParent(node: Node): Node | undefined {
+    // Nothing but runs is revealed.
+    const isInFolder = this.arrangement.by === "folder" && "run" in node;
+    return isInFolder ? this.folders.find(({ runs }) => runs.includes(node)) : undefined;
+  }
+
+  getChildren(node?: Node): Node[] | Promise<Node[]> {
+    const { by } = this.arrangement;
+    const parts = by === "dispatch" ? "dispatches" : "slices";
+    if (node === undefined) {
+      return by === "folder" ? this.folders : this.shown;
+    }
+    if ("folder" in node) {
+      return [...node.runs];
+    }
+    if ("symbol" in node) {
+      return partsIn(node.within, node.symbol, parts);
+    }
+    if ("file" in node) {
+      return partsOf(node, parts);
+    }
+    const files = node.run.files.map((file) => ({ of: node.run, file }));
+    const [first, ...others] = files;
+    return first !== undefined && others.length === 0 ? partsOf(first, parts) : files;
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
-    const item = "file" in node ? fileItem(node) : runItem(node.run);
-    // Without arguments: VS Code forgets these when rows are drawn again, be it between a click and its command.
-    item.command = { command: "driveTrace.openRun", title: vscode.l10n.t("Open") };
+    const item = itemOf(node);
+    if (!("folder" in node)) {
+      // Without arguments: VS Code forgets these when rows are drawn again, be it between a click and its command.
+      item.command = { command: "driveTrace.openRun", title: vscode.l10n.t("Open") };
+    }
     return item;
   }
 }
 
-function runItem(run: Run): vscode.TreeItem {
-  const { None, Collapsed } = vscode.TreeItemCollapsibleState;
-  const item = new vscode.TreeItem(run.label, run.files.length > 1 ? Collapsed : None);
-  const { icon, color } = lookOf(run);
-  item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
-  item.description = joined(run.headline, findings(run.findings), run.folder);
-  item.tooltip = [run.label, run.title, ...run.caveats, findings(run.findings), ...run.files.map(({ name }) => name)]
-    .filter((line) => line !== "").join("\n");
-  item.contextValue = "driveTrace.run";
-  item.id = keyOf(run);
-  return item;
-}
-
-/** Runs of one id are apart in traces from outside the workspace. */
-function keyOf(run: Run): string {
-  return [run.runId, run.files[0]?.uri].join("\n");
-}
-
-function fileItem({ of, file }: FileNode): vscode.TreeItem {
-  const item = new vscode.TreeItem(file.name);
-  item.iconPath = vscode.ThemeIcon.File;
-  item.contextValue = "driveTrace.runFile";
-  item.description = findings(file.findings);
-  item.id = [keyOf(of), file.uri].join("\n");
-  return item;
-}
-
-function findings(count: number): string {
-  if (count === 0) {
-    return "";
+/** The run that a row is about or in. */
+function runOf(node: Node): Run | undefined {
+  if ("folder" in node) {
+    return undefined;
   }
-  return count === 1 ? vscode.l10n.t("1 finding") : vscode.l10n.t("{0} findings", count);
+  if ("symbol" in node) {
+    return node.within.of;
+  }
+  return "file" in node ? node.of : node.run;
+}
+
+function folderOf({ run }: RunNode): string {
+  return path.dirname(run.files[0]?.name ?? "");
 }

@@ -12,7 +12,8 @@ export class StatusBar {
   private readonly soon = new Soon(() => this.update(), 80);
   private asked = 0;
 
-  constructor(context: vscode.ExtensionContext) {
+  /** Tells `found` the run as well, and the trace that the cursor is in. */
+  constructor(context: vscode.ExtensionContext, private readonly found: (run: RunAt, uri: string) => void) {
     this.item.name = vscode.l10n.t("Drive Trace: verdict of the run");
     this.item.command = "driveTrace.openReport";
     context.subscriptions.push(
@@ -36,6 +37,7 @@ export class StatusBar {
       this.item.hide();
     } else {
       this.show(run);
+      this.found(run, link.spell(link.uriOf(editor.document)));
     }
   }
 

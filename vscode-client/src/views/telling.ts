@@ -28,6 +28,30 @@ export function matching(runs: readonly Run[], sought: string): Run[] {
   });
 }
 
+/** By which runs are sorted. */
+export type Sorting = "last" | "verdict" | "file";
+
+const urgency: readonly Verdict[] = ["incorrect", "not-computable", "correct"];
+
+/**
+ * The runs that went on last stand first, or those that failed. Those that went on within ten
+ * minutes of each other stay in the order of their files: several live ones would never stand still.
+ */
+export function sorted(runs: readonly Run[], by: Sorting): Run[] {
+  const tenMinutes = ({ last }: Run): string => last?.slice(0, "2026-05-28T14:3".length) ?? "";
+  const byLast = (a: Run, b: Run): number => tenMinutes(b).localeCompare(tenMinutes(a));
+  const byVerdict = (a: Run, b: Run): number => urgency.indexOf(a.verdict) - urgency.indexOf(b.verdict);
+  return by === "file" ? [...runs] : runs.toSorted((a, b) => (by === "verdict" && byVerdict(a, b)) || byLast(a, b));
+}
+
+/** A moment in short: today's time, or the day. */
+export function dayOf(moment: string, locale: string, now = new Date()): string {
+  const date = new Date(moment);
+  return date.toDateString() === now.toDateString()
+    ? date.toLocaleTimeString(locale, { timeStyle: "short" })
+    : date.toLocaleDateString(locale, { dateStyle: "medium" });
+}
+
 /** What the rows of all runs do not show: how many have which verdict, and which are not among them. */
 export function aboveRuns({ runs, unread, summary }: Runs, sought: string, isOutOfReach: boolean): string {
   return joined(

@@ -82,8 +82,11 @@ class Views:
 
     # Runs
 
-    async def _all_runs(self, _: RunsParams) -> object:
+    async def _all_runs(self, params: RunsParams) -> object:
         self._publisher.has_views = True
+        if params.again:
+            await self._following.known()
+            await self._following.settled()
         return await self._turns.take(RUNS, self._runs_now)
 
     async def _runs_now(self) -> JsonText:

@@ -37,6 +37,9 @@ CHANGED = "driveTrace/changed"
 class RunsParams:
     """Requests every run of the workspace."""
 
+    again: bool = False
+    """Whether the folders are searched, and all traces looked at, before it is answered."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReportParams:
