@@ -191,6 +191,25 @@ def test_landmarks_headings_and_tables_are_named() -> None:
             assert region["aria-label"]
 
 
+# Each line is a link to where it stands, and what nobody has recorded is said at the verdict
+
+
+def test_the_lines_that_the_headline_and_the_tables_name_are_links() -> None:
+    page = report_html(
+        report_of(trace(event("dispatch-start"), event("dispatch-end", result="no"))), "test"
+    )
+    (caveat,) = re.findall(r"<p><span>⚠ (.*?)</span></p>", page)
+    assert caveat == '1 line rejected (line <a href="#l-0-2">2</a>), not counted.'
+    assert '1 (line <a href="#l-0-2">2</a>)' in page
+    assert '<a href="#l-0-1"><bdi>' in page  # the dispatch
+
+
+def test_that_nobody_has_graded_a_run_is_said_at_its_verdict() -> None:
+    page = page_of(trace(event("dispatch-start")))
+    assert page.said.count("missing: external correctness signal") == 1
+    assert page.said.count("no correctness signal was recorded") == 1  # why Tier 2 is hidden
+
+
 # No colour and no word says "good" without a correctness signal
 
 

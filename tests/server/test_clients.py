@@ -117,7 +117,7 @@ def commands_only(request: pytest.FixtureRequest) -> Iterator[CommandsOnly]:
         edits = {"applyEdit": True, "workspaceEdit": {"documentChanges": request.param}}
         declared = {"textDocument": {"codeAction": {}}, "workspace": edits}
         offered = client.initialize(declared)["capabilities"]["executeCommandProvider"]
-        more = ("recordGrade", "append", "applyFix", "applyAction")
+        more = ("recordGrade", "append", "applyAction", "applyFix")
         assert offered == {"commands": [*ALWAYS, *(f"driveTrace.{name}" for name in more)]}
         yield editor
         assert "Traceback" not in client.stderr()

@@ -299,6 +299,25 @@ def test_a_report_has_the_findings_as_they_come_and_go(alone: RawClient, tmp_pat
     assert findings(runId="run-2") == []
 
 
+def test_a_report_in_an_editor_has_buttons_for_what_can_be_done(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    text = triage() + triage(verdict="maybe") + triage().replace("}\n", ",}\n")
+    trace = write(tmp_path / "trace.jsonl", apart(text))
+    start(alone, tmp_path)
+
+    def buttons(form: str) -> list[str]:
+        params = {"uri": trace.as_uri(), "runId": "run-1", "format": form}
+        return re.findall(r'data-do="([^>]*)"', ask(alone, "report", **params)[form])
+
+    fix = 'fix" data-rule="invalid-json" data-file="0" class="action'
+    assert buttons("body") == ['record" class="action', 'judge" class="action', fix]
+    assert buttons("html") == []
+    append(trace, graded("pass", "pass", "pass", ts=at(40)))
+    told(alone, trace)
+    assert buttons("body") == [fix]
+
+
 def test_a_report_is_of_the_text_as_it_is_open(alone: RawClient, tmp_path: Path) -> None:
     trace = write(tmp_path / "trace.jsonl", apart(triage() + triage(project_run_id="run-2")))
     start(alone, tmp_path)

@@ -153,7 +153,12 @@ export class Editor {
   /** Runs a command that asks something, which begins with `question`. */
   async runAsking(command: string, question: string): Promise<void> {
     await this.pick(command);
-    await this.page.locator(`.quick-input-widget input[placeholder^="${question}"]`).waitFor();
+    await this.asking(question).waitFor();
+  }
+
+  /** The input of an open question, which begins so. */
+  asking(question: string): Locator {
+    return this.page.locator(`.quick-input-widget input[placeholder^="${question}"]`);
   }
 
   private async pick(command: string): Promise<void> {

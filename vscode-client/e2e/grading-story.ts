@@ -78,6 +78,29 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     assert.deepEqual(await grades(), []);
   });
 
+  await step("the report grades the run and mends it by the same commands", async () => {
+    const report = editor.preview;
+    const before = await readFile(sandbox.trace, "utf8");
+    await editor.run("Drive Trace: Open Report");
+    await report.getByRole("button", { name: "Judge this run…" }).click();
+    await editor.asking("What was meant?").waitFor();
+    await editor.press("Escape");
+    await report.getByRole("button", { name: "Record…" }).click();
+    await editor.asking("How did it come out?").waitFor();
+    await editor.press("Escape");
+    await writeFile(sandbox.trace, before.replaceAll(/("wall_clock_ms":\d+)}/g, "$1,}"));
+    await report.getByText("error: invalid-json (2)").waitFor();
+    await report.getByRole("button", { name: "Fix all" }).scrollIntoViewIfNeeded();
+    await editor.screenshot("report-fix");
+    assert.deepEqual(await editor.violations(), []);
+    await report.getByRole("button", { name: "Fix all" }).click();
+    await report.getByText("invalid-json").waitFor({ state: "detached" });
+    await editor.selectTab("trace.jsonl");
+    await editor.save();
+    assert.equal(await readFile(sandbox.trace, "utf8"), before);
+    await editor.closeOthers();
+  });
+
   await step("a gate is run, its output is to be seen, and what came of it is recorded", async () => {
     await askGate("mechanical");
     await editor.answer("Run");

@@ -132,9 +132,9 @@ class TraceServer(LanguageServer):
         if client.applies_edits:
             self.command(RECORD_GRADE)(partial(self._commands.record_grade))
             self.command(APPEND)(partial(self._commands.append))
+            self.command(APPLY_ACTION)(partial(self._commands.apply_action))
         if client.applies_edits and not client.reads_action_literals:
             self.command(APPLY_FIX)(partial(self._commands.apply_fix))
-            self.command(APPLY_ACTION)(partial(self._commands.apply_action))
 
     def _initialized(self, _params: types.InitializedParams) -> None:
         client = self.protocol.client

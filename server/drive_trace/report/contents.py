@@ -31,6 +31,8 @@ RUN_FACTS = (
 )
 """Stands above the metrics of a single run."""
 
+NOTHING_RIGHT = "Nothing here says that the work is right"
+
 PROVENANCE = (
     "Recorded from outside: verdicts (correctness-recorded) and tokens (tokens-recorded), which "
     "are appended after the run.",
@@ -70,6 +72,8 @@ class LineFinding(NamedTuple):
     severity: str
     rule: str
     message: str
+    is_fixable: bool = False
+    """Whether an editor has a safe fix for it."""
 
 
 Findings = Mapping[str, Sequence[LineFinding]]
@@ -175,7 +179,7 @@ class FullReport(NamedTuple):
         reason = self.card.hidden_reason
         if reason is None:
             return None
-        return f"Nothing here says that the work is right: {reason}."
+        return f"{NOTHING_RIGHT}: {reason}."
 
 
 FILE_HEADERS = ("file", "valid events", "invalid lines", "unknown event types")

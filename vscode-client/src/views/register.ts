@@ -10,7 +10,7 @@ import { ReportPanels, TimelinePanels } from "./report-panel";
 import { RunsTree } from "./runs-tree";
 import { ServerStatus } from "./server-status";
 import { StatusBar } from "./status-bar";
-import { appendEvent, recordVerdict } from "./writing";
+import { appendEvent, fixRule, recordVerdict } from "./writing";
 
 /**
  * Commands, status bar and views; all that they show comes from the server, which `need` starts
@@ -34,6 +34,7 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
     command("recordVerdict", recordVerdict),
     vscode.commands.registerCommand("driveTrace.turnGrade", turnGrade),
     command("appendEvent", appendEvent),
+    command("fixRule", fixRule),
     command("openEvents", openEvents),
     vscode.window.registerCustomEditorProvider(eventsView, new EventsEditor(context.extensionUri, need), {
       webviewOptions: { retainContextWhenHidden: true },

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import { link } from "../link";
+import type { ReportBody } from "../protocol";
 import { type Place, showLine } from "./places";
 import { Panels, type ViewKind } from "./webview";
 
@@ -19,6 +20,12 @@ body{padding:0;font:var(--vscode-font-size)/1.5 var(--vscode-font-family)}
 .lack{position:sticky;top:0;z-index:1;margin:0;padding:.4rem 1.25rem}
 .here rect{stroke:var(--ink);stroke-width:2}
 [hidden]{display:none}
+.action{margin:.35rem .5rem 0 0;padding:.15rem .6rem;border:1px solid var(--vscode-button-border,transparent);
+color:var(--vscode-button-secondaryForeground);background:var(--vscode-button-secondaryBackground)}
+.action:hover{background:var(--vscode-button-secondaryHoverBackground)}
+.fixable{display:flex;align-items:start;gap:1rem}
+.fixable .action{margin:0;order:-1}
+.fixable details{flex:1}
 `;
 
 /** What a page sends for a click or the Enter key; pages are not trusted to send it right. */
@@ -29,16 +36,32 @@ interface Jump {
   readonly takesFocus?: unknown;
 }
 
+/** What a page sends for one of its buttons. */
+interface Act {
+  readonly do?: unknown;
+  /** Where a rule's findings are to be fixed. */
+  readonly uri?: unknown;
+  readonly rule?: unknown;
+}
+
 /** The live preview of a run's report. */
 class ReportView implements ViewKind {
   readonly type: string = "driveTrace.report";
   readonly style = style;
+  /** The traces that pages have been given links to: nothing else is shown or changed for them. */
+  private readonly traces = new Set<unknown>();
 
   title({ runId }: Place): string {
     return vscode.l10n.t("Report: {0}", shown(runId));
   }
 
-  load({ uri, runId }: Place): Promise<object | undefined> {
+  async load(place: Place): Promise<object | undefined> {
+    const report = await this.ask(place);
+    report?.files.forEach(({ uri }) => this.traces.add(uri));
+    return report;
+  }
+
+  protected ask({ uri, runId }: Place): Promise<ReportBody | undefined> {
     return link.ask("driveTrace/report", { uri, runId, format: "body" });
   }
 
@@ -48,11 +71,27 @@ class ReportView implements ViewKind {
     return { cursor: line === undefined ? null : { uri, line } };
   }
 
-  receive(_: Place, message: unknown, column: vscode.ViewColumn | undefined): unknown {
-    const { uri, line, takesFocus } = (message as { jump?: Jump } | undefined)?.jump ?? {};
+  receive(place: Place, message: unknown, column: vscode.ViewColumn | undefined): unknown {
+    const { jump, act } = (message ?? {}) as { jump?: Jump; act?: Act };
+    return act ? this.act(place, act, column) : this.jump(jump ?? {}, column);
+  }
+
+  private jump({ uri, line, takesFocus }: Jump, column: vscode.ViewColumn | undefined): unknown {
     const isLine = typeof line === "number" && Number.isInteger(line) && line >= 0;
     const how = { kept: column, preserveFocus: takesFocus !== true };
-    return typeof uri === "string" && isLine ? showLine(uri, line, how) : undefined;
+    return this.isGiven(uri) && isLine ? showLine(uri, line, how) : undefined;
+  }
+
+  private act(place: Place, { do: what, uri, rule }: Act, kept: vscode.ViewColumn | undefined): unknown {
+    if (what === "fix") {
+      return this.isGiven(uri) ? vscode.commands.executeCommand("driveTrace.fixRule", { uri, rule, kept }) : undefined;
+    }
+    const command = what === "record" ? "recordVerdict" : what === "judge" ? "judgeRun" : undefined;
+    return command && vscode.commands.executeCommand(`driveTrace.${command}`, place);
+  }
+
+  private isGiven(uri: unknown): uri is string {
+    return this.traces.has(uri);
   }
 }
 
@@ -64,7 +103,7 @@ class TimelineView extends ReportView {
     return vscode.l10n.t("Timeline: {0}", shown(runId));
   }
 
-  override load({ uri, runId }: Place): Promise<object | undefined> {
+  protected override ask({ uri, runId }: Place): Promise<ReportBody | undefined> {
     return link.ask("driveTrace/timeline", { uri, runId });
   }
 }

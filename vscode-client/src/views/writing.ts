@@ -62,6 +62,18 @@ async function tellLine(uri: string, line: number | undefined, told: string): Pr
   }
 }
 
+/** Applies the safe fixes of one rule to a trace, in its editor. */
+export async function fixRule(given: unknown): Promise<void> {
+  const { uri, rule, kept } = (given ?? {}) as { uri?: unknown; rule?: unknown; kept?: vscode.ViewColumn };
+  if (typeof uri !== "string" || typeof rule !== "string") {
+    return;
+  }
+  await showLine(uri, undefined, { kept, preserveFocus: true });
+  if ((await link.run("driveTrace.applyAction", { uri, make: "fixAll", rule })) !== true) {
+    throw new Error(vscode.l10n.t("The editor did not take the change."));
+  }
+}
+
 /** Puts an event at the end of a trace, as a snippet where a person has to say something. */
 export async function appendEvent(given: unknown): Promise<void> {
   const place = given instanceof vscode.Uri ? undefined : current.place;

@@ -33,6 +33,14 @@ enhance(document.documentElement, document.body, (file, number, byKey) => {
   host.postMessage({ jump: { uri, line: starts?.[number - 1] ?? number - 1, takesFocus: byKey } });
 });
 
+report.addEventListener("click", ({ target }) => {
+  const button = (target as Element).closest<HTMLElement>("[data-do]");
+  if (button !== null) {
+    const { do: what, rule, file } = button.dataset;
+    host.postMessage({ act: { do: what, rule, uri: files[Number(file)]?.uri } });
+  }
+});
+
 listen((message: Told) => {
   if (message.cursor !== undefined) {
     cursor = message.cursor;
@@ -60,7 +68,8 @@ function keepState(): void {
 }
 
 /** Only what differs is replaced, so that focus, selection and what is unfolded stay. */
-function show({ body, style, files: traces }: ReportBody): void {
+function show({ title, body, style, files: traces }: ReportBody): void {
+  document.title = title;
   files = traces;
   const sheet = document.getElementById("sheet");
   if (sheet !== null && sheet.textContent !== style) {

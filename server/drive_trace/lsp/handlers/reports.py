@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
@@ -35,10 +36,13 @@ from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.run_index import table_of_ids
 
 if TYPE_CHECKING:
+    from drive_trace.linter.rule import Finding
     from drive_trace.report.contents import Findings, LineFinding
 
 NO_RUN = "there is no such run in the trace"
 _FORMATS = ("html", "body")
+_MOST_LOOKED_AT = 20
+"""Of so many findings of a rule in a trace, a report asks whether they have a safe fix."""
 
 
 class _Text(NamedTuple):
@@ -213,15 +217,22 @@ def _found(analysis: Analysis, run_id: str | None, name: str) -> Task[Sequence[L
 
     wanted = {None, run_id} if {*analysis.index.runs} <= {run_id} else {run_id}
     found: list[LineFinding] = []
+    looked: Counter[str] = Counter()
     for findings in in_batches(analysis.findings()):
         for each in findings:
             if run_id is None or run_of(each.line) in wanted:
                 number = analysis.line_number(each.line)
                 severity, message = analysis.severity_of(each), analysis.message(each.message)
-                made = LineFinding(name, number, severity.label, each.rule.code, message)
-                found.append(made)
+                code = each.rule.code
+                looked[code] += 1
+                is_fixable = looked[code] <= _MOST_LOOKED_AT and _is_fixable(analysis, each)
+                found.append(LineFinding(name, number, severity.label, code, message, is_fixable))
         yield
     return found
+
+
+def _is_fixable(analysis: Analysis, finding: Finding) -> bool:
+    return any(fix.safe for fix in analysis.fixes(finding))
 
 
 def _findings(texts: Iterable[_Text]) -> Findings:

@@ -65,7 +65,7 @@ def _body(report: FullReport, runs: Runs) -> Html:
         *runs.sections(),
         whole.metrics(report),
         whole.assertions(report, runs.places),
-        whole.lines(report),
+        whole.lines(report, runs.places),
         whole.provenance(),
     ]
     parts = (

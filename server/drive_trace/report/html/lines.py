@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from gzip import compress
@@ -26,6 +27,8 @@ from drive_trace.text.spans import encode_exactly
 from drive_trace.text.wording import plural
 from drive_trace.vocabulary import COST
 
+_NUMBERED = re.compile(r"(?:(?<=\bline )|(?<=\blines )|(?<=\d, )|(?<=\d and ))(\d+)(?!\d| more)")
+"""The number of a line in our own words."""
 _MOST_EVENTS = 20_000
 """On the whole page."""
 _MOST_FINDINGS = 20
@@ -55,13 +58,53 @@ class Places:
         """``lines 3, 5 of a.jsonl``, each a link; the file is named where there are several."""
         parts: list[Content] = [f"line{'s' * (len(numbers) != 1)} "]
         for at, number in enumerate(numbers):
-            parts += [
-                ", " * (at > 0),
-                tag("a", str(number), href=f"#{self.id_of(LineId(path, number))}"),
-            ]
+            parts += [", " * (at > 0), self.link(LineId(path, number), str(number))]
         if self._many:
             parts += [" of ", untrusted(path, 80)]
         return tag("span", *parts)
+
+    def link(self, line: LineId, content: Content) -> Html:
+        """A link to a line."""
+        return tag("a", content, href=f"#{self.id_of(line)}")
+
+    def linked(self, text: str, path: str) -> Html:
+        """Our own words, in which the numbers of lines are links: ``1 (line 33)``."""
+        parts: list[Content] = [*_NUMBERED.split(text)]
+        for at in range(1, len(parts), 2):
+            number = str(parts[at])
+            parts[at] = self.link(LineId(path, int(number)), number)
+        return tag("span", *parts)
+
+    def caveats(self, run: RunScore) -> Iterator[Html]:
+        """The caveats of a run, a sentence each, with links where their lines are of one file."""
+        for each in run.caveats:
+            said, paths = f"⚠ {each.sentence(plain)}.", {line.path for line in each.lines}
+            yield self.linked(said, *paths) if len(paths) == 1 else tag("span", said)
+
+    def actions(self, **titles: str) -> list[Html]:
+        """What an editor can do about a run: buttons, with their titles."""
+        return [
+            tag("button", title, type="button", data_do=action, class_="action")
+            for action, title in titles.items()
+            if not self.lists
+        ]
+
+    def fixes(self, same: Sequence[LineFinding]) -> list[Html]:
+        """In an editor, a button for each file in which a rule's findings have safe fixes."""
+        paths = dict.fromkeys(each.path for each in same if each.is_fixable and not self.lists)
+        return [
+            tag(
+                "button",
+                "Fix all",
+                [tag("span", " in ", untrusted(path, 80))] if self._many else None,
+                type="button",
+                data_do="fix",
+                data_rule=same[0].rule,
+                data_file=self._files.get(path, 0),
+                class_="action",
+            )
+            for path in paths
+        ]
 
 
 class EventLists:
@@ -161,4 +204,6 @@ def findings_list(found: Sequence[LineFinding] | None, places: Places) -> Iterat
         ]
         more = len(same) - len(items)
         cut = tag("li", f"and {more:,} more") if more else None
-        yield folded(f"{same[0].severity}: {rule} ({len(same):,})", tag("ul", items, cut))
+        unfolds = folded(f"{same[0].severity}: {rule} ({len(same):,})", tag("ul", items, cut))
+        fixes = places.fixes(same)
+        yield tag("div", unfolds, fixes, class_="fixable") if fixes else unfolds

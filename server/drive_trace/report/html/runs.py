@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drive_trace.report.chart import Chart, chart_of
+from drive_trace.report.chart import Chart, LineId, chart_of
 from drive_trace.report.contents import FullReport, findings_phrase
 from drive_trace.report.figures import (
     DISPATCH_HEADERS,
@@ -34,7 +34,6 @@ from drive_trace.report.html.markup import (
 from drive_trace.report.timeline import DispatchSpan
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import (
-    caveats,
     hidden_because,
     judging,
     measures,
@@ -43,7 +42,7 @@ from drive_trace.scorecard.render import (
     unowned,
 )
 from drive_trace.scorecard.render import left_out as traces_left_out
-from drive_trace.scorecard.verdict import Verdict, cause, what_would_change_it
+from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict, cause, what_would_change_it
 from drive_trace.text.escaping import plain
 from drive_trace.vocabulary import CORRECTNESS_FIELDS
 
@@ -73,8 +72,9 @@ class Runs:
             kind = run.standing
             parts = [tag("strong", run.headline.partition(" — ")[0])]
             parts += [tag("p", cause(run.gate)), tag("p", "Run ", untrusted(run.run_id))]
-            parts += [tag("p", f"⚠ {each}.") for each in caveats(run, plain)]
-            parts.append(tag("p", *self._decided_by(run), " ", what_would_change_it(run.gate)))
+            parts += [tag("p", each) for each in self.places.caveats(run)]
+            parts.append(tag("p", *self._decided_by(run), what_would_change_it(run.gate)))
+            parts += self._actions(run)
         else:
             kind = str(Verdict.CORRECT if card.all_earned else Verdict.NOT_COMPUTABLE)
             parts = [tag("strong", card.headline)]
@@ -82,7 +82,7 @@ class Runs:
             kind = str(Verdict.NOT_COMPUTABLE)
             warnings = [tag("p", f"⚠ {each}", class_="warn") for each in not_read(card, plain)]
             parts = [*warnings, *parts]
-        if self._report.warning:
+        if self._report.warning and len(self._runs) != 1:
             parts.append(tag("p", self._report.warning))
         parts.append(tag("p", self._report.line_counts))
         return tag("div", parts, class_=f"headline {kind}")
@@ -127,12 +127,11 @@ class Runs:
     def _row(self, run: RunScore, number: int) -> list[Content]:
         link = tag("a", untrusted(run.run_id, 60), href=f"#run-{number}")
         found = self._findings.get(run.run_id)
-        notes = [tag("div", f"⚠ {each}") for each in caveats(run, plain)]
-        grade = self._decided_by(run) if run.correctness is not None else ()
+        notes = [tag("div", each) for each in self.places.caveats(run)]
         when, _, what = last_event(self.events.of(run)).rpartition(" ")
         return [
             link,
-            [chip(run), tag("div", cause(run.gate)), tag("div", grade)],
+            [chip(run), tag("div", cause(run.gate)), tag("div", *self._decided_by(run))],
             sorted_by(len(notes), notes or "none"),
             *(sorted_by(*each) for each in run_figures(run) if self._has_figures),
             sorted_by(-1 if found is None else len(found), findings_phrase(found)),
@@ -179,7 +178,7 @@ class Runs:
             "details",
             tag("summary", heading),
             tag("p", cause(run.gate), ". ", what_would_change_it(run.gate)),
-            [tag("p", f"⚠ {each}.", class_="warn") for each in caveats(run, plain)],
+            [tag("p", each, class_="warn") for each in self.places.caveats(run)],
             tag("p", *self._decided_by(run)),
             *parts,
             "\n",
@@ -237,7 +236,7 @@ class Runs:
             content += [key([chart])] if level == 2 else []
             if chart.untimed:
                 content.append(tag("p", f"Without a time that can be read: {chart.untimed:,}."))
-        content.append(_dispatches(spans, number))
+        content.append(self._dispatches(spans, number))
         suffix = f"-{number}" if level > 2 else ""
         return section(f"timeline{suffix}", "Timeline", *content, level=level)
 
@@ -249,10 +248,33 @@ class Runs:
 
     def _decided_by(self, run: RunScore) -> Iterator[Html]:
         grade = run.correctness
-        if grade is None:
-            yield tag("span", "Nobody has graded it yet.")
-        else:
-            yield tag("span", "Decided by ", self.places.links(grade.path, [grade.line]), ".")
+        if grade is not None:
+            yield tag("span", "Decided by ", self.places.links(grade.path, [grade.line]), ". ")
+
+    def _actions(self, run: RunScore) -> list[Html]:
+        """What an editor can do about a grade that is missing."""
+        missing = run.gate.missing
+        judge = {"judge": "Judge this run…"} if {"intent", NO_SIGNAL} & {*missing} else {}
+        return self.places.actions(record="Record…", **judge) if missing else []
+
+    def _dispatches(self, spans: Sequence[DispatchSpan], number: int) -> Html:
+        if not spans:
+            return tag("p", "No dispatch was recorded.")
+        shown = chosen(spans, _MOST_DISPATCHES)
+        rows = [
+            [self._begun(span, first), untrusted(model), *cells]
+            for span, (first, model, *cells) in zip(shown, dispatch_rows(shown), strict=True)
+        ]
+        label = f"Dispatches of run {number + 1}"
+        phrase = cut_dispatches(spans, shown)
+        cut = tag("p", phrase, class_="soft") if phrase else None
+        as_table = table("Dispatches", DISPATCH_HEADERS, rows, label=label, wide=(0, 4))
+        return folded(f"The same as a table ({len(spans):,})", cut, as_table)
+
+    def _begun(self, span: DispatchSpan, name: str) -> Html:
+        """The name of a dispatch, as a link to its first line."""
+        first, shown = span.start or span.end, untrusted(name)
+        return self.places.link(LineId(first.path, first.line), [shown]) if first else shown
 
 
 def chip(run: RunScore) -> Html:
@@ -263,18 +285,3 @@ def chip(run: RunScore) -> Html:
 def _slug(event: object) -> str | None:
     slug = getattr(event, "values", {}).get("project_slug")
     return slug if isinstance(slug, str) else None
-
-
-def _dispatches(spans: Sequence[DispatchSpan], number: int) -> Html:
-    if not spans:
-        return tag("p", "No dispatch was recorded.")
-    shown = chosen(spans, _MOST_DISPATCHES)
-    rows = [
-        [untrusted(first), untrusted(model), *cells]
-        for first, model, *cells in dispatch_rows(shown)
-    ]
-    label = f"Dispatches of run {number + 1}"
-    phrase = cut_dispatches(spans, shown)
-    cut = tag("p", phrase, class_="soft") if phrase else None
-    as_table = table("Dispatches", DISPATCH_HEADERS, rows, label=label, wide=(0, 4))
-    return folded(f"The same as a table ({len(spans):,})", cut, as_table)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drive_trace.report.assertions import Checked, CheckResult
-from drive_trace.report.contents import FACTS, FILE_HEADERS, PROVENANCE, SCOPES, FullReport
+from drive_trace.report.contents import (
+    FACTS,
+    FILE_HEADERS,
+    NOTHING_RIGHT,
+    PROVENANCE,
+    SCOPES,
+    FullReport,
+)
 from drive_trace.report.event_log import Event
 from drive_trace.report.figures import FigureTable, view
 from drive_trace.report.html.lines import Places
@@ -32,7 +39,7 @@ def metrics(report: FullReport) -> Html:
     """Every metric, group by group."""
     content: list[Content] = [tag("p", FACTS)]
     if report.warning:
-        content.append(tag("p", report.warning, class_="warn"))
+        content.append(tag("p", f"{NOTHING_RIGHT}.", class_="warn"))
     for group, title in GROUPS.items():
         measured = [each for each in report.metrics if each.metric.group == group]
         content.append(folded(f"{title} ({len(measured)})", *_group(title, measured)))
@@ -85,14 +92,13 @@ def _assertion_table(caption: str, checked: Sequence[Checked], places: Places) -
         [
             assertion.id,
             assertion.title,
-            tag("strong", "FAIL") if status is CheckResult.FAIL else str(status).replace("-", " "),
             note,
             _evidence(evidence, places),
         ]
-        for assertion, (status, evidence, note) in checked
+        for assertion, (_, evidence, note) in checked
     ]
-    headers = ("id", "assertion", "status", "why", "evidence")
-    return table(caption, headers, rows, label=caption, wide=(1, 3, 4))
+    headers = ("id", "assertion", "why", "evidence")
+    return table(caption, headers, rows, label=caption, wide=(1, 2, 3))
 
 
 def _evidence(events: Sequence[Event], places: Places) -> Html:
@@ -105,10 +111,11 @@ def _evidence(events: Sequence[Event], places: Places) -> Html:
     return join([*files, tag("div", more)])
 
 
-def lines(report: FullReport) -> Html:
+def lines(report: FullReport, places: Places) -> Html:
     """What became of the lines of each file."""
     rows = [
-        [untrusted(path), *cells] for path, *cells in report.file_rows(_MOST_FILES, _MOST_LINES)
+        [untrusted(path), *(places.linked(cell, path) for cell in cells)]
+        for path, *cells in report.file_rows(_MOST_FILES, _MOST_LINES)
     ]
     caption = "What became of the lines of each file"
     content = "Invalid lines are rejected and count nowhere; unknown event types are kept apart."
