@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import * as path from "node:path";
 
 import type { Box, Editor } from "./editor";
 import type { Sandbox } from "./sandbox";
@@ -93,11 +94,29 @@ export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.screenshot("correct");
   });
 
-  await step("a quick fix mends it as well", async () => {
+  await step("a rule is turned off where it finds something, in the project's configuration", async () => {
     await editor.press("Control+Z");
     await until("the squiggle again", async () => (await editor.errorSquiggles()).length === 1);
     await editor.lenses.filter({ hasText: "not computable: not graded" }).first().waitFor();
     await editor.press("ArrowLeft");
+    await editor.press("Control+.");
+    await editor.screenshot("about-rule");
+    const action = editor.actions.filter({ hasText: "Turn unknown-value off for the project" }).first();
+    await action.waitFor();
+    while (!/\bfocused\b/.test((await action.getAttribute("class")) ?? "")) {
+      await editor.press("ArrowDown");
+    }
+    await editor.press("Enter");
+    await until("no squiggle", async () => (await editor.errorSquiggles()).length === 0);
+    const configuration = path.join(sandbox.workspace, "drive-trace.toml");
+    assert.equal(await readFile(configuration, "utf8"), '[rules]\nunknown-value = "off"\n');
+    await editor.toast.filter({ hasText: "unknown-value is off for the project" }).waitFor();
+    await editor.run("Notifications: Clear All Notifications");
+    await rm(configuration);
+    await until("the squiggle again", async () => (await editor.errorSquiggles()).length === 1);
+  });
+
+  await step("a quick fix mends it as well", async () => {
     await editor.press("Control+.");
     const fix = editor.actions.filter({ hasText: `Replace with "${repaired}"` }).first();
     await fix.waitFor();
