@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from hypothesis import strategies as st
 from lsprotocol import types
@@ -246,7 +247,8 @@ class Ask:
             where = PLAIN.structure({"start": start, "end": end}, types.Range)
             declared = PLAIN.structure(world.client.capabilities(), types.ClientCapabilities)
             client = read_client(types.InitializeParams(capabilities=declared))
-            check_answer(_Asked(Analysis(text), client, uri, where.start, where), result)
+            analysis = Analysis(text, path=unquote(uri))
+            check_answer(_Asked(analysis, client, uri, where.start, where), result)
 
         params = {
             "textDocument": {"uri": uri},
