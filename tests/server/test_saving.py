@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.server.test_live import append, write
-from tests.support.client_text import apart, apply_edits, event, graded, triage
+from tests.support.client_text import apart, apply_edits, event, graded, range_at, triage
 from tests.support.editor import Document
 from tests.support.presets import VSCODE
 
@@ -83,13 +83,10 @@ class Editor(Document):
         self.puts(len(self.text), len(self.text), text[len(self.text) :])
 
     def puts(self, start: int, stop: int, new: str) -> None:
-        end = {"line": self.text[:start].count("\n"), "character": 0}
-        end["character"] = len(self.text[:start].rpartition("\n")[2])
+        where = range_at(self.text, start, stop, self.encoding)
         self.version += 1
         self.text = self.text[:start] + new + self.text[stop:]
-        self.client.change(
-            self.uri, self.version, {"range": {"start": end, "end": end}, "text": new}
-        )
+        self.client.change(self.uri, self.version, {"range": where, "text": new})
 
     def saves(self) -> bool:
         """Whether the file is written; otherwise it was changed, and a person is asked."""

@@ -19,15 +19,25 @@ from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import open_regular
 from drive_trace.text.spans import decode
 
-_LONG_AGO = (0, 0)
+_LONG_AGO = 0
 
 
 class KnownStart:
     """The whole lines that a file begins with, as an editor has read or written them."""
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, path: str, text: bytes) -> None:
+        self.path = path
         self._size = len(text)
         self._digest = hashlib.blake2b(text)
+        self.modified = _LONG_AGO
+        """When the file was last modified while it was no longer than that, in nanoseconds."""
+        self._note_time()
+
+    def _note_time(self) -> None:
+        with suppress(OSError):
+            status = Path(self.path).stat()
+            if status.st_size == self._size:
+                self.modified = status.st_mtime_ns
 
     def begins(self, data: bytes) -> bool:
         """Whether a file still begins so."""
@@ -38,10 +48,10 @@ class KnownStart:
         parts = data[: self._size], data[self._size :]
         return Divided(*([decode(line) for line in part.split(b"\n") if line] for part in parts))
 
-    def extend(self, path: str, text: bytes) -> bool:
+    def extend(self, text: bytes) -> bool:
         """Take in the text behind it, if that is what the file has there. Says whether it was."""
         try:
-            with open_regular(path) as file:
+            with open_regular(self.path) as file:
                 file.seek(self._size)
                 if file.read(len(text)) != text:
                     return False
@@ -49,6 +59,7 @@ class KnownStart:
             return False
         self._size += len(text)
         self._digest.update(text)
+        self._note_time()
         return True
 
 
@@ -62,17 +73,18 @@ class Divided(NamedTuple):
 class Held:
     """A trace that is locked while an editor saves it."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self, known: KnownStart) -> None:
+        self._known = known
         self._stack = ExitStack()
-        self._is_aged = False
+        self._set_back_to: int | None = None
 
-    def read(self, known: KnownStart) -> Divided | None:
+    def read(self) -> Divided | None:
         """Lock the file, and return its lines. None, and nothing is locked, if it does not begin
         as it is known, or its last line is not ended. Never raises.
         """
+        known = self._known
         try:
-            data = self._stack.enter_context(locked_trace(self._path, create=False)).read()
+            data = self._stack.enter_context(locked_trace(known.path, create=False)).read()
         except (AppendError, OSError):
             self.release()
             return None
@@ -82,14 +94,14 @@ class Held:
         divided = known.divide(data)
         if divided.appended:
             with suppress(OSError):
-                os.utime(self._path, _LONG_AGO)
-                self._is_aged = True
+                os.utime(known.path, ns=(known.modified, known.modified))
+                self._set_back_to = known.modified
         return divided
 
     def release(self) -> None:
         """Let others append again. If the editor has not written the file, its time is now."""
-        if self._is_aged:
+        if self._set_back_to is not None:
             with suppress(OSError):
-                if Path(self._path).stat().st_mtime == 0:
-                    os.utime(self._path)
+                if Path(self._known.path).stat().st_mtime_ns == self._set_back_to:
+                    os.utime(self._known.path)
         self._stack.close()

@@ -28,9 +28,9 @@ class _Read:
     file does not begin with it, and the client asks the person.
     """
 
-    def __init__(self, trace: OpenTrace) -> None:
+    def __init__(self, trace: OpenTrace, path: str) -> None:
         text, end, _ = trace.analysis.document.text.rpartition("\n")
-        self.start = KnownStart(_encoded(text + end))
+        self.start = KnownStart(path, _encoded(text + end))
         self.count = len(trace.analysis.document.lines) - 1
         """Of whole lines."""
         self.seen = self.count
@@ -49,33 +49,35 @@ class Saving:
 
     def opened(self, trace: OpenTrace) -> None:
         """The client has read a trace, or written it."""
-        self._read[trace] = _Read(trace)
+        path = path_of(trace.uri)
+        if path is not None:
+            self._read[trace] = _Read(trace, str(path))
 
     def changed(self, uri: str) -> None:
         """After a change: the client may have read more of the file."""
-        trace, path = self._traces.get(uri), path_of(uri)
+        trace = self._traces.get(uri)
         read = self._read.get(trace) if trace is not None else None
-        if trace is None or path is None or read is None:
+        if trace is None or read is None:
             return
         lines = trace.analysis.document.lines
         if lines[-1].text or len(lines) - 1 == read.seen:
             return  # as when somebody types into a line
         read.seen = len(lines) - 1
         if read.seen > read.count:
-            asyncio.get_running_loop().create_task(_read_on(read, str(path), trace))
+            asyncio.get_running_loop().create_task(_read_on(read, trace))
 
     async def will_save(self, params: types.WillSaveTextDocumentParams) -> object:
         """The edits that put in what others have appended since the client has read the file."""
         uri = params.text_document.uri
-        trace, path = self._traces.get(uri), path_of(uri)
+        trace = self._traces.get(uri)
         read = self._read.get(trace) if trace is not None else None
-        if trace is None or path is None or read is None:
+        if trace is None or read is None:
             return None
         self._release(uri)
         lines, edits = trace.analysis.document.lines, trace.edits
-        held = Held(str(path))
+        held = Held(read.start)
         async with read.lock:
-            found = await in_thread(held.read, read.start)
+            found = await in_thread(held.read)
         if found is None or trace.edits != edits:
             held.release()
             return None
@@ -100,12 +102,12 @@ class Saving:
             held.release()
 
 
-async def _read_on(read: _Read, path: str, trace: OpenTrace) -> None:
+async def _read_on(read: _Read, trace: OpenTrace) -> None:
     """Take in what the client shows behind what it has read, if the file has it there, too."""
     async with read.lock:
         more = [line.text for line in trace.analysis.document.lines[read.count : -1]]
         text = _encoded("".join(f"{each}\n" for each in more))
-        if await in_thread(read.start.extend, path, text):
+        if await in_thread(read.start.extend, text):
             read.count += len(more)
 
 
@@ -124,11 +126,15 @@ def _merged(lines: Sequence[Line], file: Divided) -> TextChange | None:
     # Lines that were read and are no more have been written anew.
     gone = max(len(file.known) - 1 - place, 0)
     number = min(behind + 1 + gone, count)
-    text = "\n".join(missing)
-    if number < len(lines):
-        return TextChange(Point(number, 0), Point(number, 0), text + "\n")
-    end = Point(number - 1, len(lines[-1].text))
-    return TextChange(end, end, "\n" + text)
+    if number < count or not count:
+        return TextChange(
+            Point(number, 0), Point(number, 0), "".join(f"{each}\n" for each in missing)
+        )
+    # Before the last newline: behind it, Neovim would put an empty line there, too.
+    before = lines[count - 1].text
+    ending = "\r\n" if before.endswith("\r") else "\n"
+    end = Point(count - 1, len(before.removesuffix("\r")))
+    return TextChange(end, end, ending + "\n".join(missing).removesuffix("\r"))
 
 
 def _encoded(text: str) -> bytes:
