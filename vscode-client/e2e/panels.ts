@@ -91,7 +91,7 @@ export async function playColumns(editor: Editor): Promise<void> {
   await step("a timeline that is alone stays in view when a click opens its trace", async () => {
     await editor.run("View: Close All Editors");
     await editor.run("Focus on Runs View");
-    await editor.pickFor(editor.runs.filter({ hasText: "demo" }), "Open Timeline");
+    await editor.pickFor(editor.rowOf("demo"), "Open Timeline");
     await bar(editor, /^implement-parser/).click();
     await editor.lineNumber.filter({ hasText: /^5$/ }).waitFor();
     await bar(editor, /^round 1 /).first().click();

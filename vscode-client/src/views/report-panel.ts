@@ -24,8 +24,7 @@ body{padding:0;font:var(--vscode-font-size)/1.5 var(--vscode-font-family)}
 color:var(--vscode-button-secondaryForeground);background:var(--vscode-button-secondaryBackground)}
 .action:hover{background:var(--vscode-button-secondaryHoverBackground)}
 .fixable{display:flex;align-items:start;gap:1rem}
-.fixable .action{margin:0;order:-1}
-.fixable details{flex:1}
+.fixable .action{margin:0}
 `;
 
 /** What a page sends for a click or the Enter key; pages are not trusted to send it right. */
