@@ -81,8 +81,10 @@ def generated() -> Iterator[tuple[Path, str]]:
     )
     yield manifest, _json(contents)
     yield words, _json(texts)
-    example = ROOT / "examples/projects/typical-mistakes/trace.jsonl"
-    yield ROOT / "vscode-client/media/example.jsonl", example.read_text("utf-8")
+    for example in ("projects/checkout-retry", "projects/typical-mistakes", "wip/drive-trace"):
+        (trace,) = (ROOT / "examples" / example).glob("*.jsonl")
+        name = trace.stem if example.startswith("wip") else trace.parent.name
+        yield ROOT / f"vscode-client/media/examples/{name}.jsonl", trace.read_text("utf-8")
     readme = ROOT / "vscode-client/README.md"
     yield readme, extension_readme(readme.read_text("utf-8"), contents, texts)
 

@@ -4,6 +4,7 @@ import * as path from "node:path";
 
 import type { Browser, Locator, Page } from "playwright-core";
 
+import { closeUps } from "./pictures";
 import { until } from "./until";
 
 export interface Box {
@@ -416,7 +417,12 @@ export class Editor {
 
   async screenshot(name: string): Promise<void> {
     const file = path.join(this.screenshots, `${name}.png`);
-    await this.page.screenshot({ path: file, animations: "disabled", caret: "hide" });
+    const still = { animations: "disabled", caret: "hide" } as const;
+    await this.page.screenshot({ path: file, ...still });
+    const clip = closeUps[name];
+    if (clip !== undefined) {
+      await this.page.screenshot({ path: file.replace(".png", "-close.png"), clip, ...still });
+    }
   }
 }
 

@@ -26,15 +26,21 @@ export async function playExamples(chromium: string, screenshots: string): Promi
     await editor.press("Control+B");
     await editor.runAsking("Welcome: Open Walkthrough...", "Select a walkthrough");
     await editor.choices.filter({ hasText: "Get started with Drive Trace" }).first().click();
-    await editor.walkthrough.filter({ hasText: "Write events that readers accept" }).waitFor();
+    await editor.walkthrough.filter({ hasText: "Read a run" }).waitFor();
     await until("its picture", () => editor.walkthrough.locator("img").evaluateAll(
       (images) => images.some((image) => (image as HTMLImageElement).naturalWidth > 0),
     ));
     await editor.screenshot("walkthrough");
-    await editor.walkthrough.getByText("Open Example Trace").click();
-    await editor.activeTab.filter({ hasText: "Untitled-1" }).waitFor();
-    await editor.verdict.filter({ hasText: "not computable" }).waitFor();
+    await editor.walkthrough.getByText("Open a Good Run").click();
+    await editor.activeTab.filter({ hasText: "checkout-retry.jsonl" }).waitFor();
+    await editor.verdict.filter({ hasText: /^\W*CORRECT$/ }).waitFor();
     await editor.screenshot("example");
+    await editor.runAsking("Drive Trace: Open Example Trace", "Which example?");
+    await editor.choices.filter({ hasText: "orphan-fix-flaky-login" }).first().click();
+    await editor.verdict.filter({ hasText: "missing: intent" }).waitFor();
+    await editor.selectView("Walkthrough");
+    await editor.walkthrough.locator(".codicon-getting-started-step-checked.complete").first().waitFor();
+    await editor.screenshot("walkthrough-step-done");
     vscode.interrupt();
     await until("it to end", () => vscode.ended);
     const workspace = new URL(address).searchParams.get("folder") ?? "";

@@ -149,8 +149,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.saidOf("other").filter({ hasText: /^not computable: not graded/ }).waitFor();
     await editor.aboveRows.filter({ hasText: "1 CORRECT · 1 not computable" }).waitFor();
     await editor.rowOf("demo").and(editor.chosenRow).waitFor();
-    await editor.rowOf("demo").click();
-    await editor.press("ArrowRight");
+    await editor.rowOf("demo").locator(".monaco-tl-twistie").click();
     await editor.runs.filter({ hasText: /^parse-input/ }).waitFor();
     await editor.leaveHover();
     await editor.screenshot("runs");
@@ -229,7 +228,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await writeFile(`${sandbox.longTrace}.part`, longTrace());
     await rename(`${sandbox.longTrace}.part`, sandbox.longTrace);
     await editor.saidOf("orphan-long").filter({ hasText: /^not computable\b/ }).waitFor();
-    await editor.runs.filter({ hasText: "orphan-long" }).click();
+    await editor.rowOf("orphan-long").click();
     await editor.activeTab.filter({ hasText: "orphan-long" }).waitFor();
     await editor.verdict.filter({ hasText: "not graded" }).waitFor();
     await editor.run("Drive Trace: Open Timeline");

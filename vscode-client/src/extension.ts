@@ -20,7 +20,7 @@ export function activate(context: vscode.ExtensionContext): void {
     watchLanguage(),
     onTrace(() => { void started.start(); }),
     vscode.commands.registerCommand("driveTrace.restartServer", () => started.restart()),
-    vscode.commands.registerCommand("driveTrace.openExample", () => openExample(context.extensionUri)),
+    vscode.commands.registerCommand("driveTrace.openExample", (name) => openExample(context, name)),
     vscode.commands.registerCommand("driveTrace.showServerLog", () => { log.show(); }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => started.startOtherwise()),
     vscode.workspace.onDidChangeConfiguration((change) => {

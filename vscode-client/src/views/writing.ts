@@ -24,6 +24,7 @@ export async function recordVerdict(given: unknown): Promise<void> {
   const { document } = await showLine(place.uri);
   const inFile = isAsOnDisk(document);
   const done = await link.run("driveTrace.recordGrade", { ...place, changes, inFile });
+  void vscode.commands.executeCommand("setContext", "driveTrace.hasRecorded", true); // ends a step of the walkthrough
   if (inFile) {
     void tellAppended(place.uri, done as Appended);
   } else if (done === true) {
