@@ -126,9 +126,9 @@ export class Editor {
     await this.page.locator(".monaco-editor .view-line").first().waitFor();
   }
 
-  /** What axe-core finds serious or critical in the webview. */
-  async violations(): Promise<string[]> {
-    const frame = await (await this.preview.elementHandle()).ownerFrame();
+  /** What axe-core finds serious or critical in a webview. */
+  async violations(view: Locator): Promise<string[]> {
+    const frame = await (await view.elementHandle()).ownerFrame();
     await frame?.evaluate(await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
     return (await frame?.evaluate(async () => {
       interface Violation { impact: string; id: string; nodes: { html: string }[] }
@@ -248,6 +248,10 @@ export class Editor {
     return this.page.locator(".editor-group-container");
   }
 
+  get tabs(): Locator {
+    return this.page.locator(".tabs-container .tab");
+  }
+
   tab(name: string): Locator {
     return this.page.locator(".tab", { hasText: name });
   }
@@ -273,8 +277,13 @@ export class Editor {
     return this.page.locator(".editor-instance .active-line-number");
   }
 
-  get lightTheme(): Locator {
-    return this.page.locator(".monaco-workbench.vs");
+  /** The window, with a kind of theme. */
+  workbench(look: string): Locator {
+    return this.page.locator(`.monaco-workbench.${look}`);
+  }
+
+  async resize(width: number): Promise<void> {
+    await this.page.setViewportSize({ width, height: 760 });
   }
 
   /** The rows of the view "Runs". */
@@ -351,6 +360,18 @@ export class Editor {
   /** The document inside a webview. */
   get preview(): Locator {
     return this.page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame").locator("body");
+  }
+
+  /** The document inside the webview that has something, where there are several. */
+  webviewWith(selector: string): Promise<Locator> {
+    return until(`a view with ${selector}`, async () => {
+      for (const frame of this.page.frames()) {
+        if (await frame.locator(selector).count().catch(() => 0) > 0) {
+          return frame.locator("body");
+        }
+      }
+      return undefined;
+    });
   }
 
   async errorSquiggles(): Promise<Box[]> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, copyFile, mkdir, readdir, readFile } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, readFile } from "node:fs/promises";
 import * as path from "node:path";
 
 import type { Locator } from "playwright-core";
@@ -10,18 +10,20 @@ import { step } from "./steps";
 import { appended } from "./trace";
 import { until } from "./until";
 
-const corpus = process.env.DRIVE_TRACE_CORPUS;
+/** Themes, and how VS Code's window tells that it has one. */
+const themes = [
+  ["Default Dark Modern", "vs-dark"], ["Default Light Modern", "vs"],
+  ["Default High Contrast", "hc-black"], ["Default High Contrast Light", "hc-light"],
+] as const;
 
-/** The traces that are read: also the longest real one, where there are some. */
+/** A real trace with rejected lines and a halt, where there are real ones. */
+const real = process.env.DRIVE_TRACE_CORPUS && path.join(process.env.DRIVE_TRACE_CORPUS, "migrate-marker-ledger.jsonl");
+
 export async function prepareEvents(sandbox: Sandbox): Promise<void> {
   await sandbox.addProject();
-  if (corpus !== undefined) {
-    const files = (await readdir(corpus)).filter((name) => name.endsWith(".jsonl"));
-    const texts = await Promise.all(files.map(async (name) => [name, await readFile(path.join(corpus, name), "utf8")] as const));
-    const [name] = texts.sort(([, one], [, other]) => other.split("\n").length - one.split("\n").length)[0] ?? [];
-    const folder = path.dirname(sandbox.realTrace);
-    await mkdir(folder, { recursive: true });
-    await copyFile(path.join(corpus, name ?? ""), sandbox.realTrace);
+  if (real !== undefined) {
+    await mkdir(path.dirname(sandbox.realTrace), { recursive: true });
+    await copyFile(real, sandbox.realTrace);
   }
 }
 
@@ -40,7 +42,10 @@ export async function playEvents(editor: Editor, sandbox: Sandbox): Promise<void
     await editor.press("Control+K");
     await editor.press("l");
     await count.filter({ hasText: "13 / 13" }).waitFor();
-    await rows.filter({ hasText: "round-end" }).filter({ hasText: "19m 00s" }).waitFor();
+    await editor.tabs.nth(1).waitFor({ state: "detached" });
+    await details.filter({ hasText: "project-started" }).waitFor();
+    await editor.verdict.filter({ hasText: "CORRECT" }).waitFor();
+    await rows.filter({ hasText: "round-end" }).filter({ hasText: "19m (19m)" }).waitFor();
     assert.equal(await readFile(sandbox.trace, "utf8").then((text) => text.split("\n").length), 14);
     await editor.screenshot("events");
   });
@@ -70,10 +75,6 @@ export async function playEvents(editor: Editor, sandbox: Sandbox): Promise<void
     await editor.preview.getByLabel("by slice and dispatch").uncheck();
   });
 
-  await step("axe-core finds nothing against it", async () => {
-    assert.deepEqual(await editor.violations(), []);
-  });
-
   await step("Enter goes to the line, and the cursor of the text is the one of the list", async () => {
     await rows.filter({ hasText: "slice-started" }).click();
     await chosen.filter({ hasText: "slice-started" }).waitFor();
@@ -82,51 +83,120 @@ export async function playEvents(editor: Editor, sandbox: Sandbox): Promise<void
     await editor.cursor.filter({ hasText: "Ln 4," }).waitFor();
     await editor.press("Control+Home");
     await chosen.filter({ hasText: "project-started" }).waitFor();
+    await details.filter({ hasText: "project-started" }).waitFor();
+    await list.focus();
+    await editor.press("ArrowDown");
+    await editor.lineNumber.filter({ hasText: /^2$/ }).waitFor();
     await editor.screenshot("events-beside");
-    await editor.run("View: Close All Editors");
+    await editor.closeOthers();
   });
 
-  if (corpus !== undefined) {
-    await playRealTrace(editor, { rows, count, details, list });
+  await step("the bar of a timeline is that of the chosen event, and a bar chooses its event", async () => {
+    await rows.filter({ hasText: "dispatch-start" }).click();
+    await editor.press("Control+K");
+    await editor.press("t");
+    const [events, timeline] = [await editor.webviewWith(".list"), await editor.webviewWith(".timeline")];
+    const bar = (name: RegExp): Locator => timeline.locator(".timeline a").filter({ hasText: name });
+    const here = timeline.locator(".timeline a.here");
+    await here.filter({ hasText: "implement-parser" }).waitFor();
+    await bar(/^project-closed/).click();
+    await events.locator("[aria-selected=true]").filter({ hasText: "project-closed" }).waitFor();
+    assert.equal(await editor.lines.count(), 0);
+    await events.locator(".row").filter({ hasText: "round-start" }).click();
+    await here.filter({ hasText: /^round 1/ }).waitFor();
+    await editor.screenshot("events-timeline");
+    await editor.closeTab("Timeline: demo");
+  });
+
+  await step("the same key leads back to the text, and to the line", async () => {
+    await list.focus();
+    await editor.press("Control+K");
+    await editor.press("l");
+    await editor.cursor.filter({ hasText: "Ln 6," }).waitFor();
+    await editor.tabs.nth(1).waitFor({ state: "detached" });
+  });
+
+  await playThemes(editor, sandbox);
+  await editor.run("View: Close All Editors");
+  if (real !== undefined) {
+    await playRealTrace(editor, { rows, details, list });
   }
+}
+
+/** The views beside a text, in every theme: readable by axe-core's rules, and at no size wider than their room. */
+async function playThemes(editor: Editor, sandbox: Sandbox): Promise<void> {
+  const views = [
+    ["events", "Drive Trace: Open Events Beside the Text", ".list"],
+    ["report", "Drive Trace: Open Report", ".headline"],
+    ["timeline", "Drive Trace: Open Timeline", ".timeline"],
+  ] as const;
+  for (const [name, command, part] of views) {
+    await step(`axe-core finds nothing against the ${name} in any theme, and nothing is cut off`, async () => {
+      await editor.selectTab("trace.jsonl");
+      await editor.run(command);
+      const view = await editor.webviewWith(part);
+      for (const [theme, look] of themes) {
+        await sandbox.changeSettings({ "workbench.colorTheme": theme });
+        await editor.workbench(look).waitFor();
+        assert.deepEqual(await editor.violations(view), [], theme);
+        for (const width of [1280, 1920, 640]) {
+          await editor.resize(width);
+          await editor.screenshot(`${name}-${look}-${width}`);
+          const over = await view.evaluate((body) => body.ownerDocument.documentElement.scrollWidth - body.ownerDocument.documentElement.clientWidth);
+          assert.ok(over <= 0, `${name}, ${theme}, ${width}: ${over} pixels wider than its room`);
+        }
+        await editor.resize(1280);
+      }
+      await editor.selectTab("trace.jsonl");
+      await editor.closeOthers();
+    });
+  }
+  await sandbox.changeSettings({});
 }
 
 interface Parts {
   readonly rows: Locator;
-  readonly count: Locator;
   readonly list: Locator;
+  readonly details: Locator;
 }
 
-async function playRealTrace(editor: Editor, { rows, count, details, list }: Parts & { readonly details: Locator }): Promise<void> {
-  await step("in a real trace: the rejected lines, the longest dispatch and the reason of a halt, in under ten actions each", async () => {
-    await editor.quickOpen("real/trace.jsonl");
-    await editor.press("Control+K");
-    await editor.press("l");
-    await until("all rows", async () => !(await count.innerText()).endsWith("…") && (await rows.count()) > 0);
-    const outcome = editor.preview.getByLabel("Outcome", { exact: true });
-    const outcomes = await outcome.locator("option").allInnerTexts();
-    if (outcomes.includes("rejected")) {
-      await outcome.selectOption("rejected");
-      await rows.first().click();
-      await details.locator(".finding.error").first().waitFor();
-      await editor.screenshot("events-rejected");
-      await outcome.selectOption("");
+/** Each thing is found in the text that is open, with every key, click and choice counted. */
+async function playRealTrace(editor: Editor, { rows, list, details }: Parts): Promise<void> {
+  const select = (name: string): Locator => editor.preview.getByLabel(name, { exact: true });
+  const choose = (name: string, value: string) => async (): Promise<void> => { await select(name).selectOption(value); };
+  const press = (...keys: string[]) => async (): Promise<void> => {
+    for (const key of keys) {
+      await editor.press(key);
     }
-    await editor.preview.getByLabel("Event", { exact: true }).selectOption("dispatch-end");
-    const order = editor.preview.getByLabel("Order", { exact: true });
-    await order.selectOption("longest");
-    await rows.first().filter({ hasText: "dispatch-end" }).click();
-    await details.filter({ hasText: "wall_clock_ms" }).waitFor();
-    await order.selectOption("");
-    await editor.preview.getByLabel("Event", { exact: true }).selectOption("");
-    const halt = ["escalating-to-user", "stop-condition", "aborted", "failed"].find((each) => outcomes.includes(each));
-    if (halt !== undefined) {
-      await outcome.selectOption(halt);
-      await rows.first().click();
-      await details.filter({ hasText: halt }).waitFor();
-      await outcome.selectOption("");
-    }
-    await list.focus();
-    await editor.run("View: Close All Editors");
+  };
+  const find = async (what: string, actions: readonly (() => Promise<void>)[], seen: () => Promise<void>): Promise<void> => {
+    await step(`in a real trace: ${what}, in ${actions.length} actions`, async () => {
+      assert.ok(actions.length < 10);
+      for (const act of actions) {
+        await act();
+      }
+      await seen();
+      await list.focus();
+      await press("Escape", "Control+K", "l")();
+      await editor.lines.first().waitFor();
+    });
+  };
+  await editor.quickOpen("real/trace.jsonl");
+  const open = press("Control+K", "l");
+
+  await find("its eleven rejected lines, and why", [open, choose("Outcome", "rejected"), () => rows.first().click()], async () => {
+    await editor.preview.locator(".count").filter({ hasText: "11 / 98" }).waitFor();
+    await details.locator(".finding.error").first().waitFor();
+    await editor.screenshot("events-rejected");
   });
+  await find("its longest dispatch", [open, choose("Event", "dispatch-end"), choose("Order", "longest"), press("Home")], async () => {
+    await list.locator("[aria-selected=true]").filter({ hasText: "dispatch-end" }).waitFor();
+    await details.filter({ hasText: "wall_clock_ms" }).waitFor();
+    await editor.screenshot("events-longest");
+  });
+  await find("why it halted", [open, choose("Outcome", "failed"), () => rows.first().click(), press("Escape"), press("ArrowDown")], async () => {
+    await details.filter({ hasText: "falsified-assumption" }).filter({ hasText: "Spec assumed the SQLite adapter" }).waitFor();
+    await editor.screenshot("events-halt");
+  });
+  await editor.run("View: Close All Editors");
 }

@@ -92,7 +92,7 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     await report.getByText("error: invalid-json (2)").waitFor();
     await report.getByRole("button", { name: "Fix all" }).scrollIntoViewIfNeeded();
     await editor.screenshot("report-fix");
-    assert.deepEqual(await editor.violations(), []);
+    assert.deepEqual(await editor.violations(editor.preview), []);
     await report.getByRole("button", { name: "Fix all" }).click();
     await report.getByText("invalid-json").waitFor({ state: "detached" });
     await editor.selectTab("trace.jsonl");

@@ -245,7 +245,7 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
 
   await step("all of it is readable in a light theme", async () => {
     await sandbox.changeSettings({ "workbench.colorTheme": "Default Light Modern" });
-    await editor.lightTheme.waitFor();
+    await editor.workbench("vs").waitFor();
     await editor.selectTab("trace.jsonl");
     await editor.verdict.filter({ hasText: "missing: qa" }).waitFor();
     await editor.screenshot("light-runs");

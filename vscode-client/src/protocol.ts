@@ -104,27 +104,27 @@ export interface Composed {
 
 export type Severity = "error" | "warning" | "information" | "hint";
 
-/** A line of a trace; what comes from the trace is safe to show as text. */
+/** A line of a trace; what comes from the trace is safe to show as text. What is not there is not known. */
 export interface EventRow {
   /** From 0. */
   line: number;
-  ts: string | null;
+  ts?: string;
   event: string;
   status: "valid" | "unknown" | "invalid";
-  run: string | null;
-  slice: string | null;
-  dispatchId: string | null;
+  run?: string;
+  slice?: string;
+  dispatchId?: string;
   /** Its name. */
-  dispatch: string | null;
-  round: number | null;
+  dispatch?: string;
+  round?: number;
   words: string;
-  outcome: string | null;
+  outcome?: string;
   /** From start to end by the timestamps, and as the end claims. */
-  clockMs: number | null;
-  claimedMs: number | null;
-  findings: number;
+  clockMs?: number;
+  claimedMs?: number;
+  findings?: number;
   /** The worst of the findings. */
-  severity: Severity | null;
+  severity?: Severity;
 }
 
 export interface EventRows {
@@ -135,11 +135,22 @@ export interface EventRows {
   rows: EventRow[];
 }
 
+export interface EventField {
+  name: string;
+  value: string;
+  meaning: string | null;
+  /** The line that starts what it names. */
+  leadsTo: number | null;
+  /** Whether every event has it. */
+  isEnvelope: boolean;
+}
+
 export interface EventDetails {
   line: number;
   event: string;
+  run: string | null;
   prose: string;
-  fields: { name: string; value: string; meaning: string | null; leadsTo: number | null }[];
+  fields: EventField[];
   findings: { severity: Severity; rule: string; message: string }[];
   text: string;
 }

@@ -2,15 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { EventRow } from "../src/protocol";
-import { duration, type Filter, type Item, itemsOf, sinceBefore } from "../src/webview/event-list";
+import { duration, type Filter, isRow, type Item, itemsOf, replaced, type Row, rowOf, sinceBefore } from "../src/webview/event-list";
 
 const all: Filter = { text: "", event: "", dispatch: "", outcome: "", withProblems: false, grouped: false, byTime: false };
 
-function row(line: number, more: Partial<EventRow> = {}): EventRow {
-  return {
-    line, ts: null, event: "round-end", status: "valid", run: "shop", slice: null, dispatchId: null, dispatch: null, round: null,
-    words: "", outcome: null, clockMs: null, claimedMs: null, findings: 0, severity: null, ...more,
-  };
+function row(line: number, more: Partial<EventRow> = {}): Row {
+  return rowOf({ line, event: "round-end", status: "valid", run: "shop", words: "", ...more });
 }
 
 const rows = [
@@ -21,7 +18,7 @@ const rows = [
 ];
 
 function shown(items: readonly Item[]): (number | string)[] {
-  return items.map((item) => ("row" in item ? item.row.line : `${item.name} (${item.count})`));
+  return items.map((item) => (isRow(item) ? item.line : `${item.name} (${item.count})`));
 }
 
 test("a trace is filtered by any of its parts", () => {
@@ -47,12 +44,23 @@ test("groups have headings, and fold", () => {
   assert.deepEqual(shown(itemsOf(rows, grouped, new Set(["shop\na"]))), ["a (3)", "shop (1)", 3]);
 });
 
+test("after an edit the rows of its lines are others, and those of no line are gone", () => {
+  const lines = (...after: Parameters<typeof replaced>): string[] => replaced(...after).map(({ line, words }) => `${line}${words}`);
+  const made = [row(1, { words: "!" }), row(2, { words: "!" })];
+  assert.deepEqual(lines(rows, 1, 3, made).slice(0, 4), ["0", "1!", "2!", "3"]);
+  assert.deepEqual(lines(rows, 1, Infinity, made), ["0", "1!", "2!"]);
+  assert.deepEqual(lines(rows, 4, Infinity, [row(4)]), ["0", "1tests are red", "2", "3", "4"]);
+});
+
 test("durations are rounded one way, and time may go back", () => {
   assert.equal(duration(1_198_000), "19m 58s");
   assert.equal(duration(7_500_000), "2h 05m");
-  assert.equal(duration(null), "");
+  assert.equal(duration(7_199_000), "2h");
+  assert.equal(duration(95_000_000), "1d 2h");
+  assert.equal(duration(59_600), "59.6s");
+  assert.equal(duration(undefined), "");
   const [early, late] = [row(0, { ts: "2026-05-28T14:00:00Z" }), row(1, { ts: "2026-05-28T14:01:00Z" })];
-  assert.equal(sinceBefore(late, early), "+1m 00s");
-  assert.equal(sinceBefore(early, late), "−1m 00s");
+  assert.equal(sinceBefore(late, early), "+1m");
+  assert.equal(sinceBefore(early, late), "−1m");
   assert.equal(sinceBefore(early, undefined), "");
 });

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from drive_trace.analysis import Analysis
 from drive_trace.linter.edits import as_json
@@ -14,93 +13,78 @@ from drive_trace.report.event_words import EventWords
 from drive_trace.tasks import Task, in_batches
 from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of
+from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.structure import Home, homes
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, Lifetime
+from drive_trace.vocabulary.registry import ENVELOPE
 
 MOST_ROWS = 1000
 """The most rows of a page."""
 _LONGEST = 500
 """The most characters of a text."""
+_WORDS = EventWords(())
+"""Without the names of dispatches and rounds, which stand beside the words."""
 _DISPATCH, _ROUND = LIFETIMES[Entity.DISPATCH], LIFETIMES[Entity.ROUND]
 
 
-class Rows(NamedTuple):
-    """The lines of a trace as it is now, with what each is in."""
+class Rows:
+    """The lines of a trace as it is now, with what each is in, as far as somebody has looked."""
 
-    lines: Sequence[Line]
-    homes: Sequence[Home]
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._lines = tuple(analysis.document.lines)
+        self._homes: list[Home] = []
+        self._next_homes = in_batches(homes(analysis.index, self._lines))
+        self._starts = _Starts(analysis)
 
-
-def rows_of(analysis: Analysis) -> Task[Rows]:
-    """Find out what each line is in, once for all pages."""
-    lines, found = tuple(analysis.document.lines), list[Home]()
-    for batch in in_batches(homes(analysis.index, lines)):
-        found += batch
-        yield
-    return Rows(lines, found)
-
-
-def page_json(analysis: Analysis, rows: Rows, first: int) -> Task[dict[str, object]]:
-    """The rows of the lines from one on, counted from 0; ``next`` is where the next page begins."""
-    stop = min(first + MOST_ROWS, len(rows.lines))
-    made: list[dict[str, object]] = []
-    names = _Names(analysis)
-    for batch in in_batches(range(max(first, 0), stop)):
-        made += [
-            _row(analysis, names, rows.lines[number], rows.homes[number], number)
-            for number in batch
-            if rows.lines[number].status is not LineStatus.BLANK
-        ]
-        yield
-    return {
-        "total": len(rows.lines),
-        "next": stop if stop < len(rows.lines) else None,
-        "rows": made,
-    }
+    def page_json(self, first: int) -> Task[dict[str, object]]:
+        """The rows of the lines from one on, counted from 0; ``next`` is where the next page
+        begins.
+        """
+        lines = self._lines
+        stop = min(first + MOST_ROWS, len(lines))
+        while len(self._homes) < stop:
+            self._homes += next(self._next_homes)
+            yield
+        made: list[dict[str, object]] = []
+        for numbers in in_batches(range(max(first, 0), stop)):
+            made += [
+                _row(self._analysis, self._starts, lines[number], self._homes[number], number)
+                for number in numbers
+                if lines[number].status is not LineStatus.BLANK
+            ]
+            yield
+        return {"total": len(lines), "next": stop if stop < len(lines) else None, "rows": made}
 
 
-class _Names:
-    """What dispatches and rounds are called, each looked up once for a page."""
+class _Starts:
+    """The events that start dispatches and rounds, each looked up once."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._index = analysis.index
-        self._starts: dict[tuple[str, Lifetime, str], Line | None] = {}
+        self._known: dict[tuple[str, Lifetime, str], Line | None] = {}
 
-    def start(self, run_id: str | None, of: Lifetime, name: str | None) -> Line | None:
+    def of(self, run_id: str | None, of: Lifetime, name: str | None) -> Line | None:
         """The event that starts something."""
         if run_id is None or name is None:
             return None
         key = run_id, of, name
-        if key not in self._starts:
+        if key not in self._known:
             run = self._index.runs.get(run_id)
             known = run.table(of.opener, of.field).of(name) if run is not None else None
-            self._starts[key] = known.first if known is not None else None
-        return self._starts[key]
-
-    def words(self, event: Event, home: Home) -> str:
-        """An event in words."""
-        starts = (
-            self.start(home.run, _DISPATCH, home.dispatch),
-            self.start(home.run, _ROUND, home.round),
-        )
-        return EventWords(_event(line) for line in starts if line is not None).of(event)
-
-
-def _event(line: Line) -> Event:
-    assert line.event is not None
-    return Event(line.event.name, values_of(line), "", 0)
+            self._known[key] = known.first if known is not None else None
+        return self._known[key]
 
 
 def _row(
-    analysis: Analysis, names: _Names, line: Line, home: Home, number: int
+    analysis: Analysis, starts: _Starts, line: Line, home: Home, number: int
 ) -> dict[str, object]:
+    """What is null or none goes without saying."""
     findings = analysis.findings_of(line)
-    dispatch, round_ = (
-        names.start(home.run, _DISPATCH, home.dispatch),
-        names.start(home.run, _ROUND, home.round),
-    )
+    dispatch = starts.of(home.run, _DISPATCH, home.dispatch)
+    round_ = starts.of(home.run, _ROUND, home.round)
     ts = values_read(line).get("ts") if line.event is None else line.text_fact("ts")
     row: dict[str, object] = {
         "line": analysis.document.protocol_line(number),
@@ -112,27 +96,28 @@ def _row(
         "dispatchId": home.dispatch,
         "dispatch": printable(dispatch.text_fact("dispatch_name")) if dispatch else None,
         "round": round_.fact("round_number") if round_ is not None else None,
-        "findings": len(findings),
-        "severity": _worst(analysis, findings),
-        "outcome": None,
-        "clockMs": None,
-        "claimedMs": None,
     }
+    if findings:
+        row["findings"] = len(findings)
+        row["severity"] = _worst(analysis, findings)
     if line.event is None:
-        words = (analysis.message(each.message) for each in findings[:1])
-        return {**row, "words": printable(next(words, line.text), _LONGEST)}
-    row["words"] = printable(names.words(_event(line), home), _LONGEST)
-    return {**row, **_ending(line, line.event, dispatch, round_)}
+        words = next((analysis.message(each.message) for each in findings), line.text)
+    else:
+        event = Event(line.event.name, values_of(line), "", 0)
+        words = _WORDS.of(event)
+        row |= _ending(line, line.event, event, dispatch, round_)
+    row["words"] = printable(words, _LONGEST)
+    return {name: value for name, value in row.items() if value is not None}
 
 
 def _ending(
-    line: Line, event: EventType, dispatch: Line | None, round_: Line | None
+    line: Line, of: EventType, event: Event, dispatch: Line | None, round_: Line | None
 ) -> dict[str, object]:
     """How something came out, and how long it took, by the clock and as its author claims."""
-    outcomes = (name for name, field in event.fields.items() if field.is_outcome)
-    found: dict[str, object] = {"outcome": values_of(line).get(next(outcomes, ""))}
-    start = {Entity.DISPATCH: dispatch, Entity.ROUND: round_}.get(event.closes or Entity.RUN)
-    if start is not None and "wall_clock_ms" in event.keeps:
+    outcome = next((name for name, field in of.fields.items() if field.is_outcome), "")
+    found = {"outcome": event.values.get(outcome)}
+    start = {Entity.DISPATCH: dispatch, Entity.ROUND: round_}.get(of.closes or Entity.RUN)
+    if start is not None and "wall_clock_ms" in of.keeps:
         found["clockMs"] = milliseconds_between(start.text_fact("ts"), line.text_fact("ts"))
         found["claimedMs"] = line.fact("wall_clock_ms")
     return found
@@ -161,6 +146,7 @@ def event_json(analysis: Analysis, number: int) -> dict[str, object] | None:
     return {
         "line": analysis.document.protocol_line(number),
         "event": printable(name_of(line) or "", 60),
+        "run": run_id_of(line),
         "prose": event.prose if event is not None else "",
         "fields": list(_fields(analysis, line, event)),
         "findings": [
@@ -189,6 +175,7 @@ def _fields(analysis: Analysis, line: Line, event: EventType | None) -> Iterator
             "value": printable(value if isinstance(value, str) else as_json(value), _LONGEST),
             "meaning": field.prose if field is not None else None,
             "leadsTo": _line_of(analysis, start) if leads and start is not None else None,
+            "isEnvelope": name in ENVELOPE,
         }
 
 

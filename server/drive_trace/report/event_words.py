@@ -50,6 +50,8 @@ class EventWords:
         if isinstance(value, bool):
             return called if value else f"not {called}"
         if isinstance(value, int | float):
+            if field.unit == "bytes":
+                return None
             if field.unit == "milliseconds":
                 return short_time(round(value))
             whole = isinstance(value, int) and abs(value) < HUGE
@@ -57,6 +59,8 @@ class EventWords:
         if isinstance(value, str):
             if name.endswith(("_hash", "_id")):
                 return None
+            if name.endswith("_path"):
+                return value.rpartition("/")[2]
             is_bare = field.is_outcome or name in ("dispatch_name", "model", "subagent_type")
             return value if is_bare or "_" not in name else f"{called} {value}"
         if isinstance(value, list):

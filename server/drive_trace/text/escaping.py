@@ -14,7 +14,7 @@ def visible(text: str) -> str:
     """Text with every character spelt ``<U+XXXX>`` that is not printable or begins a command."""
     if not text.isprintable():
         text = "".join(each if each.isprintable() else _spelt(each) for each in text)
-    return _disarmed(text, _spelt(":"), _spelt("#"))
+    return _disarmed(text, _COLON, _HASH)
 
 
 def printable(text: str, limit: int = 60) -> str:
@@ -63,3 +63,6 @@ def _disarmed(text: str, colon: str, hash_sign: str) -> str:
 
 def _spelt(character: str) -> str:
     return f"<U+{ord(character):04X}>"
+
+
+_COLON, _HASH = _spelt(":"), _spelt("#")

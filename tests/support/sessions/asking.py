@@ -16,7 +16,7 @@ from drive_trace.authoring.drafts import Stamp
 from drive_trace.features.code_actions import code_actions
 from drive_trace.features.completion import completion
 from drive_trace.features.document_symbol import document_symbols
-from drive_trace.features.events import event_json, page_json, rows_of
+from drive_trace.features.events import Rows, event_json
 from drive_trace.features.folding_range import folding_ranges
 from drive_trace.features.formatting import format_document, format_range
 from drive_trace.features.outline import outline
@@ -183,8 +183,7 @@ def _check_links(asked: _Asked, result: Any) -> None:
 
 
 def _check_events(asked: _Asked, result: Any) -> None:
-    rows = finish(rows_of(asked.analysis))
-    assert result == json.loads(json.dumps(finish(page_json(asked.analysis, rows, 0))))
+    assert result == json.loads(json.dumps(finish(Rows(asked.analysis).page_json(0))))
 
 
 def _check_event(asked: _Asked, result: Any) -> None:

@@ -6,9 +6,20 @@ import type { Place } from "./places";
 
 /** Views that are each about one run of a trace. */
 export interface PlacedViews {
-  /** What the view is about that has the focus, if it is one of these. */
-  active(): Place | undefined;
+  /** What the view is about that has the focus, if it is one of these; its line where it has a cursor. */
+  active(): (Place & Partial<Cursor>) | undefined;
 }
+
+/** A line, from 0, of a trace by its address. */
+export interface Cursor {
+  readonly uri: string;
+  readonly line: number;
+  /** Whether it is that of a text editor. */
+  readonly isOfText?: boolean;
+}
+
+/** The list of events in place of a trace's text. */
+export const eventsView = "driveTrace.events";
 
 /** The trace that a person works on: in an editor, or in a view that is about one of its runs. */
 class Current {
@@ -18,6 +29,12 @@ class Current {
 
   readonly onDidChange = this.changes.event;
 
+  private readonly moves = new vscode.EventEmitter<Cursor>();
+  private readonly lines = new Map<string, number>();
+
+  /** The cursor of a trace stands on a line, in an editor or in a view. */
+  readonly onDidMove = this.moves.event;
+
   /** Follows what has the focus, and tells menus and keys whether there is a trace to act on. */
   watch(views: readonly PlacedViews[]): vscode.Disposable {
     this.views = views;
@@ -25,6 +42,12 @@ class Current {
     look();
     return vscode.Disposable.from(
       this.changes,
+      this.moves,
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor: { document, selection } }) => {
+        if (isTrace(document)) {
+          this.move({ uri: link.uriOf(document), line: selection.active.line, isOfText: true });
+        }
+      }),
       vscode.window.onDidChangeActiveTextEditor(look),
       vscode.window.onDidChangeVisibleTextEditors(look),
       vscode.window.tabGroups.onDidChangeTabs(look),
@@ -34,8 +57,19 @@ class Current {
     );
   }
 
+  /** Tells all that show a trace where its cursor is. */
+  move(cursor: Cursor): void {
+    this.lines.set(cursor.uri, cursor.line);
+    this.moves.fire(cursor);
+  }
+
+  /** Where the cursor of a trace was last. */
+  lineOf(uri: string): number | undefined {
+    return this.lines.get(uri);
+  }
+
   /** What the view is about that has the focus. */
-  get place(): Place | undefined {
+  get place(): (Place & Partial<Cursor>) | undefined {
     return this.views.map((each) => each.active()).find((each) => each !== undefined);
   }
 
@@ -57,6 +91,7 @@ class Current {
     const active = vscode.window.activeTextEditor;
     if (active !== undefined && isTrace(active.document)) {
       this.last = active;
+      this.lines.set(link.uriOf(active.document), active.selection.active.line);
     }
     const hasTrace = this.editor !== undefined || isOurs(vscode.window.tabGroups.activeTabGroup.activeTab);
     void vscode.commands.executeCommand("setContext", "driveTrace.hasTrace", hasTrace);
@@ -71,7 +106,12 @@ export function isTrace({ languageId, uri }: vscode.TextDocument): boolean {
 
 function isOurs(tab: vscode.Tab | undefined): boolean {
   const input = tab?.input;
-  return input instanceof vscode.TabInputWebview && /\bdriveTrace\.(report|timeline)$/.test(input.viewType);
+  return isEvents(input) || input instanceof vscode.TabInputWebview && /\bdriveTrace\.(report|timeline)$/.test(input.viewType);
+}
+
+/** Whether a tab is a list of events. */
+export function isEvents(input: unknown): input is vscode.TabInputCustom {
+  return input instanceof vscode.TabInputCustom && input.viewType === eventsView;
 }
 
 /** The one person in front of this window works on one trace at a time. */

@@ -3,12 +3,18 @@ import * as vscode from "vscode";
 import { link } from "../link";
 import type { Run, RunAt, RunFile } from "../protocol";
 import { columnFor, type Group } from "./columns";
-import { current } from "./current";
+import { current, isEvents } from "./current";
 
 /** A run in one trace. */
 export interface Place {
   readonly uri: string;
   readonly runId: string;
+}
+
+/** A place in a document, as the protocol spells it. */
+export interface Point {
+  readonly textDocument: { readonly uri: string };
+  readonly position: { readonly line: number; readonly character: number };
 }
 
 /** A run as the tree shows it: the same object for as long as it is shown. */
@@ -27,7 +33,7 @@ export async function runUnderCursor(editor: vscode.TextEditor): Promise<RunAt |
 }
 
 /** What a request is about that asks for what is under the cursor. */
-export function pointOf(editor: vscode.TextEditor): object {
+export function pointOf(editor: vscode.TextEditor): Point {
   const { line, character } = editor.selection.active;
   return { textDocument: { uri: link.uriOf(editor.document) }, position: { line, character } };
 }
@@ -117,6 +123,13 @@ export async function showLine(
   return vscode.window.showTextDocument(wanted, { preview, preserveFocus, viewColumn, ...place });
 }
 
+/** Whether the list of a trace's events is in view, and its text is not. */
+export function listsAlone(uri: string): boolean {
+  const isIts = (each: vscode.Uri): boolean => each.toString() === link.toUri(uri).toString();
+  const isListed = vscode.window.tabGroups.all.some(({ activeTab }) => isEvents(activeTab?.input) && isIts(activeTab.input.uri));
+  return isListed && !vscode.window.visibleTextEditors.some(({ document }) => isIts(document.uri));
+}
+
 function groupOf({ viewColumn, tabs, activeTab }: vscode.TabGroup): Group<vscode.ViewColumn> {
   const fileOf = (tab: vscode.Tab | undefined): string | undefined =>
     tab?.input instanceof vscode.TabInputText ? tab.input.uri.toString() : undefined;
@@ -125,7 +138,7 @@ function groupOf({ viewColumn, tabs, activeTab }: vscode.TabGroup): Group<vscode
     column: viewColumn,
     files: tabs.map(fileOf).filter((file) => file !== undefined),
     shown: fileOf(activeTab),
-    showsView: input instanceof vscode.TabInputWebview && viewTypes.some((type) => input.viewType.endsWith(type)),
+    showsView: isEvents(input) || input instanceof vscode.TabInputWebview && viewTypes.some((type) => input.viewType.endsWith(type)),
   };
 }
 

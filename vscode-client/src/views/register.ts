@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
-import { current } from "./current";
-import { EventsEditor, eventsView, openEvents } from "./events-editor";
+import { current, eventsView } from "./current";
+import { EventsEditor, openEvents, openEventsBeside } from "./events-editor";
 import { FollowTail } from "./follow-tail";
 import { turnGrade } from "./grade-picker";
 import { withServer } from "./needing";
@@ -19,6 +19,7 @@ import { appendEvent, fixRule, recordVerdict } from "./writing";
 export function registerViews(context: vscode.ExtensionContext, need: () => Promise<void>): void {
   const reports = new ReportPanels(context.extensionUri, need);
   const timelines = new TimelinePanels(context.extensionUri, need);
+  const events = new EventsEditor(context.extensionUri, need);
   new ServerStatus(context);
   const runs = new RunsTree(context, need);
   new StatusBar(context, (run, uri) => { runs.reveal(run, uri); });
@@ -28,7 +29,7 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
   context.subscriptions.push(
     reports,
     timelines,
-    current.watch([reports, timelines]),
+    current.watch([reports, timelines, events]),
     command("openReport", (given) => open(reports, given)),
     command("openTimeline", (given) => open(timelines, given)),
     command("recordVerdict", recordVerdict),
@@ -36,7 +37,8 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
     command("appendEvent", appendEvent),
     command("fixRule", fixRule),
     command("openEvents", openEvents),
-    vscode.window.registerCustomEditorProvider(eventsView, new EventsEditor(context.extensionUri, need), {
+    command("openEventsBeside", openEventsBeside),
+    vscode.window.registerCustomEditorProvider(eventsView, events, {
       webviewOptions: { retainContextWhenHidden: true },
     }),
   );

@@ -2,7 +2,8 @@ import * as vscode from "vscode";
 
 import { link } from "../link";
 import type { ReportBody } from "../protocol";
-import { type Place, showLine } from "./places";
+import { current } from "./current";
+import { listsAlone, type Place, showLine } from "./places";
 import { Panels, type ViewKind } from "./webview";
 
 /** The colours of the report are those of the theme; green stays CORRECT's alone. */
@@ -10,8 +11,8 @@ const style = `
 :root{--bg:var(--vscode-editor-background);--ink:var(--vscode-editor-foreground);
 --soft:var(--vscode-descriptionForeground);--panel:var(--vscode-textBlockQuote-background);
 --line:color-mix(in srgb,var(--ink) 20%,var(--bg));
---correct:var(--vscode-charts-green);--correct-bg:color-mix(in srgb,var(--correct) 12%,var(--bg));
---incorrect:var(--vscode-charts-red);--incorrect-bg:color-mix(in srgb,var(--incorrect) 12%,var(--bg));
+--correct:color-mix(in srgb,var(--vscode-charts-green) 70%,var(--ink));--correct-bg:color-mix(in srgb,var(--correct) 12%,var(--bg));
+--incorrect:color-mix(in srgb,var(--vscode-charts-red) 70%,var(--ink));--incorrect-bg:color-mix(in srgb,var(--incorrect) 12%,var(--bg));
 --unknown:var(--ink);--unknown-bg:color-mix(in srgb,var(--ink) 9%,var(--bg));
 --warn:var(--ink);--warn-bg:color-mix(in srgb,var(--vscode-editorWarning-foreground) 22%,var(--bg));
 --clock:var(--vscode-charts-blue);--on:var(--bg);--soon:var(--vscode-charts-yellow);
@@ -65,8 +66,7 @@ class ReportView implements ViewKind {
   }
 
   greet({ uri }: Place): object {
-    const shows = ({ document }: vscode.TextEditor): boolean => link.uriOf(document) === uri;
-    const line = vscode.window.visibleTextEditors.find(shows)?.selection.active.line;
+    const line = current.lineOf(uri);
     return { cursor: line === undefined ? null : { uri, line } };
   }
 
@@ -77,8 +77,12 @@ class ReportView implements ViewKind {
 
   private jump({ uri, line, takesFocus }: Jump, column: vscode.ViewColumn | undefined): unknown {
     const isLine = typeof line === "number" && Number.isInteger(line) && line >= 0;
-    const how = { kept: column, preserveFocus: takesFocus !== true };
-    return this.isGiven(uri) && isLine ? showLine(uri, line, how) : undefined;
+    if (!this.isGiven(uri) || !isLine) {
+      return undefined;
+    }
+    current.move({ uri, line });
+    const isShown = takesFocus !== true && listsAlone(uri);
+    return isShown ? undefined : showLine(uri, line, { kept: column, preserveFocus: takesFocus !== true });
   }
 
   private act(place: Place, { do: what, uri, rule }: Act, kept: vscode.ViewColumn | undefined): unknown {
@@ -116,10 +120,7 @@ export function shown(runId: string): string {
 
 /** Views that follow the cursor of the editors beside them. */
 class FollowingPanels extends Panels<ReportView> {
-  private readonly following = vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
-    const uri = link.uriOf(textEditor.document);
-    this.post(uri, { cursor: { uri, line: textEditor.selection.active.line } });
-  });
+  private readonly following = current.onDidMove((cursor) => { this.post(cursor.uri, { cursor }); });
 
   override dispose(): void {
     this.following.dispose();

@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { link } from "../link";
 import type { RunAt } from "../protocol";
 import { current, isTrace } from "./current";
-import { pointOf } from "./places";
+import { type Point, pointOf } from "./places";
 import { joined, lookOf, Soon } from "./telling";
 
 /** The verdict of the run under the cursor, in the status bar. */
@@ -20,7 +20,7 @@ export class StatusBar {
       this.item,
       this.soon,
       current.onDidChange(() => { this.soon.request(); }),
-      vscode.window.onDidChangeTextEditorSelection(() => { this.soon.request(); }),
+      current.onDidMove(() => { this.soon.request(); }),
       link.onDidChange(() => { this.soon.request(); }),
     );
     this.soon.request();
@@ -28,16 +28,16 @@ export class StatusBar {
 
   private async update(): Promise<void> {
     const turn = ++this.asked;
-    const editor = shownTrace();
-    const run = editor && (await link.ask("driveTrace/runAt", pointOf(editor)));
+    const point = shownPoint();
+    const run = point && (await link.ask("driveTrace/runAt", point));
     if (turn !== this.asked) {
       return;
     }
-    if (!run) {
+    if (point === undefined || !run) {
       this.item.hide();
     } else {
       this.show(run);
-      this.found(run, link.spell(link.uriOf(editor.document)));
+      this.found(run, link.spell(point.textDocument.uri));
     }
   }
 
@@ -54,8 +54,12 @@ export class StatusBar {
   }
 }
 
-/** While a view has the focus, the trace beside it is what somebody works on. */
-function shownTrace(): vscode.TextEditor | undefined {
+/** While a view has the focus, its cursor counts, or that of the trace beside it. */
+function shownPoint(): Point | undefined {
   const active = vscode.window.activeTextEditor;
-  return active === undefined || isTrace(active.document) ? current.editor : undefined;
+  const { place, editor } = current;
+  if (place?.line !== undefined) {
+    return { textDocument: { uri: place.uri }, position: { line: place.line, character: 0 } };
+  }
+  return editor !== undefined && (active === undefined || isTrace(active.document)) ? pointOf(editor) : undefined;
 }

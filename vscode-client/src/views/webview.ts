@@ -141,7 +141,7 @@ class Panel {
       absent: vscode.l10n.t("The Drive Trace server is not running. This view goes on when it is."),
       starting: vscode.l10n.t("The Drive Trace server is starting…"),
     };
-    webview.html = page(script.toString(), { style: kind.style, words }, place);
+    webview.html = page(script.toString(), { title: panel.title, style: kind.style, words }, place);
   }
 
   /** A page starts anew whenever it comes into view again, so one out of view is told nothing. */
@@ -199,7 +199,9 @@ class Panel {
 
 /** A page that may run its one script and apply styles with its nonce, and may load nothing else. */
 export function page(
-  script: string, { style, words }: { readonly style: string; readonly words: Readonly<Record<string, string>> }, place: object,
+  script: string,
+  { title, style, words }: { readonly title: string; readonly style: string; readonly words: Readonly<Record<string, string>> },
+  place: object,
 ): string {
   const data = { words, place };
   const nonce = randomBytes(16).toString("base64");
@@ -208,6 +210,7 @@ export function page(
 <html lang="${escaped(vscode.env.language)}">
 <head>
 <meta charset="utf-8">
+<title>${escaped(title)}</title>
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <style nonce="${nonce}" id="sheet"></style>
 <style nonce="${nonce}">${style}</style>

@@ -12,33 +12,31 @@ export interface Filter {
   readonly byTime: boolean;
 }
 
+/** An event, with what the filter by text reads of it. */
+export interface Row extends EventRow {
+  readonly text: string;
+}
+
 /** A line of the list: an event, or what stands over those of a slice or dispatch. */
-export type Item = { readonly row: EventRow } | Heading;
+export type Item = Row | Heading;
 
 export interface Heading {
   readonly key: string;
   readonly name: string;
   readonly level: 1 | 2;
   readonly count: number;
+  /** How many of them have findings. */
+  readonly problems: number;
   readonly isOpen: boolean;
 }
 
-export function fits(row: EventRow, filter: Filter, words = wordsOf(filter)): boolean {
-  if ((filter.event !== "" && row.event !== filter.event) ||
-    (filter.dispatch !== "" && row.dispatchId !== filter.dispatch) ||
-    (filter.outcome !== "" && outcomeOf(row) !== filter.outcome) ||
-    (filter.withProblems && row.findings === 0)) {
-    return false;
-  }
-  if (words.length === 0) {
-    return true;
-  }
-  const text = [row.line + 1, row.event, row.dispatch, row.slice, row.words, outcomeOf(row)].join(" ").toLowerCase();
-  return words.every((word) => text.includes(word));
+export function rowOf(row: EventRow): Row {
+  const parts = [row.line + 1, row.event, row.dispatch, row.slice, row.words, outcomeOf(row)];
+  return { ...row, text: parts.join(" ").toLowerCase() };
 }
 
-export function wordsOf({ text }: Filter): string[] {
-  return text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+export function isRow(item: Item | undefined): item is Row {
+  return item !== undefined && "line" in item;
 }
 
 /** How it came out, or that readers do not take it. */
@@ -46,40 +44,59 @@ export function outcomeOf(row: EventRow): string {
   return row.status === "invalid" ? "rejected" : row.status === "unknown" ? "unknown" : row.outcome ?? "";
 }
 
+/** How long it took, by the clock or as it claims. */
+export function timeOf({ clockMs = -1, claimedMs = -1 }: EventRow): number {
+  return Math.max(clockMs, claimedMs);
+}
+
 /** What is shown, in the order of the trace; in groups, where each begins. */
-export function itemsOf(rows: readonly EventRow[], filter: Filter, folded: ReadonlySet<string>): Item[] {
-  const words = wordsOf(filter);
-  const shown = rows.filter((row) => fits(row, filter, words));
+export function itemsOf(rows: readonly Row[], filter: Filter, folded: ReadonlySet<string>): readonly Item[] {
+  const shown = fitting(rows, filter);
   if (filter.byTime) {
-    const took = ({ clockMs, claimedMs }: EventRow): number => Math.max(clockMs ?? -1, claimedMs ?? -1);
-    return shown.filter((row) => took(row) >= 0).sort((one, other) => took(other) - took(one)).map((row) => ({ row }));
+    return shown.filter((row) => timeOf(row) >= 0).sort((one, other) => timeOf(other) - timeOf(one));
   }
   if (!filter.grouped) {
-    return shown.map((row) => ({ row }));
+    return shown;
   }
   const slices = groups(shown, ({ run, slice }) => `${run ?? ""}\n${slice ?? ""}`);
   return slices.flatMap(([key, ofSlice]) => {
     const { run, slice } = ofSlice[0] ?? {};
-    const heading = { key, name: slice ?? run ?? "–", level: 1, count: ofSlice.length, isOpen: !folded.has(key) } as const;
-    return [heading, ...(heading.isOpen ? dispatches(key, ofSlice, folded) : [])];
+    return under({ key, name: slice ?? run ?? "–", level: 1 }, ofSlice, folded, () => dispatches(key, ofSlice, folded));
   });
 }
 
-function dispatches(slice: string, rows: readonly EventRow[], folded: ReadonlySet<string>): Item[] {
+function fitting(rows: readonly Row[], filter: Filter): readonly Row[] {
+  const { event, dispatch, outcome, withProblems } = filter;
+  const words = filter.text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  if (words.length === 0 && event === "" && dispatch === "" && outcome === "" && !withProblems) {
+    return rows;
+  }
+  return rows.filter((row) =>
+    (event === "" || row.event === event) &&
+    (dispatch === "" || row.dispatchId === dispatch) &&
+    (outcome === "" || outcomeOf(row) === outcome) &&
+    (!withProblems || row.findings !== undefined) &&
+    words.every((word) => row.text.includes(word)));
+}
+
+function dispatches(slice: string, rows: readonly Row[], folded: ReadonlySet<string>): Item[] {
   return groups(rows, ({ dispatchId }) => dispatchId ?? "").flatMap(([id, ofDispatch]) => {
-    if (id === "") {
-      return ofDispatch.map((row) => ({ row }));
-    }
-    const key = `${slice}\n${id}`;
-    const isOpen = !folded.has(key);
-    const name = ofDispatch[0]?.dispatch ?? id;
-    const heading: Item = { key, name, level: 2, count: ofDispatch.length, isOpen };
-    return [heading, ...(isOpen ? ofDispatch.map((row) => ({ row })) : [])];
+    const heading = { key: `${slice}\n${id}`, name: ofDispatch[0]?.dispatch ?? id, level: 2 } as const;
+    return id === "" ? ofDispatch : under(heading, ofDispatch, folded, () => ofDispatch);
   });
 }
 
-function groups(rows: readonly EventRow[], keyOf: (row: EventRow) => string): [string, EventRow[]][] {
-  const found = new Map<string, EventRow[]>();
+/** A heading, and what is under it unless that is folded. */
+function under(
+  heading: Pick<Heading, "key" | "name" | "level">, rows: readonly Row[], folded: ReadonlySet<string>, items: () => readonly Item[],
+): Item[] {
+  const isOpen = !folded.has(heading.key);
+  const problems = rows.filter(({ findings }) => findings !== undefined).length;
+  return [{ ...heading, count: rows.length, problems, isOpen }, ...(isOpen ? items() : [])];
+}
+
+function groups(rows: readonly Row[], keyOf: (row: Row) => string): [string, Row[]][] {
+  const found = new Map<string, Row[]>();
   for (const row of rows) {
     const key = keyOf(row);
     const known = found.get(key);
@@ -92,18 +109,42 @@ function groups(rows: readonly EventRow[], keyOf: (row: EventRow) => string): [s
   return [...found];
 }
 
-/** A duration in few characters, rounded: `19m 58s`. */
-export function duration(milliseconds: number | null): string {
-  if (milliseconds === null || milliseconds < 0) {
+/** Puts rows in the place of those from a line on, up to another one. */
+export function replaced(rows: readonly Row[], from: number, stop: number, by: readonly Row[]): Row[] {
+  const place = (line: number): number => {
+    let [low, high] = [0, rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      [low, high] = (rows[middle]?.line ?? 0) < line ? [middle + 1, high] : [low, middle];
+    }
+    return low;
+  };
+  return rows.slice(0, place(from)).concat(by, rows.slice(place(stop)));
+}
+
+/** A duration rounded to two units, as the server words them: `2d 3h`, `1h 05m`, `19m 58s`, `28m`, `45.2s`. */
+export function duration(milliseconds: number | undefined): string {
+  if (milliseconds === undefined || milliseconds < 0) {
     return "";
   }
-  const seconds = Math.round(milliseconds / 1000);
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  const two = (part: number): string => String(part).padStart(2, "0");
-  if (hours > 0) {
-    return `${hours}h ${two(minutes)}m`;
+  if (milliseconds < 1000) {
+    return `${milliseconds}ms`;
   }
-  return minutes > 0 ? `${minutes}m ${two(seconds % 60)}s` : `${seconds}s`;
+  if (milliseconds < 59_950) {
+    return `${(milliseconds / 1000).toFixed(1)}s`.replace(".0s", "s");
+  }
+  const seconds = Math.round(milliseconds / 1000);
+  const minutes = Math.round(seconds / 60);
+  if (seconds < 3600) {
+    return inTwo(seconds, 60, "m", "s");
+  }
+  return minutes < 1440 ? inTwo(minutes, 60, "h", "m") : inTwo(Math.round(minutes / 60), 24, "d", "h");
+}
+
+function inTwo(count: number, size: number, unit: string, smaller: string): string {
+  const rest = count % size;
+  const digits = unit === "d" ? String(rest) : String(rest).padStart(2, "0");
+  return `${Math.floor(count / size)}${unit}${rest === 0 ? "" : ` ${digits}${smaller}`}`;
 }
 
 /** From the event before to this one. */

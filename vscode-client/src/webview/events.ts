@@ -1,21 +1,24 @@
-import type { EventDetails, EventRow } from "../protocol";
-import { duration, type Filter, type Heading, type Item, itemsOf, outcomeOf, sinceBefore } from "./event-list";
-import { element, host, listen, word } from "./host";
+import type { EventRow } from "../protocol";
+import { duration, type Filter, type Heading, isRow, type Item, itemsOf, outcomeOf, replaced, type Row, rowOf, sinceBefore } from "./event-list";
+import { Details, type Told as Said } from "./event-details";
+import { element, host, listen, type Message, tellLack, word } from "./host";
 import { VirtualRows } from "./virtual-rows";
 
 /** What the extension sends. */
-interface Told {
-  /** Rows, from a line on: those known from there on are gone. */
-  readonly page?: { from: number; rows: readonly EventRow[]; isLast: boolean };
-  readonly details?: EventDetails | null;
+interface Told extends Said, Message<unknown> {
+  /** The rows from a line on, up to another one. */
+  readonly page?: { from: number; stop: number; rows: readonly EventRow[]; isLast: boolean };
+  /** The line of the cursor, which is elsewhere. */
   readonly cursor?: number;
 }
 
 const height = 24;
-let rows: EventRow[] = [];
-let items: Item[] = [];
+let rows: readonly Row[] = [];
+let items: readonly Item[] = [];
 let isComplete = false;
 let at = 0;
+/** A line to be chosen as soon as it is there. */
+let awaited: number | undefined;
 const folded = new Set<string>();
 
 const bar = element("div", "bar");
@@ -29,9 +32,9 @@ const count = element("output", "count");
 const head = element("div", "head row");
 const room = element("div", "list");
 const body = element("div", "rows");
-const details = element("section", "details");
+const notice = element("p", "lack");
+const details = new Details((line) => { chooseLine(line); });
 
-document.title = word("events");
 search.type = "search";
 search.placeholder = word("filter");
 problems.type = grouped.type = "checkbox";
@@ -42,30 +45,30 @@ labelled(outcome, word("outcome"));
 labelled(order, word("order"));
 order.append(new Option(word("inOrder"), ""), new Option(word("longest"), "longest"));
 bar.append(search, type, dispatch, outcome, order, boxed(problems, word("problems")), boxed(grouped, word("grouped")), count);
-const columns = ["line", "delta", "event", "within", "outcome", "time", "words"] as const;
+const columns = ["line", "delta", "mark", "event", "within", "outcome", "time", "words"] as const;
 head.setAttribute("aria-hidden", "true");
 head.append(...columns.map((name) => element("span", name, word(name))));
 room.tabIndex = 0;
 room.setAttribute("role", "listbox");
 room.setAttribute("aria-label", word("events"));
-details.tabIndex = 0;
-details.setAttribute("aria-label", word("details"));
+notice.setAttribute("role", "status");
+notice.hidden = true;
 room.append(body);
 const main = element("main", "main");
-main.append(bar, head, room, details);
+main.append(bar, notice, head, room, details.part);
 document.body.append(main);
 
 const list = new VirtualRows(room, body, { height, count: () => items.length, fill });
 
 function labelled(part: HTMLElement, label: string): void {
   part.setAttribute("aria-label", label);
-  part.addEventListener("input", () => { show(); });
+  part.addEventListener("input", filtered);
 }
 
 function boxed(box: HTMLInputElement, label: string): HTMLElement {
   const made = element("label", "", label);
   made.prepend(box);
-  box.addEventListener("input", () => { show(); });
+  box.addEventListener("input", filtered);
   return made;
 }
 
@@ -76,21 +79,31 @@ function filter(): Filter {
   };
 }
 
-/** Finds anew what is shown; the row that was chosen stays so. */
+/** Finds anew what is shown; the row that was chosen stays so, and the last in view where it was. */
 function show(): void {
   const line = lineAt(at);
   items = itemsOf(rows, filter(), folded);
-  const place = items.findIndex((item) => "row" in item && item.row.line === line);
+  const place = line === undefined ? -1 : indexOf(line);
   at = place >= 0 ? place : Math.min(at, Math.max(0, items.length - 1));
-  const events = items.filter((item) => "row" in item).length;
+  const events = items.filter(isRow).length;
   count.textContent = `${events} / ${rows.length}${isComplete ? "" : "…"}`;
   list.refresh();
   mark();
 }
 
+/** What is to be shown is something else: the chosen row comes into view. */
+function filtered(): void {
+  show();
+  list.show(at);
+}
+
+function indexOf(line: number): number {
+  return items.findIndex((item) => isRow(item) && item.line === line);
+}
+
 function lineAt(index: number): number | undefined {
   const item = items[index];
-  return item !== undefined && "row" in item ? item.row.line : undefined;
+  return isRow(item) ? item.line : undefined;
 }
 
 function fill(made: HTMLElement, index: number): void {
@@ -105,35 +118,38 @@ function fill(made: HTMLElement, index: number): void {
   made.setAttribute("aria-setsize", String(items.length));
   made.setAttribute("aria-posinset", String(index + 1));
   made.setAttribute("aria-selected", String(index === at));
-  if ("row" in item) {
+  if (isRow(item)) {
     made.removeAttribute("aria-expanded");
-    fillEvent(made, item.row, index);
+    fillEvent(made, item, items[index - 1]);
   } else {
     fillHeading(made, item);
   }
 }
 
-function fillHeading(made: HTMLElement, { name, level, isOpen, count: events }: Heading): void {
+function fillHeading(made: HTMLElement, { name, level, isOpen, count: events, problems: wrong }: Heading): void {
   made.className = `row heading level-${level}`;
   made.setAttribute("aria-expanded", String(isOpen));
-  made.append(element("span", "name", `${isOpen ? "▾" : "▸"} ${name} (${events})`));
+  const told = wrong > 0 ? ` · ${wrong} ${word("problems")}` : "";
+  made.append(element("span", "name", `${isOpen ? "▾" : "▸"} ${name} (${events})${told}`));
 }
 
-function fillEvent(made: HTMLElement, row: EventRow, index: number): void {
-  made.className = `row event ${row.status} ${row.severity ?? ""}`;
-  const before = items[index - 1];
-  const within = [row.dispatch, row.round === null ? "" : `R${row.round}`].filter(Boolean).join(" · ");
-  const claim = row.claimedMs === null ? "" : ` (${duration(row.claimedMs)})`;
+const signs = { error: "✖", warning: "⚠", information: "ⓘ", hint: "ⓘ" };
+
+function fillEvent(made: HTMLElement, row: Row, before: Item | undefined): void {
+  made.className = `row event ${row.status}`;
+  const within = [row.dispatch, row.round === undefined ? "" : `R${row.round}`].filter(Boolean).join(" · ");
+  const claim = row.claimedMs === undefined ? "" : ` (${duration(row.claimedMs)})`;
   const cells: Record<(typeof columns)[number], string> = {
     line: String(row.line + 1),
-    delta: sinceBefore(row, before !== undefined && "row" in before ? before.row : undefined),
+    delta: sinceBefore(row, isRow(before) ? before : undefined),
+    mark: row.severity === undefined ? "" : `${signs[row.severity]} ${row.findings ?? ""}`,
     event: row.event,
     within,
-    words: row.words,
-    outcome: outcomeOf(row) + (row.findings > 0 ? ` ⚠ ${row.findings}` : ""),
+    outcome: outcomeOf(row),
     time: duration(row.clockMs) + claim,
+    words: row.words,
   };
-  made.append(...columns.map((name) => element("span", name, cells[name])));
+  made.append(...columns.map((name) => element("span", name === "mark" ? `mark ${row.severity ?? ""}` : name, cells[name])));
 }
 
 /** Marks the chosen row, for eyes and for a screen reader. */
@@ -141,22 +157,39 @@ function mark(): void {
   body.querySelectorAll("[aria-selected=true]").forEach((row) => { row.setAttribute("aria-selected", "false"); });
   const row = document.getElementById(`row-${at}`);
   row?.setAttribute("aria-selected", "true");
-  room.setAttribute("aria-activedescendant", row?.id ?? "");
+  if (row === null) {
+    room.removeAttribute("aria-activedescendant");
+  } else {
+    room.setAttribute("aria-activedescendant", row.id);
+  }
 }
 
-function choose(index: number, isTold = true): void {
+/** Chooses a row; unless the cursor is there already, it goes along. */
+function choose(index: number, leads = true): void {
   at = Math.max(0, Math.min(index, items.length - 1));
   list.show(at);
   mark();
+  tell(leads);
+}
+
+function tell(leads: boolean): void {
   const line = lineAt(at);
-  if (line !== undefined && isTold) {
-    host.postMessage({ choose: line });
+  if (line !== undefined) {
+    host.postMessage(leads ? { choose: line } : { look: line });
+  }
+}
+
+function chooseLine(line: number, leads = true): void {
+  const index = indexOf(line);
+  awaited = index < 0 && !leads ? line : undefined;
+  if (index >= 0) {
+    choose(index, leads);
   }
 }
 
 function fold(index: number, isOpen?: boolean): void {
   const item = items[index];
-  if (item === undefined || "row" in item || item.isOpen === isOpen) {
+  if (item === undefined || isRow(item) || item.isOpen === isOpen) {
     return;
   }
   if (item.isOpen) {
@@ -175,25 +208,44 @@ const moves: Record<string, () => number> = {
   PageUp: () => at - list.perPage,
   Home: () => 0,
   End: () => items.length - 1,
+  // From an event to what it stands under.
+  ArrowLeft: () => items.findLastIndex((item, index) => index < at && !isRow(item)),
 };
 
 room.addEventListener("keydown", (event) => {
-  const move = moves[event.key];
   if (event.ctrlKey || event.metaKey || event.altKey) {
     return;
   }
-  if (move !== undefined) {
-    event.preventDefault();
-    choose(move());
-  } else if (event.key === "Enter") {
-    const line = lineAt(at);
-    if (line === undefined) {
-      fold(at);
-    } else {
-      host.postMessage({ open: line });
+  const line = lineAt(at);
+  const move = moves[event.key];
+  if (line === undefined && ["ArrowLeft", "ArrowRight", "Enter"].includes(event.key)) {
+    fold(at, event.key === "Enter" ? undefined : event.key === "ArrowRight");
+  } else if (move !== undefined) {
+    const index = move();
+    if (index >= 0) {
+      choose(index);
     }
-  } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-    fold(at, event.key === "ArrowRight");
+  } else if (event.key === "Enter") {
+    host.postMessage({ open: line });
+  } else {
+    return;
+  }
+  event.preventDefault();
+});
+
+document.addEventListener("keydown", (event) => {
+  const isFind = (event.ctrlKey || event.metaKey) && event.key === "f";
+  if (isFind || (event.key === "/" && event.target === room)) {
+    event.preventDefault();
+    search.select();
+  } else if (event.key === "Escape") {
+    [search, type, dispatch, outcome, order].forEach((part) => { part.value = ""; });
+    problems.checked = false;
+    filtered();
+    room.focus();
+  } else if (event.key === "ArrowDown" && event.target === search) {
+    event.preventDefault();
+    room.focus();
   }
 });
 
@@ -209,65 +261,58 @@ body.addEventListener("mousedown", ({ target, button }) => {
 
 /** What can be chosen is what there is. */
 function offer(select: HTMLSelectElement, all: string, found: ReadonlyMap<string, string>): void {
-  const { value } = select;
-  const option = (name: string, text: string): HTMLOptionElement => new Option(text, name);
-  select.replaceChildren(option("", all), ...[...found].map(([name, text]) => option(name, text)));
-  select.value = found.has(value) ? value : "";
+  if (select.options.length !== found.size + 1) {
+    const { value } = select;
+    const option = (name: string, text: string): HTMLOptionElement => new Option(text, name);
+    select.replaceChildren(option("", all), ...[...found].map(([name, text]) => option(name, text)));
+    select.value = found.has(value) ? value : "";
+  }
 }
 
 function offerAll(): void {
-  const of = (name: (row: EventRow) => string | null, text = name): Map<string, string> =>
-    new Map(rows.flatMap((row) => (name(row) ? [[name(row) ?? "", text(row) ?? ""]] : [])));
-  offer(type, word("event"), of(({ event }) => event));
-  offer(dispatch, word("dispatch"), of(({ dispatchId }) => dispatchId, (row) => row.dispatch ?? row.dispatchId));
-  offer(outcome, word("outcome"), of(outcomeOf));
+  const [types, dispatches, outcomes] = [new Map<string, string>(), new Map<string, string>(), new Map<string, string>()];
+  for (const row of rows) {
+    types.set(row.event, row.event);
+    outcomes.set(outcomeOf(row), outcomeOf(row));
+    if (row.dispatchId !== undefined) {
+      dispatches.set(row.dispatchId, row.dispatch ?? row.dispatchId);
+    }
+  }
+  types.delete("");
+  outcomes.delete("");
+  offer(type, word("event"), types);
+  offer(dispatch, word("dispatch"), dispatches);
+  offer(outcome, word("outcome"), outcomes);
 }
 
-function tell(said: EventDetails | null): void {
-  details.replaceChildren();
-  if (said === null) {
-    return;
+function take({ from, stop, rows: read, isLast }: NonNullable<Told["page"]>): void {
+  const isAtLast = at > 0 && at === items.length - 1;
+  rows = replaced(rows, from, isLast ? Infinity : stop, read.map(rowOf));
+  isComplete ||= isLast;
+  if (isComplete) {
+    offerAll();
   }
-  details.append(element("h2", "", `${said.line + 1} ${said.event}`), element("p", "prose", said.prose));
-  const findings = said.findings.map(({ severity, rule, message }) => element("p", `finding ${severity}`, `${severity}: ${message} (${rule})`));
-  const fields = element("dl", "");
-  for (const { name, value, meaning, leadsTo } of said.fields) {
-    const shown = element("dd", "", value);
-    if (leadsTo !== null) {
-      const link = element("button", "link", `${word("line")} ${leadsTo + 1}`);
-      link.addEventListener("click", () => { chooseLine(leadsTo, true); });
-      shown.append(" ", link);
-    }
-    if (meaning !== null) {
-      shown.append(element("span", "meaning", meaning));
-    }
-    fields.append(element("dt", "", name), shown);
+  show();
+  const line = lineAt(at);
+  if (awaited !== undefined) {
+    chooseLine(awaited, false);
+  } else if (isAtLast) {
+    list.show(items.length - 1);
   }
-  details.append(...findings, fields, element("pre", "", said.text));
-}
-
-function chooseLine(line: number, isTold: boolean): void {
-  const index = items.findIndex((item) => "row" in item && item.row.line === line);
-  if (index >= 0 && (index !== at || isTold)) {
-    choose(index, isTold);
+  if (line !== undefined && line >= from && line < stop) {
+    tell(false);
   }
 }
 
-listen(({ page, details: said, cursor }: Told) => {
-  if (page !== undefined) {
-    const known = rows.findIndex(({ line }) => line >= page.from);
-    rows = [...(known < 0 ? rows : rows.slice(0, known)), ...page.rows];
-    isComplete = page.isLast;
-    if (page.isLast) {
-      offerAll();
-    }
-    show();
+listen((told: Told) => {
+  tellLack(notice, told, []);
+  if (told.page !== undefined) {
+    notice.hidden = true;
+    take(told.page);
   }
-  if (said !== undefined) {
-    tell(said);
-  }
-  if (cursor !== undefined) {
-    chooseLine(cursor, false);
+  details.tell(told);
+  if (told.cursor !== undefined) {
+    chooseLine(told.cursor, false);
   }
 });
-search.focus();
+room.focus();

@@ -19,7 +19,10 @@ export class VirtualRows {
     new ResizeObserver(ask).observe(room);
   }
 
-  /** Draws all rows in view again: what they show, or how many there are, has changed. */
+  /**
+   * Draws all rows in view again: what they show, or how many there are, has changed. The last row
+   * stays in view if it is.
+   */
   refresh(): void {
     const atEnd = this.isAtEnd;
     this.body.style.height = `${this.rows.count() * this.rows.height}px`;
@@ -36,8 +39,7 @@ export class VirtualRows {
     this.draw();
   }
 
-  /** Whether the last row is in view: then it stays so as rows are added. */
-  get isAtEnd(): boolean {
+  private get isAtEnd(): boolean {
     const { scrollTop, clientHeight, scrollHeight } = this.room;
     return scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 4;
   }

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from drive_trace.features.events import Rows, event_json, page_json, rows_of
+from drive_trace.features.events import Rows, event_json
 from drive_trace.lsp.handlers.base import Responder
 from drive_trace.lsp.rpc.messages import EVENT, EVENTS, EventParams, EventsParams
-from drive_trace.lsp.rpc.tasks import in_slices, in_slices_anew
+from drive_trace.lsp.rpc.tasks import in_slices
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.trace.document import Position
@@ -34,12 +34,11 @@ class Events:
         if request is None:
             return None
         trace, analysis = request.trace, request.analysis
-        edits, rows = self._rows.get(trace, (-1, Rows((), ())))
-        if edits != trace.edits:
-            rows = await in_slices_anew(trace, lambda: rows_of(trace.analysis))
+        edits, rows = self._rows.get(trace, (-1, None))
+        if rows is None or edits != trace.edits:
+            rows = Rows(analysis)
             self._rows[trace] = trace.edits, rows
-            analysis = trace.analysis
-        return await in_slices(trace, page_json(analysis, rows, params.first))
+        return await in_slices(trace, rows.page_json(params.first))
 
     def _event(self, params: EventParams) -> object:
         request = self._request(params.uri)
