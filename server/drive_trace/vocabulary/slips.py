@@ -234,6 +234,8 @@ def _crosses(one: str, other: str) -> bool:
     too many, however the two differ besides.
     """
     one, other = one.replace("-", ""), other.replace("-", "")
+    if not any(negation in one or negation in other for negation in _NEGATIONS):
+        return False  # as of ids, whose distance takes long to find
     distance = _distance(one, other)
     return _is_negated(one, other, distance) or _is_negated(other, one, distance)
 

@@ -38,6 +38,7 @@ SLOW = {
     "workspace/executeCommand",
     "driveTrace/events",
     "textDocument/willSaveWaitUntil",
+    "textDocument/completion",
     "textDocument/hover",
     "codeLens/resolve",
     "codeAction/resolve",
