@@ -62,7 +62,7 @@ WORDS = {
     "Neovim": Words(
         opened={"mode": "drive-trace", "dimmed": True},
         mistake={"code": "unknown-value", "message": MISTAKE, "severity": "error"},
-        card=f"**error** `` {MISTAKE} `` ([unknown-value](",
+        card=f"**{MISSING}** · run `run-1`\n\n**error** `` {MISTAKE} `` ([unknown-value](",
         about_qa="**qa** — The QA run.",
         page=f"# {MISSING}\n\nRun `run-1`\n",
         messages=[],
@@ -72,7 +72,7 @@ WORDS = {
     "Emacs": Words(
         opened={"mode": "drive-trace-mode"},
         mistake={"message": f"drive-trace [unknown-value]: {MISTAKE}", "severity": "eglot-error"},
-        card=f"error {MISTAKE} (unknown-value)\n",
+        card=f"{MISSING} · run run-1\n\nerror {MISTAKE} (unknown-value)\n",
         about_qa="\nqa — The QA run.",
         page=f"{MISSING} · run run-1\n",
         messages=[
@@ -133,7 +133,6 @@ def test_a_session(editor: Editor, tmp_path: Path) -> None:
     assert opened == words.opened
     assert_passed_is_marked(editor, found)
     assert card["text"].startswith(words.card)
-    assert MISSING in card["text"]
     assert words.about_qa in card["text"]
     assert shown(lenses) == FIRST_LENSES
     assert page["text"].startswith(words.page)

@@ -178,6 +178,7 @@ def test_every_event_and_field_is_explained(event: EventType) -> None:
         '"orchestrator_agent_id":n$0ull',
         '"$0qa":"fail"',
         '"qa":"f$0ail"',
+        '"$0x":1',
     ],
 )
 def test_every_token_of_a_feed_event_begins_with_the_verdict(pair: str) -> None:
@@ -237,7 +238,7 @@ def test_a_run_without_a_valid_event_has_no_verdict() -> None:
         EVENT{"event_type":"correctness-recorded"}
         """
     )
-    assert "\n**not computable — missing: external correctness signal**" in said
+    assert said.startswith("**not computable — missing: external correctness signal**")
     assert "`search-index`" in said
 
 

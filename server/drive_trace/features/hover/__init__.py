@@ -51,12 +51,13 @@ def hover(
     if at is None:
         return None
     span = resolve(line.text, at.place)
-    scorecard = card(at)
     wrong = _findings(at, span) if options.messages else ""
+    # The verdict stands first, and right below it what is wrong with the token.
+    verdict, _, scorecard = (card(at) or "").partition("\n\n")
     # The meaning of what is in no vocabulary would say the same once more.
-    about = _about(at, has_card=scorecard is not None) if at.field is not None or not wrong else ""
-    parts = [wrong, scorecard, about]
-    text = _RULE.join(part for part in parts if part)
+    about = _about(at, has_card=bool(verdict)) if at.field is not None or not wrong else ""
+    first = "\n\n".join(part for part in (verdict, wrong, scorecard) if part)
+    text = _RULE.join(part for part in (first, about) if part)
     if not text:
         return None
     return types.Hover(
