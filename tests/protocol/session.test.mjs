@@ -44,7 +44,7 @@ test("open, look, run the lens, edit, quit", { timeout: 60_000 }, async (context
   const editor = new Editor(child);
   const { capabilities } = await editor.initialize();
   assert.equal(capabilities.positionEncoding, "utf-16");
-  assert.deepEqual(capabilities.executeCommandProvider.commands, ["driveTrace.showRun"]);
+  assert.deepEqual(capabilities.executeCommandProvider.commands, ["driveTrace.showRun", "driveTrace.turnRuleOff", "driveTrace.addToBaseline", "driveTrace.showRule"]);
 
   editor.open(opened);
   const [found, ...more] = await editor.diagnostics();
