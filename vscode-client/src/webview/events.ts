@@ -259,9 +259,12 @@ body.addEventListener("mousedown", ({ target, button }) => {
   }
 });
 
-/** What can be chosen is what there is. */
+/** What can be chosen is what there is. Of more nobody could choose; the filter by text finds them. */
+const mostOffered = 500;
+
 function offer(select: HTMLSelectElement, all: string, found: ReadonlyMap<string, string>): void {
-  if (select.options.length !== found.size + 1) {
+  select.hidden = found.size > mostOffered;
+  if (!select.hidden && select.options.length !== found.size + 1) {
     const { value } = select;
     const option = (name: string, text: string): HTMLOptionElement => new Option(text, name);
     select.replaceChildren(option("", all), ...[...found].map(([name, text]) => option(name, text)));
