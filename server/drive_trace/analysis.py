@@ -277,9 +277,17 @@ def read_log(text: str | Sequence[str], path: str = "") -> TraceLog:
     """
     records = text.split("\n") if isinstance(text, str) else text
     trace = ScoredTrace(records, path)
-    lines = trace.document.lines
+    return _log(trace.summary(), trace.document.lines, records)
+
+
+def log_of(analysis: Analysis, records: Sequence[str], path: str) -> TraceLog:
+    """The same of a trace that is analysed already, given with its records."""
+    return _log(analysis.summary(path), analysis.document.lines, records)
+
+
+def _log(summary: TraceSummary, lines: Sequence[Line], records: Sequence[str]) -> TraceLog:
     invalid = tuple(n for n, line in enumerate(lines, 1) if line.is_rejected)
-    return TraceLog(trace.summary(), _events(lines, path), invalid, records)
+    return TraceLog(summary, _events(lines, summary.path), invalid, records)
 
 
 def events_of_run(lines: Sequence[Line], run_id: str, path: str = "") -> tuple[Event, ...]:

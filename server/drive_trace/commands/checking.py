@@ -86,9 +86,16 @@ class Checking:
     """Checks traces one after another, and collects what the end of the output says."""
 
     def __init__(
-        self, projects: Projects | None, repairs: Repairs | None, off: Collection[str] = ()
+        self,
+        projects: Projects | None,
+        repairs: Repairs | None,
+        off: Collection[str] = (),
+        look: Callable[[TraceRecords, Analysis], None] = lambda *_: None,
     ) -> None:
-        """Without ``projects`` the rules run as they are by default, but for those that are off."""
+        """Without ``projects`` the rules run as they are by default, but for those that are off.
+        ``look`` is called with each trace that is analysed in this process.
+        """
+        self._look = look
         self._off = RuleSettings(dict.fromkeys(off))
         self._projects = projects
         self._repairs = repairs
@@ -119,6 +126,7 @@ class Checking:
         tasks, size = self._tasks(traces, committed), 0
         for task in tasks:
             analysis, path = self._analysed(task), task.trace.path
+            self._look(task.trace, analysis)
             shared, lines = Shared.of(analysis, path), analysis.document.lines
             self._take_in(task, analysis.hidden_count, shared, lines.__getitem__)
             yield from map(self._noted, reported(analysis, path))

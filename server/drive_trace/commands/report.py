@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from drive_trace import __version__
-from drive_trace.analysis import read_log
+from drive_trace.analysis import Analysis, log_of, read_log
 from drive_trace.commands.checking import Checking
 from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import notify
@@ -97,11 +97,20 @@ class _Logging(Reading):
     def __init__(self, paths: tuple[str, ...], *, no_ignore: bool) -> None:
         super().__init__(paths, no_ignore=no_ignore)
         self.logs: list[TraceLog] = []
+        self._last: TraceRecords | None = None
 
     def __iter__(self) -> Iterator[TraceRecords]:
         for trace in super().__iter__():
-            self.logs.append(read_log(trace.records, trace.path))
+            self._last = trace
             yield trace
+            if self._last is not None:  # nobody has analysed it, or another process does
+                self.logs.append(read_log(trace.records, trace.path))
+
+    def look(self, trace: TraceRecords, analysis: Analysis) -> None:
+        """Take what is needed from a trace that is analysed, instead of reading it twice."""
+        if trace is self._last:
+            self._last = None
+            self.logs.append(log_of(analysis, trace.records, trace.path))
 
     def read(self) -> None:
         """Read all traces for their logs alone."""
@@ -113,7 +122,7 @@ def _findings(reading: _Logging) -> Findings:
     """What ``check`` finds, by the paths of the traces that it could check."""
     from drive_trace.report.contents import LineFinding  # noqa: PLC0415 - as above
 
-    checking = Checking(Projects("."), None)
+    checking = Checking(Projects("."), None, look=reading.look)
     found: dict[str, list[LineFinding]] = {}
     for each in checking.reports(reading):
         path, line = each.location.path, each.location.line

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from drive_trace.report.event_log import Event
@@ -61,10 +62,11 @@ def view(measured: Measured, most: int) -> View:
 def _table(shape: Breakdown, value: Value, most: int) -> FigureTable:
     rows = [
         [name, *(_cell(_at(item, at), shape.unit) for _, at in shape.columns)]
-        for name, item in _items(value)
+        for name, item in islice(_items(value), most)
     ]
     headers = [shape.key, *(header for header, _ in shape.columns)]
-    return FigureTable(shape.caption, headers, rows[:most], max(0, len(rows) - most))
+    count = len(value) if isinstance(value, Mapping | list) else 0
+    return FigureTable(shape.caption, headers, rows, max(0, count - most))
 
 
 def _items(value: Value) -> Iterator[tuple[str, Value]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from drive_trace.report.assertions import Checked, CheckResult
 from drive_trace.report.contents import (
@@ -58,17 +58,26 @@ _MARKS = {
 def report_markdown(report: FullReport) -> str:
     """The whole report, as long as a comment on GitHub may be. What is cut is said."""
     text = ""
+    last = _last_events(report)
     for most in (MOST_RUNS, 30, 10, 3, 1, 0):
-        text = "\n".join(_sections(report, most)).rstrip("\n")
+        text = "\n".join(_sections(report, last, most)).rstrip("\n")
         if len(text) <= MOST_CHARACTERS:
             break
     return text
 
 
-def _sections(report: FullReport, most: int) -> Iterator[str]:
+def _last_events(report: FullReport) -> Mapping[str, str]:
+    """The last event of each run, in words."""
+    by_run: dict[str, list[Event]] = {}
+    for event in report.events:
+        by_run.setdefault(event.run_id, []).append(event)
+    return {run_id: last_event(events) for run_id, events in by_run.items()}
+
+
+def _sections(report: FullReport, last: Mapping[str, str], most: int) -> Iterator[str]:
     """``most`` runs in full, and as many files and rows."""
     runs = report.card.runs
-    yield from ("# Drive Trace report", "", *_verdicts(report), "", *_runs(report, most))
+    yield from ("# Drive Trace report", "", *_verdicts(report), "", *_runs(report, last, most))
     card = [markdown(report.card, level=2, most=most), ""]
     card += _left_out(len(runs) - most, "runs in full")
     yield from card if len(runs) == 1 else _folded("Scorecard of each run", card)
@@ -85,13 +94,10 @@ def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
     yield from (f"<details><summary>{title}</summary>", "", *lines, "", "</details>", "")
 
 
-def _runs(report: FullReport, most: int) -> Iterator[str]:
+def _runs(report: FullReport, last: Mapping[str, str], most: int) -> Iterator[str]:
     runs = report.card.runs
     if len(runs) < 2:
         return
-    by_run: dict[str, list[Event]] = {}
-    for event in report.events:
-        by_run.setdefault(event.run_id, []).append(event)
     yield f"| {' | '.join(_HEADERS)} |"
     yield f"|{' --- |' * len(_HEADERS)}"
     found = report.findings_by_run()
@@ -99,8 +105,8 @@ def _runs(report: FullReport, most: int) -> Iterator[str]:
     for run in shown:
         notes = "; ".join(each.short for each in run.caveats) or "none"
         figures = [words for _, words in run_figures(run)]
-        last = last_event(by_run.get(run.run_id, ()))
-        cells = [notes, *figures, findings_phrase(found[run.run_id]), last]
+        counts = findings_phrase(found[run.run_id])
+        cells = [notes, *figures, counts, last.get(run.run_id, "")]
         yield f"| {' | '.join([_name(run.run_id), run.headline, *cells])} |"
     yield ""
     yield from _left_out(len(runs) - len(shown), "runs")
