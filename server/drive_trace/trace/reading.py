@@ -267,7 +267,22 @@ def values_of(line: Line) -> Values:
         data = orjson.loads(line.text)
     except ValueError:  # what only the exact path reads, as a lone surrogate
         data = parse(line.text).to_python()
-    return _declared(line.event.fields, data)
+    values = {name: data[name] for name in line.event.fields if name in data}
+    for name, shape in _READ_ANEW[line.event.name]:
+        if type(values.get(name)) in (float, dict):
+            values[name] = _exact(shape, values[name])
+    return values
+
+
+_READ_ANEW = {
+    event.name: [
+        (name, field.shape)
+        for name, field in event.fields.items()
+        if isinstance(field.shape, IntegerShape | ObjectShape)
+    ]
+    for event in EVENTS.values()
+}
+"""The fields of each event with values that may not be what JSON readers make of them."""
 
 
 def _declared(fields: Mapping[str, FieldType], data: Values) -> Values:
