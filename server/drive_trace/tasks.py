@@ -26,10 +26,10 @@ def finish(steps: Task[Result]) -> Result:
             return result
 
 
-def in_batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+def in_batches(items: Iterable[Item], size: int = _BATCH) -> Iterator[list[Item]]:
     """The items in batches, each as large as a step."""
     rest = iter(items)
-    while batch := list(islice(rest, _BATCH)):
+    while batch := list(islice(rest, size)):
         yield batch
 
 

@@ -39,6 +39,16 @@ def pick(document: Document, title: str) -> None:
     document.client.request("workspace/executeCommand", params)
 
 
+def run(client: RawClient, command: str, argument: Any) -> Any:
+    params = {"command": f"driveTrace.{command}", "arguments": [argument]}
+    return client.request("workspace/executeCommand", params)
+
+
+def turning_off(document: Document, rule: str) -> dict[str, Any]:
+    argument = {"uri": document.uri, "rule": rule}
+    return {"command": "driveTrace.turnRuleOff", "arguments": [argument]}
+
+
 def codes(client: RawClient, document: Document) -> list[str]:
     """The rules of the findings, once they were published anew."""
     found = client.notification(
@@ -77,6 +87,45 @@ def test_a_finding_is_added_to_the_baseline(alone: RawClient, tmp_path: Path) ->
     assert codes(alone, document) == []
     known = json.loads((tmp_path / "drive-trace-baseline.json").read_text("utf-8"))["files"]
     assert [list(each) for each in known.values()] == [[FOUND]]
+
+
+@pytest.mark.end_to_end
+def test_one_more_copy_than_was_added_to_the_baseline_is_found(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    document = opened(alone, tmp_path / "trace.jsonl", 2 * triage())
+    alone.notification("textDocument/publishDiagnostics")
+    known = {"uri": document.uri, "rule": "duplicate-event-id", "line": 2}
+    run(alone, "addToBaseline", known)
+    (file,) = json.loads((tmp_path / "drive-trace-baseline.json").read_text("utf-8"))[
+        "files"
+    ].values()
+    assert list(file["duplicate-event-id"].values()) == [1]
+    with pytest.raises(ResponseError, match="finds nothing on line 2 any more"):
+        run(alone, "addToBaseline", known)
+
+
+@pytest.mark.end_to_end
+def test_two_rules_are_turned_off_at_once(alone: RawClient, tmp_path: Path) -> None:
+    document = opened(alone, tmp_path / "trace.jsonl", WRONG)
+    rules = (FOUND, RULE)
+    started = [
+        alone.start_request("workspace/executeCommand", turning_off(document, rule))
+        for rule in rules
+    ]
+    assert all("result" in alone.response(each) for each in started)
+    text = (tmp_path / "drive-trace.toml").read_text("utf-8")
+    assert text == "[rules]\n" + "".join(f'{rule} = "off"\n' for rule in rules)
+
+
+@pytest.mark.end_to_end
+def test_what_keeps_a_rule_on_is_told(alone: RawClient, tmp_path: Path) -> None:
+    text = f'[[overrides]]\npaths = ["*.jsonl"]\nrules.{FOUND} = "error"\n'
+    write(tmp_path / "drive-trace.toml", text)
+    document = opened(alone, tmp_path / "trace.jsonl", WRONG)
+    alone.request("workspace/executeCommand", turning_off(document, FOUND))
+    (message,) = alone.received("window/showMessage")
+    assert "It stays on here" in message["message"]
 
 
 @pytest.mark.end_to_end

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from lsprotocol import types
 
+from drive_trace.features.diagnostics import DiagnosticOptions
+from drive_trace.lsp.workspace import saving
+from drive_trace.lsp.workspace.open_traces import OpenTrace
+from drive_trace.text.spans import PositionEncoding
 from tests.server.test_live import append, write
 from tests.support.client_text import apart, apply_edits, event, graded, range_at, triage
 from tests.support.editor import Document
@@ -206,6 +213,23 @@ def test_a_file_that_was_written_anew_is_for_a_person_to_decide(
     write(trace, triage(input_ref="another file"))
     assert not document.saves()
     assert [each["input_ref"] for each in events(trace)] == ["another file"]
+
+
+def test_an_editor_that_may_have_gone_on_is_not_kept_from_asking(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saving, "_CLIENTS_PATIENCE", -1.0)
+    uri, text = trace.as_uri(), trace.read_text("utf-8")
+    document = OpenTrace(uri, 1, text, DiagnosticOptions(uri, PositionEncoding.UTF16, 10, str))
+    protocol = SimpleNamespace(client=SimpleNamespace(encoding=PositionEncoding.UTF16))
+    handler = saving.Saving(cast("Any", protocol), cast("Any", {uri: document}))
+    handler.opened(document)
+    append(trace, triage(input_ref="appended"))
+    before = trace.stat().st_mtime_ns
+    named = types.TextDocumentIdentifier(uri)
+    asked = types.WillSaveTextDocumentParams(named, types.TextDocumentSaveReason.Manual)
+    assert asyncio.run(cast("Any", handler.will_save(asked))) is None
+    assert trace.stat().st_mtime_ns == before
 
 
 def test_an_event_is_appended_to_the_file(alone: RawClient, trace: Path) -> None:

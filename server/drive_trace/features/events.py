@@ -15,7 +15,7 @@ from drive_trace.text.escaping import printable
 from drive_trace.trace.line import Line, LineStatus, event_of, name_of
 from drive_trace.trace.mentions import run_id_of
 from drive_trace.trace.reading import values_of
-from drive_trace.trace.structure import Home, homes
+from drive_trace.trace.structure import Home, home_of, homes
 from drive_trace.trace.times import milliseconds_between
 from drive_trace.vocabulary import LIFETIMES, Entity, EventType, Lifetime
 from drive_trace.vocabulary.registry import ENVELOPE
@@ -43,20 +43,27 @@ class Rows:
         """The rows of the lines from one on, counted from 0; ``next`` is where the next page
         begins.
         """
-        lines = self._lines
+        lines, first = self._lines, max(first, 0)
         stop = min(first + MOST_ROWS, len(lines))
-        while len(self._homes) < stop:
+        # The end of a long trace is not walked to: somebody may append all the while.
+        is_near = first - len(self._homes) < MOST_ROWS
+        while is_near and len(self._homes) < stop:
             self._homes += next(self._next_homes)
             yield
         made: list[dict[str, object]] = []
-        for numbers in in_batches(range(max(first, 0), stop)):
+        for numbers in in_batches(range(first, stop), 32):
             made += [
-                _row(self._analysis, self._starts, lines[number], self._homes[number], number)
+                _row(self._analysis, self._starts, lines[number], self._home(number), number)
                 for number in numbers
                 if lines[number].status is not LineStatus.BLANK
             ]
             yield
         return {"total": len(lines), "next": stop if stop < len(lines) else None, "rows": made}
+
+    def _home(self, number: int) -> Home:
+        if number < len(self._homes):
+            return self._homes[number]
+        return home_of(self._analysis.index, self._lines, number)
 
 
 class _Starts:

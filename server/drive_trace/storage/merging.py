@@ -91,12 +91,16 @@ class Held:
         if not known.begins(data) or not (data.endswith(b"\n") or not data):
             self.release()
             return None
-        divided = known.divide(data)
-        if divided.appended:
-            with suppress(OSError):
-                os.utime(known.path, ns=(known.modified, known.modified))
-                self._set_back_to = known.modified
-        return divided
+        return known.divide(data)
+
+    def set_back(self) -> None:
+        """Set the file's time to that at which the editor read it. Only an editor that still waits
+        for what was appended may see that: another one would overwrite it.
+        """
+        known = self._known
+        with suppress(OSError):
+            os.utime(known.path, ns=(known.modified, known.modified))
+            self._set_back_to = known.modified
 
     def release(self) -> None:
         """Let others append again. If the editor has not written the file, its time is now."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import fingerprint
-from drive_trace.storage.baseline import Known
+from drive_trace.storage.baseline import ANY_NUMBER, Known
 from drive_trace.storage.files import Problem, read_regular, why
 from drive_trace.storage.projects import (
     CONFIGURATION_NAME,
@@ -33,7 +34,7 @@ def turn_off(project: Project, code: str, trace: str | None) -> Problem | str:
     if project.problems:
         return project.problems[0].problem
     try:
-        text = read_regular(path).decode("utf-8-sig") if project.configuration_path else ""
+        text = read_regular(path).decode("utf-8-sig") if os.path.lexists(path) else ""
         changed = _without_rule(text, code, trace)
         if changed is None:
             return Problem(shown, f"cannot be changed by a tool: turn {code} off by hand")
@@ -45,7 +46,7 @@ def turn_off(project: Project, code: str, trace: str | None) -> Problem | str:
 
 
 def _without_rule(text: str, code: str, trace: str | None) -> str | None:
-    """The text of a configuration with a rule off. None if the result would say something else."""
+    """The text of a configuration with a rule off; None if it cannot be made so."""
     import tomlkit  # noqa: PLC0415 - slow to load, and only wanted here
     from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
 
@@ -84,11 +85,13 @@ def _set(rules: Any, code: str) -> None:
 
 
 def add_known(project: Project, trace: str, code: str, text: str, count: int) -> Problem | str:
-    """Add what a rule finds on lines of a text to a project's baseline, for so many lines. Returns
-    the name of the file, or why it is as it was.
+    """Add what a rule finds on so many lines of a text to a project's baseline, beside what is
+    known of that text already. Returns the name of the file, or why it is as it was.
     """
     if project.problems:
         return project.problems[0].problem
     known: Known = project.baseline.files.get(trace, {})
-    added = {**known, code: {**known.get(code, {}), fingerprint(code, text): count}}
+    of_rule, found_by = known.get(code, {}), fingerprint(code, text)
+    count = min(of_rule.get(found_by, 0) + count, ANY_NUMBER)
+    added = {**known, code: {**of_rule, found_by: count}}
     return write_known(project, {trace: added}) or shown_path(project.baseline_path)

@@ -169,3 +169,22 @@ class Responder:
         # The request is about the text as it was then.
         made = make() if trace.edits == edits else before
         return await made if isawaitable(made) else made
+
+
+async def show_document(protocol: TraceProtocol, uri: str) -> bool:
+    """Let the client show a file, or a page of the web. Gives whether it did."""
+    is_web = not uri.startswith("file:")
+    params = types.ShowDocumentParams(uri=uri, external=is_web, take_focus=True)
+    response = await protocol.request(types.WINDOW_SHOW_DOCUMENT, params)
+    return response is not None and says_yes(response.result, "success")
+
+
+def show_message(protocol: TraceProtocol, message: str) -> None:
+    """Let the client show a message to the person."""
+    params = types.ShowMessageParams(types.MessageType.Info, message)
+    protocol.notify(types.WINDOW_SHOW_MESSAGE, params)
+
+
+def says_yes(result: object, member: str) -> bool:
+    """Whether a result, which is untrusted, says that it was done."""
+    return isinstance(result, dict) and bool(result.get(member))

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from drive_trace.features.events import Rows, event_json
 from drive_trace.lsp.handlers.base import Responder
 from drive_trace.lsp.rpc.messages import EVENT, EVENTS, EventParams, EventsParams
-from drive_trace.lsp.rpc.tasks import in_slices
+from drive_trace.lsp.rpc.tasks import in_slices_anew
 from drive_trace.lsp.workspace.open_traces import OpenTrace
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.trace.document import Position
@@ -33,12 +33,15 @@ class Events:
         request = self._request(params.uri)
         if request is None:
             return None
-        trace, analysis = request.trace, request.analysis
+        trace = request.trace
+        return await in_slices_anew(trace, lambda: self._rows_of(trace).page_json(params.first))
+
+    def _rows_of(self, trace: OpenTrace) -> Rows:
         edits, rows = self._rows.get(trace, (-1, None))
         if rows is None or edits != trace.edits:
-            rows = Rows(analysis)
+            rows = Rows(trace.analysis)
             self._rows[trace] = trace.edits, rows
-        return await in_slices(trace, rows.page_json(params.first))
+        return rows
 
     def _event(self, params: EventParams) -> object:
         request = self._request(params.uri)

@@ -13,7 +13,7 @@ from drive_trace.features.code_actions import APPLY_FIX, edit_of_fix
 from drive_trace.features.code_actions.appending import RECORD
 from drive_trace.features.code_lens import SHOW_RUN
 from drive_trace.features.markup import markup
-from drive_trace.lsp.handlers.base import Responder
+from drive_trace.lsp.handlers.base import Responder, says_yes, show_document, show_message
 from drive_trace.lsp.handlers.code_actions import RECORD_GRADE, made_when_picked
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
@@ -52,16 +52,18 @@ class ServerCommands:
         client = self._protocol.client
         card = markup(run.markdown, client.hover_format).value
         if not client.shows_documents:
-            self._show_message(run.title)
+            show_message(self._protocol, run.title)
             return card
         try:
             lines = tuple(request.analysis.document.lines)  # as they are now; typing goes on
             page = await in_thread(_write_page, uri, run, lines)
         except OSError as error:
-            self._show_message(f"{run.title} (its page could not be written: {error.strerror})")
+            show_message(
+                self._protocol, f"{run.title} (its page could not be written: {error.strerror})"
+            )
             return card
-        if not await self._show_document(page.as_uri()):
-            self._show_message(run.title)
+        if not await show_document(self._protocol, page.as_uri()):
+            show_message(self._protocol, run.title)
         return card
 
     async def apply_fix(self, argument: Any = None) -> bool:
@@ -69,7 +71,9 @@ class ServerCommands:
         uri, title = _strings(APPLY_FIX, argument, "uri", "title")
         request = self._responder.request(uri)
         if request is None or argument.get("version") != request.trace.version:
-            self._show_message("The trace has changed meanwhile: ask for its fixes again.")
+            show_message(
+                self._protocol, "The trace has changed meanwhile: ask for its fixes again."
+            )
             return False
         try:
             edit = edit_of_fix(argument)
@@ -133,16 +137,7 @@ class ServerCommands:
     async def _apply(self, edit: types.WorkspaceEdit | dict[str, Any], label: str) -> bool:
         params = {"label": label, "edit": edit}
         response = await self._protocol.request(types.WORKSPACE_APPLY_EDIT, params)
-        return response is not None and _says_yes(response.result, "applied")
-
-    async def _show_document(self, uri: str) -> bool:
-        params = types.ShowDocumentParams(uri=uri, take_focus=True)
-        response = await self._protocol.request(types.WINDOW_SHOW_DOCUMENT, params)
-        return response is not None and _says_yes(response.result, "success")
-
-    def _show_message(self, message: str) -> None:
-        params = types.ShowMessageParams(types.MessageType.Info, message)
-        self._protocol.notify(types.WINDOW_SHOW_MESSAGE, params)
+        return response is not None and says_yes(response.result, "applied")
 
 
 def _write_page(uri: str, run: JoinedRun, lines: Sequence[Line]) -> Path:
@@ -163,10 +158,6 @@ def _done(outcome: Outcome | Refused | Problem) -> Outcome:
         reasons = outcome.reasons if isinstance(outcome, Refused) else (outcome.message,)
         raise JsonRpcException("; ".join(reasons), types.LSPErrorCodes.RequestFailed)
     return outcome
-
-
-def _says_yes(result: object, member: str) -> bool:
-    return isinstance(result, dict) and bool(result.get(member))
 
 
 def _names_trace(data: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from time import monotonic
 from weakref import WeakKeyDictionary
 
 from lsprotocol import types
@@ -19,6 +20,8 @@ from drive_trace.tasks import finish
 from drive_trace.trace.document import Point
 from drive_trace.trace.line import Line
 
+_CLIENTS_PATIENCE = 0.7
+"""Seconds after which a client may have gone on without an answer: Neovim waits for one."""
 _PATIENCE = 3.0
 """Seconds after which a file is let go that the client has not written."""
 
@@ -74,6 +77,7 @@ class Saving:
         if trace is None or read is None:
             return None
         self._release(uri)
+        asked = monotonic()
         lines, edits = trace.analysis.document.lines, trace.edits
         held = Held(read.start)
         async with read.lock:
@@ -81,12 +85,17 @@ class Saving:
         if found is None or trace.edits != edits:
             held.release()
             return None
+        change = _merged(lines, found)
+        encoding = self._protocol.client.encoding
+        made = change and finish(as_edits(trace.analysis.document, [change], encoding))
+        if monotonic() - asked > _CLIENTS_PATIENCE:
+            held.release()
+            return None
+        if found.appended:
+            held.set_back()
         self._held[uri] = held
         asyncio.get_running_loop().call_later(_PATIENCE, self._release, uri, held)
-        change = _merged(lines, found)
-        if change is None:
-            return None
-        return finish(as_edits(trace.analysis.document, [change], self._protocol.client.encoding))
+        return made
 
     def saved(self, params: types.DidSaveTextDocumentParams) -> None:
         """The client has written a trace."""
