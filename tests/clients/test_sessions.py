@@ -261,6 +261,20 @@ def test_a_trace_is_read_on_the_screen_of_neovim(tmp_path: Path, columns: int) -
     assert session.left_running == []
 
 
+def test_a_trace_that_got_another_name_in_neovim_is_followed(tmp_path: Path) -> None:
+    ungraded = apart(triage() + tokens(1_900_000, 42_000, None, None))
+    session = found(Neovim).play(
+        tmp_path,
+        ("open", project(tmp_path, "wip/drive-trace/run-1.jsonl", ungraded)),
+        ("save_as", "wip/drive-trace/run-2.jsonl"),
+        ("append", graded("pass", "pass", "pass")),
+        ("lenses", titles(LAST_LENSES)),
+        ("quit",),
+    )
+    assert shown(session.steps[3]) == LAST_LENSES
+    assert session.left_running == []
+
+
 def test_the_package_for_emacs_compiles_without_warnings(tmp_path: Path) -> None:
     for file in (REPOSITORY / "editors/emacs").glob("*.el"):
         shutil.copy(file, tmp_path)

@@ -226,6 +226,13 @@ function steps.save()
   return { text = table.concat(vim.fn.readfile(vim.api.nvim_buf_get_name(buffer), 'b'), '\n') }
 end
 
+-- Goes on with the trace under another name, and reads it again.
+function steps.save_as(file)
+  vim.cmd.saveas(file)
+  vim.cmd.edit()
+  return vim.empty_dict()
+end
+
 -- An editor that quits does not wait for the server, so this asks it to end first.
 function steps.quit()
   client():stop()

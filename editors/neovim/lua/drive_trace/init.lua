@@ -46,7 +46,8 @@ function M.follow(buffer)
   if followed[buffer] then return end
   local poll = assert(vim.uv.new_fs_poll())
   followed[buffer] = true
-  local function stop()
+  local function stop(left)
+    vim.api.nvim_del_autocmd(left.id)
     followed[buffer] = nil
     poll:close()
   end
@@ -65,7 +66,7 @@ function M.follow(buffer)
     end
   end
   poll:start(vim.api.nvim_buf_get_name(buffer), POLL_MS, vim.schedule_wrap(read))
-  vim.api.nvim_create_autocmd({ 'BufUnload', 'BufFilePost' }, { buffer = buffer, once = true, callback = stop })
+  vim.api.nvim_create_autocmd({ 'BufUnload', 'BufFilePost' }, { buffer = buffer, callback = stop })
 end
 
 --- Shows the lens over the first line, if a window shows that line.
