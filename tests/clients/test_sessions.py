@@ -233,12 +233,14 @@ def test_a_trace_is_read_on_the_screen_of_neovim(tmp_path: Path, columns: int) -
         tmp_path,
         ("open", project(tmp_path, "trace.jsonl", text)),
         ("screen", columns, 24, "", ["not computable: not graded", fits]),
+        ("lint", "a slip"),
         ("screen", columns, 24, "zM", [fold]),
         ("append", graded("pass", "pass", None)),
         ("screen", columns, 24, "", [fold, "correctness-recorded", "decides"]),
         ("quit",),
     )
-    read, folded, grown = (step["rows"] for step in session.steps[1:5] if "rows" in step)
+    read, folded, grown = (step["rows"] for step in session.steps if "rows" in step)
+    assert session.steps[2] == {"is_behind": True}
     # The lens stands over the first line, and every event shows its type.
     assert read[0].strip() == "not computable: not graded · 1 rejected"
     lines = [row[2:] for row in read if row[2:].startswith(begins)]

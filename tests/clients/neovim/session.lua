@@ -226,6 +226,17 @@ function steps.save()
   return { text = table.concat(vim.fn.readfile(vim.api.nvim_buf_get_name(buffer), 'b'), '\n') }
 end
 
+-- What another plugin finds in the trace, and whether it stands behind the line, as it asks for.
+function steps.lint(message)
+  local linter, is_later = vim.api.nvim_create_namespace('a linter'), false
+  vim.diagnostic.config({ virtual_text = true }, linter)
+  vim.diagnostic.set(linter, buffer, { { lnum = 0, col = 0, message = message, severity = 2 } })
+  vim.schedule(function() is_later = true end)
+  await('what that leads to', function() return is_later end)
+  local texts = vim.tbl_map(function(mark) return vim.inspect(mark[4].virt_text) end, marks('virt_text'))
+  return { is_behind = table.concat(texts):find(message, 1, true) ~= nil }
+end
+
 -- Goes on with the trace under another name, and reads it again.
 function steps.save_as(file)
   vim.cmd.saveas(file)

@@ -5,11 +5,15 @@ local ours = require('drive_trace')
 local namespace_of = vim.defaulttable(function(source)
   return vim.api.nvim_create_namespace('drive_trace.findings:' .. source)
 end)
+-- What other plugins find in a trace is shown as they say, there and in other files.
+local function is_ours(source)
+  return vim.diagnostic.get_namespace(source).name:find('lsp.drive_trace.', 1, true) ~= nil
+end
 local SEVERITIES = { 'Error', 'Warn', 'Info', 'Hint' }
 
 vim.diagnostic.handlers.drive_trace = {
   show = function(source, buffer, diagnostics, options)
-    if vim.bo[buffer].filetype ~= 'drive-trace' then return end
+    if vim.bo[buffer].filetype ~= 'drive-trace' or not is_ours(source) then return end
     -- Findings that went when one types would move the text.
     if options.virtual_text or options.virtual_lines or not options.update_in_insert then
       local instead = { virtual_text = false, virtual_lines = false, update_in_insert = true }
@@ -33,6 +37,7 @@ vim.diagnostic.handlers.drive_trace = {
     end
   end,
   hide = function(source, buffer)
+    if not is_ours(source) then return end
     ours.errors[buffer] = nil
     if vim.api.nvim_buf_is_valid(buffer) then
       vim.api.nvim_buf_clear_namespace(buffer, namespace_of[source], 0, -1)
