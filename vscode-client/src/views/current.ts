@@ -99,7 +99,7 @@ class Current {
   }
 }
 
-/** Whether the server is told of a document. */
+/** Whether a document is a trace to work on. The old side of a diff is none, though the server is told of it. */
 export function isTrace({ languageId, uri }: vscode.TextDocument): boolean {
   return languageId === language && ["file", "untitled"].includes(uri.scheme);
 }
