@@ -47,6 +47,7 @@ test("a moment is told by its day, and by its time only on that day", () => {
   const now = new Date(2026, 4, 28, 18);
   assert.match(dayOf(new Date(2026, 4, 28, 14, 31).toISOString(), "en", now), /^2:31\sPM$/);
   assert.equal(dayOf(new Date(2025, 4, 28, 14, 31).toISOString(), "en", now), "May 28, 2025");
+  assert.equal(dayOf("2026-99-99T00:00:00.000Z", "en", now), "");
 });
 
 test("above the runs stand all verdicts, and what is not among them", () => {

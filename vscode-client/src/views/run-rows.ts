@@ -69,12 +69,12 @@ function folderItem({ folder, runs }: FolderNode): vscode.TreeItem {
 function runItem(run: Run): vscode.TreeItem {
   const item = new vscode.TreeItem(run.label, Collapsed);
   const { icon, color } = lookOf(run);
-  const last = run.last === null ? "" : dayOf(run.last, vscode.env.language);
+  const last = dayOf(run.last, vscode.env.language);
   item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
   item.description = joined(run.headline, last, findings(run.findings), run.folder);
   item.tooltip = [
     run.label, run.title, ...run.caveats, findings(run.findings),
-    run.last && vscode.l10n.t("Last event: {0}", new Date(run.last).toLocaleString(vscode.env.language)),
+    run.last && last && vscode.l10n.t("Last event: {0}", new Date(run.last).toLocaleString(vscode.env.language)),
     ...run.files.map(({ name }) => name),
   ].filter(Boolean).join("\n");
   item.contextValue = "driveTrace.run";

@@ -44,9 +44,12 @@ export function sorted(runs: readonly Run[], by: Sorting): Run[] {
   return by === "file" ? [...runs] : runs.toSorted((a, b) => (by === "verdict" && byVerdict(a, b)) || byLast(a, b));
 }
 
-/** A moment in short: today's time, or the day. */
-export function dayOf(moment: string, locale: string, now = new Date()): string {
-  const date = new Date(moment);
+/** A moment in short: today's time, or the day; nothing where it is no moment. */
+export function dayOf(moment: string | null, locale: string, now = new Date()): string {
+  const date = new Date(moment ?? "");
+  if (isNaN(date.getTime())) {
+    return "";
+  }
   return date.toDateString() === now.toDateString()
     ? date.toLocaleTimeString(locale, { timeStyle: "short" })
     : date.toLocaleDateString(locale, { dateStyle: "medium" });
