@@ -30,7 +30,10 @@ export async function pickGrades(run: GradedRun, title: string): Promise<Grades 
   try {
     return await picker.answer();
   } finally {
-    await vscode.commands.executeCommand("setContext", isOpen, false);
+    // A picker that takes the place of this one hides it.
+    if (open === picker) {
+      await vscode.commands.executeCommand("setContext", isOpen, false);
+    }
   }
 }
 
