@@ -264,11 +264,13 @@ const mostOffered = 500;
 
 function offer(select: HTMLSelectElement, all: string, found: ReadonlyMap<string, string>): void {
   select.hidden = found.size > mostOffered;
-  if (!select.hidden && select.options.length !== found.size + 1) {
+  const offered = select.hidden ? [] : [...found];
+  const key = JSON.stringify(offered);
+  if (select.dataset.offered !== key) {
     const { value } = select;
-    const option = (name: string, text: string): HTMLOptionElement => new Option(text, name);
-    select.replaceChildren(option("", all), ...[...found].map(([name, text]) => option(name, text)));
-    select.value = found.has(value) ? value : "";
+    select.dataset.offered = key;
+    select.replaceChildren(...[["", all], ...offered].map(([name, text]) => new Option(text, name)));
+    select.value = offered.some(([name]) => name === value) ? value : "";
   }
 }
 
