@@ -69,12 +69,13 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
   await step("a verdict is recorded, and merged with what was recorded before", async () => {
     await editor.runAsking("Drive Trace: Record Verdict…", "How did it come out?");
     await editor.inputTitle.filter({ hasText: "demo · projects/demo/trace.jsonl" }).waitFor();
-    await editor.choices.filter({ hasText: "Nothing to record yet" }).filter({ hasText: "now: CORRECT" }).waitFor();
+    const recording = editor.choices.filter({ hasText: "now: CORRECT" }).filter({ hasText: "; grade it again" });
+    await recording.filter({ hasText: "Nothing to record yet" }).waitFor();
     for (const key of ["ArrowDown", "ArrowDown", "Space", "Enter"]) {
       await editor.press(key);
     }
     await editor.choices.filter({ hasText: "intent" }).filter({ hasText: "pass → fail" }).waitFor();
-    await editor.choices.filter({ hasText: "Record: INCORRECT — intent failed" }).waitFor();
+    await recording.filter({ hasText: "Record: INCORRECT — intent failed" }).waitFor();
     await editor.screenshot("record");
     await editor.press("ArrowDown");
     await editor.press("Enter");

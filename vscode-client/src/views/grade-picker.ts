@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import { type Component, components, type Grade, type GradedRun } from "../protocol";
+import { joined } from "./telling";
 
 /** What is recorded anew; the other components are kept. */
 export type Grades = Partial<Record<Component, Grade | undefined>>;
@@ -98,7 +99,8 @@ class GradePicker {
     const label = this.isChanged
       ? `$(save) ${vscode.l10n.t("Record: {0}", verdict)}`
       : `$(circle-slash) ${vscode.l10n.t("Nothing to record yet")}`;
-    return { label, description: vscode.l10n.t("now: {0}", this.run.headline), alwaysShow: true };
+    const { headline, caveats } = this.run;
+    return { label, description: vscode.l10n.t("now: {0}", headline), detail: joined(...caveats), alwaysShow: true };
   }
 
   private get isChanged(): boolean {
