@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, copyFile, mkdir, readFile } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 
 import type { Locator } from "playwright-core";
@@ -117,6 +117,22 @@ export async function playEvents(editor: Editor, sandbox: Sandbox): Promise<void
   });
 
   await playThemes(editor, sandbox);
+
+  await step("on a line without a run, no command is about another trace in view", async () => {
+    await writeFile(sandbox.trace, "{\n");
+    await editor.quickOpen("other/trace.jsonl");
+    await editor.selectTab("trace.jsonl");
+    await editor.run("Drive Trace: Open Events Beside the Text");
+    await count.filter({ hasText: "1 / 1" }).waitFor();
+    await editor.tabs.nth(1).click();
+    await editor.verdict.filter({ hasText: "not computable" }).waitFor();
+    await rows.first().click();
+    await editor.verdict.waitFor({ state: "hidden" });
+    await editor.run("Drive Trace: Record Verdict…");
+    await editor.toast.filter({ hasText: "there is no run here" }).waitFor();
+    await editor.run("Notifications: Clear All Notifications");
+  });
+
   await editor.run("View: Close All Editors");
   if (real !== undefined) {
     await playRealTrace(editor, { rows, details, list });

@@ -2,12 +2,18 @@ import * as vscode from "vscode";
 
 import { language } from "../language";
 import { link } from "../link";
-import type { Place } from "./places";
 
-/** Views that are each about one run of a trace. */
+/** Views that are each about a trace. */
 export interface PlacedViews {
-  /** What the view is about that has the focus, if it is one of these; its line where it has a cursor. */
-  active(): (Place & Partial<Cursor>) | undefined;
+  /** What the view is about that has the focus, if it is one of these. */
+  active(): Shown | undefined;
+}
+
+/** A trace in a view: the run that the view or its cursor is about, if any, and the line of its cursor. */
+export interface Shown {
+  readonly uri: string;
+  readonly runId?: string | null;
+  readonly line?: number;
 }
 
 /** A line, from 0, of a trace by its address. */
@@ -21,7 +27,7 @@ export interface Cursor {
 /** The list of events in place of a trace's text. */
 export const eventsView = "driveTrace.events";
 
-/** The trace that a person works on: in an editor, or in a view that is about one of its runs. */
+/** The trace that a person works on: in an editor, or in a view. */
 class Current {
   private last: vscode.TextEditor | undefined;
   private views: readonly PlacedViews[] = [];
@@ -69,7 +75,7 @@ class Current {
   }
 
   /** What the view is about that has the focus. */
-  get place(): (Place & Partial<Cursor>) | undefined {
+  get place(): Shown | undefined {
     return this.views.map((each) => each.active()).find((each) => each !== undefined);
   }
 

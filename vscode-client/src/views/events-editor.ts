@@ -2,10 +2,10 @@ import * as vscode from "vscode";
 
 import { link } from "../link";
 import type { EventRows } from "../protocol";
-import { current, type Cursor, eventsView, isEvents, type PlacedViews } from "./current";
+import { current, eventsView, isEvents, type PlacedViews, type Shown } from "./current";
 import { style } from "./events-style";
 import { OneAtATime } from "./one-at-a-time";
-import { editorFor, type Place, showLine, tellOfNoTrace } from "./places";
+import { editorFor, showLine, tellOfNoTrace } from "./places";
 import { page } from "./webview";
 
 /** In a trace of so many lines all rows are read again after an edit, as findings may have moved. */
@@ -33,7 +33,7 @@ export class EventsEditor implements vscode.CustomTextEditorProvider, PlacedView
     void this.need();
   }
 
-  active(): Place & Partial<Cursor> | undefined {
+  active(): Shown | undefined {
     return [...this.views].find(({ isActive }) => isActive)?.place;
   }
 }
@@ -82,9 +82,8 @@ class View {
     return this.panel.active;
   }
 
-  get place(): Place & Partial<Cursor> | undefined {
-    const { line, runId = null } = this.chosen ?? {};
-    return line === undefined || runId === null ? undefined : { uri: this.uri, runId, line };
+  get place(): Shown {
+    return { uri: this.uri, ...this.chosen };
   }
 
   receive(message: unknown): unknown {

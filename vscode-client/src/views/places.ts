@@ -54,7 +54,7 @@ export async function placeOf(given: unknown): Promise<Place | undefined> {
     return placeOfRun(given.run);
   }
   const place = given instanceof vscode.Uri ? undefined : current.place;
-  return place ?? placeUnderCursor(await editorFor(given));
+  return isPlace(place) ? place : placeUnderCursor(await editorFor(given));
 }
 
 /** The editor of a trace that a command is about: of the file that a menu gives along, if it does. */
@@ -73,7 +73,7 @@ async function placeUnderCursor(editor: vscode.TextEditor | undefined): Promise<
   if (editor !== undefined && run !== undefined) {
     return { uri: link.uriOf(editor.document), runId: run.runId };
   }
-  if (editor === undefined) {
+  if (editor === undefined && current.place === undefined) {
     tellOfNoTrace();
   } else {
     void vscode.window.showInformationMessage(vscode.l10n.t("Drive Trace: there is no run here."));

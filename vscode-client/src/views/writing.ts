@@ -78,7 +78,7 @@ export async function fixRule(given: unknown): Promise<void> {
 /** Puts an event at the end of a trace, as a snippet where a person has to say something. */
 export async function appendEvent(given: unknown): Promise<void> {
   const place = given instanceof vscode.Uri ? undefined : current.place;
-  const editor = place === undefined ? await editorFor(given) : await showLine(place.uri);
+  const editor = place === undefined ? await editorFor(given) : await showLine(place.uri, place.line);
   if (editor === undefined) {
     tellOfNoTrace();
     return;
