@@ -16,7 +16,7 @@ export const closeUps: Readonly<Record<string, { x: number; y: number; width: nu
   "live-report": { x: 640, y: 36, width: 640, height: 540 },
   "runs": { x: 0, y: 0, width: 300, height: 160 },
   "mistake": { x: 424, y: 444, width: 848, height: 294 },
-  "record": { x: 338, y: 0, width: 606, height: 220 },
+  "record": { x: 338, y: 0, width: 606, height: 242 },
 };
 
 /** Puts the screenshots of a theme where they are shown, in 256 colours at most. */
