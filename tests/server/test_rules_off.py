@@ -34,7 +34,10 @@ def opened(client: RawClient, path: Path, text: str, **capabilities: Any) -> Doc
 def pick(document: Document, title: str) -> None:
     """Runs the command of an action beside the made-up field."""
     actions = {each["title"]: each for each in document.quick_fixes('"made_up"')}
-    command = actions[title]["command"]
+    # VS Code resolves what it picks, be there an edit to make or not.
+    action = document.client.request("codeAction/resolve", actions[title])
+    assert action == actions[title]
+    command = action["command"]
     params = {key: command[key] for key in ("command", "arguments")}
     document.client.request("workspace/executeCommand", params)
 

@@ -66,6 +66,9 @@ export async function playEvents(editor: Editor, sandbox: Sandbox): Promise<void
     await editor.preview.getByLabel("with problems").check();
     await until("fewer rows", async () => !(await count.innerText()).startsWith("14"));
     await editor.preview.getByLabel("with problems").uncheck();
+    await editor.preview.getByLabel("Event", { exact: true }).selectOption("round-end");
+    await details.filter({ hasText: "round-end" }).waitFor();
+    await editor.preview.getByLabel("Event", { exact: true }).selectOption("");
     await editor.preview.getByLabel("by slice and dispatch").check();
     const heading = rows.filter({ hasText: "implement-parser (" });
     await heading.click();

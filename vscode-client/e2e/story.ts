@@ -111,6 +111,7 @@ export async function playStory(editor: Editor, sandbox: Sandbox): Promise<void>
     const configuration = path.join(sandbox.workspace, "drive-trace.toml");
     assert.equal(await readFile(configuration, "utf8"), '[rules]\nunknown-value = "off"\n');
     await editor.toast.filter({ hasText: "unknown-value is off for the project" }).waitFor();
+    assert.equal(await editor.toast.count(), 1, "number of notifications");
     await editor.run("Notifications: Clear All Notifications");
     await rm(configuration);
     await until("the squiggle again", async () => (await editor.errorSquiggles()).length === 1);

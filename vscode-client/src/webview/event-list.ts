@@ -44,9 +44,9 @@ export function outcomeOf(row: EventRow): string {
   return row.status === "invalid" ? "rejected" : row.status === "unknown" ? "unknown" : row.outcome ?? "";
 }
 
-/** How long it took, by the clock or as it claims. */
-export function timeOf({ clockMs = -1, claimedMs = -1 }: EventRow): number {
-  return Math.max(clockMs, claimedMs);
+/** How long it took, by the clock, else as it claims. */
+export function timeOf({ clockMs, claimedMs }: EventRow): number {
+  return clockMs ?? claimedMs ?? -1;
 }
 
 /** What is shown, in the order of the trace; in groups, where each begins. */

@@ -17,6 +17,8 @@ let rows: readonly Row[] = [];
 let items: readonly Item[] = [];
 let isComplete = false;
 let at = 0;
+/** The line whose details are shown. */
+let detailed: number | undefined;
 /** A line to be chosen as soon as it is there. */
 let awaited: number | undefined;
 const folded = new Set<string>();
@@ -95,6 +97,9 @@ function show(): void {
 function filtered(): void {
   show();
   list.show(at);
+  if (lineAt(at) !== detailed) {
+    tell(false);
+  }
 }
 
 function indexOf(line: number): number {
@@ -120,7 +125,7 @@ function fill(made: HTMLElement, index: number): void {
   made.setAttribute("aria-selected", String(index === at));
   if (isRow(item)) {
     made.removeAttribute("aria-expanded");
-    fillEvent(made, item, items[index - 1]);
+    fillEvent(made, item, order.value === "longest" ? undefined : items[index - 1]);
   } else {
     fillHeading(made, item);
   }
@@ -137,7 +142,7 @@ const signs = { error: "✖", warning: "⚠", information: "ⓘ", hint: "ⓘ" };
 
 function fillEvent(made: HTMLElement, row: Row, before: Item | undefined): void {
   made.className = `row event ${row.status}`;
-  const within = [row.dispatch, row.round === undefined ? "" : `R${row.round}`].filter(Boolean).join(" · ");
+  const within = [row.round === undefined ? "" : `R${row.round}`, row.dispatch].filter(Boolean).join(" · ");
   const claim = row.claimedMs === undefined ? "" : ` (${duration(row.claimedMs)})`;
   const cells: Record<(typeof columns)[number], string> = {
     line: String(row.line + 1),
@@ -173,9 +178,11 @@ function choose(index: number, leads = true): void {
 }
 
 function tell(leads: boolean): void {
-  const line = lineAt(at);
-  if (line !== undefined) {
-    host.postMessage(leads ? { choose: line } : { look: line });
+  detailed = lineAt(at);
+  if (detailed === undefined) {
+    details.tell({ details: null });
+  } else {
+    host.postMessage(leads ? { choose: detailed } : { look: detailed });
   }
 }
 

@@ -263,6 +263,8 @@ def _data(request: TraceRequest, offer: Offer) -> dict[str, Any]:
 async def _resolve(
     _client: Client, request: TraceRequest | None, action: types.CodeAction
 ) -> object:
+    if action.command is not None:
+        return action  # VS Code resolves actions that a command carries out, too
     made = await made_when_picked(request, action.data)
     kind = {"kind": action.kind} if action.kind is not None else {}
     return {"title": action.title, **kind, "edit": made}
