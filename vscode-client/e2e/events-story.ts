@@ -91,6 +91,7 @@ export async function playEvents(editor: Editor, sandbox: Sandbox): Promise<void
     await editor.press("ArrowDown");
     await editor.lineNumber.filter({ hasText: /^2$/ }).waitFor();
     await editor.screenshot("events-beside");
+    await editor.cursor.waitFor({ state: "hidden" }); // the text's, once the list is the active editor
     await editor.closeOthers();
   });
 
