@@ -70,12 +70,13 @@ class LockedTrace:
         return OpenLine(data.count(b"\n") + 1, data.rpartition(b"\n")[2])
 
     def append(self, record: str) -> None:
-        """Append one record and the newline that ends it, on a line of its own. Raises AppendError,
-        and then leaves the file as it was.
+        """Append one record and what ends it, as the line before it is ended, on a line of its own.
+        Raises AppendError, and then leaves the file as it was.
         """
         assert "\n" not in record
         size = os.fstat(self._handle).st_size
-        data = (b"" if self._is_ended(size) else b"\n") + record.encode() + b"\n"
+        ending = b"\r\n" if self._bytes(max(size - 2, 0), 2) == b"\r\n" else b"\n"
+        data = (b"" if self._is_ended(size) else b"\n") + record.encode() + ending
         try:
             rest = memoryview(data)
             while rest:  # an almost full disk takes a part, and fails then
