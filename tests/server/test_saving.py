@@ -223,12 +223,16 @@ def test_an_editor_that_may_have_gone_on_is_not_kept_from_asking(
     document = OpenTrace(uri, 1, text, DiagnosticOptions(uri, PositionEncoding.UTF16, 10, str))
     protocol = SimpleNamespace(client=SimpleNamespace(encoding=PositionEncoding.UTF16))
     handler = saving.Saving(cast("Any", protocol), cast("Any", {uri: document}))
-    handler.opened(document)
     append(trace, triage(input_ref="appended"))
     before = trace.stat().st_mtime_ns
     named = types.TextDocumentIdentifier(uri)
     asked = types.WillSaveTextDocumentParams(named, types.TextDocumentSaveReason.Manual)
-    assert asyncio.run(cast("Any", handler.will_save(asked))) is None
+
+    async def opened_and_saved() -> object:
+        handler.opened(document)
+        return await handler.will_save(asked)
+
+    assert asyncio.run(opened_and_saved()) is None
     assert trace.stat().st_mtime_ns == before
 
 

@@ -31,9 +31,9 @@ class KnownStart:
         self._digest = hashlib.blake2b(text)
         self.modified = _LONG_AGO
         """When the file was last modified while it was no longer than that, in nanoseconds."""
-        self._note_time()
 
-    def _note_time(self) -> None:
+    def note_time(self) -> None:
+        """Ask the disk when that was. Never raises."""
         with suppress(OSError):
             status = Path(self.path).stat()
             if status.st_size == self._size:
@@ -59,7 +59,7 @@ class KnownStart:
             return False
         self._size += len(text)
         self._digest.update(text)
-        self._note_time()
+        self.note_time()
         return True
 
 

@@ -54,7 +54,8 @@ class Saving:
         """The client has read a trace, or written it."""
         path = path_of(trace.uri)
         if path is not None:
-            self._read[trace] = _Read(trace, str(path))
+            read = self._read[trace] = _Read(trace, str(path))
+            asyncio.get_running_loop().create_task(_note_time(read))
 
     def changed(self, uri: str) -> None:
         """After a change: the client may have read more of the file."""
@@ -109,6 +110,11 @@ class Saving:
         if held is not None and only in (None, held):
             del self._held[uri]
             held.release()
+
+
+async def _note_time(read: _Read) -> None:
+    async with read.lock:
+        await in_thread(read.start.note_time)  # a network folder may be slow
 
 
 async def _read_on(read: _Read, trace: OpenTrace) -> None:
