@@ -17,6 +17,7 @@ from drive_trace.features.tokens import (
 )
 from drive_trace.features.tokens.kinds import palette
 from drive_trace.features.tokens.painting import Painter
+from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Point
 from tests.bench.traces import TraceOptions, trace_bytes
@@ -155,12 +156,12 @@ def test_a_client_that_knows_few_types_gets_the_nearest() -> None:
     text = read('EVENT{"event_type":"dispatch-start"}').text
     known = frozenset({"string", "number", "keyword", "property"})
     look = TokenLook(PositionEncoding.UTF16, known, frozenset())
-    answer, _ = tokens(Analysis(text), look)
+    answer, _ = finish(tokens(Analysis(text), look))
     shown = shown_tokens(text, numbers_of(answer), look.encoding)
     assert '"dispatch-start" keyword' in shown
     assert '"77ce3f13-a067-4f13-a4e0-93dbae3137ae" string' in shown
     assert {each.rpartition(" ")[2] for each in shown} == known
-    answer, _ = tokens(Analysis(text), look._replace(types=frozenset({"comment"})))
+    answer, _ = finish(tokens(Analysis(text), look._replace(types=frozenset({"comment"}))))
     assert numbers_of(answer) == []
 
 
@@ -206,7 +207,7 @@ SNIPPETS = (
 def test_what_has_changed_makes_the_old_tokens_the_new_ones(seed: int) -> None:
     rng = random.Random(seed)
     analysis = Analysis(trace_bytes(TraceOptions(60, runs=2, defects=0.1)).decode())
-    answer, state = tokens(analysis, UTF16)
+    answer, state = finish(tokens(analysis, UTF16))
     numbers = numbers_of(answer)
     snippets = (*SNIPPETS, "\r") if seed % 4 == 0 else SNIPPETS
     for _ in range(40):
@@ -215,10 +216,10 @@ def test_what_has_changed_makes_the_old_tokens_the_new_ones(seed: int) -> None:
                 _anywhere(rng, analysis, rng.randrange(len(analysis.document.lines)))
             )
             analysis.edit(start, end, rng.choice(snippets))
-        answer, state = changed_tokens(analysis, UTF16, state, state.result_id)
+        answer, state = finish(changed_tokens(analysis, UTF16, state, state.result_id))
         assert answer["resultId"] == state.result_id
         numbers = applied(numbers, answer)
-        assert numbers == numbers_of(tokens(Analysis(analysis.document.text), UTF16)[0])
+        assert numbers == numbers_of(finish(tokens(Analysis(analysis.document.text), UTF16))[0])
 
 
 def _anywhere(rng: random.Random, analysis: Analysis, record: int) -> tuple[Point, Point]:
@@ -230,38 +231,38 @@ def _anywhere(rng: random.Random, analysis: Analysis, record: int) -> tuple[Poin
 
 def test_a_keystroke_sends_its_line_alone() -> None:
     analysis = Analysis(read(20 * 'EVENT{"event_type":"round-start"}\n').text)
-    _, state = tokens(analysis, UTF16)
+    _, state = finish(tokens(analysis, UTF16))
     analysis.edit(Point(10, 1), Point(10, 1), " ")
-    answer, state = changed_tokens(analysis, UTF16, state, state.result_id)
+    answer, state = finish(changed_tokens(analysis, UTF16, state, state.result_id))
     (edit,) = answer["edits"]  # type: ignore[misc]
     a_line = 5 * 18
     assert (edit["start"], edit["deleteCount"]) == (10 * a_line, a_line)
     assert len(numbers_of(edit)) == a_line
     # A line more: the one below says that it stands two lines further down.
     analysis.edit(Point(10, 0), Point(10, 0), "\n")
-    answer, state = changed_tokens(analysis, UTF16, state, state.result_id)
+    answer, state = finish(changed_tokens(analysis, UTF16, state, state.result_id))
     (edit,) = answer["edits"]  # type: ignore[misc]
     assert (edit["start"], edit["deleteCount"]) == (10 * a_line, a_line)
-    answer, _ = changed_tokens(analysis, UTF16, state, state.result_id)
+    answer, _ = finish(changed_tokens(analysis, UTF16, state, state.result_id))
     assert answer["edits"] == []
 
 
 def test_of_an_answer_that_is_not_known_any_more_all_is_sent() -> None:
     analysis = Analysis(read('EVENT{"event_type":"round-start"}').text)
-    first, state = tokens(analysis, UTF16)
-    second, newer = tokens(analysis, UTF16)
+    first, state = finish(tokens(analysis, UTF16))
+    second, newer = finish(tokens(analysis, UTF16))
     assert first["resultId"] != second["resultId"]
     for before, result_id in ((newer, state.result_id), (None, "1"), (newer, "unheard of")):
-        answer, _ = changed_tokens(analysis, UTF16, before, result_id)
+        answer, _ = finish(changed_tokens(analysis, UTF16, before, result_id))
         assert numbers_of(answer) == numbers_of(first)
 
 
 def test_a_range_is_answered_whatever_it_is() -> None:
     analysis = Analysis(read('EVENT{"event_type":"round-start"}').text)
     far = types.Range(types.Position(5, 0), types.Position(9, 9))
-    assert numbers_of(tokens_in(analysis, far, UTF16)) == []
+    assert numbers_of(finish(tokens_in(analysis, far, UTF16))) == []
     turned = types.Range(types.Position(3, 0), types.Position(0, 0))
-    assert numbers_of(tokens_in(analysis, turned, UTF16)) == []
+    assert numbers_of(finish(tokens_in(analysis, turned, UTF16))) == []
 
 
 # Hostile traces
@@ -285,5 +286,5 @@ def test_a_range_is_answered_whatever_it_is() -> None:
 )
 def test_a_long_line_costs_no_more_than_its_length(line: str) -> None:
     text = f"{line}\n{line}\n"
-    answer, _ = tokens(Analysis(text), UTF16)
+    answer, _ = finish(tokens(Analysis(text), UTF16))
     shown_tokens(text, numbers_of(answer), UTF16.encoding)

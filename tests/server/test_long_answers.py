@@ -23,6 +23,7 @@ AT_THE_RUN = {"line": 0, "character": LINE.index('"run-1"') + 1}
 LONG: dict[str, dict[str, Any]] = {
     "textDocument/documentSymbol": {},
     "textDocument/foldingRange": {},
+    "textDocument/semanticTokens/full": {},
     "textDocument/formatting": {"options": {"tabSize": 2, "insertSpaces": True}},
     "textDocument/rename": {"position": AT_THE_RUN, "newName": "other"},
     "textDocument/references": {

@@ -16,12 +16,14 @@ from drive_trace.features.inlay_hints import inlay_hints, resolve_hint
 from drive_trace.features.options import HintOptions
 from drive_trace.features.positions import point_at
 from drive_trace.features.tokens import LEGEND, TokenLook, tokens, tokens_in
+from drive_trace.tasks import finish
 from tests.support.fixtures import ENCODINGS, URI, offset_in, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drive_trace.text.spans import PositionEncoding
+    from drive_trace.tasks import finish
+from drive_trace.text.spans import PositionEncoding
 
 _HINT = re.compile("«.*?»")
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -80,7 +82,7 @@ def check_tokens_of(text: str) -> list[str]:
     analysis = Analysis(text)
     answers = []
     for encoding in ENCODINGS:
-        whole, state = tokens(analysis, TokenLook(encoding))
+        whole, state = finish(tokens(analysis, TokenLook(encoding)))
         numbers = numbers_of(whole)
         assert sum(state.counts) * 5 == len(numbers)
         answers.append(shown_tokens(text, numbers, encoding))
@@ -88,7 +90,7 @@ def check_tokens_of(text: str) -> list[str]:
         for record in range(len(analysis.document.lines)):
             line = analysis.document.protocol_line(record)
             where = types.Range(types.Position(line, 0), types.Position(line, 0))
-            part = numbers_of(tokens_in(analysis, where, TokenLook(encoding)))
+            part = numbers_of(finish(tokens_in(analysis, where, TokenLook(encoding))))
             parts += shown_tokens(text, part, encoding)
         assert parts == answers[-1]
     assert answers.count(answers[0]) == len(answers), answers

@@ -33,8 +33,12 @@ def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) 
     """The folds of an outline in order, nested, at most one a line. Of too many, the largest."""
     has_several = sum(isinstance(root, OutlineNode) for root in roots) > 1
     nodes = (node for node in containers(roots) if has_several or node.entity is not Entity.RUN)
+    every: list[_Fold] = []
+    for some in in_batches(nodes):
+        every += [_Fold(node.first, node.last, node) for node in some if node.first < node.last]
+        yield
     folds: list[_Fold] = []
-    for batch in in_batches(_nested(nodes)):
+    for batch in in_batches(_nested(every)):
         folds += batch
         yield
     if options.most is not None and len(folds) > options.most:
@@ -56,15 +60,12 @@ def folding_ranges(analysis: Analysis, roots: Outline, options: FoldingOptions) 
     return JsonText(dumps(answer))
 
 
-def _nested(nodes: Iterable[OutlineNode]) -> Iterable[_Fold]:
+def _nested(folds: Iterable[_Fold]) -> Iterable[_Fold]:
     """Folds that do not cross each other. If dispatches or runs overlap, the first one is folded;
     of two that start on one line, the outer one.
     """
     open_folds: list[_Fold] = []
-    for fold in sorted(
-        (_Fold(node.first, node.last, node) for node in nodes if node.first < node.last),
-        key=lambda fold: (fold.first, -fold.last),
-    ):
+    for fold in sorted(folds, key=lambda fold: (fold.first, -fold.last)):
         while open_folds and open_folds[-1].last < fold.first:
             open_folds.pop()
         if open_folds and (fold.first == open_folds[-1].first or fold.last > open_folds[-1].last):

@@ -70,6 +70,8 @@ def run_over_tcp(port: int) -> int:
 def _prepare() -> logging.Handler:
     sys.setswitchinterval(_SWITCH)
     gc.freeze()
+    # By default, symbols of 100,000 lines take a dozen collections of all objects, of up to 50 ms.
+    gc.set_threshold(5_000, 10, 50)
     gc.enable()
     return log_to_stderr()
 

@@ -12,7 +12,9 @@ from lsprotocol.converters import get_converter
 from drive_trace.analysis import Analysis
 from drive_trace.features.inlay_hints import inlay_hints
 from drive_trace.features.tokens import TokenLook, tokens
+from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
+from tests.support.sessions.conversation import MODIFIED, OK
 from tests.support.sessions.places import place, uri_of
 
 if TYPE_CHECKING:
@@ -55,14 +57,16 @@ class Aids:
             if data is None:
                 assert known is not None
                 data = _applied(known[1], result["edits"])
-            answer, _ = tokens(analysis, TokenLook(encoding))
+            answer, _ = finish(tokens(analysis, TokenLook(encoding)))
             assert data == json.loads(answer["data"].text)  # type: ignore[attr-defined]
             conversation.tokens[uri] = (result["resultId"], data)
 
         method, params = "textDocument/semanticTokens/full", {"textDocument": document}
         if known is not None:
             method, params = f"{method}/delta", {**params, "previousResultId": known[0]}
-        conversation.ask(method, params, message_id=self.message_id, check=check_tokens)
+        conversation.ask(
+            method, params, message_id=self.message_id, codes={OK, MODIFIED}, check=check_tokens
+        )
 
 
 def _applied(numbers: list[int], edits: list[Any]) -> list[int]:

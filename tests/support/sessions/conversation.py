@@ -40,6 +40,8 @@ SLOW = {
     "textDocument/willSaveWaitUntil",
     "textDocument/completion",
     "textDocument/hover",
+    "textDocument/semanticTokens/full",
+    "textDocument/semanticTokens/full/delta",
     "codeLens/resolve",
     "codeAction/resolve",
     "workspace/symbol",

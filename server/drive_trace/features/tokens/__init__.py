@@ -1,7 +1,7 @@
 """``textDocument/semanticTokens/full``, ``textDocument/semanticTokens/full/delta`` and
 ``textDocument/semanticTokens/range``: what each key and value of a trace is, for colours.
 
-Whole answers have millions of numbers, so they are made as JSON text, line by line. The state of
+Whole answers have millions of numbers, so they are made as JSON text, in steps. The state of
 an answer is its lines and how many tokens each has. The next answer compares lines by identity, and
 reads only the changed ones.
 """
@@ -21,11 +21,12 @@ from drive_trace.features.positions import point_at
 from drive_trace.features.raw_json import JsonText
 from drive_trace.features.tokens.kinds import LEGEND, palette
 from drive_trace.features.tokens.painting import Painter
+from drive_trace.tasks import Task, in_batches
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.document import Document
 from drive_trace.trace.line import Line
 
-__all__ = ["LEGEND", "TokenLook", "TokenState", "changed_tokens", "tokens", "tokens_in"]
+__all__ = ["LEGEND", "Answered", "TokenLook", "TokenState", "changed_tokens", "tokens", "tokens_in"]
 
 _NUMBERS = 5
 """How many numbers an answer has for each token."""
@@ -57,6 +58,10 @@ class TokenState(NamedTuple):
     """Whether each record was one line of the protocol."""
 
 
+Answered = tuple[dict[str, object], TokenState]
+"""An answer, and its state."""
+
+
 class _Run(NamedTuple):
     """The tokens of some records that follow each other."""
 
@@ -68,25 +73,28 @@ class _Run(NamedTuple):
         return JsonText(f"[{','.join(self.texts)}]".encode())
 
 
-def tokens(analysis: Analysis, look: TokenLook) -> tuple[dict[str, object], TokenState]:
+def tokens(analysis: Analysis, look: TokenLook) -> Task[Answered]:
     """All tokens, and the state of the answer."""
     document = analysis.document
-    run = _paint(document, look, 0, len(document.lines))
+    run = yield from _paint(document, look, 0, len(document.lines))
+    data = run.data()
+    yield
     result_id = _new_id()
     state = TokenState(result_id, look, list(document.lines), run.counts, not document.is_divided)
-    return {"resultId": result_id, "data": run.data()}, state
+    return {"resultId": result_id, "data": data}, state
 
 
-def tokens_in(analysis: Analysis, where: types.Range, look: TokenLook) -> dict[str, object]:
+def tokens_in(analysis: Analysis, where: types.Range, look: TokenLook) -> Task[dict[str, object]]:
     """The tokens of the records in a range."""
     first = point_at(analysis, where.start, look.encoding).record
     last = point_at(analysis, where.end, look.encoding).record
-    return {"data": _paint(analysis.document, look, first, last + 1).data()}
+    run = yield from _paint(analysis.document, look, first, last + 1)
+    return {"data": run.data()}
 
 
 def changed_tokens(
     analysis: Analysis, look: TokenLook, before: TokenState | None, result_id: str
-) -> tuple[dict[str, object], TokenState]:
+) -> Task[Answered]:
     """What has changed since an answer; all tokens if its state is not known any more."""
     document = analysis.document
     if (
@@ -95,9 +103,10 @@ def changed_tokens(
         or not before.is_simple
         or document.is_divided
     ):
-        return tokens(analysis, look)
+        return (yield from tokens(analysis, look))
     first, old_stop, stop = _changed(before.lines, document.lines)
-    run = _paint(document, look, first, stop, _last_with_tokens(before.counts, first))
+    above = _last_with_tokens(before.counts, first)
+    run = yield from _paint(document, look, first, stop, above)
     counts = before.counts[:first] + run.counts + before.counts[old_stop:]
     deleted = sum(before.counts[first:old_stop])
     texts = list(run.texts)
@@ -108,7 +117,7 @@ def changed_tokens(
         distance = behind - _last_with_tokens(counts, behind)
         if distance != old_behind - _last_with_tokens(before.counts, old_behind):
             above = _last_with_tokens(counts, behind)
-            texts += _paint(document, look, behind, behind + 1, above).texts
+            texts += (yield from _paint(document, look, behind, behind + 1, above)).texts
             deleted += counts[behind]
     start = sum(before.counts[:first])
     edits = []
@@ -119,17 +128,21 @@ def changed_tokens(
     return {"resultId": state.result_id, "edits": edits}, state
 
 
-def _paint(document: Document, look: TokenLook, first: int, stop: int, above: int = 0) -> _Run:
+def _paint(
+    document: Document, look: TokenLook, first: int, stop: int, above: int = 0
+) -> Task[_Run]:
     """The tokens of some records; ``above`` is the line of the token before them."""
     paint, texts, counts = _painter(look).paint, [], array("I")
-    number = None if document.is_divided else first
-    for at, line in enumerate(document.lines[first:stop], first):
-        painted = paint(line)
-        counts.append(painted.tokens)
-        if painted.tokens:
-            record = at if number is not None else document.protocol_line(at)
-            texts.append(painted.below(record + painted.first - above))
-            above = record + painted.last
+    is_simple = not document.is_divided
+    for some in in_batches(enumerate(document.lines[first:stop], first)):
+        for at, line in some:
+            painted = paint(line)
+            counts.append(painted.tokens)
+            if painted.tokens:
+                record = at if is_simple else document.protocol_line(at)
+                texts.append(painted.below(record + painted.first - above))
+                above = record + painted.last
+        yield
     return _Run(texts, counts)
 
 

@@ -20,7 +20,7 @@ from drive_trace.features.hover import hover
 from drive_trace.features.hover.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints, resolve_hint
 from drive_trace.features.positions import range_of
-from drive_trace.features.raw_json import JsonText, joined
+from drive_trace.features.raw_json import JsonText, dumps, joined
 from drive_trace.features.references import (
     Targets,
     begins_run,
@@ -87,19 +87,26 @@ def _look(request: TraceRequest) -> tokens.TokenLook:
     return tokens.TokenLook(client.encoding, client.token_types, client.token_modifiers)
 
 
-def _tokens(request: TraceRequest, _params: types.SemanticTokensParams) -> object:
-    answer, request.trace.tokens = tokens.tokens(request.analysis, _look(request))
-    return answer
+def _tokens(request: TraceRequest, _params: types.SemanticTokensParams) -> Task[JsonText]:
+    return _kept(request, tokens.tokens(request.analysis, _look(request)))
 
 
-def _changed_tokens(request: TraceRequest, params: types.SemanticTokensDeltaParams) -> object:
-    answer, request.trace.tokens = tokens.changed_tokens(
-        request.analysis, _look(request), request.trace.tokens, params.previous_result_id
-    )
-    return answer
+def _changed_tokens(
+    request: TraceRequest, params: types.SemanticTokensDeltaParams
+) -> Task[JsonText]:
+    before, look = request.trace.tokens, _look(request)
+    made = tokens.changed_tokens(request.analysis, look, before, params.previous_result_id)
+    return _kept(request, made)
 
 
-def _tokens_in(request: TraceRequest, params: types.SemanticTokensRangeParams) -> object:
+def _kept(request: TraceRequest, made: Task[tokens.Answered]) -> Task[JsonText]:
+    answer, request.trace.tokens = yield from made
+    text = JsonText(dumps(answer))
+    yield  # sending 25 MB is a step of its own
+    return text
+
+
+def _tokens_in(request: TraceRequest, params: types.SemanticTokensRangeParams) -> Task[object]:
     return tokens.tokens_in(request.analysis, params.range, _look(request))
 
 

@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.protocol import LanguageServerProtocol
 
-from drive_trace.features.raw_json import dumps
+from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.lsp.rpc.framing import header
 
 log = logging.getLogger(__name__)
@@ -80,6 +80,10 @@ class OutgoingProtocol(LanguageServerProtocol):
             response.set_result(None if "error" in message else ClientResult(message["result"]))
 
     def _respond(self, msg_id: MsgId, result: object) -> None:
+        if isinstance(result, JsonText):  # not to be copied: it may have 25 MB
+            head = b'{"jsonrpc":"2.0","id":%b,"result":' % dumps(msg_id)
+            self._write_body(head, result.text, b"}")
+            return
         try:
             plain = self._converter.unstructure(result)
             body = dumps({"jsonrpc": "2.0", "id": msg_id, "result": plain})
