@@ -8,7 +8,7 @@ to, and a fresh analysis is the edit that puts in the whole text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from drive_trace.linter.edits import capped
@@ -138,6 +138,10 @@ class Analysis:
     def findings_of(self, line: Line) -> Sequence[Finding]:
         """The findings of one line, by where on it."""
         return self._findings.of(line)
+
+    def findings_of_each(self, lines: Iterable[Line]) -> Sequence[Sequence[Finding]]:
+        """The same of lines that have some; the same objects until they change."""
+        return self._findings.of_each(lines)
 
     def first_line(self, line: Line) -> Line:
         """The first line of the object that this line goes on with, else the line itself."""

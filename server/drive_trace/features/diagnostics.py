@@ -56,7 +56,7 @@ class _LineDiagnostics(NamedTuple):
     """The diagnostics of one line, and what they were made from."""
 
     findings: Sequence[Finding]
-    templates: Sequence[_Template]
+    templates: list[_Template]
     shape: int
     """The document's shape for which :attr:`texts` hold."""
     texts: Sequence[bytes]
@@ -82,11 +82,15 @@ class DiagnosticMaker:
         if state == self._last[0]:
             return self._last[1]
         self._forget_end()
-        before, self._made = self._made, {}
+        before, self._made, shape = self._made, {}, self._document.shape
         texts: list[bytes] = []
         selection = analysis.select_findings(most, near)
-        for line in selection.lines:
-            made = self._made[line] = self._make(line, before.get(line))
+        every = analysis.findings_of_each(selection.lines)
+        for line, findings in zip(selection.lines, every, strict=True):
+            made = before.get(line)
+            if made is None or made.findings is not findings or made.shape != shape:
+                made = self._make(line, findings, made)
+            self._made[line] = made
             texts += made.texts if line is not selection.cut else made.texts[: selection.kept]
         if left_out:
             texts.append(self._more(left_out))
@@ -103,27 +107,32 @@ class DiagnosticMaker:
         if odd_end is not self._odd_end:
             self._made, self._odd_end = {}, odd_end
 
-    def _make(self, line: Line, before: _LineDiagnostics | None) -> _LineDiagnostics:
-        findings, shape = self._analysis.findings_of(line), self._document.shape
+    def _make(
+        self, line: Line, findings: Sequence[Finding], before: _LineDiagnostics | None
+    ) -> _LineDiagnostics:
         if before is None or before.findings is not findings:
             # A single line can have a hundred thousand findings.
             templates = [self._template(each) for each in findings[: self._options.most]]
-            before = _LineDiagnostics(findings, templates, -1, ())
-        if before.shape == shape:
-            return before
-        record = self._document.number(line)
-        texts = [self._filled(each, line, record) for each in before.templates]
-        return before._replace(shape=shape, texts=texts)
-
-    def _filled(self, template: _Template, own: Line, record: int) -> bytes:
-        """A diagnostic with the numbers that lines have now. Most are of its own line."""
-        text, numbers = template
+        else:
+            templates = before.templates
         document = self._document
+        record = document.number(line)
+        first = document.protocol_line(record)
+        texts = [self._filled(each, line, record, first) for each in templates]
+        return _LineDiagnostics(findings, templates, document.shape, texts)
+
+    def _filled(self, template: _Template, own: Line, record: int, first: int) -> bytes:
+        """A diagnostic with the numbers that lines have now. Most are of its own line: that is a
+        ``record``, and begins on the protocol's line ``first``.
+        """
         filled = []
-        for line, inner in numbers:
-            number = record if line is own else document.number(line)
-            filled.append(number + 1 if inner is None else document.protocol_line(number) + inner)
-        return text % tuple(filled)
+        for line, inner in template[1]:
+            if line is not own:
+                record = self._document.number(line)
+                first = self._document.protocol_line(record)
+                own = line
+            filled.append(record + 1 if inner is None else first + inner)
+        return template[0] % tuple(filled)
 
     def _template(self, finding: Finding) -> _Template:
         numbers: list[_Number] = []
@@ -187,7 +196,9 @@ class DiagnosticMaker:
             "message": f"{left_out:,} more findings are not shown here; "
             "`drive-trace check` prints them all",
         }
-        return self._filled((dumps(diagnostic), numbers), last, self._document.number(last))
+        record = len(self._document.lines) - 1
+        first = self._document.protocol_line(record)
+        return self._filled((dumps(diagnostic), numbers), last, record, first)
 
 
 def _text(value: str) -> JsonText:

@@ -7,8 +7,9 @@ here by the line that they stand on.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain, islice
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -136,6 +137,11 @@ class FindingStore:
             self._worded[line] = found
         return found
 
+    def of_each(self, lines: Iterable[Line]) -> list[Sequence[Finding]]:
+        """The same of lines that have some. Costs little for those that were asked for before."""
+        worded = self._worded
+        return [worded.get(line) or self.of(line) for line in lines]
+
     def first_line(self, line: Line) -> Line:
         """The line on which is said what is wrong with this one: itself, but for a line that goes
         on with an object.
@@ -157,16 +163,13 @@ class FindingStore:
         """
         if self._total <= most:
             return Selection(self._with_any, None, 0)
-        chosen: set[Line] = set()
-        room, last = most, None
-        for line in chain(self._around(near), self._with_errors, self._with_any):
-            if line not in chosen:
-                chosen.add(line)
-                last, room = line, room - self._counts[line]
-                if room <= 0:
-                    break
-        kept = self._counts[last] + room if last is not None else 0
-        return Selection(sorted(chosen, key=_order), last, kept)
+        # No more lines than that are needed, as each has a finding.
+        first = (islice(each, most) for each in (self._with_errors, self._with_any))
+        lines = list(dict.fromkeys(chain(self._around(near), *first)))
+        totals = list(accumulate(map(self._counts.__getitem__, lines)))
+        last = bisect_left(totals, most)
+        kept = self._counts[lines[last]] - (totals[last] - most)
+        return Selection(sorted(lines[: last + 1], key=_order), lines[last], kept)
 
     def _around(self, near: Line | None) -> Iterator[Line]:
         """Lines with findings beside a line, the nearest first."""

@@ -65,6 +65,10 @@ class Document:
             line.order = place * _SPACING
         self.shape = 0
         """Changes when an edit may have moved lines: equal shapes mean equal line numbers."""
+        self._moved = 0
+        """How far edits have moved the line that was looked for last. Most often the next one has
+        moved as far.
+        """
         self._divided = LineSet()
         """Records with a ``\\r`` inside, which are several lines to the protocol."""
         self._known_parts: dict[Line, tuple[bool, list[Span]]] = {}
@@ -84,10 +88,12 @@ class Document:
 
     def number(self, line: Line) -> int:
         """The index from 0 of a line of this document."""
-        lines, guess = self._lines, line.order // _SPACING  # right until an edit moves lines
+        lines, guess = self._lines, line.order // _SPACING + self._moved
         if 0 <= guess < len(lines) and lines[guess] is line:
             return guess
-        return bisect_left(lines, line.order, key=_order)
+        found = bisect_left(lines, line.order, key=_order)
+        self._moved += found - guess
+        return found
 
     def splice(self, start: Point, end: Point, text: str) -> Splice:
         """What putting ``text`` in place of the text between two points changes."""
