@@ -9,7 +9,6 @@ from threading import Thread
 
 import pytest
 
-from drive_trace.storage import replace
 from drive_trace.storage.recording import Appended, append_event
 from drive_trace.storage.replace import replace_content, write_whole
 from tests.storage.support import slice_started
@@ -98,19 +97,6 @@ def test_what_is_no_file_is_not_replaced(path: Path) -> None:
     os.mkfifo(fifo)
     assert said(fifo) == "is not fixed: it is no regular file"
     assert said(path.with_name("gone")) == "is not fixed: No such file or directory"
-
-
-@pytest.mark.parametrize("function", ["_liken", "_sync_folder"])
-def test_whatever_fails_the_file_is_whole(
-    path: Path, function: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(replace, function, fail)
-    assert said(path) == "is not fixed: No space left on device"
-    assert path.read_bytes() in (OLD, NEW)
-    assert files(path.parent) == ["trace.jsonl"]
 
 
 def test_a_new_file_has_the_permissions_of_new_files(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import STDIN, Problem, TraceRecords
 from drive_trace.storage.git import CommittedTraces
 from drive_trace.storage.projects import Project, Projects, shown_path, write_known
-from drive_trace.storage.replace import replace_content
+from drive_trace.storage.replace import Unsynced, replace_content
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import encode_exactly, exact
 from drive_trace.text.wording import plural
@@ -176,6 +176,7 @@ class Checking:
         problem = self._repairs.fix(task.trace, analysis) if self._repairs is not None else None
         if problem is not None:
             self.notify([problem])
+        if problem is not None and not isinstance(problem, Unsynced):
             analysis = task.analysed()
         # Not before: what a fix mends may be what was committed.
         analysis.compare_with(task.recorded)
@@ -260,10 +261,11 @@ class Repairs:
         self._withheld: Counter[str] = Counter()
 
     def fix(self, trace: TraceRecords, analysis: Analysis) -> Problem | None:
-        """Fix a trace in its file, or return why the file stays as it was; ``analysis`` is fixed
-        either way. The fixed text of standard input goes to standard output, and so does a diff.
+        """Fix a trace in its file, or return why the file stays as it was, or Unsynced.
+        ``analysis`` is fixed in each case. The fixed text of standard input goes to standard
+        output, and so does a diff.
         """
-        before = list(analysis.document.lines)
+        before, problem = list(analysis.document.lines), None
         fixed = fix_all(analysis, suggestions=self._suggestions)
         if self._only_show:
             _show(unified_diff(printable(trace.path, 4096), before, analysis.document.lines))
@@ -273,12 +275,12 @@ class Repairs:
             old = encode_exactly(_as_recorded(trace.records))
             new = encode_exactly(_as_recorded(line.text for line in analysis.document.lines))
             problem = replace_content(trace.path, old, new)
-            if problem is not None:
+            if problem is not None and not isinstance(problem, Unsynced):
                 return problem
         self._fixed += fixed
         self._left += with_fixes(analysis)
         self._withheld += withheld(analysis)
-        return None
+        return problem
 
     def note(self) -> str:
         """How many findings were fixed, and how many are left to a person."""

@@ -66,7 +66,7 @@ def emit(  # noqa: PLR0913, PLR0917 - one for each option
     A last line without a newline is left as it is, and the event put on a line of its own.
 
     Exit code: 0 appended, 1 the event was refused, 2 wrong usage, or the file cannot be written.
-    After 1 and 2 the file is as it was.
+    After 1 and 2 the file is as it was, or the message says what stands in it.
 
     \b
     Examples:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -46,7 +45,7 @@ from drive_trace.judging.judge import judge as ask_judge
 from drive_trace.judging.models import Model, ReplayedModel, Reply
 from drive_trace.judging.sources import diff_of, excerpt, read_case, read_diff
 from drive_trace.storage.appending import AppendError, locked_trace
-from drive_trace.storage.files import read_regular, read_trace, why
+from drive_trace.storage.files import may_be_there, read_regular, read_trace, why
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
 from drive_trace.storage.recording import Merged, new_stamp
@@ -233,7 +232,7 @@ class Judging:
         """How often the judge agreed with people, or why it is not calibrated."""
         given = self._options.calibration
         path = Path(given) if given else self._project.folder / CALIBRATION_NAME
-        if given is None and not os.path.lexists(path):
+        if given is None and not may_be_there(path):
             return None, (f"there is no {CALIBRATION_NAME}",)
         try:
             found = read_calibrated(read_regular(path).decode())

@@ -51,7 +51,7 @@ def record(  # noqa: PLR0913, PLR0917 - one for each option
     three components overrides the last.
 
     Exit code: 0 recorded, whatever the verdict; 1 refused; 2 wrong usage, or something cannot be
-    read or written. After 1 and 2 the file is as it was.
+    read or written. After 1 and 2 the file is as it was, or the message says what stands in it.
 
     \b
     Examples:

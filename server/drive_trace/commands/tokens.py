@@ -78,7 +78,7 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     record.
 
     Exit code: 0 recorded, 1 refused, 2 wrong usage, or something cannot be read or written. After
-    1 and 2 the file is as it was.
+    1 and 2 the file is as it was, or the message says what stands in it.
 
     \b
     Examples:

@@ -156,7 +156,7 @@ def done(
     Otherwise raises Ended with why not.
     """
     if isinstance(outcome, Problem):
-        if outcome.path in beside.paths:
+        if outcome.path in beside.paths and outcome.path != trace_file:
             _end_unread(outcome, trace_file)
         raise Ended(EXIT_UNUSABLE, outcome.message)
     if isinstance(outcome, Refused):

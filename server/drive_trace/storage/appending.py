@@ -1,8 +1,8 @@
 """Appending to traces: whole lines or nothing, with several writers at once.
 
 A writer locks a trace before it reads and appends. The event goes out in one write at the end of
-the file, wherever that is by then (``O_APPEND``), and is synced to the disk. A write that fails
-half-way is undone.
+the file, wherever that is by then (``O_APPEND``), and is synced to the disk, as is the name of a
+new file. A write that fails half-way is undone.
 
 The lock is on the file itself, so that no lock file is left behind. It belongs to the open file, so
 the system releases it when the process ends, however it ends. It is advisory: readers never wait.
@@ -10,6 +10,7 @@ the system releases it when the process ends, however it ends. It is advisory: r
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -27,7 +28,7 @@ _ATTEMPTS = 1000
 
 
 class AppendError(Exception):
-    """Nothing was appended. The message is one sentence on why."""
+    """Nothing was appended, or the message says what stands there. It is one sentence on why."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.problem = Problem(path, reason)
@@ -45,9 +46,10 @@ class OpenLine(NamedTuple):
 class LockedTrace:
     """A trace whose lock this process has."""
 
-    def __init__(self, path: str, handle: int) -> None:
+    def __init__(self, path: str, handle: int, *, is_new: bool) -> None:
         self.path = path
         self._handle = handle
+        self._is_new = is_new
 
     def read(self) -> bytes:
         """All of it, as it is now."""
@@ -71,37 +73,44 @@ class LockedTrace:
 
     def append(self, record: str) -> None:
         """Append one record and what ends it, as the line before it is ended, on a line of its own.
-        Raises AppendError, and then leaves the file as it was.
+        Raises AppendError, and then leaves the file as it was, or says what stands in it.
         """
         assert "\n" not in record
         size = os.fstat(self._handle).st_size
         ending = b"\r\n" if self._bytes(max(size - 2, 0), 2) == b"\r\n" else b"\n"
         data = (b"" if self._is_ended(size) else b"\n") + record.encode() + ending
+        rest = memoryview(data)
         try:
-            rest = memoryview(data)
             while rest:  # an almost full disk takes a part, and fails then
                 rest = rest[os.write(self._handle, rest) :]
             os.fsync(self._handle)
+            if self._is_new:
+                sync_folder(Path(os.path.realpath(self.path)).parent)
         except OSError as error:
-            raise AppendError(self.path, self._failed(error, size, data)) from error
+            what = f"cannot be written: {error.strerror}"
+            outcome = self._failed(size, data, len(data) - len(rest))
+            raise AppendError(self.path, f"{what}; {outcome}") from error
         except BaseException:  # as Ctrl-C, after which a message says that this failed
             self._take_back(size, data)
             raise
 
-    def _failed(self, error: OSError, size: int, data: bytes) -> str:
-        phrase = f"cannot be written: {error.strerror}"
-        if self._take_back(size, data):
-            return f"{phrase}; it was left as it was"
-        return f"{phrase}; the event stands in it in part, as a line that readers reject"
+    def _failed(self, size: int, data: bytes, written: int) -> str:
+        """What has become of the file when so many bytes were written."""
+        if not written or self._take_back(size, data):
+            return "it was left as it was"
+        if written < len(data):
+            return "the event stands in it in part, as a line that readers reject"
+        return "the event stands in it, but may not outlast a crash of the system"
 
     def _take_back(self, size: int, data: bytes) -> bool:
         """Remove what was written of ``data``, but nothing that others have appended since."""
         try:
-            if data.startswith(self._bytes(size, len(data) + 1)):
+            is_ours = data.startswith(self._bytes(size, len(data) + 1))
+            if is_ours:
                 os.ftruncate(self._handle, size)
         except OSError:
             return False
-        return os.fstat(self._handle).st_size == size
+        return is_ours
 
     def _is_ended(self, size: int) -> bool:
         return size == 0 or self._bytes(size - 1, 1) == b"\n"
@@ -123,7 +132,7 @@ def locked_trace(
     """
     handle, is_new = _open_locked(path, create, waiting)
     try:
-        trace = LockedTrace(path, handle)
+        trace = LockedTrace(path, handle, is_new=is_new)
         reason = trace.why_not_utf8
         if reason is not None:
             raise AppendError(path, reason)
@@ -135,7 +144,7 @@ def locked_trace(
             # Still locked: who waits for it sees then that it is gone, and creates another.
             if is_new and os.fstat(handle).st_size == 0:
                 Path(path).unlink()
-        os.close(handle)
+        _close(handle)
 
 
 @contextmanager
@@ -195,7 +204,7 @@ def _locked_other(path: str, waiting: Callable[[str], None] | None) -> Iterator[
         yield
     finally:
         if handle is not None:
-            os.close(handle)
+            _close(handle)
 
 
 def _open_locked(
@@ -207,7 +216,7 @@ def _open_locked(
             handle, is_new = _open(path, create, flags)
             if _take_lock(path, handle, waiting):
                 return handle, is_new
-            os.close(handle)
+            _close(handle)
     except (OSError, ValueError) as error:
         raise _why_not(path, error) from error
     raise AppendError(path, "cannot be written: it is replaced again and again")
@@ -225,8 +234,32 @@ def _take_lock(path: str, handle: int, waiting: Callable[[str], None] | None) ->
     except FileNotFoundError:
         return False
     except BaseException:
-        os.close(handle)
+        _close(handle)
         raise
+
+
+def _close(handle: int) -> None:
+    """Close a file whose content is on the disk, or does not matter; its lock goes with it."""
+    with suppress(OSError):
+        os.close(handle)
+
+
+_NOT_ON_DISK = {errno.EIO, errno.ENOSPC, getattr(errno, "EDQUOT", errno.EIO)}
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a file's new name survive a crash of the system, where the system can. Raises OSError if
+    the disk fails.
+    """
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            _close(handle)
+    except OSError as error:  # others, as on Windows, where a folder cannot be opened
+        if error.errno in _NOT_ON_DISK:
+            raise
 
 
 def _refuse_devices(path: str, handle: int) -> None:

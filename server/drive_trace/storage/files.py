@@ -151,9 +151,12 @@ def open_regular(path: str | Path) -> io.FileIO:
     device may never end.
     """
     file = io.FileIO(path, opener=_open)
-    mode = os.fstat(file.fileno()).st_mode
-    if stat.S_ISREG(mode):
-        return file
+    try:
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return file
+    except OSError:
+        file.close()
+        raise
     file.close()
     raise OSError(errno.EINVAL, "it is no regular file", str(path))
 
@@ -192,6 +195,22 @@ def _open(path: str, flags: int) -> int:
     # A pipe that nobody writes to is opened at once, and a terminal does not become ours.
     flags |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
     return os.open(path, flags)
+
+
+_NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP}
+
+
+def may_be_there(path: str | Path) -> bool:
+    """Whether a path names a file, a folder or a link, or a disk fails to say: reading it says why.
+    What is taken for missing there would be written anew, without what it holds.
+    """
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.errno not in {*_NOT_THERE, errno.EINVAL}
+    except ValueError:
+        return False
+    return True
 
 
 def version_of(status: os.stat_result) -> tuple[int, ...]:

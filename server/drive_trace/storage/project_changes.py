@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.baseline import ANY_NUMBER, Known
-from drive_trace.storage.files import Problem, read_regular, why
+from drive_trace.storage.files import Problem, may_be_there, read_regular, why
 from drive_trace.storage.projects import (
     CONFIGURATION_NAME,
     Configuration,
@@ -34,7 +33,7 @@ def turn_off(project: Project, code: str, trace: str | None) -> Problem | str:
     if project.problems:
         return project.problems[0].problem
     try:
-        text = read_regular(path).decode("utf-8-sig") if os.path.lexists(path) else ""
+        text = read_regular(path).decode("utf-8-sig") if may_be_there(path) else ""
         changed = _without_rule(text, code, trace)
         if changed is None:
             return Problem(shown, f"cannot be changed by a tool: turn {code} off by hand")

@@ -20,7 +20,15 @@ from drive_trace.storage.baseline import (
     read_baseline,
     write_baseline,
 )
-from drive_trace.storage.files import SMALL, STDIN, Problem, read_regular, version_of, why
+from drive_trace.storage.files import (
+    SMALL,
+    STDIN,
+    Problem,
+    may_be_there,
+    read_regular,
+    version_of,
+    why,
+)
 from drive_trace.storage.patterns import patterns_of
 from drive_trace.storage.replace import inside, write_whole
 from drive_trace.text.spans import Span
@@ -171,7 +179,7 @@ class Projects:
         if found is not None:
             configuration = self._configurations.read(found, problems)
         baseline = Baseline()
-        if self._with_baseline and os.path.lexists(folder / BASELINE_NAME):
+        if self._with_baseline and may_be_there(folder / BASELINE_NAME):
             baseline = self._baselines.read(folder / BASELINE_NAME, problems)
         return Project(folder, configuration, baseline, tuple(problems), found)
 
@@ -194,12 +202,12 @@ def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
     path, shown = project.baseline_path, shown_path(project.baseline_path)
     before: list[FileProblem] = []
     known = Baseline()
-    if os.path.lexists(path):
+    if may_be_there(path):
         known = _ParsedFiles(_baseline_in, known).read(path, before)
     if before:
         place, reason = before[0].problem
         return Problem(place, f"{reason} (it is not replaced)")
-    there = {name: known for name, known in known.files.items() if (path.parent / name).exists()}
+    there = {name: known for name, known in known.files.items() if may_be_there(path.parent / name)}
     # Bytes of a file's name that are no text become escapes in JSON.
     text = write_baseline(Baseline(there).with_files(files))
     data = text.encode("utf-8", "backslashreplace")
@@ -283,7 +291,7 @@ def _nearest(path: Path, name: str) -> Path | None:
     for folder in path.parents:
         found = folder / name
         # A link that leads nowhere is a mistake to report; a folder of that name is not.
-        if os.path.lexists(found) and not found.is_dir():
+        if may_be_there(found) and not os.path.isdir(found):  # noqa: PTH112 - which may raise
             return found
     return None
 

@@ -7,7 +7,6 @@ a run in two files at once: no file that both could lock exists yet.
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,7 +27,7 @@ from drive_trace.scorecard.feed_state import FeedState, JoinedFeed
 from drive_trace.scorecard.scored_trace import ScoredTrace, score_joined
 from drive_trace.scorecard.uncounted import lookalike_phrase, rejected_phrase
 from drive_trace.storage.appending import AppendError, LockedTrace, OpenLine, locked_with
-from drive_trace.storage.files import Problem, read_bytes, records_of, why_not_utf8
+from drive_trace.storage.files import Problem, may_be_there, read_bytes, records_of, why_not_utf8
 from drive_trace.storage.run_files import RunFiles, nearest_run, run_meant
 from drive_trace.text.wording import shown
 from drive_trace.trace.reading import read_exactly
@@ -222,7 +221,7 @@ def _merged(
 
 def _looked_at(path: str, files: RunFiles, *, create: bool) -> bytes | Problem:
     """A trace as it is now, and the files of the run beside it; locks nothing."""
-    data = read_bytes(path) if os.path.lexists(path) or not create else b""
+    data = read_bytes(path) if may_be_there(path) or not create else b""
     if isinstance(data, Problem):
         return data
     reason = why_not_utf8(data)

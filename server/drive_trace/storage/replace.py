@@ -13,7 +13,7 @@ from pathlib import Path
 
 import orjson
 
-from drive_trace.storage.appending import AppendError, locked_trace
+from drive_trace.storage.appending import AppendError, locked_trace, sync_folder
 from drive_trace.storage.files import (
     SMALL,
     STDIN,
@@ -27,7 +27,7 @@ from drive_trace.storage.files import (
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file as a whole, in place of one that exists. Raises OSError, and then leaves the old
-    one.
+    one, or says that the new one is there.
     """
     with file_beside(path, data) as temporary:
         try:
@@ -35,7 +35,19 @@ def write_whole(path: Path, data: bytes) -> None:
         except FileNotFoundError:
             temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
-    _sync_folder(path.parent)
+    try:
+        sync_folder(path.parent)
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}; {_UNSYNCED}") from error
+
+
+_UNSYNCED = "the new one is there, but a crash of the system may bring the old one back"
+
+
+class Unsynced(Problem):
+    """A file was replaced, but that may not survive a crash of the system."""
+
+    __slots__ = ()
 
 
 def inside(path: Path, folder: Path) -> Path:
@@ -47,7 +59,7 @@ def inside(path: Path, folder: Path) -> Path:
 
 
 def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
-    """Replace the content ``before`` of a file by ``after``, or return why not.
+    """Replace the content ``before`` of a file by ``after``, or return why not, or Unsynced.
 
     A link stays a link, and the file that it leads to is replaced. The new file has the permissions
     and, where possible, the owner of the old one.
@@ -66,13 +78,16 @@ def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
             if real.read_bytes() != before or version_of(real.stat()) != version_of(status):
                 return Problem(path, "is not fixed: it changed in the meantime; try again")
             temporary.replace(real)
-        _sync_folder(real.parent)
     except OSError as error:
         return Problem(path, f"is not fixed: {why(error)}")
     except AppendError as error:
         cause = error.__cause__
         phrase = why(cause) if isinstance(cause, OSError) else error.problem.reason
         return Problem(path, f"is not fixed: {phrase}")
+    try:
+        sync_folder(real.parent)
+    except OSError as error:
+        return Unsynced(path, f"is fixed: {why(error)}; {_UNSYNCED}")
     return None
 
 
@@ -84,7 +99,7 @@ def _kept_by_us(real: Path) -> AbstractContextManager[object]:
 @contextmanager
 def file_beside(path: Path, data: bytes, *, sync: bool = True) -> Iterator[Path]:
     """A new file with that content in the folder of ``path``, to be moved into its place. If it is
-    still there at the end it is removed. With ``sync`` it is on the disk.
+    still there at the end it is removed, where it can be. With ``sync`` it is on the disk.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".drive-trace-", suffix=".tmp")
     try:
@@ -95,7 +110,8 @@ def file_beside(path: Path, data: bytes, *, sync: bool = True) -> Iterator[Path]
                 os.fsync(file.fileno())
         yield Path(name)
     finally:
-        Path(name).unlink(missing_ok=True)
+        with suppress(OSError):  # as where it is in its place
+            Path(name).unlink()
 
 
 def _liken(path: Path, status: os.stat_result) -> None:
@@ -109,16 +125,6 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a replaced name survive a crash of the system, where the system can."""
-    with suppress(OSError):  # as on Windows, where a folder cannot be opened
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 _DEVICES = ("/dev/stdout", "/dev/stderr", "/dev/null")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from drive_trace.scorecard.feed_state import FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.scored_trace import ScoredTrace
 from drive_trace.storage.appending import AppendError
-from drive_trace.storage.files import Problem, read_trace, records_of, version_of
+from drive_trace.storage.files import Problem, may_be_there, read_trace, records_of, version_of
 from drive_trace.storage.finding import Found, LeftOut, NoTraces, Reason, find_traces
 from drive_trace.storage.projects import CONFIGURATION_NAME, shown_path
 from drive_trace.storage.repositories import git_folder_of
@@ -55,7 +55,7 @@ def search_folder(trace: str) -> SearchFolder:
     """
     above = Path(os.path.realpath(trace)).parents
     repositories = (each for each in above if git_folder_of(each) is not None)
-    configured = (each for each in above if os.path.lexists(each / CONFIGURATION_NAME))
+    configured = (each for each in above if may_be_there(each / CONFIGURATION_NAME))
     home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 - raises where none is
     too_large = None
     for each in chain(repositories, configured):
