@@ -71,6 +71,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield ROOT / "docs/cli.md", cli_reference()
     yield ROOT / "docs/settings.md", settings_reference(_notice())
     yield ROOT / "docs/features.md", features_page(_notice())
+    yield ROOT / "docs/reliability.md", reliability_page()
     manifest = ROOT / "vscode-client/package.json"
     colours = ROOT / "vscode-client/syntaxes/drive-trace.tmLanguage.json"
     yield colours, _json(grammar(json.loads(colours.read_text("utf-8"))))
@@ -87,6 +88,15 @@ def generated() -> Iterator[tuple[Path, str]]:
         yield ROOT / f"vscode-client/media/examples/{name}.jsonl", trace.read_text("utf-8")
     readme = ROOT / "vscode-client/README.md"
     yield readme, extension_readme(readme.read_text("utf-8"), contents, texts)
+
+
+def reliability_page() -> str:
+    """What survives which fault: the tables that tests/storage/test_faults.py writes."""
+    head, _, text = (ROOT / "tools/reliability.md").read_text("utf-8").partition("\n")
+    for table in (ROOT / "tests/snapshots/faults").glob("*.md"):
+        assert f"<!-- {table.stem} -->" in text
+        text = text.replace(f"<!-- {table.stem} -->", table.read_text("utf-8"))
+    return f"{head}\n\n{_notice()}\n{text}"
 
 
 def rule_page(rule: Rule[Any]) -> str:
