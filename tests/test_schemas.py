@@ -8,20 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given, reject
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
 
+from drive_trace.analysis import Analysis
+from drive_trace.linter.rule import Severity
+from drive_trace.trace.line import LineStatus
 from drive_trace.trace.reading import read_exactly
 from drive_trace.trace.typed import event_decoder
 from drive_trace.vocabulary import EVENTS, FAMILY_MODULES
+from tests.support.mutating import SPELLINGS, Spelling, changed, garbled, spelt
+from tests.support.schemas import SCHEMAS, schema
 
-ROOT = Path(__file__).parent.parent
-SCHEMAS = ROOT / "schemas"
 LINES = Path(__file__).parent / "conformance/lines.jsonl"
-
-
-def schema(name: str) -> dict:
-    return json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
 
 
 def test_each_event_is_declared_in_a_family_and_has_a_schema() -> None:
@@ -66,23 +67,92 @@ def refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
+def readable(text: str) -> list[object]:
+    """What a line says; nothing for what is no JSON, or is beyond JSON Schema."""
+    try:
+        value = json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return []
+    return [] if beyond_json_schema(value) else [value]
+
+
 def test_an_independent_validator_agrees_on_every_conformance_line() -> None:
     """But for lines that are no JSON, and numbers that no double holds: see ARCHITECTURE.md."""
     validator = Draft202012Validator(schema("event"))
     compared, wrong = 0, []
     for text in LINES.read_text("utf-8").split("\n"):
         case = json.loads(text) if text else {"raw": "", "verdict": "blank"}
-        try:
-            value = json.loads(case["raw"], parse_constant=refuse)
-        except (ValueError, RecursionError):
-            continue
-        if beyond_json_schema(value):
-            continue
-        compared += 1
-        if validator.is_valid(value) != (case["verdict"] == "valid"):
-            wrong.append((case["verdict"], case["raw"][:200]))
+        for value in readable(case["raw"]):
+            compared += 1
+            if validator.is_valid(value) != (case["verdict"] == "valid"):
+                wrong.append((case["verdict"], case["raw"][:200]))
     assert wrong == []
     assert compared > 1000
+
+
+# Any line
+
+
+def by_value(text: str) -> object:
+    """What a line says, with a number as the double that it is. Raises ValueError if it is no
+    JSON.
+    """
+
+    def whole(word: str) -> int | float:
+        double = float(word)
+        return int(double) if double.is_integer() else double
+
+    return json.loads(text, parse_constant=refuse, parse_int=whole)
+
+
+CASES = [json.loads(text) for text in LINES.read_text("utf-8").split("\n") if text]
+READABLE = [(value, case["verdict"]) for case in CASES for value in readable(case["raw"])]
+RECORDED = st.sampled_from(READABLE).map(lambda each: each[0])
+EXAMPLES = st.sampled_from([dict(event.example) for event in EVENTS.values()])
+ANY_LINES = garbled(st.sampled_from(CASES).map(lambda case: case["raw"])) | garbled(
+    spelt(changed(EXAMPLES | RECORDED)), most=1
+)
+BY_SCHEMA = Draft202012Validator(schema("event"))
+BLANK = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+"""What JavaScript's `trim` takes off."""
+
+
+def by_the_schema(text: str) -> LineStatus:
+    """What a validator makes of a line that knows nothing but the schema."""
+    if not text.strip(BLANK):
+        return LineStatus.BLANK
+    try:
+        value = by_value(text)
+    except ValueError:
+        return LineStatus.INVALID
+    except RecursionError:
+        reject()
+    name = value.get("event_type") if isinstance(value, dict) else None
+    if isinstance(name, str) and name not in EVENTS:
+        return LineStatus.UNKNOWN
+    assume(not beyond_json_schema(value))
+    return LineStatus.VALID if BY_SCHEMA.is_valid(value) else LineStatus.INVALID
+
+
+@given(ANY_LINES)
+def test_an_independent_validator_agrees_on_any_line(text: str) -> None:
+    analysis = Analysis([text])
+    expected = by_the_schema(text)
+    assert analysis.document.lines[0].status is expected
+    has_error = any(each.rule.severity is Severity.ERROR for each in analysis.findings())
+    assert has_error == (expected is LineStatus.INVALID)
+
+
+@given(st.sampled_from(READABLE), SPELLINGS, st.booleans())
+def test_a_verdict_is_the_same_however_a_line_is_written(
+    case: tuple[object, str], how: Spelling, has_more: bool
+) -> None:
+    value, verdict = case
+    if has_more and isinstance(value, dict):
+        value = {**value, "nobody's": [1, {"event_type": None}]}
+    assert read_exactly(how.of(value)).status.value == verdict
 
 
 def accepts(read: Callable[[str], object], text: str) -> bool:

@@ -322,6 +322,12 @@ def test_logs_of_tools(trace: Path, messages: list[Any], counts: list[int | None
     assert recorded(trace, log(*messages))[0] == counts
 
 
+def test_a_model_without_a_name_is_none(trace: Path) -> None:
+    """Found by fuzzing: what stands in its place may be of any kind."""
+    message = claude_line("m1", 8)["message"] | {"model": ["x"]}
+    assert recorded(trace, log(message))[0] == [10, 8, 90, 7]
+
+
 def test_what_is_added_up_is_shown(trace: Path) -> None:
     text = log(claude_line("m1", 1234), {"id": "c1", "object": "chat.completion", "usage": CHAT})
     assert add(trace, text).out.splitlines()[:4] == [

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from drive_trace.grading.answers import LARGEST, Answer, NoAnswer, read_answer
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drive_trace.grading.answers import (
+    LARGEST,
+    LONGEST_REASON,
+    MOST_REASONS,
+    Answer,
+    NoAnswer,
+    read_answer,
+)
+from drive_trace.json_text import parse
+from tests.support.mutating import changed, garbled, spelt
 
 GOOD = '{"reasons": ["AC-1 holds (src/a.ts:3)"], "intent": "pass"}'
 ALLOWED = ("pass", "fail")
@@ -73,3 +86,64 @@ def test_anything_else_is_none(reply: str) -> None:
 def test_a_reason_can_be_written_whatever_it_holds() -> None:
     answer = read_answer('{"reasons": ["ok \\ud800"], "intent": "fail"}', "intent", ALLOWED)
     assert answer == Answer(("fail",), ("ok ?",))
+
+
+# Any reply
+
+WORDS = st.sampled_from(["a", " ", "\n", "\u2028", "\ud800", "{}", '"', "```", "\n```\n", "é🚀"])
+REASONS = st.lists(st.lists(WORDS, min_size=1, max_size=3).map("".join), min_size=1, max_size=3)
+ANSWERS = st.builds(
+    lambda reasons, verdict: {"reasons": reasons, "intent": verdict},
+    REASONS | st.sampled_from([["a"] * 21, ["a" * 2_001], [], ["\u200b"]]),
+    st.sampled_from([*ALLOWED] * 3 + ["Pass", "pass ", "", None, ["pass"], ["fail", "pass"], []]),
+)
+FRAMES = st.sampled_from(
+    [
+        *["{}"] * 4,
+        *("\n {}\t\r\n", "```json\n{}\n```", "```JSON \t\r\n{}\n```\n", "```\n{}\n```", "```{}```"),
+        *("{}\n{}", "So:\n{}", "```json\n{}\n```\n```json\n{}\n```", "\ufeff{}", "\xa0{}", "{}\v"),
+        *("```yaml\n{}\n```", "````\n{}\n````", "```\n{}\n ```", "```\n\n{}\n\n```"),
+    ]
+)
+
+
+def read_strictly(reply: str) -> tuple[list[str], object] | None:
+    """The reasons and what is answered, by a reader that the product uses for traces alone; None
+    unless the reply is exactly that object, as :func:`read_answer` describes it.
+    """
+    text = reply.strip(" \t\r\n")
+    first, *middle = text.split("\n")
+    if middle and middle[-1] == "```" and re.match(r"```(json)?[ \t\r]*$", first, re.IGNORECASE):
+        text = "\n".join(middle[:-1])
+    syntax = parse(text)
+    if not syntax.is_json or syntax.root is None or len(reply.strip()) > LARGEST:
+        return None
+    if [each.key for each in syntax.root.members] != ["reasons", "intent"]:
+        return None
+    reasons, said = syntax.to_python().values()  # type: ignore[attr-defined]
+    if not isinstance(reasons, list) or not 1 <= len(reasons) <= MOST_REASONS:
+        return None
+    if not all(isinstance(each, str) and len(each) <= LONGEST_REASON for each in reasons):
+        return None
+    if not all(any(c.isprintable() and not c.isspace() for c in each) for each in reasons):
+        return None
+    return reasons, said
+
+
+@given(
+    st.builds(str.replace, FRAMES, st.just("{}"), garbled(spelt(changed(ANSWERS)), most=1)),
+    st.booleans(),
+)
+def test_an_answer_is_what_a_strict_reader_finds_in_the_reply(reply: str, many: bool) -> None:
+    answer, strict = read_answer(reply, "intent", ALLOWED, many=many), read_strictly(reply)
+    said = strict[1] if strict is not None else None
+    values = said if many else [said]
+    is_one = isinstance(values, list) and all(
+        isinstance(each, str) and each in ALLOWED and values.count(each) == 1 for each in values
+    )
+    if strict is not None and is_one:
+        reasons = tuple(re.sub("[\ud800-\udfff]", "?", each) for each in strict[0])
+        assert answer == Answer(tuple(values), reasons)
+    else:
+        assert isinstance(answer, NoAnswer)
+        assert answer.reason.isprintable()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from drive_trace.grading.judgements import (
@@ -19,8 +21,9 @@ from drive_trace.grading.judgements import (
     rests_on,
     to_record,
 )
+from tests.support.mutating import SPELLINGS, Spelling, changed
+from tests.support.schemas import schema, strict_validator
 
-SCHEMAS = Path(__file__).parents[2] / "schemas"
 HASH = "0" * 64
 JUDGE = Judge(model="gpt-x", prompt_version="1", rubric_hash=HASH)
 
@@ -101,10 +104,6 @@ def calibrated(**changes: int) -> Calibrated:
     return Calibrated(ts=AT[0], judge=JUDGE, **{**counts, **changes})
 
 
-def schema(name: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -130,13 +129,14 @@ def schema(name: str) -> Draft202012Validator:
 def test_the_schema_is_of_one_mind_with_the_reader(changes: dict[str, Any]) -> None:
     record = json.loads(to_record(judgement(AT[0], "pass"))) | changes
     accepted = not read_judgements([json.dumps(record)])[1]
-    assert schema("judgement").is_valid(record) == accepted
+    assert Draft202012Validator(schema("judgement")).is_valid(record) == accepted
 
 
 def test_a_calibration_has_a_schema() -> None:
     record = json.loads(to_record(calibrated()))
-    schema("calibration").validate(record)
-    assert not schema("calibration").is_valid({**record, "pass_pass": -1})
+    validator = Draft202012Validator(schema("calibration"))
+    validator.validate(record)
+    assert not validator.is_valid({**record, "pass_pass": -1})
 
 
 def test_a_calibration_holds_for_the_judge_that_it_was_made_with() -> None:
@@ -151,3 +151,50 @@ def test_a_calibration_holds_for_the_judge_that_it_was_made_with() -> None:
 def test_what_is_no_calibration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\S"):
         read_calibrated(text)
+
+
+# Any record
+
+
+RECORD = json.loads(to_record(judgement(AT[0], "pass", agreement_interval=[0.7, 0.9])))
+BY_SCHEMA = strict_validator(schema("judgement"))
+
+
+@given(changed(st.just(RECORD)), SPELLINGS)
+def test_any_record_is_read_as_the_schema_says(record: Any, how: Spelling) -> None:
+    assume("\\ud800" not in json.dumps(record))  # which is in no file, as the writer replaces it
+    found, rejected = read_judgements([replace(how, numbers=False).of(record)])
+    assert (len(found), rejected) == ((1, 0) if BY_SCHEMA.is_valid(record) else (0, 1))
+
+
+TIMES = st.sampled_from([*AT, AT[1].replace("T1", "T0"), "soon"])
+CALLS = st.lists(
+    st.builds(
+        judgement,
+        TIMES,
+        verdict=st.sampled_from(["pass", "pass", "fail", None]),
+        reasons=st.sampled_from([["x"], ["x"], ["y"]]),
+        judging=st.sampled_from("ab"),
+        repeats=st.sampled_from([1, 1, 2]),
+        repeat=st.sampled_from([1, 1, 2]),
+        agreement=st.sampled_from([None, None, None, 0.9, 0.1]),
+    ),
+    max_size=5,
+)
+
+
+@given(CALLS, TIMES, st.sampled_from(["pass", "fail"]))
+def test_a_grade_rests_only_on_calls_that_all_say_it(
+    calls: list[Judgement], ts: str, verdict: str
+) -> None:
+    found = rests_on([Judgements(calls).on("shop")], verdict, ts)
+    if found is None:
+        return
+    of_it = [each for each in calls if each.judging == found.judging]
+    last = {each.repeat: each for each in of_it}
+    assert found == of_it[-1]
+    assert sorted(last) == list(range(1, found.repeats + 1))
+    assert found.ts <= ts
+    for each in last.values():
+        assert each.verdict == verdict
+        assert json.loads(each.reply or "") == {"reasons": list(each.reasons), "intent": verdict}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+import tomlkit
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -16,8 +18,9 @@ from drive_trace.linter.rules import RULES, SETTABLE
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.storage.configuration_text import read_client_rules, read_configuration
 from drive_trace.storage.projects import SEVERITIES, Configuration
+from tests.support.mutating import changed, slots
+from tests.support.schemas import SCHEMAS, schema, strict_validator
 
-SCHEMA = Path(__file__).parents[2] / "schemas/configuration.schema.json"
 OFF = RuleSettings({"unknown-value": None})
 
 
@@ -116,7 +119,7 @@ def test_the_families_of_models() -> None:
 
 
 def test_the_one_in_the_guide() -> None:
-    guide = (SCHEMA.parents[1] / "docs/guide.md").read_text("utf-8")
+    guide = (SCHEMAS.parent / "docs/guide.md").read_text("utf-8")
     settings = settings_of(guide.partition("```toml\n")[2].partition("```")[0], "legacy/a.jsonl")
     assert settings.severities["malformed-uuid"] is None
     assert settings.severities["stale-verdict"] is Severity.ERROR
@@ -278,34 +281,114 @@ SAMPLES: list[Any] = [
 
 @pytest.mark.parametrize("data", SAMPLES, ids=json.dumps)
 def test_the_schema_is_of_one_mind_with_the_reader(data: Any) -> None:
-    validator = Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
+    validator = Draft202012Validator(schema("configuration"))
     accepted = isinstance(read_configuration(as_toml(data)), Configuration)
     assert validator.is_valid(data) == accepted
 
 
 def as_toml(data: dict[str, Any]) -> str:
-    return "".join(f"{key} = {inline(value)}\n" for key, value in data.items())
+    return "".join(f"{quoted(key)} = {inline(value)}\n" for key, value in data.items())
+
+
+def quoted(key: str) -> str:
+    return key if re.fullmatch("[A-Za-z0-9_-]+", key) else inline(key)
 
 
 def inline(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {inline(each)}" for key, each in value.items()) + "}"
+        pairs = (f"{quoted(key)} = {inline(each)}" for key, each in value.items())
+        return "{" + ", ".join(pairs) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(inline, value)) + "]"
-    return json.dumps(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+CODES = st.sampled_from(["unknown-value", "missing-field", "undeclared-field"])
+WALL_CLOCK = "wall-clock-exceeds-timestamps"
+RULE_TABLES = st.dictionaries(CODES, st.sampled_from(list(SEVERITIES)), max_size=2).map(
+    lambda rules: {**rules, WALL_CLOCK: {"severity": "hint", "tolerance-ms": 5}}
+)
+GOOD_GLOBS, BAD_GLOBS = ["legacy/**", "a.jsonl", "*"], ["", "/", "!a", "a\\b", "../a", "a/../b"]
+
+
+def configurations(globs: list[str]) -> st.SearchStrategy[dict[str, Any]]:
+    paths = st.lists(st.sampled_from(globs), min_size=1, max_size=2)
+    overrides = st.fixed_dictionaries({"paths": paths, "rules": RULE_TABLES})
+    return st.fixed_dictionaries(
+        {
+            "rules": RULE_TABLES,
+            "judge": st.just({"orchestrator-family": "own", "families": {"own": ["m1", "m2"]}}),
+            "rule-url": st.just("https://example.com/{code}.md"),
+            "overrides": st.lists(overrides, max_size=2),
+        }
+    )
+
+
+BY_SCHEMA = strict_validator(schema("configuration"))
+WRITERS = st.sampled_from([as_toml, tomlkit.dumps])
+
+
+def is_toml(value: Any) -> bool:
+    """Whether TOML has a way to say a value."""
+    if isinstance(value, dict):
+        return all(map(is_toml, (*value, *value.values())))
+    if isinstance(value, list):
+        return all(map(is_toml, value))
+    return value is not None and value != "\ud800"
+
+
+@given(changed(configurations(GOOD_GLOBS * 3 + BAD_GLOBS)), WRITERS)
+def test_any_configuration_is_what_the_schema_says(data: Any, write: Callable[[Any], str]) -> None:
+    assume(isinstance(data, dict) and is_toml(data))
+    fits = BY_SCHEMA.is_valid(data)
+    globs = [glob for each in data.get("overrides", ()) for glob in each["paths"]] if fits else []
+    assume(all(each in GOOD_GLOBS + BAD_GLOBS for each in globs))
+    text = write(data)
+    found = read_configuration(text)
+    assert isinstance(found, Configuration) == (fits and not any(map(BAD_GLOBS.count, globs)))
+    if isinstance(found, Configuration):
+        for code, entry in data.get("rules", {}).items():
+            severity = entry.get("severity") if isinstance(entry, dict) else entry
+            if severity is not None:
+                assert found.settings_for(None).severities[code] == SEVERITIES[severity]
+        return
+    lines = text.replace("\r\n", "\n").split("\n")
+    for spot, message in found:
+        assert 0 <= spot.span.start <= spot.span.end <= len(lines[spot.record])
+        assert message
+        assert message.isprintable()
+
+
+@given(changed(configurations(GOOD_GLOBS), most=0), st.integers(0, 99), st.booleans(), WRITERS)
+def test_one_mistake_is_told_where_it_stands(
+    data: Any, place: int, of_key: bool, write: Callable[[Any], str]
+) -> None:
+    places = list(slots(data))
+    inside, key = places[place % len(places)]
+    if of_key and isinstance(inside, dict):
+        inside["SPOILT"] = inside.pop(key)
+    else:
+        inside[key] = "SPOILT"
+    text = write(data)
+    found = read_configuration(text)
+    if isinstance(found, Configuration):
+        assert BY_SCHEMA.is_valid(data)
+        return
+    told = [(place, said) for place, said in problems(text) if "is missing" not in said]
+    assert [place.strip('"') for place, _ in told] == ["SPOILT"]
 
 
 def test_the_schema_describes_every_rule_and_option() -> None:
-    schema = json.loads(SCHEMA.read_text("utf-8"))
-    Draft202012Validator.check_schema(schema)
-    rules = schema["$defs"]["rules"]["properties"]
+    found = schema("configuration")
+    Draft202012Validator.check_schema(found)
+    rules = found["$defs"]["rules"]["properties"]
     assert list(rules) == list(SETTABLE)
     for code, rule in SETTABLE.items():
         assert rules[code]["description"] == rule.summary
         options = rules[code]["anyOf"][1]["properties"]
         assert list(options) == ["severity", *(option.name for option in rule.options)]
         assert all(options[option.name]["description"] for option in rule.options)
-    severities = schema["$defs"]["severity"]["oneOf"]
+    severities = found["$defs"]["severity"]["oneOf"]
     assert [each["const"] for each in severities] == list(SEVERITIES)
 
 

@@ -166,7 +166,8 @@ def _known(
     """What a tool's message tells, one for each model, and what is wrong with it."""
     usage = at(message, shape.usage)
     assert isinstance(usage, dict)
-    by_model = usage if shape.by_model else {at(message, shape.model or ("model",)): usage}
+    named = at(message, shape.model or ("model",))
+    by_model = usage if shape.by_model else {named if isinstance(named, str) else None: usage}
     id_ = at(message, shape.id) if shape.id else session
     for model, each in by_model.items():
         figures = _figures(name, each, shape.names)
@@ -178,8 +179,7 @@ def _known(
             continue
         key = (f"{shape.name} {model if shape.by_model else ''}", id_)
         keys = [key] if isinstance(id_, str) else []
-        called = model if isinstance(model, str) else None
-        yield _UsageMessage(log, name, shape, figures, keys, called)
+        yield _UsageMessage(log, name, shape, figures, keys, model)
 
 
 def _figures(name: str, usage: object, names: Names) -> Figures | list[str]:

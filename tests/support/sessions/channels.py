@@ -8,7 +8,7 @@ import logging
 import selectors
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from unittest.mock import patch
 
 from drive_trace.lsp.server import TraceServer
@@ -86,9 +86,14 @@ class _Output:
             name, _, length = head.partition(b": ")
             assert (name, end) == (b"Content-Length", b"\r\n\r\n"), head[:80]
             assert len(rest) >= int(length), "a message is cut short"
-            found.append(json.loads(rest[: int(length)].decode()))
+            body = rest[: int(length)].decode()
+            found.append(json.loads(body, parse_constant=_refuse))
             self._data = bytearray(rest[int(length) :])
         return found
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"no client can read {constant}")
 
 
 class InProcess:

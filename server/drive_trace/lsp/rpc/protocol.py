@@ -11,9 +11,10 @@ import asyncio
 import inspect
 import json
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 import orjson
 from lsprotocol import types
@@ -260,5 +261,15 @@ def _is_id(value: object) -> TypeGuard[MsgId]:
 def _loads(body: bytes) -> Any:
     try:
         return orjson.loads(body)
-    except ValueError:
-        return json.loads(body)  # lone surrogates, very large integers
+    except ValueError:  # lone surrogates, numbers that no double holds
+        text = body.decode("utf-8", "surrogatepass")
+        return json.loads(text, parse_float=_finite, parse_constant=_refuse_constant)
+
+
+def _finite(word: str) -> float | None:
+    """A number that no double holds is null, as what JavaScript writes for it."""
+    return number if math.isfinite(number := float(word)) else None
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
