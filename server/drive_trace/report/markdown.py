@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from drive_trace.report.assertions import Checked, CheckResult
 from drive_trace.report.contents import (
@@ -36,6 +36,8 @@ MOST_RUNS = 100
 MOST_ROWS = 50
 MOST_CHARACTERS = 65_536
 """Of a comment on GitHub."""
+_LEAST_RUN_ROWS = 20
+"""The table of runs has so many rows, however short the rest has to be."""
 _MOST_EVIDENCE = 5
 _MOST_LINES = 10
 _HEADERS = (
@@ -58,26 +60,35 @@ _MARKS = {
 def report_markdown(report: FullReport) -> str:
     """The whole report, as long as a comment on GitHub may be. What is cut is said."""
     text = ""
-    last = _last_events(report)
+    rows = _run_rows(report) if len(report.card.runs) > 1 else []
     for most in (MOST_RUNS, 30, 10, 3, 1, 0):
-        text = "\n".join(_sections(report, last, most)).rstrip("\n")
+        text = "\n".join(_sections(report, rows, most)).rstrip("\n")
         if len(text) <= MOST_CHARACTERS:
             break
     return text
 
 
-def _last_events(report: FullReport) -> Mapping[str, str]:
-    """The last event of each run, in words."""
+def _run_rows(report: FullReport) -> list[str]:
+    """The rows of the table of runs, as far as it ever shows them."""
     by_run: dict[str, list[Event]] = {}
     for event in report.events:
         by_run.setdefault(event.run_id, []).append(event)
-    return {run_id: last_event(events) for run_id, events in by_run.items()}
+    found = report.findings_by_run()
+    rows = []
+    for run in report.card.runs[: max(MOST_RUNS, _LEAST_RUN_ROWS)]:
+        notes = "; ".join(each.short for each in run.caveats) or "none"
+        figures = [words for _, words in run_figures(run)]
+        counts = findings_phrase(found[run.run_id])
+        last = last_event(by_run[run.run_id]) if run.run_id in by_run else ""
+        cells = [_name(run.run_id), run.headline, notes, *figures, counts, last]
+        rows.append(f"| {' | '.join(cells)} |")
+    return rows
 
 
-def _sections(report: FullReport, last: Mapping[str, str], most: int) -> Iterator[str]:
+def _sections(report: FullReport, run_rows: Sequence[str], most: int) -> Iterator[str]:
     """``most`` runs in full, and as many files and rows."""
     runs = report.card.runs
-    yield from ("# Drive Trace report", "", *_verdicts(report), "", *_runs(report, last, most))
+    yield from ("# Drive Trace report", "", *_verdicts(report), "", *_runs(report, run_rows, most))
     card = [markdown(report.card, level=2, most=most), ""]
     card += _left_out(len(runs) - most, "runs in full")
     yield from card if len(runs) == 1 else _folded("Scorecard of each run", card)
@@ -94,22 +105,15 @@ def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
     yield from (f"<details><summary>{title}</summary>", "", *lines, "", "</details>", "")
 
 
-def _runs(report: FullReport, last: Mapping[str, str], most: int) -> Iterator[str]:
-    runs = report.card.runs
-    if len(runs) < 2:
+def _runs(report: FullReport, rows: Sequence[str], most: int) -> Iterator[str]:
+    if not rows:
         return
     yield f"| {' | '.join(_HEADERS)} |"
     yield f"|{' --- |' * len(_HEADERS)}"
-    found = report.findings_by_run()
-    shown = runs[: max(most, 20)]
-    for run in shown:
-        notes = "; ".join(each.short for each in run.caveats) or "none"
-        figures = [words for _, words in run_figures(run)]
-        counts = findings_phrase(found[run.run_id])
-        cells = [notes, *figures, counts, last.get(run.run_id, "")]
-        yield f"| {' | '.join([_name(run.run_id), run.headline, *cells])} |"
+    shown = rows[: max(most, _LEAST_RUN_ROWS)]
+    yield from shown
     yield ""
-    yield from _left_out(len(runs) - len(shown), "runs")
+    yield from _left_out(len(report.card.runs) - len(shown), "runs")
 
 
 def run_report_markdown(run: RunScore, events: Sequence[Event], verdict: str | None = None) -> str:

@@ -261,13 +261,16 @@ Values = Mapping[str, object]
 
 
 def values_of(line: Line) -> Values:
-    """The declared fields of a valid line's event. Every integer is an ``int``."""
+    """The declared fields of a valid line's event, in any order. Every integer is an ``int``."""
     assert line.event is not None
     try:
         data = orjson.loads(line.text)
     except ValueError:  # what only the exact path reads, as a lone surrogate
         data = parse(line.text).to_python()
-    values = {name: data[name] for name in line.event.fields if name in data}
+    declared = line.event.fields
+    values: dict[str, object] = data
+    if not data.keys() <= declared.keys():
+        values = {name: data[name] for name in declared if name in data}
     for name, shape in _READ_ANEW[line.event.name]:
         if type(values.get(name)) in (float, dict):
             values[name] = _exact(shape, values[name])
