@@ -82,7 +82,7 @@ class FaultySystem:
 
     def _around(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **options: Any) -> Any:
-            file = self._watched_file(args[0])
+            file = self.watched_file(args[0])
             # The files of the system's own library do without the answer; these do not.
             if file is None or (name == "fstat" and sys._getframe(1).f_globals is vars(_pyio)):
                 return real(*args, **options)
@@ -114,7 +114,7 @@ class FaultySystem:
 
         return call
 
-    def _watched_file(self, given: Any) -> str | None:
+    def watched_file(self, given: Any) -> str | None:
         if isinstance(given, int):
             return self.open.get(given)
         path = os.path.abspath(os.fsdecode(given))  # noqa: PTH100 - that would ask the system

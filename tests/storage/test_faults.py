@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +23,7 @@ from drive_trace.text.wording import listed
 from tests.cli.support import Ran
 from tests.storage.faults import ERRORS, FOLDER, LOOKS, TEMPORARY, Call, Fault, FaultySystem
 from tests.storage.operations import OPERATIONS, Operation
+from tests.storage.support import ROOT
 from tests.support.snapshots import Snapshots, stored
 
 MEMORY = Path("/dev/shm")
@@ -53,16 +56,20 @@ class World:
 
     def attempt(self, faults: Mapping[int | Call, Fault]) -> Outcome:
         """What comes of the operation with some faults."""
-        for path in {*Path().iterdir()} - self._start.keys():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-        for path, data in self._start.items():
-            path.write_bytes(data)
+        self.reset()
         watched = {*self._do.written, *self._do.read}
         system = FaultySystem(Path(self._do.folder).absolute(), watched, faults)
         if {Fault.KILLED, Fault.TORN}.isdisjoint(faults.values()):
             return Outcome(_run(system, self._do.run), self._disk(), system)
         _run_to_death(system, self._do.run)
         return Outcome(None, self._disk(), system)
+
+    def reset(self) -> None:
+        """Make the files what they were."""
+        for path in {*Path().iterdir()} - self._start.keys():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        for path, data in self._start.items():
+            path.write_bytes(data)
 
     def check_next(self, outcome: Outcome) -> None:
         """The next one, without faults, appends below what is there, or replaces it."""
@@ -197,6 +204,55 @@ def test_nothing_is_lost_whatever_fails_and_what_is_said_is_true(
     if sys.platform == "linux":  # others have other calls
         snapshots.check(f"faults/{name}.md", table.text())
         assert stored("faults") == {*OPERATIONS}
+
+
+SYSTEM_CALL = re.compile(r'\d+ +(\w+?)(?:at2?)?\((?:AT_FDCWD<[^>]*>, )?(?:"([^"]*)"|\d+<([^>]*)>)')
+OF_PYTHON = {"flock": "lock", "rename": "replace"}
+RUN = """
+import os, sys
+from tests.storage.operations import OPERATIONS
+for name, operation in OPERATIONS.items():
+    os.chdir(os.path.join(sys.argv[1], name))
+    assert operation.run().code == 0
+"""
+
+
+def traced(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The calls of all operations, each in the folder of its name, and the files that they name."""
+    output, here = folder / "calls", folder
+    strace = ["strace", "-f", "-y", "-e", "trace=%file,%desc", "-o", output]
+    try:
+        subprocess.run([*strace, "true"], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs strace, and a system that lets it trace")
+    subprocess.run([*strace, sys.executable, "-c", RUN, folder], cwd=ROOT, check=True)
+    for found in map(SYSTEM_CALL.match, output.read_text("utf-8", "replace").splitlines()):
+        if found is not None:
+            path = here / (found[2] or found[3] or "")
+            here = path if found[1] == "chdir" else here
+            yield OF_PYTHON.get(found[1], found[1]), path
+
+
+@pytest.mark.end_to_end
+def test_strace_sees_the_same_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    systems: dict[str, FaultySystem] = {}
+    for name, operation in OPERATIONS.items():
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        world = World(operation)
+        world.reset()
+        systems[name] = world.whole.system
+    looks = {"fst", "lst", "st", "newfstat", "faccess", "access", "readlink", "ioctl", "lseek"}
+    seen: dict[str, list[Call]] = {name: [] for name in OPERATIONS}
+    for call, path in traced(tmp_path):
+        for name, system in systems.items():
+            file = system.watched_file(path)
+            # A folder is opened to be listed, which is one call of Python.
+            if file is not None and file != FOLDER and call not in looks:
+                seen[name].append(Call(call, file))
+    for name, system in systems.items():
+        counted = [each for each in system.calls if each.name not in LOOKS and each.file != FOLDER]
+        assert seen[name] == counted, name
 
 
 def _fail(*calls: str) -> dict[int | Call, Fault]:
