@@ -154,7 +154,8 @@ class DiagnosticMaker:
             diagnostic["relatedInformation"] = [
                 self._related(each, numbers) for each in finding.related
             ]
-        return dumps(diagnostic), numbers
+        # A copy: what orjson returns keeps a buffer of 4 kB, and this stays.
+        return b"%b" % dumps(diagnostic), numbers
 
     def _related(self, related: Related, numbers: list[_Number]) -> dict[str, object]:
         where = self._range(related.line, related.place, numbers)

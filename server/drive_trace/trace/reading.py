@@ -83,6 +83,8 @@ def _read_some(texts: Iterable[str], decoder: EventDecoder) -> tuple[list[Line],
     decode, conversions = decoder
     lines: list[Line] = []
     events: dict[int, Any] = {}
+    run_ids: dict[str, str] = {}
+    """One string for all lines of a run."""
     append = lines.append
     for place, text in enumerate(texts):
         try:
@@ -92,6 +94,8 @@ def _read_some(texts: Iterable[str], decoder: EventDecoder) -> tuple[list[Line],
             continue
         event_type, facts, agrees = conversions[event.__class__]
         if agrees is None or agrees(event):
+            run_id = event.project_run_id
+            event.project_run_id = run_ids.setdefault(run_id, run_id)
             append(Line(text, event_type, facts(event)))
             events[place] = event
         else:
