@@ -15,16 +15,18 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
+from drive_trace.features.code_actions.appending import RECORD_KIND
 from drive_trace.lsp import server as server_module
 from drive_trace.lsp.rpc import tasks as slices
-from tests.support.client_text import ENCODINGS, event
+from tests.support.client_text import ENCODINGS, event, graded
 from tests.support.command import SERVE
 from tests.support.sessions.asking import Ask
 from tests.support.sessions.channels import Channel, InProcess, Pipes
 from tests.support.sessions.conversation import Conversation
 from tests.support.sessions.model import ALL_MEMBERS, Client, World, folder_of, write_disk
+from tests.support.sessions.places import ANY
 from tests.support.sessions.pulling import PullAll
-from tests.support.sessions.steps import OPEN, RIGHT, SETTLE, Open, weighted
+from tests.support.sessions.steps import OPEN, RIGHT, SETTLE, Actions, Open, weighted
 from tests.support.sessions.texts import DISK
 from tests.support.sessions.wrong import WRONG
 
@@ -119,6 +121,16 @@ ID_OF_A_DISPATCH = Session(
     late=None,
 )
 """A dispatch that starts is offered a fresh id."""
+_PASSED = graded("pass", "pass", "pass", project_run_id="alpha")
+GRADE_THAT_IS_REFUSED = Session(
+    Client(literal_actions=False),
+    has_folder=False,
+    early=[],
+    opened=[Open(ANY + 2, _PASSED + '{"event_type":"correctness-recorded","event_type":5}\n', 1)],
+    steps=[Actions(0, (0, 0), 0, (RECORD_KIND,))],
+    late=None,
+)
+"""Whether the second line was meant as a grade is looked at when the offer is picked."""
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +160,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
 )
 @given(session=SESSION, reads_ahead=st.booleans())
 @example(session=ID_OF_A_DISPATCH, reads_ahead=False).via("the oracle knew no id for a dispatch")
+@example(session=GRADE_THAT_IS_REFUSED, reads_ahead=False).via("the oracle knew no refused grade")
 def test_random_sessions(
     play: Callable[[Session, Channel], None], session: Session, reads_ahead: bool
 ) -> None:

@@ -242,10 +242,10 @@ class Conversation:
         assert not self._answers, self._answers
         return code
 
-    def result(self, method: str, params: Any) -> Any:
-        """Settle with one more request; its result."""
+    def result(self, method: str, params: Any, *codes: int) -> Any:
+        """Settle with one more request; its result, or None for an error with one of the codes."""
         found: list[Any] = []
-        self.ask(method, params, check=found.append)
+        self.ask(method, params, codes=(OK, *codes), check=found.append)
         self.settle()
         return found[0] if found else None
 

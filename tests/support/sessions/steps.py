@@ -16,6 +16,7 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 
 from drive_trace.analysis import Analysis
+from drive_trace.features.code_actions.appending import RECORD
 from drive_trace.features.code_actions.offers import KINDS
 from drive_trace.features.code_lens import code_lenses, resolve_lens
 from drive_trace.features.hover import hover
@@ -27,7 +28,7 @@ from tests.support.editor import is_about_rule
 from tests.support.others import hover_alone, lens_alone
 from tests.support.sessions.aids import Aids
 from tests.support.sessions.asking import FIND_NAMES, asks, check_fixes
-from tests.support.sessions.conversation import OK, PARAMS
+from tests.support.sessions.conversation import FAILED, OK, PARAMS
 from tests.support.sessions.model import folder_of, position
 from tests.support.sessions.places import ANY, IDS, place, uri_of, whole
 from tests.support.sessions.pulling import Pull, PullAll
@@ -219,12 +220,16 @@ class Actions:
         if not client.literal_actions:
             assert action["command"] in (APPLY_FIX, APPLY_ACTION)
             command = {"command": action["command"], "arguments": action["arguments"]}
-            applied = conversation.result("workspace/executeCommand", command)
-            assert applied is (client.answers in ("result", "twice"))
+            refusals = _refusals(action["arguments"][0])
+            applied = conversation.result("workspace/executeCommand", command, *refusals)
+            assert applied is (client.answers in ("result", "twice")) or (refusals and not applied)
             return
         if "edit" not in action:
             assert client.lazy_actions
-            action = conversation.result("codeAction/resolve", action)
+            refusals = _refusals(action["data"])
+            action = conversation.result("codeAction/resolve", action, *refusals)
+            if action is None and refusals:
+                return
         assert ("documentChanges" in action["edit"]) == client.document_changes
         if client.document_changes:
             (change,) = action["edit"]["documentChanges"]
@@ -232,6 +237,13 @@ class Actions:
             conversation.edit(uri, change["edits"])
         else:
             conversation.edit(uri, action["edit"]["changes"][uri])
+
+
+def _refusals(data: Any) -> tuple[int, ...]:
+    """A grade is offered after a short look at the lines that may be meant as one, and refused
+    after a look at all of them.
+    """
+    return (FAILED,) if data.get("make") == RECORD else ()
 
 
 @dataclass(frozen=True)
