@@ -238,22 +238,17 @@ picture: venv vsix ## Take the documentation's pictures again, in a real VS Code
 	@cd $(CLIENT) && npm run --silent e2e -- --pictures
 	@cd $(CLIENT) && npm run --silent e2e:report -- --picture ../docs/images/report.png
 
-# pip-tools resolves for the interpreter that it runs on, so the lowest version that is supported does it.
-# It cannot read dependency groups; the group is handed to it on standard input.
-GROUP = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(1)"], sep="\n")'
-COMPILE := CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile --quiet --no-config --generate-hashes \
-  --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
-  --no-emit-options $(if $(UPGRADE),--upgrade)
+# Resolved for every platform and Python at once: what only Windows needs stands behind a marker.
+COMPILE := UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+  --generate-hashes $(if $(UPGRADE),--upgrade)
+BUILD_REQUIRES := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
 .PHONY: lock
 lock: venv ## Resolve the lock files again (UPGRADE=1 takes newer releases)
-	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
-	  echo "make lock needs Python 3.11, the oldest that is supported: make clean, then make PYTHON=python3.11 lock" >&2; exit 1; }
 	$(COMPILE) --output-file requirements.lock pyproject.toml
-	@$(call GROUP,dev) | $(COMPILE) --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml -
-	$(COMPILE) --extra judge --constraint requirements-dev.lock --output-file requirements-bundle.lock pyproject.toml
-	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
-	  | $(COMPILE) --constraint requirements.lock --constraint requirements-dev.lock --output-file requirements-build.lock -
-	@$(call GROUP,clients) | $(COMPILE) --output-file tests/clients/requirements.lock -
+	$(COMPILE) --group dev --constraints requirements.lock --output-file requirements-dev.lock pyproject.toml
+	$(COMPILE) --extra judge --constraints requirements-dev.lock --output-file requirements-bundle.lock pyproject.toml
+	@$(BIN)/python -c '$(BUILD_REQUIRES)' | $(COMPILE) --constraints requirements-dev.lock --output-file requirements-build.lock -
+	$(COMPILE) --group clients --output-file tests/clients/requirements.lock
 
 .PHONY: clean
 clean: ## Remove everything that the other targets create

@@ -7,10 +7,13 @@ import asyncio
 import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from drive_trace.vocabulary import EVENTS
 
@@ -107,3 +110,36 @@ def test_property_tests_draw_the_same_each_time_and_no_busy_machine_breaks_them(
     assert (drawn.derandomize, drawn.deadline, drawn.database) == (True, None, None)
     if request.config.getoption("--hypothesis-profile") is None:
         assert settings().derandomize
+
+
+@pytest.mark.parametrize("lock", sorted(path.name for path in ROOT.glob("requirements*.lock")))
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
+@pytest.mark.parametrize(
+    ("system", "family"), [("linux", "posix"), ("darwin", "posix"), ("win32", "nt")]
+)
+def test_a_lock_file_holds_all_that_its_packages_need_there(
+    lock: str, python: str, system: str, family: str
+) -> None:
+    there = {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "sys_platform": system,
+        "os_name": family,
+        "platform_system": {"linux": "Linux", "darwin": "Darwin", "win32": "Windows"}[system],
+        "extra": "",
+    }
+    text = (ROOT / lock).read_text("utf-8")
+    pins = map(Requirement, re.findall(r"(?m)^([\w.\[\]-]+==[^\\\n]+)", text))
+    held = {
+        canonicalize_name(pin.name) for pin in pins if not pin.marker or pin.marker.evaluate(there)
+    }
+    needs = {
+        canonicalize_name(need.name): name
+        for name in held
+        if name != "colorama"  # it needs nothing, and is not installed here
+        for need in map(Requirement, metadata.requires(name) or ())
+        if not need.marker or need.marker.evaluate(there)
+    }
+    missing = {f"{name}, for {by}" for name, by in needs.items() if name not in held}
+    assert not missing, "run `make lock`"
+    assert held
