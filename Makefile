@@ -203,6 +203,11 @@ package: venv ## Build sdist and wheel, and try the wheel in a fresh environment
 	@$(TRIAL)/bin/drive-trace schema round-start | cmp - schemas/round-start.schema.json
 	@echo "installed from the wheel: drive-trace runs, and the pages of its rules are there"
 
+.PHONY: release
+release: venv $(NODE_STAMP) ## Build all files of a release into dist/ (AGAIN=1 builds twice and compares)
+	$(call heading,release)
+	$(BIN)/python tools/release.py $(if $(AGAIN),--again) $(if $(UNREADY),--unready)
+
 .PHONY: bench
 bench: venv ## Measure speed and memory, against plain parsers in the same run
 	$(BIN)/python -m tests.bench

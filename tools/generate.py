@@ -21,6 +21,7 @@ from typing import Any
 import click
 from click.testing import CliRunner
 
+from drive_trace import __version__
 from drive_trace.analysis import Analysis
 from drive_trace.commands import COMMANDS, cli
 from drive_trace.commands.formats.text import excerpt
@@ -80,7 +81,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     contents, texts = extension_manifest(
         json.loads(manifest.read_text("utf-8")), json.loads(words.read_text("utf-8")), addresses
     )
-    yield manifest, _json(contents)
+    yield manifest, _json({**contents, "version": __version__})
     yield words, _json(texts)
     for example in ("projects/checkout-retry", "projects/typical-mistakes", "wip/drive-trace"):
         (trace,) = (ROOT / "examples" / example).glob("*.jsonl")
