@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
-import termios
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from click.testing import CliRunner
 
 from drive_trace.commands import cli
@@ -71,6 +70,8 @@ def write(folder: Path, name: str, text: str | bytes = CLEAN) -> Path:
 
 def on_a_terminal(*args: str | Path, width: int = 80, typed: str = "", **env: str) -> str:
     """What a command writes to a terminal of some columns, on which somebody types."""
+    pty = pytest.importorskip("pty", reason="Windows has no such terminals", exc_type=ImportError)
+    termios = pytest.importorskip("termios", exc_type=ImportError)
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, width))
     here = {name: value for name, value in os.environ.items() if name != "COLUMNS"}

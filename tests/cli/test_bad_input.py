@@ -13,11 +13,13 @@ import pytest
 from tests.cli.support import CLEAN, REJECTED, findings, marked, run, write
 from tests.support.client_text import apply_columns, triage
 from tests.support.command import COMMAND
+from tests.support.systems import NO_FIFOS, NO_MODES, POSIX_SHELL, not_on_windows, skip_on_windows
 
 # Bad input: a clear line, the rest is still done, and never a traceback
 
 
 def unreadable(tmp_path: Path) -> tuple[Path, str]:
+    skip_on_windows(NO_MODES)
     path = write(tmp_path, "locked.jsonl")
     path.chmod(0)
     if os.access(path, os.R_OK):
@@ -53,6 +55,7 @@ def folder_in_wip(tmp_path: Path) -> tuple[Path, str]:
 
 
 def pipe(tmp_path: Path) -> tuple[Path, str]:
+    skip_on_windows(NO_FIFOS)
     os.mkfifo(tmp_path / "pipe.jsonl")
     return tmp_path / "pipe.jsonl", "it is no regular file"
 
@@ -73,6 +76,7 @@ def long_name(tmp_path: Path) -> tuple[Path, str]:
 
 
 def in_a_locked_folder(tmp_path: Path) -> tuple[Path, str]:
+    skip_on_windows(NO_MODES)
     path = write(tmp_path, "locked/trace.jsonl")
     path.parent.chmod(0)
     if os.access(path.parent, os.X_OK):
@@ -85,6 +89,7 @@ def locked_folder(tmp_path: Path) -> tuple[Path, str]:
 
 
 def pipe_in_a_folder(tmp_path: Path) -> tuple[Path, str]:
+    skip_on_windows(NO_FIFOS)
     (tmp_path / "pipes").mkdir()
     os.mkfifo(tmp_path / "pipes" / "trace.jsonl")
     (tmp_path / "pipes" / "wip" / "drive-trace").mkdir(parents=True)
@@ -162,6 +167,7 @@ def test_a_disk_that_fails_is_no_output_that_fails(
     assert "unknown-value" in ran.out
 
 
+@not_on_windows(POSIX_SHELL)
 def test_the_current_folder_may_be_gone(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", REJECTED)
     gone = tmp_path / "gone"

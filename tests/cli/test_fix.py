@@ -12,6 +12,7 @@ import pytest
 from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, process, run, write
 from tests.support.client_text import apart, graded, triage
 from tests.support.command import COMMAND
+from tests.support.systems import NO_MODES, not_on_windows
 
 COMMA = CLEAN.replace("}", ",}")
 SPACED = CLEAN.replace(",", ", ")
@@ -97,6 +98,7 @@ def test_nothing_to_fix_leaves_the_file_alone(tmp_path: Path) -> None:
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
+@not_on_windows(NO_MODES)
 def test_permissions_links_and_folder(tmp_path: Path) -> None:
     path = write(tmp_path, "real/trace.jsonl", COMMA)
     path.chmod(0o600)

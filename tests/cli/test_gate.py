@@ -13,6 +13,7 @@ import pytest
 from tests.cli.support import COMMAND, Ran, process, run
 from tests.scorecard.support import event, graded
 from tests.support.fixtures import trace as text_of
+from tests.support.systems import NO_SIGNALS, not_on_windows
 
 RUN = "checkout-retry"
 
@@ -53,6 +54,7 @@ def test_what_commands_exit_with_is_recorded(
     assert f"recorded: qa {outcome}" in ran.out
 
 
+@not_on_windows(NO_SIGNALS)
 @pytest.mark.parametrize(
     ("commands", "why"),
     [

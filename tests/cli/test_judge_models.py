@@ -31,6 +31,7 @@ from tests.cli.support import COMMAND, Ran, process, run
 from tests.judging.servers import Behave, Provider, Request, fails, provider, replies
 from tests.scorecard.support import event, graded
 from tests.support.fixtures import trace as text_of
+from tests.support.systems import NO_SIGNALS, not_on_windows
 
 
 @pytest.fixture
@@ -355,6 +356,7 @@ main()
 """Dies when it appends to a file for the nth time, after a part of it."""
 
 
+@not_on_windows(NO_SIGNALS)
 @pytest.mark.parametrize("part", [0, 0.5, 1])
 @pytest.mark.parametrize(("kind", "number"), [("gate", 1), ("judge", 1), ("judge", 2)])
 def test_whoever_is_killed_leaves_the_trace_whole(

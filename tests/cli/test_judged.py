@@ -17,6 +17,7 @@ from drive_trace.storage.patterns import MoreFiles
 from tests.cli.support import run, write
 from tests.support.client_text import apart, graded, triage
 from tests.support.judging import INTERVAL, NO_FIGURES, UNCALIBRATED, judge, judgement, record_of
+from tests.support.systems import NO_FIFOS, not_on_windows
 
 JUDGED = "intent: pass, by gpt-5.5, prompt v3, calibrated 0.90 [0.81, 0.95], 2 reasons"
 NOT_CALIBRATED = "intent: pass, by gpt-5.5, prompt v3, not calibrated, 2 reasons"
@@ -212,6 +213,7 @@ def test_what_a_record_says_is_cut(trace: Path) -> None:
         assert "calibrated 0.90 [0.81, 0.95], 3 reasons" in " ".join(out.split())
 
 
+@not_on_windows(NO_FIFOS)
 def test_what_is_no_file_beside_the_trace_is_no_record(trace: Path, tmp_path: Path) -> None:
     record = record_of(trace)
     os.mkfifo(record)

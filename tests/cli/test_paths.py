@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import REJECTED, process, run, write
+from tests.support.systems import NO_FIFOS, not_on_windows
 
 # Paths
 
@@ -78,6 +79,7 @@ def test_a_file_given_by_name_may_have_any_name(tmp_path: Path) -> None:
     ]
 
 
+@not_on_windows(NO_FIFOS)
 def test_a_pipe_in_a_files_place_is_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "b" / "trace.jsonl"
     pipe.parent.mkdir()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import stat
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 from tests.cli.support import CLEAN, REJECTED, process, run, write
 from tests.support.client_text import graded, tokens
 from tests.support.command import COMMAND
+from tests.support.systems import NO_MODES, not_on_windows
 
 PASSED = graded("pass", "pass", "pass")
 FAILED = graded("pass", "fail", "pass")
@@ -81,6 +81,7 @@ def test_out_says_the_format(name: str, start: str, tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted([name, "trace.jsonl"])
 
 
+@not_on_windows(NO_MODES)
 def test_out_keeps_a_links_target_and_its_permissions(tmp_path: Path) -> None:
     path, real = write(tmp_path, "trace.jsonl", PASSED), write(tmp_path, "real.md", "old")
     real.chmod(0o640)
@@ -172,6 +173,7 @@ def test_the_installed_command(tmp_path: Path) -> None:
 
 def at_terminal(*arguments: str | Path, **environment: str) -> str:
     """What a terminal of 80 columns gets."""
+    pty = pytest.importorskip("pty", reason="Windows has no such terminals", exc_type=ImportError)
     master, slave = pty.openpty()
     variables = {**os.environ, "TERM": "xterm", "COLUMNS": "80", **environment}
     if "NO_COLOR" not in environment:

@@ -16,6 +16,7 @@ from drive_trace.vocabulary import EVENTS
 from tests.cli.support import process, run, write
 from tests.support.client_text import triage
 from tests.support.command import COMMAND
+from tests.support.systems import POSIX_SHELL, not_on_windows
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 
@@ -120,6 +121,7 @@ def test_events_runs_and_paths_are_completed(tmp_path: Path) -> None:
     ]
 
 
+@not_on_windows(POSIX_SHELL)
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_scripts_for_shells(shell: str) -> None:
     ran = run("completion", shell)

@@ -11,6 +11,7 @@ import pytest
 from tests.cli.support import REJECTED, on_a_terminal, process, run, write
 from tests.support.client_text import event, graded, triage
 from tests.support.command import COMMAND
+from tests.support.systems import POSIX_SHELL, not_on_windows
 
 # Pipes and terminals
 
@@ -99,6 +100,7 @@ def test_however_python_opens_its_output(name: str, arguments: list[str]) -> Non
     assert ended.returncode == 2
 
 
+@not_on_windows(POSIX_SHELL)
 @pytest.mark.parametrize(
     ("redirection", "code", "said"),
     [

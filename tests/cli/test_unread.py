@@ -10,6 +10,7 @@ import pytest
 from tests.cli.support import Ran, process, run, write
 from tests.support.client_text import graded, triage
 from tests.support.command import COMMAND
+from tests.support.systems import POSIX_SHELL, not_on_windows
 
 FORMATS = ("full", "concise", "json", "github", "sarif")
 LATIN = triage(input_ref="caf\xe9").encode("latin-1")
@@ -158,6 +159,7 @@ def test_why_not_every_run_is_correct_is_told(tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (1, "drive-trace: --require-correct: there are no runs\n")
 
 
+@not_on_windows(POSIX_SHELL)
 def test_what_a_shell_hands_over_open_is_read(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", triage())
     script = '"$0" check --output-format concise <(cat "$1") && "$0" check /dev/stdin <"$1"'

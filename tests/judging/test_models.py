@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drive_trace.judging.models import CommandModel, ModelError, ReplayedModel, Reply, ask
+from tests.support.systems import NO_SIGNALS, not_on_windows
 
 
 def test_a_command_gets_the_prompt_and_writes_the_reply() -> None:
@@ -12,6 +13,7 @@ def test_a_command_gets_the_prompt_and_writes_the_reply() -> None:
     assert CommandModel("echo fine; echo noise >&2").grade("x" * 300_000) == "fine\n"
 
 
+@not_on_windows(NO_SIGNALS)
 @pytest.mark.parametrize(
     ("command", "message"),
     [

@@ -15,6 +15,7 @@ import pytest
 from tests.support import client_text
 from tests.support.client_text import apart, graded, tokens, triage
 from tests.support.editor import Document
+from tests.support.systems import NO_FIFOS, NO_MODES, not_on_windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -355,6 +356,7 @@ def test_no_progress_for_who_cannot_show_it(alone: RawClient, tmp_path: Path) ->
     assert alone.received("$/progress") == []
 
 
+@not_on_windows(NO_FIFOS)
 def test_a_pipe_holds_nobody_up(alone: RawClient, two: tuple[Document, Path]) -> None:
     document, there = two
     there.unlink()
@@ -463,6 +465,7 @@ def test_a_grade_that_another_file_was_given_just_now_is_kept(
     assert '"mechanical":"fail","qa":null,"intent":"fail"' in made["text"]
 
 
+@not_on_windows(NO_FIFOS)
 def test_a_file_that_is_in_the_way_is_named(alone: RawClient, tmp_path: Path) -> None:
     declared = {
         **WATCHES,
@@ -590,6 +593,7 @@ def test_a_run_is_renamed_in_all_its_files(
     )
 
 
+@not_on_windows(NO_MODES)
 def test_a_file_that_cannot_be_written_has_no_run_renamed(
     alone: RawClient, two: tuple[Document, Path]
 ) -> None:

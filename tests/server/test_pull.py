@@ -11,6 +11,7 @@ import pytest
 from tests.server.support import PASSED, REJECTED, published, refused
 from tests.support.client_text import event, graded, range_of, triage
 from tests.support.editor import Document
+from tests.support.systems import NO_FIFOS, not_on_windows
 
 if TYPE_CHECKING:
     from tests.support.raw_client import RawClient
@@ -183,6 +184,7 @@ def test_roots_that_are_none(path: str, alone: RawClient) -> None:
     assert workspace(alone) == {}
 
 
+@not_on_windows(NO_FIFOS)
 def test_a_root_that_never_ends(alone: RawClient, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     os.mkfifo(tmp_path / "trace.jsonl")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import subprocess
 import sys
 import uuid
@@ -19,6 +18,7 @@ from drive_trace.storage.files import Problem
 from drive_trace.storage.recording import Appended, append_event
 from tests.storage.support import ROOT, events, slice_started
 from tests.support.client_text import triage
+from tests.support.systems import NO_FIFOS, NO_FLOCK, NO_SIGNALS, not_on_windows, skip_on_windows
 
 
 def append(path: Path) -> str:
@@ -89,6 +89,7 @@ def below_a_file(tmp_path: Path) -> tuple[Path, str]:
 
 
 def pipe(tmp_path: Path) -> tuple[Path, str]:
+    skip_on_windows(NO_FIFOS)
     os.mkfifo(tmp_path / "pipe")
     return tmp_path / "pipe", "it is no regular file"
 
@@ -161,6 +162,8 @@ def test_a_place_that_may_not_be_written_to(
 
 def limited(path: Path, size: int) -> subprocess.CompletedProcess[str]:
     """Append to a trace where files may not grow beyond a size, as on a disk that is full."""
+    import resource
+
     return subprocess.run(
         [sys.executable, "-c", _APPEND, path],
         cwd=ROOT,
@@ -180,6 +183,7 @@ print(append_event(sys.argv[1], slice_started()))
 """
 
 
+@not_on_windows(NO_SIGNALS)
 @pytest.mark.parametrize("room", [0, 1, 100])
 @pytest.mark.parametrize("before", ["", triage(), triage() + '{"torn'])
 def test_a_full_disk_leaves_the_trace_as_it_was(tmp_path: Path, room: int, before: str) -> None:
@@ -274,6 +278,7 @@ def test_a_trace_that_is_replaced_for_ever(tmp_path: Path, monkeypatch: pytest.M
     assert "again and again" in append(path)
 
 
+@not_on_windows(NO_FLOCK)
 def test_readers_are_not_held_up_and_writers_are(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     path.write_text(triage())
@@ -285,6 +290,22 @@ def test_readers_are_not_held_up_and_writers_are(tmp_path: Path) -> None:
         )
         assert "BlockingIOError" in ended.stderr
     subprocess.run([sys.executable, "-c", code, path], check=True)
+
+
+def test_another_process_does_not_get_the_lock_and_reads_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(triage(), newline="")
+    code = (
+        "import os, pathlib, sys\n"
+        "from drive_trace.storage import appending\n"
+        "handle = os.open(sys.argv[1], appending._FLAGS)\n"
+        "print(appending._try_lock(handle), len(pathlib.Path(sys.argv[1]).read_bytes()))\n"
+    )
+    read = [sys.executable, "-c", code, path]
+    with locked_trace(str(path)):
+        assert subprocess.check_output(read, text=True).split() == ["False", f"{len(triage())}"]
+    assert subprocess.check_output(read, text=True).split()[0] == "True"
+    assert append(path) == ""
 
 
 def test_an_id_and_a_time_are_fresh(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from tests.storage.operations import OPERATIONS, Operation
 from tests.storage.support import ROOT
 from tests.support.snapshots import Snapshots, stored
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the tables hold for Linux")
+
 MEMORY = Path("/dev/shm")
 
 

@@ -10,6 +10,7 @@ import pytest
 from drive_trace.storage.files import Problem
 from drive_trace.storage.followed_file import QUIET, FollowedFile, More, Whole
 from drive_trace.text.spans import BrokenText
+from tests.support.systems import NO_FIFOS, not_on_windows
 
 _MOST = 1 << 20
 ROCKET = "🚀".encode()
@@ -203,6 +204,7 @@ def test_links(trace: Trace, tmp_path: Path) -> None:
     assert file.look() == Whole(["other", ""])
 
 
+@not_on_windows(NO_FIFOS)
 def test_what_cannot_be_read(trace: Trace, tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "loop", tmp_path / "pipe"):
         if path.name == "loop":

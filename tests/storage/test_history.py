@@ -12,6 +12,7 @@ import pytest
 from drive_trace.storage.git import CommittedTraces, committed_records
 from tests.cli.support import Ran, run
 from tests.support.client_text import graded, triage
+from tests.support.systems import NO_MODES, NO_SCRIPTS, not_on_windows, skip_on_windows
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
@@ -89,6 +90,7 @@ def test_git_is_not_asked_where_nobody_wants_to_know(path: Path, tmp_path: Path)
 
 def first_on_path(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     """Have a script stand for git."""
+    skip_on_windows(NO_SCRIPTS)
     command = folder / "bin" / "git"
     command.parent.mkdir()
     command.write_text(f"#!/bin/sh\n{script}\n")
@@ -120,6 +122,7 @@ def test_a_git_that_does_not_answer_is_not_asked_again(
     assert (tmp_path / "ran").read_text() == "\n"
 
 
+@not_on_windows(NO_MODES)
 def test_a_damaged_object_hides_no_other_trace(path: Path, tmp_path: Path) -> None:
     (tmp_path / "trace.jsonl").write_text(TEXT + triage(run="other"))
     git(tmp_path, "add", ".")
@@ -136,6 +139,7 @@ def test_a_damaged_object_hides_no_other_trace(path: Path, tmp_path: Path) -> No
         assert committed.records(str(path)) == TEXT.split("\n")
 
 
+@not_on_windows(NO_SCRIPTS)
 def test_a_repository_runs_nothing(path: Path, tmp_path: Path) -> None:
     witness = tmp_path / "witness"
     script = tmp_path / "run.sh"

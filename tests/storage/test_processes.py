@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from drive_trace.storage.processes import Ran, run_shell
+from tests.support.systems import NO_SIGNALS, not_on_windows
 
 
 def is_running(pid: int) -> bool:
@@ -35,6 +36,7 @@ def test_an_exit_code_is_told(command: str, code: int) -> None:
     assert ran(command) == (Ran(code, None), b"")
 
 
+@not_on_windows(NO_SIGNALS)
 @pytest.mark.parametrize(
     ("command", "problem"),
     [

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from drive_trace.storage.files import open_regular, read_regular
+from tests.support.systems import NO_FIFOS, not_on_windows
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
 
@@ -39,6 +40,7 @@ def test_a_device_is_not_read(device: str, tmp_path: Path) -> None:
             open_regular(path)
 
 
+@not_on_windows(NO_FIFOS)
 @posix
 def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")

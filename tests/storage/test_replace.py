@@ -12,6 +12,7 @@ import pytest
 from drive_trace.storage.recording import Appended, append_event
 from drive_trace.storage.replace import replace_content, write_whole
 from tests.storage.support import slice_started
+from tests.support.systems import NO_FIFOS, NO_MODES, is_root, not_on_windows
 
 OLD, NEW = b"old\r\n\xff", b"new\n"
 
@@ -32,6 +33,7 @@ def said(path: Path, before: bytes = OLD) -> str:
     return problem.message.removeprefix(f"{path}: ") if problem is not None else ""
 
 
+@not_on_windows(NO_MODES)
 def test_a_file_is_replaced_with_its_permissions(path: Path) -> None:
     path.chmod(0o640)
     assert said(path) == ""
@@ -40,7 +42,8 @@ def test_a_file_is_replaced_with_its_permissions(path: Path) -> None:
     assert files(path.parent) == ["trace.jsonl"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@not_on_windows(NO_MODES)
+@pytest.mark.skipif(not is_root(), reason="only root can give files away")
 def test_the_owner_stays(path: Path) -> None:
     os.chown(path, 12345, 23456)
     path.chmod(0o4755)
@@ -92,6 +95,7 @@ def test_a_read_only_file_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert path.read_bytes() == OLD
 
 
+@not_on_windows(NO_FIFOS)
 def test_what_is_no_file_is_not_replaced(path: Path) -> None:
     fifo = path.with_name("fifo")
     os.mkfifo(fifo)
@@ -99,6 +103,7 @@ def test_what_is_no_file_is_not_replaced(path: Path) -> None:
     assert said(path.with_name("gone")) == "is not fixed: No such file or directory"
 
 
+@not_on_windows(NO_MODES)
 def test_a_new_file_has_the_permissions_of_new_files(tmp_path: Path) -> None:
     ordinary = tmp_path / "ordinary"
     ordinary.touch()

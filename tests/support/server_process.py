@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
 import subprocess
 import tempfile
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ class ServerProcess:
     """A running command; a thread reads its messages into a queue. `popen` goes to `Popen`."""
 
     def __init__(self, command: Sequence[str], **popen: Any) -> None:
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
+        # Opened twice: who reads it must not move the offset at which the server writes.
+        self._folder = tempfile.TemporaryDirectory()
+        self._log = Path(self._folder.name, "log").open("wb")  # noqa: SIM115 - closed by close()
         self.popen: subprocess.Popen[bytes] = subprocess.Popen(
             list(command),
             stdin=subprocess.PIPE,
@@ -84,8 +86,8 @@ class ServerProcess:
         return message
 
     def stderr(self) -> str:
-        """What the server has logged; pread leaves alone the offset at which it writes."""
-        return os.pread(self._log.fileno(), 1 << 24, 0).decode(errors="replace")
+        """What the server has logged."""
+        return Path(self._folder.name, "log").read_bytes().decode(errors="replace")
 
     def close(self) -> None:
         """End this very process, if it still runs, and release the pipes."""
@@ -95,6 +97,7 @@ class ServerProcess:
         for stream in (self.stdin, self._stdout, self._log):
             with suppress(BrokenPipeError):
                 stream.close()
+        self._folder.cleanup()
 
     def _read(self) -> None:
         farewell = "closed its stdout"

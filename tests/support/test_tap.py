@@ -14,6 +14,7 @@ import pytest
 from tests.support import tap
 from tests.support.raw_client import RawClient
 from tests.support.server_process import frame
+from tests.support.systems import NO_SIGNALS, not_on_windows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +62,7 @@ def test_bytes_pass_unchanged_and_so_do_both_ends(
     assert recorded.exists() == is_recorded
 
 
+@not_on_windows(NO_SIGNALS)
 def test_the_process_is_the_servers(recorded: Path) -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(tapped(PID), **pipes) as process:  # type: ignore[call-overload]

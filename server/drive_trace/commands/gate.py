@@ -26,6 +26,11 @@ from drive_trace.vocabulary import GRADE
 
 EXIT_FAIL, EXIT_NOTHING = 1, 3
 _LARGEST_REPORT = 64 << 20
+_WITHOUT_WAITING = sum(
+    getattr(os, each, 0) for each in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_NOINHERIT")
+)
+"""Flags that only some systems have: no link is followed, no pipe is waited for, and bytes stay as
+they are."""
 
 
 class _Ended(NamedTuple):
@@ -209,7 +214,7 @@ def _check_log(path: str, trace: str) -> None:
 
 def _opened(path: str) -> int:
     """A file to append the output to: what is in it already, as a trace, is not lost."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _WITHOUT_WAITING
     handle = os.open(path, flags, 0o666)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)

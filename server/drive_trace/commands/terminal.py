@@ -168,10 +168,19 @@ def _opened(stream: TextIO | None) -> TextIO:
     raw: Any = getattr(stream.buffer, "raw", stream.buffer)  # python -u leaves out the buffer
     return io.TextIOWrapper(
         _Output(raw),
-        encoding=stream.encoding,
+        encoding=_encoding(stream),
         errors="backslashreplace",
+        newline="\n",  # a diff or a page that goes into a file has the same bytes on every system
         line_buffering=stream.line_buffering or stream.write_through,
     )
+
+
+def _encoding(stream: TextIO, platform: str = sys.platform) -> str:
+    # Windows writes to files and pipes in a code page of 256 characters, which no reader of JSON
+    # or HTML expects. Its consoles take all characters.
+    if platform == "win32" and not os.environ.get("PYTHONIOENCODING"):
+        return "utf-8"
+    return stream.encoding
 
 
 @contextmanager

@@ -186,15 +186,19 @@ def is_running(pid: int) -> bool:
     return True
 
 
+_ACCESS_DENIED = 5
+"""What Windows says of a process that runs for somebody else."""
+
+
 def _is_running_on_windows(pid: int) -> bool:
     """``os.kill`` would end the process there."""
     import ctypes  # noqa: PLC0415 - for one system only
 
     synchronize, still_there = 0x00100000, 0x00000102
-    kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]
+    kernel = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined]
     handle = kernel.OpenProcess(synchronize, False, pid)
     if not handle:
-        return False
+        return bool(ctypes.get_last_error() == _ACCESS_DENIED)  # type: ignore[attr-defined]
     try:
         return bool(kernel.WaitForSingleObject(handle, 0) == still_there)
     finally:

@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.storage.files import HEAD, Problem, refuse_large, why, why_not_utf8
+from drive_trace.storage.files import HEAD, Problem, open_handle, refuse_large, why, why_not_utf8
 
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
 _READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -270,12 +270,12 @@ def _refuse_devices(path: str, handle: int) -> None:
 def _open(path: str, create: bool, flags: int) -> tuple[int, bool]:
     """A handle, and whether the file is new."""
     try:
-        return os.open(path, flags), False
+        return open_handle(path, flags), False
     except FileNotFoundError:
         if not create:
             raise
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    return os.open(path, flags | os.O_CREAT, 0o666), True
+    return open_handle(path, flags | os.O_CREAT), True
 
 
 def _why_not(path: str, error: OSError | ValueError) -> AppendError:

@@ -193,8 +193,17 @@ def _too_large(most: int) -> OSError:
 
 def _open(path: str, flags: int) -> int:
     # A pipe that nobody writes to is opened at once, and a terminal does not become ours.
-    flags |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-    return os.open(path, flags)
+    return open_handle(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+
+
+def open_handle(path: str, flags: int, mode: int = 0o666) -> int:
+    """``os.open``, which raises IsADirectoryError for a folder on Windows, too."""
+    try:
+        return os.open(path, flags, mode)
+    except PermissionError:
+        if sys.platform == "win32" and os.path.isdir(path):  # noqa: PTH112 - Path may raise
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path) from None
+        raise
 
 
 _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP}

@@ -6,9 +6,10 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -47,7 +48,8 @@ def run_shell(  # noqa: PLR0913 - a command and its ends
     writes as it comes: its standard output to ``take``, and its standard error to ``errors``, or
     to ``take``, too, where there are none. What is in ``environment`` is added to ours.
 
-    The command and all that it started end with the call, except what left its process group.
+    The command and all that it started end with the call, except what left its process group; on
+    Windows, except what outlived its parent.
     Both may raise to end it. Raises OSError where there is no ``sh``, or no such folder.
     """
     with tempfile.TemporaryFile() as file:
@@ -109,7 +111,7 @@ class Program:
         """
         assert self._process.stdout is not None
         output = self._process.stdout.fileno()
-        if not select.select([output], [], [], max(end - time.monotonic(), 0))[0]:
+        if not _readable([output], max(end - time.monotonic(), 0)):
             raise TimeoutError
         data = os.read(output, _AT_ONCE)
         if not data:
@@ -156,7 +158,7 @@ def _follow(
     while True:
         has_ended = process.poll() is not None
         wait = 0.0 if has_ended else min(0.05, max(end - time.monotonic(), 0))
-        for stream in select.select([*takes], [], [], wait)[0] if takes else ():
+        for stream in _readable(takes, wait) if takes else ():
             data = os.read(stream, _AT_ONCE)
             takes[stream](data) if data else takes.pop(stream)
         if has_ended:
@@ -169,21 +171,57 @@ def _follow(
             return True
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the command's process group, whatever of it is left: first it is asked to, then not."""
-    group = process.pid
-    if _send(group, signal.SIGTERM):
-        end = time.monotonic() + _GRACE
-        while time.monotonic() < end and (process.poll() is None or _send(group, 0)):
-            time.sleep(0.01)
-        _send(group, signal.SIGKILL)
-    process.wait()
+if sys.platform == "win32":
+    import _winapi
+    import msvcrt
 
+    _STEP = 0.005
+    """Seconds between two looks at pipes: ``select`` knows sockets alone."""
 
-def _send(group: int, number: int) -> bool:
-    """Send a signal to a process group; whether there is one."""
-    try:
-        os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
+    def _readable(streams: Iterable[int], seconds: float) -> list[int]:
+        end = time.monotonic() + seconds
+        while True:
+            found = [each for each in streams if _holds_data(each)]
+            if found or time.monotonic() >= end:
+                return found
+            time.sleep(_STEP)
+
+    def _holds_data(pipe: int) -> bool:
+        try:
+            available, _ = _winapi.PeekNamedPipe(msvcrt.get_osfhandle(pipe), 0)
+        except OSError:  # all writers have gone: a read tells that at once
+            return True
+        return bool(available)
+
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        """End the command and those that it started, unless it has ended before them."""
+        if process.poll() is None:
+            tree = ("taskkill", "/T", "/F", "/PID", str(process.pid))
+            with suppress(OSError):
+                subprocess.run(tree, capture_output=True, check=False)  # noqa: S603 - a pid
+            process.kill()
+        process.wait()
+
+else:
+
+    def _readable(streams: Iterable[int], seconds: float) -> list[int]:
+        """Those that can be read without waiting, as soon as there is one."""
+        return select.select([*streams], [], [], seconds)[0]
+
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        """End the command's process group, whatever of it is left: first it is asked to."""
+        group = process.pid
+        if _send(group, signal.SIGTERM):
+            end = time.monotonic() + _GRACE
+            while time.monotonic() < end and (process.poll() is None or _send(group, 0)):
+                time.sleep(0.01)
+            _send(group, signal.SIGKILL)
+        process.wait()
+
+    def _send(group: int, number: int) -> bool:
+        """Send a signal to a process group; whether there is one."""
+        try:
+            os.killpg(group, number)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True

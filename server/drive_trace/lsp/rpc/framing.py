@@ -42,8 +42,9 @@ def claim_pipes() -> Pipes | None:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     source = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
-    for pipe in (source, out):  # a client may share its own non-blocking ones
-        os.set_blocking(pipe.fileno(), True)
+    if sys.platform != "win32":  # a client may share its own non-blocking ones
+        os.set_blocking(source.fileno(), True)
+        os.set_blocking(out.fileno(), True)
     return Pipes(source, out)
 
 
