@@ -6,13 +6,16 @@ Content of an element that is no :class:`Html` is text, and is escaped. Only thi
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from functools import cache
 from hashlib import sha256
 from html import escape
 
 from drive_trace.text.escaping import plain, visible
 
+_SAFE = re.compile(r"[A-Za-z0-9. -]*")
 _VOID = {"meta", "line", "rect", "path", "input"}
 """Elements that never hold anything."""
 _ENDED = {"td", "th", "tr", "li"}
@@ -79,9 +82,11 @@ def _digest(code: str) -> str:
 
 def _element(name: str, content: Iterable[Content], attributes: dict[str, Attribute]) -> Html:
     written = "".join(
-        f' {_attribute_name(key)}="{_escaped(_checked(key, str(value)))}"'
-        for key, value in attributes.items()
-        if value is not None
+        [
+            f' {_attribute_name(key)}="{_escaped(_checked(key, str(value)))}"'
+            for key, value in attributes.items()
+            if value is not None
+        ]
     )
     if name in _VOID:
         return Html(f"<{name}{written}{'' if name in ('meta', 'input') else '/'}>")
@@ -95,10 +100,11 @@ def _content(content: Content) -> str:
     if isinstance(content, Html):
         return content
     if isinstance(content, str):
-        return content if content == "\n" else escape(visible(content), quote=False)
+        return content if content == "\n" else _escaped(content, quote=False)
     return "".join(map(_content, content))
 
 
+@cache
 def _attribute_name(key: str) -> str:
     return key.rstrip("_").replace("_", "-")
 
@@ -113,8 +119,9 @@ def _checked(key: str, value: str) -> str:
     return value
 
 
-def _escaped(text: str) -> str:
-    return escape(visible(text), quote=True)
+def _escaped(text: str, *, quote: bool = True) -> str:
+    # Most are numbers, classes and ids; a page has a million.
+    return text if _SAFE.fullmatch(text) else escape(visible(text), quote=quote)
 
 
 Row = Sequence[Content]
