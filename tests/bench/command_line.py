@@ -114,7 +114,7 @@ def measure_command_line(
     commands = Commands(program, files.folder / "output", unit, repeats)
     clean, some, most = map(files.trace, (0.0, FEW_DEFECTS, MOST_DEFECTS))
     small = files.trace(lines=SMALL_LINES)
-    score, check, worst = (Target(limit, of="ratio") for limit in (5, 8, 25))
+    score, check, worst = (Target(limit, of="ratio") for limit in (4, 7, 25))
 
     def checked(what: str, path: Path, output: Sequence[str], target: Target) -> Row:
         exit_code = int(path != clean)
@@ -129,6 +129,8 @@ def measure_command_line(
         checked("check to JSON, no defect", clean, _JSON, check),
         checked("check to JSON, 95 % defects", most, _JSON, worst),
         checked("check, concise, 95 % defects", most, _CONCISE, worst),
+        commands.row("report, 1 % defects", "report", str(some)),
+        commands.row("report as HTML, 1 % defects", "report", "--format", "html", str(some)),
         commands.findings_row("findings, no defect", clean, Target(0), exit_code=0),
         commands.findings_row("findings, 1 % defects", some),
         commands.findings_row("findings, 95 % defects", most),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tests.bench.requests import Answer
 
 _READY = Target(600)
-_MEMORY = Target(6, of="ratio")
+_MEMORY = Target(5, of="ratio")
 _KEYSTROKE = (Target(1.5, of="ratio"), Target(10))
 _KINDS: dict[str, Callable[[Place], Iterator[Edit]]] = {
     "a character": typing,
