@@ -185,7 +185,7 @@ def _doubt(label: Label) -> int:
     return 0 if label.judge is None else 2 if label.judge != label.human else 1
 
 
-def wilson(hits: int, of: int) -> tuple[float, float]:
+def wilson(hits: float, of: float) -> tuple[float, float]:
     """The 95 % score interval of a binomial proportion (E. B. Wilson, 1927)."""
     share, square = hits / of, _Z * _Z
     middle = share + square / (2 * of)

@@ -1,0 +1,273 @@
+"""The statistics of a comparison: exact tests and their intervals, for few runs in several cases.
+
+No random numbers: all ways to shuffle labels within the cases are counted, not drawn. Where they
+are too many for ranks, the sum of these is taken for normal. A difference is always *candidate −
+baseline*, and a ratio *candidate ÷ baseline*. Intervals are for 95 %.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import accumulate
+from typing import NamedTuple
+
+from drive_trace.grading.calibration import wilson
+
+ALPHA = 0.05
+_Z = 1.959963984540054
+_TIED = 1 + 1e-7
+"""Chances that differ by less are the same, as in R's ``fisher.test``."""
+_NEVER = 1e-30
+_MOST_EXACT = (64, 256)
+"""Runs of a case, and of all, whose ranks are shuffled exactly; the sum of more is as good as
+normal.
+"""
+
+Interval = tuple[float, float]
+Chances = list[float]
+
+
+class Counts(NamedTuple):
+    """One case: how many runs of each side, and how many of them passed."""
+
+    baseline_passed: int
+    baseline: int
+    candidate_passed: int
+    candidate: int
+
+    @property
+    def weight(self) -> float:
+        """Mantel and Haenszel's: what the case can tell of a difference."""
+        return self.baseline * self.candidate / (self.baseline + self.candidate)
+
+
+def is_significant(p: float) -> bool:
+    """Whether chance alone hardly explains what was found."""
+    return p <= ALPHA * _TIED
+
+
+# The gate
+
+
+def difference(cases: Sequence[Counts]) -> tuple[float, Interval]:
+    """The difference of the rates of passes, weighted by Mantel and Haenszel, with its interval.
+
+    The interval is Newcombe's hybrid score interval (1998, method 10), of several cases over the
+    weighted rates and the number of runs that these are worth. It needs a run of each side.
+    """
+    total = sum(case.weight for case in cases)
+    shares = [case.weight / total for case in cases]
+    p, (p_low, p_high) = _weighted(shares, [case[:2] for case in cases])
+    q, (q_low, q_high) = _weighted(shares, [case[2:] for case in cases])
+    low, high = math.hypot(q - q_low, p_high - p), math.hypot(q_high - q, p - p_low)
+    return q - p, (q - p - low, q - p + high)
+
+
+def _weighted(shares: Sequence[float], side: Sequence[tuple[int, int]]) -> tuple[float, Interval]:
+    rate = math.fsum(w * hits / of for w, (hits, of) in zip(shares, side, strict=True))
+    worth = 1 / math.fsum(w * w / of for w, (_, of) in zip(shares, side, strict=True))
+    if all(hits == of for hits, of in side):
+        rate = 1.0  # whatever rounding makes of it
+    return rate, wilson(rate * worth, worth)
+
+
+def gate_p(cases: Sequence[Counts]) -> float:
+    """The two-sided p of no difference, given how many runs of each case passed: Fisher's exact
+    test for one case, and for several the exact test of Cochran, Mantel and Haenszel, which counts
+    every way to shuffle the labels within the cases. All ways as unlikely as this one count.
+    """
+    chances = _added(map(_passes, cases))
+    observed = sum(case.candidate_passed - _fewest(case) for case in cases)
+    return min(1.0, math.fsum(each for each in chances if each <= chances[observed] * _TIED))
+
+
+def _fewest(case: Counts) -> int:
+    return max(0, case.baseline_passed + case.candidate_passed - case.baseline)
+
+
+def _passes(case: Counts) -> Chances:
+    """How likely each number of the candidate's passes is, from the fewest on: hypergeometric."""
+    passed = case.baseline_passed + case.candidate_passed
+    low, high = _fewest(case), min(case.candidate, passed)
+    chances = [0.0]
+    for x in range(low, high):
+        ways = (passed - x) * (case.candidate - x)
+        chances.append(
+            chances[-1] + math.log(ways) - math.log((x + 1) * (case.baseline - passed + x + 1))
+        )
+    most = max(chances)
+    relative = [math.exp(each - most) for each in chances]
+    total = math.fsum(relative)
+    return [each / total for each in relative]
+
+
+def smallest_p(sizes: Sequence[tuple[int, int]]) -> float:
+    """The smallest p that the gate can reach with so many runs a side in each case: where one side
+    passes always and the other never.
+    """
+    return min(
+        gate_p([Counts(0, m, n, n) for m, n in sizes]),
+        gate_p([Counts(m, m, 0, n) for m, n in sizes]),
+    )
+
+
+def smallest_detectable(sizes: Sequence[tuple[int, int]]) -> float | None:
+    """The smallest difference of rates that the gate can tell with so many runs a side in each
+    case: where one side never passes, and the other in as few cases as can be. Elsewhere it takes
+    more. None where nothing can be told.
+    """
+    found = [
+        _smallest_from_none(sorted(each, key=sum, reverse=True))
+        for each in (sizes, [(n, m) for m, n in sizes])
+    ]
+    return min((each for each in found if each is not None), default=None)
+
+
+def _smallest_from_none(sizes: Sequence[tuple[int, int]]) -> float | None:
+    passed = [0] * len(sizes)
+    for at, (_, most) in enumerate(sizes):
+        for count in range(1, most + 1):
+            passed[at] = count
+            cases = [Counts(0, m, x, n) for (m, n), x in zip(sizes, passed, strict=True)]
+            if is_significant(gate_p(cases)):
+                return difference(cases)[0]
+    return None
+
+
+# Costs
+
+
+class Sample(NamedTuple):
+    """One case: the logarithms of a cost of each side's runs; neither is empty."""
+
+    baseline: tuple[float, ...]
+    candidate: tuple[float, ...]
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of a run of each side there are."""
+        return len(self.baseline) * len(self.candidate)
+
+
+class _Null(NamedTuple):
+    """The sum of the candidate's doubled ranks over all cases, if labels mean nothing."""
+
+    mean: float
+    deviation: float
+    chances: Chances | None
+    """Of each sum, from :attr:`lowest` on; None where it is as good as normal."""
+    lowest: int
+
+    def p(self, observed: int) -> float:
+        """How likely a sum as far from the mean is."""
+        far = abs(observed - self.mean) - 1e-9
+        if self.chances is not None:
+            found = enumerate(self.chances, self.lowest)
+            return min(1.0, math.fsum(each for at, each in found if abs(at - self.mean) >= far))
+        return math.erfc(far / self.deviation / math.sqrt(2)) if self.deviation else 1.0
+
+    def highest_unlikely(self) -> float:
+        """The highest sum that no more than half of ALPHA of all are at most."""
+        if self.chances is None:
+            return self.mean - _Z * self.deviation
+        return self.lowest - 1 + bisect_right([*accumulate(self.chances)], ALPHA / 2 * _TIED)
+
+
+def rank_p(cases: Sequence[Sample]) -> float:
+    """The two-sided p of no difference of a cost: all ways to shuffle the labels within the cases,
+    by the sum of the ranks there (Wilcoxon). Equal costs share their ranks.
+    """
+    ranked = [(_doubled_ranks(case), len(case.candidate)) for case in cases]
+    observed = sum(sum(ranks[-chosen:]) for ranks, chosen in ranked)
+    return _null([(tuple(sorted(ranks)), chosen) for ranks, chosen in ranked]).p(observed)
+
+
+def smallest_rank_p(cases: Sequence[Sample]) -> float:
+    """The smallest p that so many runs without ties can reach: all of one side cost more."""
+    return rank_p(
+        [Sample(tuple(range(len(b))), tuple(range(len(b), len(b) + len(c)))) for b, c in cases]
+    )
+
+
+def hodges_lehmann(cases: Sequence[Sample]) -> tuple[float, Interval | None]:
+    """By how much the candidate's costs are larger, as a ratio: the median over all pairs of runs
+    of a case (Hodges and Lehmann), with the interval that the test of :func:`rank_p` gives. That is
+    None where so few runs give none.
+    """
+    shifts = sorted(c - b for case in cases for b in case.baseline for c in case.candidate)
+    middle = (shifts[(len(shifts) - 1) // 2] + shifts[len(shifts) // 2]) / 2
+    sizes = [(tuple(range(2, 2 * sum(map(len, c)) + 1, 2)), len(c.candidate)) for c in cases]
+    least = sum(len(case.candidate) * (len(case.candidate) + 1) for case in cases)
+    # A doubled sum of ranks is twice the number of pairs that the candidate wins, and `least`.
+    outside = math.floor((_null(sizes).highest_unlikely() - least) / 2) + 1
+    if outside < 1:
+        return math.exp(middle), None
+    return math.exp(middle), (math.exp(shifts[outside - 1]), math.exp(shifts[-outside]))
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Each p of a family, adjusted by Holm's step-down method (1979)."""
+    order = sorted(range(len(ps)), key=ps.__getitem__)
+    steps = accumulate(((len(ps) - at) * ps[each] for at, each in enumerate(order)), max)
+    adjusted = dict(zip(order, steps, strict=True))
+    return [min(1.0, adjusted[at]) for at in range(len(ps))]
+
+
+def _doubled_ranks(case: Sample) -> list[int]:
+    """Of all costs of a case, twice the rank of each."""
+    costs = [*case.baseline, *case.candidate]
+    ordered = sorted(costs)
+    return [bisect_left(ordered, each) + bisect_right(ordered, each) + 1 for each in costs]
+
+
+def _null(cases: Sequence[tuple[tuple[int, ...], int]]) -> _Null:
+    """Of the ranks of each case, which are sorted, so many are the candidate's."""
+    mean = math.fsum(chosen * sum(ranks) / len(ranks) for ranks, chosen in cases)
+    variance = math.fsum(
+        chosen * (len(ranks) - chosen) * _variance(ranks) / len(ranks) for ranks, chosen in cases
+    )
+    sizes = [len(ranks) for ranks, _ in cases]
+    exact = max(sizes) <= _MOST_EXACT[0] and sum(sizes) <= _MOST_EXACT[1]
+    chances = _added(_rank_sums(*case) for case in cases) if exact else None
+    lowest = sum(sum(ranks[:chosen]) for ranks, chosen in cases)
+    return _Null(mean, math.sqrt(variance), chances, lowest)
+
+
+def _variance(ranks: Sequence[int]) -> float:
+    mean = sum(ranks) / len(ranks)
+    return math.fsum((each - mean) ** 2 for each in ranks) / (len(ranks) - 1)
+
+
+@cache
+def _rank_sums(ranks: tuple[int, ...], chosen: int) -> Chances:
+    """How likely each sum of so many of the ranks is, from the smallest on."""
+    # The polynomials of a generating function, each as one number: its digits, so many bytes
+    # each, are the coefficients. No coefficient has more bits than there are ranks.
+    size = len(ranks) // 8 + 1
+    ways = [1] + [0] * chosen
+    for rank in ranks:
+        for taken in range(chosen, 0, -1):
+            ways[taken] += ways[taken - 1] << (8 * size * rank)
+    first, last = sum(ranks[:chosen]), sum(ranks[len(ranks) - chosen :])
+    digits = ways[chosen].to_bytes(size * (last + 1), "little")
+    total = math.comb(len(ranks), chosen)
+    starts = range(size * first, len(digits), size)
+    return [int.from_bytes(digits[at : at + size], "little") / total for at in starts]
+
+
+def _added(cases: Iterable[Chances]) -> Chances:
+    """How likely each sum over independent cases is, given the same of each, from the lowest on."""
+    joint = [1.0]
+    for chances in cases:
+        both = [0.0] * (len(joint) + len(chances) - 1)
+        # What never happens costs no time: most sums of many cases are so unlikely.
+        likely = [(at, each) for at, each in enumerate(joint) if each > _NEVER]
+        for by, chance in enumerate(chances):
+            if chance:
+                for at, each in likely:
+                    both[at + by] += each * chance
+        joint = both
+    return joint
