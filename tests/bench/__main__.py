@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.bench.command_line import measure_command_line
+from tests.bench.comparing import measure_statistics
 from tests.bench.files import FEW_DEFECTS, BenchFiles
 from tests.bench.floors import OrjsonLoop, measure_floors
 from tests.bench.messages import measure_messages
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 TARGET_LINES = 100_000
 _SLOWING = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
 """Set by some containers: every process would compile anew, and write line by line."""
-PARTS = ("floors", "command-line", "rules", "server", "plain", "messages")
+PARTS = ("floors", "command-line", "rules", "server", "plain", "messages", "statistics")
 _PLAIN_SERVER = Path(__file__).with_name("plain_server.py")
 
 
@@ -82,6 +83,8 @@ def _measure(parts: Sequence[str], files: BenchFiles, repeats: int) -> list[Row 
         rows += measure_plain_server(Server(plain, sessions, edits // 6), files, unit)
     if "messages" in parts:
         rows += measure_messages([drive_trace, "serve"], plain, files, repeats)
+    if "statistics" in parts:
+        rows += measure_statistics(10_000 if repeats > 1 else 200)
     return rows
 
 

@@ -70,7 +70,7 @@ class Row:
 
     def _goal(self) -> str:
         units = {"ratio": "×", "median": f" {self.unit}".rstrip()}
-        return ", ".join(f"≤ {each.limit:g}{units[each.of]}" for each in self.targets)
+        return ", ".join(f"≤ {each.limit:.4g}{units[each.of]}" for each in self.targets)
 
 
 @dataclass(frozen=True)
