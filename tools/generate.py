@@ -25,6 +25,7 @@ from drive_trace import __version__
 from drive_trace.analysis import Analysis
 from drive_trace.commands import COMMANDS, cli
 from drive_trace.commands.formats.text import excerpt
+from drive_trace.comparison.runs import RunManifest
 from drive_trace.grading.judgements import Calibrated, Judgement
 from drive_trace.linter.entities.checked_files import UnreadFile
 from drive_trace.linter.rule import Example, Finding, Level, Rule, Severity
@@ -61,7 +62,11 @@ def generated() -> Iterator[tuple[Path, str]]:
         yield ROOT / f"schemas/{name}.schema.json", _json(schema)
     yield ROOT / "server/drive_trace/event_schemas.json", _one_a_line(schemas)
     yield ROOT / "schemas/configuration.schema.json", _json(configuration_schema())
-    for name, record in {"judgement": Judgement, "calibration": Calibrated}.items():
+    for name, record in {
+        "judgement": Judgement,
+        "calibration": Calibrated,
+        "run-manifest": RunManifest,
+    }.items():
         yield ROOT / f"schemas/{name}.schema.json", _json(record_schema(name, record))
     for rule in RULES.values():
         page = rule_page(rule)

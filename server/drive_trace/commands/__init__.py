@@ -36,6 +36,7 @@ TRACEBACK = "DRIVE_TRACE_TRACEBACK"
 COMMANDS = (
     "calibrate",
     "check",
+    "compare",
     "completion",
     "emit",
     "explain",

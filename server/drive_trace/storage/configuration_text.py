@@ -65,11 +65,11 @@ def read_configuration(text: str) -> Configuration | tuple[TextProblem, ...]:
     too_much = excess(text)
     if too_much is not None:
         span, phrase = too_much
-        return (TextProblem(_Spots(text).of(span), phrase),)
+        return (TextProblem(Spots(text).of(span), phrase),)
     try:
         data = tomllib.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
-        return (_not_toml(text, error),)
+        return (not_toml(text, error),)
     try:
         valid = _validator().validate_python(data)
     except ValidationError as error:
@@ -211,12 +211,13 @@ def _problems(text: str, errors: Sequence[Any]) -> tuple[TextProblem, ...]:
     places = toml_places(text, (each["loc"] for each in errors))
     spans = [_span(places, each) for each in errors]
     first = sorted(range(len(errors)), key=spans.__getitem__)[:_MOST_PROBLEMS]
-    spots = _Spots(text)
+    spots = Spots(text)
     problems = [TextProblem(spots.of(spans[at]), _message(errors[at])) for at in first]
     return tuple(sorted(problems))
 
 
-def _not_toml(text: str, error: ValueError) -> TextProblem:
+def not_toml(text: str, error: ValueError) -> TextProblem:
+    """Why tomllib refused a text, and where."""
     message = str(error)
     phrase = _END_OF_MESSAGE.search(message)
     if phrase is not None and phrase[1]:
@@ -240,7 +241,7 @@ def _span(places: Mapping[KeyPath, Any], error: Any) -> Span:
     return span
 
 
-class _Spots:
+class Spots:
     """Converts offsets in a text to lines, which it finds once."""
 
     def __init__(self, text: str) -> None:

@@ -142,9 +142,9 @@ class Project(NamedTuple):
 
     def path_of(self, path: str) -> str:
         """A trace's path from the folder, with ``/`` in between."""
-        found = _relative(_absolute(path), str(self.folder))
+        found = relative(_absolute(path), str(self.folder))
         if found.startswith("../"):  # as where one of the two is reached through a link
-            real = _relative(os.path.realpath(path), os.path.realpath(self.folder))
+            real = relative(os.path.realpath(path), os.path.realpath(self.folder))
             return found if real.startswith("../") else real
         return found
 
@@ -162,8 +162,8 @@ class Projects:
         self._base = Path(_absolute(base))
         self._given = Path(_absolute(configuration)) if configuration is not None else None
         self._with_baseline = with_baseline
-        self._configurations = _ParsedFiles(_configuration_in, Configuration())
-        self._baselines = _ParsedFiles(_baseline_in, Baseline())
+        self._configurations = ParsedFiles(_configuration_in, Configuration())
+        self._baselines = ParsedFiles(_baseline_in, Baseline())
 
     def of(self, path: str) -> Project:
         """The project of a trace: that of the nearest configuration in the folders above it, or
@@ -203,7 +203,7 @@ def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
     before: list[FileProblem] = []
     known = Baseline()
     if may_be_there(path):
-        known = _ParsedFiles(_baseline_in, known).read(path, before)
+        known = ParsedFiles(_baseline_in, known).read(path, before)
     if before:
         place, reason = before[0].problem
         return Problem(place, f"{reason} (it is not replaced)")
@@ -237,7 +237,7 @@ def _baseline_in(text: str) -> Baseline | tuple[TextProblem, ...]:
         return (TextProblem(spot, phrase),)
 
 
-class _ParsedFiles(Generic[Content]):
+class ParsedFiles(Generic[Content]):
     """Reads files of one kind, and each again only when it changed."""
 
     def __init__(
@@ -303,7 +303,8 @@ def _absolute(path: str) -> str:
         return path
 
 
-def _relative(path: str, folder: str) -> str:
+def relative(path: str, folder: str) -> str:
+    """A path from a folder on, with ``/`` in between; as it is where there is no way."""
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except (OSError, ValueError):  # as from one drive to another

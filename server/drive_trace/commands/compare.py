@@ -1,0 +1,204 @@
+"""``drive-trace compare``: whether one side of runs is better than another."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import PurePath
+
+import click
+
+from drive_trace import __version__
+from drive_trace.analysis import read_log
+from drive_trace.commands.completion import complete_files
+from drive_trace.commands.paths import Reading, no_ignore_option
+from drive_trace.commands.terminal import notify
+from drive_trace.commands.writing import EXIT_UNUSABLE, Ended, F
+from drive_trace.comparison.answer import Answer, Comparison
+from drive_trace.comparison.answer import compare as compare_sides
+from drive_trace.comparison.comparability import UNVERIFIABLE
+from drive_trace.comparison.contents import to_json
+from drive_trace.comparison.runs import RunManifest, Side, compared, facts_of
+from drive_trace.report.event_log import TraceLog
+from drive_trace.scorecard.card import score
+from drive_trace.scorecard.caveats import Unread
+from drive_trace.storage.compared_files import CaseFile, manifest_beside, read_case_file
+from drive_trace.storage.files import Problem
+from drive_trace.storage.judging_records import with_judgements
+from drive_trace.storage.replace import write_report
+from drive_trace.text.escaping import in_json
+
+_EXIT_NOT_COMPARABLE = 3
+_MOST_RUNS = 1000
+_SIDES = ("--baseline", "--candidate")
+_ALL = "all"
+_FORMATS = ("text", "json", "markdown", "html")
+_SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
+
+
+class _Sides(click.Command):
+    """Each side takes all paths up to the next option, as a shell's pattern leaves them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each of its paths."""
+        said, side = [], None
+        for at, each in enumerate(args):
+            if each.startswith("-") and each != "-":
+                side = each if each in _SIDES else None
+                if side is None:
+                    said.append(each)
+                elif at + 1 == len(args) or args[at + 1].startswith("--"):
+                    raise click.UsageError(f"{side} needs a PATH", ctx)
+            else:
+                said += [each] if side is None else [side, each]
+        return super().parse_args(ctx, said)
+
+
+def _names(_: click.Context, __: click.Parameter, value: str | None) -> frozenset[str]:
+    names = frozenset((value or "").split(",")) - {""}
+    unknown = sorted(names - {_ALL, *UNVERIFIABLE})
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]} is none of {', '.join((_ALL, *UNVERIFIABLE))}")
+    return frozenset(UNVERIFIABLE) if _ALL in names else names
+
+
+def _side_option(flag: str, what: str) -> Callable[[F], F]:
+    return click.option(
+        flag,
+        metavar="PATH...",
+        multiple=True,
+        required=True,
+        shell_complete=complete_files,
+        help=f"Files or folders with the runs {what}.",
+    )
+
+
+@click.command(cls=_Sides, short_help="Say whether one side of runs is better than another.")
+@_side_option("--baseline", "that are compared with")
+@_side_option("--candidate", "that are judged")
+@click.option(
+    "--cases",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="A TOML file that says of which case each run is.",
+)
+@click.option(
+    "--allow-unverified",
+    "allowed",
+    metavar="[NAMES]",
+    is_flag=False,
+    flag_value=_ALL,
+    callback=_names,
+    help=f"Compare although this is unknown: all, or some of {', '.join(UNVERIFIABLE)}, with "
+    "commas in between.",
+)
+@click.option("--rank", is_flag=True, help="Show the ranker, too: a tie-break, and no answer.")
+@click.option(
+    "--fail-on",
+    type=click.Choice([Answer.WORSE.value, Answer.CANNOT_TELL.value]),
+    multiple=True,
+    help="Exit with 1 if this is the answer; may be repeated.",
+)
+@no_ignore_option
+@click.option(
+    "--output-format",
+    "--format",
+    type=click.Choice(_FORMATS),
+    help="By default what the name of --out says, else text.",
+)
+@click.option("--out", metavar="FILE", help="Write to a file instead of standard output.")
+def compare(  # noqa: PLR0913, PLR0917 - one for each option
+    baseline: tuple[str, ...],
+    candidate: tuple[str, ...],
+    cases: str | None,
+    allowed: frozenset[str],
+    rank: bool,
+    fail_on: tuple[str, ...],
+    no_ignore: bool,
+    output_format: str | None,
+    out: str | None,
+) -> None:
+    """Say whether the candidate's runs are better than the baseline's: better, worse, cannot tell,
+    or not comparable, with the reasons.
+
+    The gate decides first: how many runs are CORRECT. Cost is that of CORRECT runs, and decides
+    only where the gate does not, and no case loses CORRECT runs. Nothing is compared of which it
+    is unknown whether it is alike, such as the judge, unless --allow-unverified says so.
+
+    A manifest trace.run.json beside trace.jsonl says the case of a run, and how it came about.
+    Without manifests and --cases, all runs of a side are one case.
+
+    Exit code: 0 whatever the answer, 1 if it is one of --fail-on, 2 something could not be read or
+    written, 3 the sides are not comparable.
+
+    \b
+    Examples:
+      drive-trace compare --baseline runs/main --candidate runs/branch
+      drive-trace compare --baseline a/*.jsonl --candidate b/*.jsonl --cases cases.toml
+      drive-trace compare --baseline a --candidate b --out compared.html --fail-on worse
+    """
+    case_file = read_case_file(cases) if cases is not None else None
+    if isinstance(case_file, Problem):
+        raise Ended(EXIT_UNUSABLE, case_file.message)
+    sides = [
+        _side(name, paths, case_file, no_ignore=no_ignore)
+        for name, paths in (("baseline", baseline), ("candidate", candidate))
+    ]
+    found = compare_sides(sides[0][0], sides[1][0], allowed, ranked=rank)
+    chosen = output_format or _SUFFIXES.get(PurePath(out or "").suffix.lower(), "text")
+    rendered = _rendered(found, chosen)
+    data = rendered.encode("utf-8", "backslashreplace")
+    if out is not None and out != "-":
+        problem = write_report(out, data, [path for _, paths in sides for path in paths])
+        if problem is not None:
+            raise Ended(EXIT_UNUSABLE, problem.message)
+    elif chosen == "html":  # it says that it is UTF-8, whatever the terminal takes
+        sys.stdout.buffer.write(data)
+    else:
+        click.echo(data.decode(), nl=False)
+    if any(side.unread for side, _ in sides):
+        sys.exit(EXIT_UNUSABLE)
+    if found.answer is Answer.NOT_COMPARABLE:
+        sys.exit(_EXIT_NOT_COMPARABLE)
+    sys.exit(1 if found.answer in fail_on else 0)
+
+
+def _side(
+    name: str, paths: tuple[str, ...], cases: CaseFile | None, *, no_ignore: bool
+) -> tuple[Side, list[str]]:
+    """A side, and the traces that were read of it."""
+    reading = Reading(paths, no_ignore=no_ignore)
+    logs: list[TraceLog] = []
+    manifests: dict[str, RunManifest] = {}
+    for trace in reading:
+        log = read_log(trace.records, trace.path)
+        logs.append(log._replace(summary=with_judgements(log.summary, trace.path), records=()))
+        manifest = manifest_beside(trace.path)
+        if isinstance(manifest, Problem):
+            notify(manifest.message)
+            reading.unread.append(Unread(manifest.path, manifest.reason))
+        elif manifest is not None:
+            manifests[trace.path] = manifest
+    for note in reading.notes():
+        notify(f"{name}: {note}")
+    card = score([log.summary for log in logs], reading.unread)
+    if len(card.runs) > _MOST_RUNS:
+        raise Ended(EXIT_UNUSABLE, f"the {name} has more than {_MOST_RUNS:,} runs")
+    runs = []
+    for run in card.runs:
+        files = [part.path for part in run.parts]
+        case = cases.case_of(run.run_id, files) if cases is not None else None
+        runs.append(compared(run, [manifests[each] for each in files if each in manifests], case))
+    side = Side(name, tuple(runs), card.unread, facts_of(logs, card.runs))
+    return side, [log.path for log in logs]
+
+
+def _rendered(found: Comparison, output_format: str) -> str:
+    if output_format == "json":
+        return in_json(json.dumps(to_json(found), indent=2)) + "\n"
+    from drive_trace.comparison.render import as_html, as_markdown, as_text  # noqa: PLC0415
+
+    if output_format == "html":
+        return as_html(found, f"drive-trace {__version__}")
+    return (as_text if output_format == "text" else as_markdown)(found) + "\n"

@@ -1,0 +1,171 @@
+"""Whether two sides can be compared: what differs, and what nobody can verify."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from enum import StrEnum
+from itertools import chain
+from typing import NamedTuple
+
+from drive_trace.comparison.runs import Case, ComparedRun, Side, on_both_sides
+from drive_trace.text.wording import first_of, listed, plural
+
+_MOST = 3
+_AS_JUDGED = ("judge", "prompt", "rubric", "acceptance")
+"""What has to be the same for all runs of a case that somebody judged."""
+_VARYING = ("model", "bundle", "base")
+"""What a comparison is of: at most one of these may differ between the sides."""
+UNVERIFIABLE = ("case", *_AS_JUDGED, "calibration", *_VARYING, "provenance")
+"""What may be unknown, by the names by which it has to be allowed."""
+
+
+class State(StrEnum):
+    """What is known of a fact over all runs."""
+
+    SAME = "same"
+    VARIES = "varies"
+    """Between the sides, as the one thing that is compared."""
+    DIFFERS = "differs"
+    UNVERIFIABLE = "unverifiable"
+    ALLOWED = "unverifiable, and allowed"
+    NEEDLESS = "not asked"
+    """No run is judged, so nobody asks by whom."""
+
+
+class Reason(NamedTuple):
+    """Why something is so: a sentence without its full stop."""
+
+    words: str
+    names: str = ""
+    """What it is about, at its end: untrusted."""
+
+    @property
+    def sentence(self) -> str:
+        """All of it; untrusted."""
+        return f"{self.words}: {self.names}" if self.names else self.words
+
+
+class Fact(NamedTuple):
+    """What is known of the runs, and what follows."""
+
+    name: str
+    state: State
+    baseline: tuple[str, ...]
+    """What is said of its runs, sorted; untrusted."""
+    candidate: tuple[str, ...]
+    why: Reason | None = None
+    """Why the sides cannot be compared, for one that differs."""
+
+
+class Comparability(NamedTuple):
+    """All facts, and why the sides cannot be compared."""
+
+    facts: tuple[Fact, ...]
+    reasons: tuple[Reason, ...]
+    """None where they can be."""
+
+
+def comparability(
+    baseline: Side, candidate: Side, cases: Sequence[Case], allowed: Collection[str]
+) -> Comparability:
+    """Whether the sides can be compared. ``allowed`` are the names of what may be unknown."""
+    facts = [_fact(name, baseline, candidate, cases) for name in UNVERIFIABLE]
+    varying = [each.name for each in facts if each.state is State.VARIES]
+    if len(varying) > 1:
+        why = Reason(f"{listed(varying)} vary between the sides, and only one of them may")
+        facts = [_refused(each, why) if each.name in varying else each for each in facts]
+    facts = [_allowed(each) if each.name in allowed else each for each in facts]
+    reasons = [*_unfit(baseline, candidate)]
+    reasons += dict.fromkeys(each.why for each in facts if each.why is not None)
+    unknown = [each.name for each in facts if each.state is State.UNVERIFIABLE]
+    if unknown:
+        names = "" if len(unknown) == len(UNVERIFIABLE) else f" {','.join(unknown)}"
+        what = f"unverifiable: {listed(unknown)}; --allow-unverified{names} compares all the same"
+        reasons.append(Reason(what))
+    return Comparability(tuple(facts), tuple(reasons))
+
+
+def _refused(fact: Fact, why: Reason) -> Fact:
+    return fact._replace(state=State.DIFFERS, why=why)
+
+
+def _allowed(fact: Fact) -> Fact:
+    return fact._replace(state=State.ALLOWED) if fact.state is State.UNVERIFIABLE else fact
+
+
+def _unfit(baseline: Side, candidate: Side) -> Iterator[Reason]:
+    for side in (baseline, candidate):
+        if side.unread:
+            named = first_of([each.path for each in side.unread], _MOST)
+            count = plural(len(side.unread), "input")
+            yield Reason(f"{count} of the {side.name} could not be read", named)
+        elif not side.runs:
+            yield Reason(f"the {side.name} has no runs")
+    both = on_both_sides(baseline, candidate)
+    if both:
+        yield Reason(
+            f"the same events are on both sides, in {plural(len(both), 'run')}",
+            first_of(both, _MOST),
+        )
+
+
+def _fact(name: str, baseline: Side, candidate: Side, cases: Sequence[Case]) -> Fact:
+    ours, theirs = (_values(name, side.runs) for side in (baseline, candidate))
+    fact = Fact(name, State.SAME, tuple(sorted(ours)), tuple(sorted(theirs)))
+    if name == "case":
+        return _case(fact, baseline, candidate)
+    within = [_values(name, (*case.baseline, *case.candidate)) for case in cases]
+    mixed = max(map(len, within), default=0) > 1
+    if name == "calibration" and "uncalibrated" in ours | theirs:
+        return _refused(fact, Reason("the judge is uncalibrated"))
+    if name == "provenance" and len(ours | theirs) > 1:
+        return _refused(fact, Reason("the provenance differs", _shown(fact)))
+    if name in _AS_JUDGED and mixed:
+        return _refused(fact, Reason(f"the {name} differs within a case", _shown(fact)))
+    if name in _VARYING and _is_mixed_side(name, baseline, candidate, cases):
+        return _refused(fact, Reason(f"the {name} differs within a side", _shown(fact)))
+    if any(not _told(name, run) for run in (*baseline.runs, *candidate.runs)):
+        return fact._replace(state=State.UNVERIFIABLE)
+    if not ours | theirs:
+        return fact._replace(state=State.NEEDLESS)
+    return fact._replace(state=State.VARIES) if name in _VARYING and mixed else fact
+
+
+def _case(fact: Fact, baseline: Side, candidate: Side) -> Fact:
+    runs = (*baseline.runs, *candidate.runs)
+    for run in runs:
+        if len(run.cases) > 1:
+            named = f"{run.run_id}: {listed(sorted(run.cases))}"
+            return _refused(fact, Reason("a run is said to be of several cases", named))
+    apart = {run.case for run in baseline.runs} ^ {run.case for run in candidate.runs}
+    if apart and baseline.runs and candidate.runs:
+        named = first_of(sorted(apart), _MOST)
+        return _refused(fact, Reason("the cases differ: only one side has runs of some", named))
+    if any(not run.cases for run in runs):
+        return fact._replace(state=State.UNVERIFIABLE)
+    return fact if runs else fact._replace(state=State.NEEDLESS)
+
+
+def _is_mixed_side(name: str, baseline: Side, candidate: Side, cases: Sequence[Case]) -> bool:
+    """Whether one side is not one thing. What runs start from is one thing within a case."""
+    groups = [baseline.runs, candidate.runs]
+    if name == "base":
+        groups = [*chain.from_iterable((each.baseline, each.candidate) for each in cases)]
+    return any(len(_values(name, runs)) > 1 for runs in groups)
+
+
+def _told(name: str, run: ComparedRun) -> bool:
+    """Whether a fact is known, or nothing is asked of it: nobody judged the run."""
+    needless = name in (*_AS_JUDGED, "calibration") and not run.is_judged
+    return needless or bool(run.known[name])
+
+
+def _values(name: str, runs: Sequence[ComparedRun]) -> frozenset[str]:
+    if name == "case":
+        return frozenset().union(*(run.cases for run in runs))
+    return frozenset().union(*(run.known[name] for run in runs))
+
+
+def _shown(fact: Fact) -> str:
+    sides = (first_of(each, _MOST) or "unknown" for each in (fact.baseline, fact.candidate))
+    return " against ".join(sides)

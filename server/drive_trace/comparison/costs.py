@@ -1,0 +1,114 @@
+"""What the sides cost: over CORRECT runs alone, case by case. Missing is never zero."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from drive_trace.comparison.runs import METRICS, Case, ComparedRun, Metric
+from drive_trace.comparison.statistics import (
+    Interval,
+    Sample,
+    hodges_lehmann,
+    holm,
+    is_significant,
+    rank_p,
+    smallest_rank_p,
+)
+
+
+class Cost(NamedTuple):
+    """How one cost differs between the sides."""
+
+    metric: Metric
+    ratio: float
+    """Candidate ÷ baseline."""
+    interval: Interval | None
+    """None where so few runs give none."""
+    p: float
+    adjusted: float
+    """The same by Holm, over all metrics."""
+    smallest_adjusted: float
+    """The least that so many runs could reach, had this metric the smallest p of all."""
+    cases: tuple[str, ...]
+    """Those that it is over; untrusted."""
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether chance alone hardly explains it."""
+        return is_significant(self.adjusted)
+
+
+class Spent(NamedTuple):
+    """All that some runs cost, and how many of them are CORRECT."""
+
+    totals: Mapping[str, float | None]
+    """By the key of the metric, over all runs; None where one of them does not tell."""
+    correct: int
+
+    def for_each_correct(self, key: str) -> float | None:
+        """What was spent for each CORRECT run, the others' costs included; None where that is not
+        known, or no run is CORRECT.
+        """
+        total = self.totals[key]
+        return None if total is None or not self.correct else total / self.correct
+
+
+def costs_of(cases: Sequence[Case]) -> tuple[Cost, ...]:
+    """The metrics that both sides tell, of CORRECT runs that no caveat qualifies."""
+    told = []
+    for metric in METRICS:
+        samples = {case.name: found for case in cases if (found := _sample(case, metric))}
+        if samples:
+            told.append((metric, samples, rank_p([*samples.values()])))
+    adjusted = holm([p for *_, p in told])
+    return tuple(
+        Cost(
+            metric,
+            *hodges_lehmann([*samples.values()]),
+            p,
+            by_holm,
+            min(1.0, len(told) * smallest_rank_p([*samples.values()])),
+            tuple(samples),
+        )
+        for (metric, samples, p), by_holm in zip(told, adjusted, strict=True)
+    )
+
+
+def _sample(case: Case, metric: Metric) -> Sample | None:
+    sides = [
+        [run for run in runs if run.score.is_earned] for runs in (case.baseline, case.candidate)
+    ]
+    if (
+        metric.key == "wall_clock_ms"
+        and len({run.clock for runs in sides for run in runs} - {None}) > 1
+    ):
+        return None  # what the clock says and what authors claim are not alike
+    costs = [[run.cost(metric) for run in runs] for runs in sides]
+    # Nothing costs nothing: a ratio of a zero says nothing.
+    ours, theirs = (tuple(math.log(each) for each in some if each) for some in costs)
+    return Sample(ours, theirs) if ours and theirs else None
+
+
+def spent(runs: Sequence[ComparedRun]) -> Spent:
+    """All that was spent on some runs, whatever their verdicts."""
+    totals: dict[str, float | None] = {}
+    for metric in METRICS:
+        if metric.adds_up:
+            costs = [run.cost(metric) for run in runs]
+            known = [each for each in costs if each is not None]
+            totals[metric.key] = sum(known) if len(known) == len(costs) else None
+    if len({run.clock for run in runs}) > 1:
+        totals["wall_clock_ms"] = None
+    return Spent(totals, sum(run.score.is_earned for run in runs))
+
+
+def rank(runs: Sequence[ComparedRun]) -> float | None:
+    """The reference's planned ranker, E[wall-clock | CORRECT] ÷ P(CORRECT), in milliseconds; None
+    where no run is CORRECT, or one of these has no wall-clock. It is a tie-break, and can reward a
+    side that fails the hard case each time.
+    """
+    correct = [run for run in runs if run.score.is_earned]
+    total = spent(correct).totals["wall_clock_ms"] if correct else None
+    return None if total is None else total / len(correct) / (len(correct) / len(runs))

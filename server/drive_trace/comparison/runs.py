@@ -1,0 +1,242 @@
+"""The runs that are compared: of which case each is, what is known of it, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from drive_trace.report.event_log import EventLog, TraceLog
+from drive_trace.report.metrics import measure, to_json
+from drive_trace.report.metrics.base import Value
+from drive_trace.scorecard.card import RunScore
+from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.copies import overlaps
+from drive_trace.scorecard.verdict import Verdict
+
+ALL_RUNS = "all runs"
+"""The case of runs that nobody says the case of."""
+Word: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+
+
+class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run came about, as whoever started it wrote it beside the trace. What it does not say
+    is unknown, and not the same as anything.
+    """
+
+    manifest_version: Literal["1"] = "1"
+    case: Word | None = None
+    """What the run was to do: runs are compared within their case."""
+    base_commit: Word | None = None
+    """The commit that the run started from."""
+    model: Word | None = None
+    """The model that did the work."""
+    bundle: Word | None = None
+    """The version of the instructions that the model was given."""
+    judge: Word | None = None
+    """The model that judged the intent."""
+    prompt_hash: Word | None = None
+    """Of the judge's prompt."""
+    rubric_hash: Word | None = None
+    """Of the judge's rubric."""
+    acceptance_hash: Word | None = None
+    """Of the acceptance criteria of the case."""
+
+
+class Metric(NamedTuple):
+    """A cost of a run, of which less is better."""
+
+    key: str
+    title: str
+    adds_up: bool = True
+
+
+METRICS = (
+    Metric("input_tokens", "input tokens"),
+    Metric("output_tokens", "output tokens"),
+    Metric("wall_clock_ms", "wall-clock"),
+    Metric("rounds_per_dispatch", "rounds per dispatch", adds_up=False),
+)
+
+
+class ComparedRun(NamedTuple):
+    """A run with its case, and what is known of it."""
+
+    score: RunScore
+    cases: frozenset[str]
+    """The names that it was given: one, unless none or several disagree."""
+    known: Mapping[str, frozenset[str]]
+    """By the name of a fact, what is said of it; empty where it is unknown."""
+
+    @property
+    def run_id(self) -> str:
+        """Untrusted."""
+        return self.score.run_id
+
+    @property
+    def case(self) -> str:
+        """Untrusted; :data:`ALL_RUNS` if unknown."""
+        return min(self.cases, default=ALL_RUNS)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether somebody recorded a verdict on its intent."""
+        grade = self.score.correctness
+        return grade is not None and grade.values["intent"] is not None
+
+    @property
+    def clock(self) -> str | None:
+        """How its wall-clock was measured; None where that does not cover the whole run."""
+        clock = self.score.measured.wall_clock
+        if clock.clocked:
+            return "clock"
+        return "claims" if clock.ms is not None and clock.counted == clock.of else None
+
+    def cost(self, metric: Metric) -> float | None:
+        """What it cost, whatever its verdict; None where that is not recorded, or in part."""
+        measured = self.score.measured
+        if metric.key == "wall_clock_ms":
+            return measured.wall_clock.ms if self.clock is not None else None
+        if metric.key == "rounds_per_dispatch":
+            return measured.rounds.mean
+        return measured.tokens[metric.key]
+
+
+def compared(
+    score: RunScore, manifests: Iterable[RunManifest], case: str | None = None
+) -> ComparedRun:
+    """A run with the manifests beside its files. A ``case`` that is given counts, whatever they
+    say.
+    """
+    manifests = list(manifests)
+    judgement = score.correctness.judgement if score.correctness is not None else None
+    known: dict[str, frozenset[str]] = {
+        "judge": _said(each.judge for each in manifests),
+        "prompt": _said(each.prompt_hash for each in manifests),
+        "rubric": _said(each.rubric_hash for each in manifests),
+        "acceptance": _said(each.acceptance_hash for each in manifests),
+        "model": _said(each.model for each in manifests),
+        "bundle": _said(each.bundle for each in manifests),
+        "base": _said(each.base_commit for each in manifests),
+        "provenance": _said([score.provenance.origin]),
+        "calibration": frozenset[str](),
+    }
+    if judgement is not None:
+        known["judge"] |= _said([judgement.judge.model])
+        known["prompt"] = known["prompt"] or _said([f"version {judgement.judge.prompt_version}"])
+        known["rubric"] |= _said([judgement.judge.rubric_hash])
+        known["acceptance"] |= _said([judgement.acceptance_hash])
+        word = "uncalibrated" if judgement.agreement is None else "calibrated"
+        known["calibration"] = _said([word])
+    cases = _said(each.case for each in manifests) if case is None else frozenset({case})
+    return ComparedRun(score, cases, known)
+
+
+def _said(values: Iterable[str | None]) -> frozenset[str]:
+    return frozenset(str(each) for each in values if each is not None)
+
+
+class Side(NamedTuple):
+    """One of the two sides."""
+
+    name: str
+    runs: tuple[ComparedRun, ...]
+    unread: tuple[Unread, ...] = ()
+    facts: Mapping[str, Value] = {}
+    """What happened in its runs, of which no verdict follows: see :func:`facts_of`."""
+
+
+class Case(NamedTuple):
+    """The runs of one case."""
+
+    name: str
+    baseline: tuple[ComparedRun, ...]
+    candidate: tuple[ComparedRun, ...]
+
+
+class Tally(NamedTuple):
+    """The verdicts of some runs."""
+
+    k: int
+    correct: int
+    incorrect: int
+    not_computable: int
+    qualified: int
+    """So many of the CORRECT have a caveat that could overturn that."""
+
+    @property
+    def least(self) -> int:
+        """How many are CORRECT at least."""
+        return self.correct - self.qualified
+
+    @property
+    def most(self) -> int:
+        """How many may be CORRECT."""
+        return self.correct + self.not_computable
+
+
+def tally(runs: Sequence[ComparedRun]) -> Tally:
+    """Count the verdicts."""
+    verdicts = [each.score.verdict for each in runs]
+    correct = verdicts.count(Verdict.CORRECT)
+    return Tally(
+        len(runs),
+        correct,
+        verdicts.count(Verdict.INCORRECT),
+        verdicts.count(Verdict.NOT_COMPUTABLE),
+        correct - sum(each.score.is_earned for each in runs),
+    )
+
+
+def cases_of(baseline: Side, candidate: Side) -> tuple[Case, ...]:
+    """The runs of both sides by their case, in the order of the names."""
+    names = sorted({run.case for side in (baseline, candidate) for run in side.runs})
+    return tuple(
+        Case(
+            name, *(tuple(r for r in side.runs if r.case == name) for side in (baseline, candidate))
+        )
+        for name in names
+    )
+
+
+def on_both_sides(baseline: Side, candidate: Side) -> list[str]:
+    """The runs of which both sides have the same events."""
+    known = {run.run_id: run.score for run in baseline.runs}
+    both = [(known[run.run_id], run.score) for run in candidate.runs if run.run_id in known]
+    return [
+        here.run_id
+        for here, there in both
+        if any(
+            overlaps([one.events, other.events])[1].copies
+            for one in here.parts
+            for other in there.parts
+        )
+    ]
+
+
+FACTS = {
+    "briefs reissued": ("rework", "brief_stability", "overall", "reissue"),
+    "briefs amended": ("rework", "brief_stability", "overall", "amended"),
+    "dispatches accepted in round 1": ("rework", "first_pass_acceptance_rate"),
+    "rounds sent back for each one satisfied": ("rework", "backtrack_ratio"),
+    "halts on falsified assumptions": ("planning_quality", "i12_halts", "count"),
+    "spec amendments": ("planning_quality", "spec_amendments", "count"),
+    "plan amendments": ("planning_quality", "plan_amendments", "count"),
+}
+"""Differences that explain and decide nothing: of the report's metrics, where each stands."""
+
+
+def facts_of(logs: Sequence[TraceLog], runs: Sequence[RunScore]) -> Mapping[str, Value]:
+    """What happened in all runs of a side; None where nothing was recorded."""
+    measured = to_json(measure(EventLog(logs, runs)))
+    return {title: _at(measured, path) for title, path in FACTS.items()}
+
+
+def _at(value: Value, path: Sequence[str]) -> Value:
+    for number, key in enumerate(path):
+        if not isinstance(value, Mapping):
+            return None
+        # A count that stands in no table is of events, of which there were none.
+        value = value.get(key, 0 if number == len(path) - 1 else None)
+    return value

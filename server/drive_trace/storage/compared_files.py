@@ -1,0 +1,138 @@
+"""What ``compare`` reads beside traces: manifests of runs, and the file that names cases."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from drive_trace.comparison.runs import RunManifest
+from drive_trace.json_text import find_member, parse
+from drive_trace.storage.configuration_text import Spots, not_toml
+from drive_trace.storage.files import STDIN, Problem, why
+from drive_trace.storage.patterns import is_pattern, patterns_of
+from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
+from drive_trace.storage.replace import inside
+from drive_trace.storage.toml_places import excess, toml_places
+from drive_trace.text.escaping import printable
+from drive_trace.text.spans import Span
+from drive_trace.text.wording import shown
+
+MANIFEST_SUFFIX = ".run.json"
+_TRACES = (".jsonl", ".ndjson")
+_MANIFEST = msgspec.json.Decoder(RunManifest)
+_AT = re.compile(r" - at `\$\.?([^`]*)`$")
+_MOST_CASES = 1000
+_MOST_LENGTH = 200
+
+
+Cases: TypeAlias = Mapping[str, tuple[str, ...]]
+
+
+class CaseFile(NamedTuple):
+    """The names of cases, and what their runs are known by."""
+
+    folder: Path
+    """Patterns start here."""
+    cases: Cases
+
+    def case_of(self, run_id: str, paths: list[str]) -> str | None:
+        """The first case that names the run, or has a pattern for one of its files."""
+        return next((name for name in self.cases if self._has(name, run_id, paths)), None)
+
+    def _has(self, name: str, run_id: str, paths: list[str]) -> bool:
+        said = self.cases[name]
+        inner = (relative(path, str(self.folder)) for path in paths)
+        return run_id in said or any(patterns_of(said).hold(each) for each in inner)
+
+
+def manifest_beside(trace: str) -> RunManifest | Problem | None:
+    """The manifest of the runs in a trace, ``trace.run.json`` or ``trace.jsonl.run.json`` beside
+    ``trace.jsonl``; None where there is none. Links out of the folder are not followed.
+    """
+    path = Path(trace)
+    stems = [path.name, *([path.stem] if path.suffix in _TRACES else [])]
+    found = [each for s in stems if os.path.lexists(each := path.with_name(s + MANIFEST_SUFFIX))]
+    if trace == STDIN or not found:
+        return None
+    try:
+        real = inside(found[0], found[0].parent)
+    except OSError as error:
+        return Problem(str(found[0]), f"cannot be read: {why(error)}")
+    problems: list[FileProblem] = []
+    content = ParsedFiles(_manifest, RunManifest()).read(real, problems)
+    return problems[0].problem if problems else content
+
+
+def read_case_file(path: str) -> CaseFile | Problem:
+    """The table ``[cases]`` of a TOML file: by name, patterns as in .gitignore, or ids of runs."""
+    problems: list[FileProblem] = []
+    nothing: Cases = {}
+    cases = ParsedFiles(_cases, nothing).read(Path(path), problems)
+    return problems[0].problem if problems else CaseFile(Path(path).absolute().parent, cases)
+
+
+def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
+    try:
+        return _MANIFEST.decode(text)
+    except (ValueError, RecursionError) as error:
+        at, phrase = _why_not(text, str(error))
+        return (TextProblem(Spots(text).of(at), f"is no manifest of a run: {phrase}"),)
+
+
+def _why_not(text: str, message: str) -> tuple[Span, str]:
+    """What is wrong with a manifest, and where, given what its decoder says."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return Span(error.pos, error.pos), f"is not JSON: {error.msg}"
+    except (ValueError, RecursionError):
+        return Span(0, 0), message
+    place = _AT.search(message)
+    member = find_member(parse(text).root, place[1]) if place is not None else None
+    if place is None or member is None or member.value is None:
+        return Span(0, 0), message
+    return member.value.span, f"`{printable(place[1])}`: {message[: place.start()]}"
+
+
+def _cases(text: str) -> Cases | tuple[TextProblem, ...]:
+    text = text.replace("\r\n", "\n")
+    too_much = excess(text)
+    if too_much is not None:
+        return (TextProblem(Spots(text).of(too_much[0]), too_much[1]),)
+    try:
+        data = tomllib.loads(text)
+    except ValueError as error:
+        return (not_toml(text, error),)
+    wrong = _wrong_in(data)
+    if wrong is not None:
+        steps, phrase = wrong
+        places = toml_places(text, [steps])
+        at = places[steps].value if steps in places else Span(0, 0)
+        return (TextProblem(Spots(text).of(at), phrase),)
+    return {name: tuple(said) for name, said in data["cases"].items()}
+
+
+def _wrong_in(data: Mapping[str, object]) -> tuple[tuple[str | int, ...], str] | None:
+    """The first fault of a file of cases: its place, and what it is."""
+    cases = data.get("cases")
+    if list(data) != ["cases"] or not isinstance(cases, dict) or not cases:
+        return ("cases",), "must be one table `[cases]`, with an array of patterns for each case"
+    if len(cases) > _MOST_CASES:
+        return ("cases",), f"has more than {_MOST_CASES:,} cases"
+    for name, said in cases.items():
+        if not name.strip() or len(name) > _MOST_LENGTH:
+            return ("cases", name), f"a case needs a name of 1 to {_MOST_LENGTH} characters"
+        if not isinstance(said, list) or not 0 < len(said) <= _MOST_CASES:
+            return ("cases", name), f"`{printable(name)}` must be an array of patterns"
+        for at, each in enumerate(said):
+            if not isinstance(each, str) or not each.strip() or not is_pattern(each):
+                what = f"must be a pattern as in .gitignore, or a run's id; found {shown(each)}"
+                return ("cases", name, at), what
+    return None

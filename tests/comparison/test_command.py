@@ -1,0 +1,148 @@
+"""`compare` from outside: exit codes, options and formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import run
+from tests.cli.test_hostile_text import HOSTILE, OBEYED
+from tests.comparison.support import CORRECT, INCORRECT, Sides
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> Sides:
+    """A candidate that is worse."""
+    made = Sides(tmp_path)
+    made.add("b", *[CORRECT] * 4, costs=[(1000, 10)] * 4)
+    made.add("c", *[INCORRECT] * 4, costs=[(1000, 10)] * 4)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "code"),
+    [
+        ([], 0),
+        (["worse"], 1),
+        (["cannot-tell"], 0),
+        (["cannot-tell", "worse"], 1),
+    ],
+)
+def test_exit_code(sides: Sides, fail_on: list[str], code: int) -> None:
+    options = [word for each in fail_on for word in ("--fail-on", each)]
+    assert sides.compare("--allow-unverified", *options).code == code
+    assert sides.compare(*options).code == 3
+
+
+def test_a_side_takes_paths_until_the_next_option(sides: Sides) -> None:
+    before = sorted((sides.folder / "b").iterdir())
+    after = sorted((sides.folder / "c").iterdir())
+    ran = run("compare", "--allow-unverified", "--candidate", *after, "--baseline", *before)
+    assert "4 runs against 4 in 1 case" in ran.out
+    named = ["--allow-unverified=all", f"--candidate={after[0]}", "--candidate", after[1]]
+    ran = run("compare", *named, "--baseline", before[0])
+    assert "2 runs against 1 in 1 case" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--baseline"], "--baseline needs a PATH"),
+        (["--baseline", "--candidate", "x"], "--baseline needs a PATH"),
+        (["--baseline", "x"], "Missing option '--candidate'"),
+        (["--baseline", "x", "--candidate", "y", "--rank", "z"], "unexpected extra argument (z)"),
+        (
+            ["--baseline", "x", "--candidate", "y", "--allow-unverified", "jugde"],
+            "jugde is none of all, case, judge",
+        ),
+    ],
+)
+def test_wrong_usage(options: list[str], problem: str) -> None:
+    ran = run("compare", *options)
+    assert ran.code == 2
+    assert problem in ran.err
+
+
+def test_text(sides: Sides) -> None:
+    said = sides.compare("--allow-unverified").out.splitlines()
+    assert said[:12] == [
+        "4 runs against 4 in 1 case: the least p that the gate can reach is 0.029, and the least "
+        "difference that it can show 1.000.",
+        "",
+        "Answer: worse",
+        "  the gate decides: 0 of 4 runs of the candidate are CORRECT, and 4 of 4 of the baseline "
+        "(p = 0.029).",
+        "",
+        "Gate",
+        "  difference −1.000 [−1.000, −0.307] (candidate − baseline; Newcombe), p = 0.029 "
+        "(two-sided, Fisher's exact test)",
+        "  side       runs  CORRECT  INCORRECT  not computable  share of CORRECT",
+        "  baseline   4     4        0          0               1.000 [0.510, 1.000]",
+        "  candidate  4     0        4          0               0.000 [0.000, 0.490]",
+        "",
+        "Cost for each CORRECT run",
+    ]
+    assert "  all runs  CORRECT → INCORRECT  b-1, b-2, b-3, b-4    c-5, c-6, c-7, c-8" in said
+
+
+def test_markdown_is_a_comment_with_the_answer_first(sides: Sides) -> None:
+    said = sides.compare("--allow-unverified", "--format", "markdown").out
+    assert said.startswith("# Drive Trace: worse\n\n4 runs against 4 in 1 case")
+    assert "| baseline | 4 | 4 | 0 | 0 | 1.000 [0.510, 1.000] |" in said
+    assert "| `all runs` | CORRECT → INCORRECT | `b-1, b-2, b-3, b-4` |" in said
+
+
+def test_html_draws_the_intervals_and_runs_nothing(sides: Sides) -> None:
+    out = sides.folder / "compared.html"
+    assert sides.compare("--allow-unverified", "--out", str(out)).out == ""
+    page = out.read_text("utf-8")
+    assert "<strong>worse</strong>" in page
+    # Wilson's interval of 4 of 4 is [0.5101, 1], on an axis from 190 to 630.
+    assert '<line x1="414.4" x2="630.0" y1="11.0" y2="11.0"/>' in page
+    assert "default-src &#x27;none&#x27;" in page
+    assert '<script type="module"></script>' in page
+
+
+def test_out_never_takes_the_place_of_a_trace(sides: Sides) -> None:
+    (trace, *_) = (sides.folder / "b").rglob("trace.jsonl")
+    before = trace.read_bytes()
+    out = sides.folder / "out.md"
+    out.symlink_to(trace)
+    assert sides.compare("--allow-unverified", "--out", str(out)).code == 2
+    assert trace.read_bytes() == before
+
+
+def test_facts_are_shown_without_a_verdict(sides: Sides) -> None:
+    found = sides.allowed()["differences"]
+    assert found["spec amendments"] == {"baseline": 0, "candidate": 0}
+    assert found["briefs reissued"] == {"baseline": None, "candidate": None}
+
+
+def test_the_documentation_shows_what_is_said(tmp_path: Path) -> None:
+    made = Sides(tmp_path)
+    made.add("b", *[CORRECT] * 7, INCORRECT)
+    made.add("c", *[CORRECT] * 8)
+    said = made.compare("--allow-unverified").out
+    shown = Path(ROOT, "docs/compare.md").read_text("utf-8").split("```text\n")[1].split("```")[0]
+    assert said.startswith(shown)
+
+
+@pytest.mark.parametrize("text", [each for each in HOSTILE if "\n" not in each])
+@pytest.mark.parametrize("output_format", ["text", "json", "markdown", "html"])
+def test_no_name_is_a_command_of_a_runner_or_markup(
+    tmp_path: Path, text: str, output_format: str
+) -> None:
+    made = Sides(tmp_path)
+    name = f"{text}<b>"[:150]
+    for side in "bc":
+        made.add(side, CORRECT, case=name, model=f"{name}{side}", judge=name)
+        made.add(side, CORRECT if side == "b" else INCORRECT, case=f"{name}2", model=name + side)
+    for allowed in ([], ["--allow-unverified"]):
+        ran = made.compare(*allowed, "--output-format", output_format)
+        lines = (ran.out + ran.err).splitlines()
+        assert lines
+        assert [line for line in lines if OBEYED.search(line)] == []
+        assert output_format != "html" or "<b>" not in ran.out

@@ -1,0 +1,262 @@
+"""What is refused as not comparable, and what has to be allowed by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import run, write
+from tests.comparison.support import CORRECT, KNOWN, UNGRADED, Sides, judged
+from tests.support.client_text import triage
+from tests.support.judging import HASH, NO_FIGURES
+from tests.support.systems import NO_FIFOS, not_on_windows
+
+ROOT = Path(__file__).parents[2]
+FACTS = (
+    *("case", "judge", "prompt", "rubric", "acceptance", "calibration"),
+    *("model", "bundle", "base", "provenance"),
+)
+SAME = {**KNOWN, "rubric_hash": HASH, "acceptance_hash": HASH, "case": "x"}
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> Sides:
+    return Sides(tmp_path)
+
+
+def known(sides: Sides, side: str, *, events: str | None = None, **changes: Any) -> Path:
+    """A run of which everything is known, with some of that changed."""
+    record = {key: changes.pop(key) for key in list(changes) if key in NO_FIGURES | {"asked": 0}}
+    said = {key: value for key, value in {**SAME, **changes}.items() if value is not None}
+    wrote = triage(ts="2026-05-28T13:00:01.123Z") * 3 if events is None else events
+    path = sides.write(side, CORRECT, said, events=wrote)
+    judged(path, **record)
+    return path
+
+
+def test_sides_of_which_all_is_known_and_alike_are_compared(sides: Sides) -> None:
+    known(sides, "b")
+    known(sides, "c")
+    ran = sides.compare("--output-format", "json")
+    assert ran.code == 0
+    assert ran.json["answer"] == "cannot-tell"
+    assert {each["fact"]: each["state"] for each in ran.json["known"]} == dict.fromkeys(
+        FACTS, "same"
+    )
+
+
+@pytest.mark.parametrize("key", ["model", "bundle", "base_commit"])
+def test_one_thing_may_vary(sides: Sides, key: str) -> None:
+    known(sides, "b")
+    known(sides, "c", **{key: "another"})
+    ran = sides.compare("--output-format", "json")
+    assert ran.code == 0
+    states = {each["fact"]: each["state"] for each in ran.json["known"]}
+    assert states.pop(key.removesuffix("_commit")) == "varies"
+    assert set(states.values()) == {"same"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"model": "m2", "bundle": "v2"}, "model and bundle vary between the sides"),
+        ({"judge": "o9"}, "the judge differs within a case: gpt-5.5 against gpt-5.5, o9"),
+        ({"asked": "o9", "judge": "o9"}, "the judge differs within a case: gpt-5.5 against o9"),
+        ({"prompt_hash": "p2"}, "the prompt differs within a case: p1 against p2"),
+        ({"rubric_hash": "r2"}, "the rubric differs within a case"),
+        ({"acceptance_hash": "a2"}, "the acceptance differs within a case"),
+        ({"case": "y"}, "the cases differ: only one side has runs of some: x, y"),
+        (NO_FIGURES, "the judge is uncalibrated"),
+        (
+            {"events": triage(ts="2026-05-28T13:00:00.000Z") * 3},
+            "the provenance differs: native against hand-written",
+        ),
+    ],
+)
+def test_what_differs_is_refused_whatever_is_allowed(
+    sides: Sides, changes: dict[str, Any], reason: str
+) -> None:
+    known(sides, "b")
+    known(sides, "c", **changes)
+    ran = sides.compare("--allow-unverified", "--output-format", "json")
+    assert ran.code == 3
+    found = ran.json
+    assert found["answer"] == "not-comparable"
+    assert [each for each in found["reasons"] if each.startswith(reason)] == found["reasons"]
+    assert (found["gate"]["p"], found["costs"], found["flips"]) == (None, [], [])
+    assert sides.compare("--allow-unverified").out.splitlines()[2] == "Answer: not comparable"
+
+
+def test_a_side_of_several_models_is_no_side(sides: Sides) -> None:
+    known(sides, "b")
+    known(sides, "b", model="m2")
+    known(sides, "c", model="m2")
+    found = sides.allowed()
+    assert found["reasons"] == ["the model differs within a side: m2, sonnet against m2"]
+
+
+@pytest.mark.parametrize("fact", ["model", "bundle", "base", "prompt"])
+def test_what_one_run_does_not_say_is_unverifiable(sides: Sides, fact: str) -> None:
+    key = {"base": "base_commit", "prompt": "prompt_hash"}.get(fact, fact)
+    path = known(sides, "b", **{key: None})
+    known(sides, "c")
+    if fact == "prompt":
+        path.with_name("trace.jsonl.judgements.ndjson").unlink()
+    ran = sides.compare("--output-format", "json")
+    assert ran.code == 3
+    unknown = ["prompt", "calibration"] if fact == "prompt" else [fact]
+    (reason,) = ran.json["reasons"]
+    assert reason == (
+        f"unverifiable: {' and '.join(unknown)}; --allow-unverified {','.join(unknown)} compares "
+        "all the same"
+    )
+    assert sides.compare("--allow-unverified", ",".join(unknown)).code == 0
+    assert sides.compare("--allow-unverified", "case").code == 3
+
+
+def test_without_manifests_and_cases_everything_is_unverifiable(sides: Sides) -> None:
+    sides.add("b", CORRECT)
+    sides.add("c", CORRECT)
+    ran = sides.compare()
+    assert ran.code == 3
+    assert "Nobody says of which case the runs are: all of a side are taken for one." in ran.out
+    assert "--allow-unverified compares all the same" in ran.out
+    (case,) = sides.allowed()["cases"]
+    assert case["case"] == "all runs"
+    found = {each["fact"]: each["state"] for each in sides.json()["known"]}
+    assert found == dict.fromkeys(FACTS, "unverifiable")
+
+
+def test_nobody_is_asked_who_judged_what_nobody_graded(sides: Sides) -> None:
+    sides.add("b", UNGRADED, minutes=[1])
+    sides.add("c", UNGRADED, minutes=[1])
+    states = {each["fact"]: each["state"] for each in sides.json()["known"]}
+    assert {states[each] for each in ("judge", "rubric", "calibration")} == {"not asked"}
+    assert states["model"] == "unverifiable"
+
+
+def test_one_run_on_both_sides_is_no_comparison(sides: Sides) -> None:
+    known(sides, "b")
+    folder = sides.folder / "b"
+    ran = run("compare", "--baseline", folder, "--candidate", folder, "--output-format", "json")
+    assert ran.code == 3
+    assert ran.json["reasons"] == ["the same events are on both sides, in 1 run: b-1"]
+
+
+def test_what_cannot_be_read_is_no_run_less(sides: Sides) -> None:
+    known(sides, "b")
+    known(sides, "c")
+    paths = ("--baseline", sides.folder / "b", sides.folder / "none.jsonl")
+    ran = run("compare", *paths, "--candidate", sides.folder / "c", "--output-format", "json")
+    assert ran.code == 2
+    assert ran.json["answer"] == "not-comparable"
+    assert ran.json["reasons"] == [
+        f"1 input of the baseline could not be read: {sides.folder / 'none.jsonl'}"
+    ]
+    assert ran.err.endswith("none.jsonl: no such file or folder\n")
+
+
+def test_a_side_without_runs_is_not_comparable(sides: Sides) -> None:
+    known(sides, "b")
+    (sides.folder / "c").mkdir()
+    ran = sides.compare("--output-format", "json")
+    assert (ran.code, ran.json["reasons"]) == (3, ["the candidate has no runs"])
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "1:2: is no manifest of a run: is not JSON: "),
+        ('{\n "case": 7}', "2:10: is no manifest of a run: `case`: Expected `str | null`, got"),
+        ('{"model": ""}', "1:11: is no manifest of a run: `model`: Expected `str` of length >= 1"),
+        ('{"manifest_version": "2"}', "1:22: is no manifest of a run: `manifest_version`: "),
+        ("[]", "1:1: is no manifest of a run: Expected `object`, got `array`"),
+        ("[" * 100_000, "1:"),
+    ],
+)
+def test_a_broken_manifest_is_told_with_its_place(sides: Sides, text: str, problem: str) -> None:
+    path = known(sides, "b").with_name("trace.run.json")
+    known(sides, "c")
+    path.write_text(text, "utf-8")
+    ran = sides.compare("--output-format", "json")
+    assert ran.code == 2
+    assert ran.json["answer"] == "not-comparable"
+    assert f"{path}:{problem}" in ran.err
+
+
+def test_a_manifest_is_no_link_out_of_its_folder(sides: Sides) -> None:
+    path = known(sides, "b").with_name("trace.run.json")
+    known(sides, "c")
+    path.rename(sides.folder / "kept.json")
+    path.symlink_to(sides.folder / "kept.json")
+    ran = sides.compare()
+    assert ran.code == 2
+    assert "it is a link that leads out of its folder" in ran.err
+
+
+def test_a_manifest_may_have_the_whole_name_of_its_trace(sides: Sides) -> None:
+    path = known(sides, "b").with_name("trace.run.json")
+    known(sides, "c")
+    path.rename(path.with_name("trace.jsonl.run.json"))
+    assert sides.compare().code == 0
+
+
+def test_a_file_says_of_which_case_a_run_is(sides: Sides) -> None:
+    for side in "bc":
+        sides.add(side, CORRECT)
+        write(sides.folder / side / "hard" / "1", "trace.jsonl", triage(run=f"{side}-hard"))
+    text = '[cases]\nhard = ["**/hard/*"]\neasy = ["b-1", "c-2"]\n'
+    path = write(sides.folder, "cases.toml", text)
+    found = sides.allowed("--cases", str(path))
+    assert [(each["case"], each["baseline"]["correct"]) for each in found["cases"]] == [
+        ("easy", 1),
+        ("hard", 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[cases\n", "1:7: is not TOML: "),
+        ("", "1:1: must be one table `[cases]`"),
+        ("[cases]\nx = 1\n", "2:5: `x` must be an array of patterns"),
+        ('[cases]\nx = ["a", 2]\n', "2:11: must be a pattern as in .gitignore"),
+        ("a = " + "[" * 100 + "]" * 100, "1:37: "),
+    ],
+)
+def test_a_broken_file_of_cases_is_told_with_its_place(
+    sides: Sides, text: str, problem: str
+) -> None:
+    known(sides, "b")
+    known(sides, "c")
+    path = write(sides.folder, "cases.toml", text)
+    ran = sides.compare("--cases", str(path))
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{path}:{problem}" in ran.err
+
+
+@not_on_windows(NO_FIFOS)
+def test_a_pipe_is_neither_a_manifest_nor_a_file_of_cases(sides: Sides) -> None:
+    import os
+
+    path = known(sides, "b").with_name("trace.run.json")
+    known(sides, "c")
+    path.unlink()
+    os.mkfifo(path)
+    assert "it is no regular file" in sides.compare().err
+    assert "it is no regular file" in sides.compare("--cases", str(path)).err
+
+
+def test_the_manifest_has_a_schema() -> None:
+    import jsonschema
+
+    schema = json.loads(Path(ROOT, "schemas/run-manifest.schema.json").read_text("utf-8"))
+    jsonschema.validate(SAME, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"case": ""}, schema)
