@@ -16,6 +16,7 @@ from drive_trace.text.spans import PositionEncoding, is_blank
 from drive_trace.trace.document import Document
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import EVENTS
+from tests.support.drawing import examples
 from tests.support.models import (
     TEXTS,
     Edit,
@@ -38,7 +39,7 @@ def edited(analysis: Analysis, edit: Edit) -> None:
     analysis.edit(point(text, edit.start), point(text, edit.end), edit.text)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(TEXTS, st.lists(edits(), max_size=6))
 def test_batch_equals_incremental(text: str, changes: list[Edit | LineEdit]) -> None:
     analysis = Analysis(text)
@@ -49,7 +50,7 @@ def test_batch_equals_incremental(text: str, changes: list[Edit | LineEdit]) -> 
         assert everything(analysis) == everything(Analysis(text))
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(TEXTS, st.lists(edits(), max_size=8))
 @example("a\rb\n", [Edit(2, 2, "\n")])
 @example("a\r", [Edit(2, 2, "\n")])
@@ -72,7 +73,7 @@ def test_edits_keep_the_text_and_its_positions(text: str, changes: list[Edit | L
                     assert document.position_of(point(text, offset), encoding) == position
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.text() | st.text(alphabet='{}[]",:\\\r\n\t nulltre01.e-😀\ud800\ufeff\u2028'))
 def test_nothing_raises_whatever_the_text(text: str) -> None:
     analysis = Analysis(text)
@@ -89,7 +90,7 @@ def test_nothing_raises_whatever_the_text(text: str) -> None:
     assert sorted(wrong - blank) == rejected
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(event_lines())
 def test_the_fast_path_says_what_the_exact_path_says(text: str) -> None:
     (fast,) = read_lines([text])
@@ -100,13 +101,13 @@ def test_the_fast_path_says_what_the_exact_path_says(text: str) -> None:
     ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(TEXTS)
 def test_scoring_alone_gives_the_score_of_the_whole_analysis(text: str) -> None:
     assert to_json(score([summarize_text(text)])) == to_json(Analysis(text).score())
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(TEXTS, st.integers(1, 6), st.integers(0, 40))
 def test_a_limit_takes_what_is_near_the_edit_and_then_errors(
     text: str, most: int, place: int

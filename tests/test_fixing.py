@@ -14,6 +14,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.authoring.fixing import fix_all, with_fixes
 from drive_trace.linter.settings import RuleSettings, fingerprint
 from tests.rules.test_examples import NUMBERED
+from tests.support.drawing import examples
 from tests.support.fixtures import read, trace
 from tests.support.growth import assert_linear
 from tests.support.models import TEXTS, everything
@@ -30,7 +31,7 @@ EXAMPLES = st.deferred(
 )
 ANY = TEXTS | MUTATED | EXAMPLES
 
-fixing = settings(max_examples=150)
+fixing = settings(max_examples=examples(150))
 
 
 def fixed(text: str, *, suggestions: bool = False) -> tuple[int, str]:

@@ -15,6 +15,7 @@ from drive_trace.json_text.lexemes import compacted, first_space, space_count
 from drive_trace.trace.line import REJECTING, DiagnosticKind, FlaggedLine, Line
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import EVENTS, Form
+from tests.support.drawing import examples
 
 UUID = "0b6f2c5e-8f0d-4c1b-9a3e-5d2f6a7b8c90"
 SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -55,7 +56,7 @@ def said(line: Line) -> object:
     return line.status, event, line.facts, line.diagnostics, (name, run) if event is None else None
 
 
-@settings(max_examples=1500)
+@settings(max_examples=examples(1500))
 @given(lines())
 @example("")
 @example("\r")
@@ -64,7 +65,7 @@ def test_the_fast_path_says_what_the_exact_path_says(text: str) -> None:
     assert said(fast) == said(read_exactly(text))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(lines())
 def test_reading_for_the_score_alone_judges_the_same(text: str) -> None:
     (score,), (full,) = read_lines([text], only_score=True), read_lines([text])
@@ -72,7 +73,7 @@ def test_reading_for_the_score_alone_judges_the_same(text: str) -> None:
     assert score.facts[:3] == full.facts[:3]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(lines())
 def test_a_line_is_rejected_for_its_remarks_alone(text: str) -> None:
     line = read_exactly(text)
@@ -159,7 +160,7 @@ def rust_accepts(form: Form, text: str) -> bool:
     return True
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(
     st.integers(1, 9999),
     st.integers(0, 13),
@@ -198,7 +199,7 @@ def test_white_space_between_tokens(text: str, compact: str, first: tuple[int, i
     assert first_space(text) == first
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(lines())
 def test_without_the_white_space_a_line_says_the_same(text: str) -> None:
     line = read_exactly(text)

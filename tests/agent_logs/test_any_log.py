@@ -114,8 +114,9 @@ def logs(draw: st.DrawFn, name: str) -> Log:
         messages += draw(st.lists(st.sampled_from([{"type": "x"}, {"text": "é"}]), max_size=1))
     spoilt, id_ = draw(SPOILT), draw(st.sampled_from(sorted(last)))
     if spoilt not in (None, "cut", "twice"):
-        output = (last[id_][1] or 0) - 1 if spoilt == "less" else spoilt
-        messages.append(tool(id_, (last[id_][0], output, *last[id_][2:])))
+        less, other = (last[id_][1] or 0) - 1, f"{name}-other"
+        output, id_ = (less, id_) if spoilt == "less" else (spoilt, other)
+        messages.append(tool(id_, (5, output, None, None)))
     how: Spelling = draw(SPELLINGS)
     text = how.of(messages) if draw(st.booleans()) else "\n".join(map(how.of, messages))
     if spoilt == "cut":

@@ -16,6 +16,7 @@ from drive_trace.storage.files import records_of
 from drive_trace.storage.run_files import runs_named
 from drive_trace.vocabulary import COST, EVENTS, GRADE
 from tests.support.client_text import event, graded, tokens, triage
+from tests.support.drawing import examples
 
 TRACES = Path(__file__).parents[1] / "conformance/traces.jsonl"
 
@@ -110,7 +111,7 @@ LINES = [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(st.sampled_from(LINES), max_size=12), st.booleans())
 def test_on_any_trace(lines: list[str], ended: bool) -> None:
     text = "".join(lines)

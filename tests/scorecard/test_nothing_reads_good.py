@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tests.cli.support import run
 from tests.scorecard.support import event, graded
+from tests.support.drawing import examples
 from tests.support.fixtures import trace
 
 TIMES = [f"2026-05-28T1{hour}:00:00.000Z" for hour in range(4)]
@@ -60,9 +61,6 @@ def lines(draw: st.DrawFn) -> bytes:
     written = json.dumps(record).encode()
     return written.replace(b"failed", b"fa\xffil") if kind == "broken" else written
 
-
-EXAMPLES = 60 if settings().derandomize else settings().max_examples
-"""Each takes a while: few of them, but for `make fuzz`, which draws anew each time."""
 
 FILES = st.lists(
     st.tuples(st.lists(lines(), max_size=5), st.sampled_from([False] * 9 + [True])),
@@ -167,7 +165,7 @@ def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
 
 
 @given(FILES)
-@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 def test_what_is_green_was_earned(files: list[tuple[list[bytes], bool]]) -> None:
     earned = is_earned(files)
     with tempfile.TemporaryDirectory() as folder:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from drive_trace.lsp import server as server_module
 from drive_trace.lsp.rpc.framing import BrokenStreamError, read_messages
+from tests.support.drawing import examples
 from tests.support.mutating import SPELLINGS, Spelling, changed, garbled
 from tests.support.sessions.channels import InProcess
 
@@ -51,6 +52,13 @@ MESSAGES = st.builds(
 VALUES = changed(st.just(INITIALIZE) | MESSAGES, most=2) | st.lists(MESSAGES, max_size=2)
 
 
+ECHO = (
+    b'{"jsonrpc":"2.0","id":1,"method":"codeLens/resolve","params":%b}'
+    % json.dumps(PARAMS["codeLens/resolve"]).encode()
+)
+"""Its data comes back."""
+
+
 def utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
@@ -62,6 +70,8 @@ BODIES = (
     | st.builds(lambda text, at, odd: utf8(text)[:at] + odd + utf8(text)[at:], TEXTS,
                 st.integers(0, 90), st.binary(max_size=3))
     | st.builds(str.encode, MESSAGES.map(json.dumps), st.sampled_from(["utf-16", "utf-8-sig"]))
+    | st.builds(lambda depth: ECHO.replace(b'"thing"', b"[" * depth + b"]" * depth),
+                st.sampled_from([90, 300, 600, 3000]))
     | st.sampled_from([b"", b"[" * 5000, b"[]", b"null", b'{"id":1,"id":2,"method":"x"}'])
 )  # fmt: skip
 
@@ -188,17 +198,14 @@ def same(id_: Any) -> tuple[str, Any]:
     return type(id_).__name__, id_
 
 
-ECHOED = b'{"jsonrpc":"2.0","id":1,"method":"codeLens/resolve","params":%b}' % json.dumps(
-    PARAMS["codeLens/resolve"]
-).encode().replace(b'"thing"', b'1e999,"\\ud800"')
-
-
 @settings(
-    max_examples=settings.default.max_examples // 4,  # each starts a server
+    max_examples=examples(25),  # each starts a server
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(st.lists(BODIES, min_size=1, max_size=5), st.booleans())
-@example([ECHOED], False).via("a response held Infinity, which is no JSON")
+@example([ECHO.replace(b'"thing"', b'1e999,"\\ud800"')], False).via(
+    "a response held Infinity, which is no JSON"
+)
 @example(['{"id":1,"method":"x"}'.encode("utf-16")], False).via("UTF-16 was read as UTF-8 is")
 def test_each_request_has_one_response(bodies: list[bytes], reads_ahead: bool) -> None:
     bodies = [json.dumps(INITIALIZE).encode(), *bodies]

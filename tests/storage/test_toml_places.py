@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drive_trace.storage.toml_places import KeyPath, excess, toml_places
+from tests.support.drawing import examples
 
 DOCUMENT = '''# comment
 a = 1
@@ -126,7 +127,7 @@ def documents(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(documents())
 def test_any_document(text: str) -> None:
     check(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -42,6 +43,17 @@ def slots(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from slots(inner)
 
 
+_CHANGES = st.sampled_from(["nearly", "replace", "copy", "wrap", "remove", "rename", "add"])
+_WAYS = st.integers(0, 3)
+
+
+def _nearly(value: Any, way: int) -> Any:
+    """What somebody may have written for a text or a number."""
+    if isinstance(value, str):
+        return (value + "\n", value[:-1], value.swapcase(), " " + value)[way]
+    return (-value, value - 1, value + 1, value + 0.5)[way]
+
+
 @st.composite
 def changed(draw: st.DrawFn, values: st.SearchStrategy[Any], most: int = 3) -> Any:
     """One of some values, with up to so many changes anywhere in it."""
@@ -49,7 +61,7 @@ def changed(draw: st.DrawFn, values: st.SearchStrategy[Any], most: int = 3) -> A
     for _ in range(draw(st.integers(0, most))):
         places = list(slots(value))
         inside, key = places[draw(st.integers(0, len(places) - 1))]
-        what = draw(st.sampled_from(["replace", "copy", "wrap", "remove", "rename", "add"]))
+        what = draw(_CHANGES)
         if what == "copy":
             other, there = places[draw(st.integers(0, len(places) - 1))]
             inside[key] = deepcopy(other[there])
@@ -58,7 +70,9 @@ def changed(draw: st.DrawFn, values: st.SearchStrategy[Any], most: int = 3) -> A
         elif what == "remove" and inside is not value:
             del inside[key]
         elif what == "rename" and isinstance(inside, dict):
-            inside[draw(KEYS)] = inside.pop(key)
+            inside[draw(KEYS | st.builds(_nearly, st.just(key), _WAYS))] = inside.pop(key)
+        elif what == "nearly" and isinstance(inside[key], int | str):
+            inside[key] = _nearly(inside[key], draw(_WAYS))
         elif what == "add" and isinstance(inside[key], dict):
             inside[key][draw(KEYS)] = deepcopy(draw(ODD))
         else:
@@ -125,7 +139,9 @@ class _Writer:
         text = json.dumps(value)
         if isinstance(value, bool | None) or not self._how.numbers or not math.isfinite(value):
             return text
-        whole = isinstance(value, int) and 0 < abs(value) < 2**53
+        if value == 0:
+            return self._chance.choice(["0", "0.0", "-0", "0e5"])
+        whole = isinstance(value, int) and abs(value) < 2**53
         return self._chance.choice(
             [text, f"{text}.0", f"{text}.00e0", f"{text}0e-1", f"{text}E+0"] if whole else [text]
         )
@@ -137,11 +153,22 @@ def utf16(text: str) -> Sequence[int]:
     return [int.from_bytes(data[at : at + 2], "little") for at in range(0, len(data), 2)]
 
 
+_KEY = re.compile(r'"(?:[^"\\]|\\.)*"\s*:')
+_VALUES = st.sampled_from(["null,", '"pass",', "{},", "1,", '"1",'])
+
+
 @st.composite
 def garbled(draw: st.DrawFn, texts: st.SearchStrategy[str], most: int = 3) -> str:
-    """One of some texts, with up to so many tokens put in, written over or taken out."""
+    """One of some texts, with up to so many tokens put in, written over or taken out, or keys twice
+    in an object.
+    """
     text = draw(texts)
     for _ in range(draw(st.integers(0, most))):
+        keys = list(_KEY.finditer(text))
+        if keys and draw(st.integers(0, 3)) == 0:
+            key = keys[draw(st.integers(0, len(keys) - 1))]
+            text = text[: key.start()] + key[0] + draw(_VALUES) + text[key.start() :]
+            continue
         start = draw(st.integers(0, len(text)))
         stop = start + draw(st.sampled_from([0, 0, 1, 2, 9, 60]))
         text = text[:start] + draw(TOKENS | st.just("")) + text[stop:]

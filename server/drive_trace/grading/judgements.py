@@ -21,7 +21,7 @@ from drive_trace.trace.times import sortable
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Ordinal: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=99)]
-Sha256: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+Sha256: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
 Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Outcome: TypeAlias = Literal["pass", "fail"]
 
