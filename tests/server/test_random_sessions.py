@@ -131,6 +131,15 @@ GRADE_THAT_IS_REFUSED = Session(
     late=None,
 )
 """Whether the second line was meant as a grade is looked at when the offer is picked."""
+START_OF_A_FILE = Session(
+    Client(),
+    has_folder=False,
+    early=[],
+    opened=[Open(ANY + 4, _PASSED, 1)],
+    steps=[Ask("textDocument/willSaveWaitUntil", 0, (0, 0), None)],
+    late=None,
+)
+"""What stands behind it in the file may have been appended since it was read."""
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +170,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
 @given(session=SESSION, reads_ahead=st.booleans())
 @example(session=ID_OF_A_DISPATCH, reads_ahead=False).via("the oracle knew no id for a dispatch")
 @example(session=GRADE_THAT_IS_REFUSED, reads_ahead=False).via("the oracle knew no refused grade")
+@example(session=START_OF_A_FILE, reads_ahead=False).via("the oracle knew no old text")
 def test_random_sessions(
     play: Callable[[Session, Channel], None], session: Session, reads_ahead: bool
 ) -> None:

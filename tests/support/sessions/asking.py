@@ -64,6 +64,7 @@ class _Asked:
     uri: str
     at: types.Position
     where: types.Range
+    on_disk: str | None
 
     @property
     def point(self) -> Point:
@@ -191,9 +192,13 @@ def _check_event(asked: _Asked, result: Any) -> None:
     assert result == json.loads(json.dumps(event_json(asked.analysis, at.record)))
 
 
-def _check_saving(_: _Asked, result: Any) -> None:
-    """Nobody else writes to the traces of a session."""
-    assert result is None
+def _check_saving(asked: _Asked, result: Any) -> None:
+    """Nobody else writes to the traces of a session, but a client may have read the start of one:
+    then it is given what stands behind that, and nothing that it has goes.
+    """
+    for edit in result or ():
+        assert edit["range"]["start"] == edit["range"]["end"]
+        assert set(edit["newText"].split("\n")) <= {"", *(asked.on_disk or "").split("\n")}
 
 
 _OPTIONS = {"options": {"tabSize": 2, "insertSpaces": True}}
@@ -250,7 +255,8 @@ class Ask:
             declared = PLAIN.structure(world.client.capabilities(), types.ClientCapabilities)
             client = read_client(types.InitializeParams(capabilities=declared))
             analysis = Analysis(text, path=unquote(uri))
-            check_answer(_Asked(analysis, client, uri, where.start, where), result)
+            on_disk = world.disk.get(uri)
+            check_answer(_Asked(analysis, client, uri, where.start, where, on_disk), result)
 
         params = {
             "textDocument": {"uri": uri},
