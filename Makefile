@@ -36,23 +36,27 @@ help: ## List the targets
 .PHONY: venv
 venv: $(VENV_STAMP) ## Create .venv from the lock file, with drive-trace installed in it
 
-# PYTHON=... picks an interpreter; otherwise the first one that is new enough.
-$(VENV_STAMP): requirements-dev.lock pyproject.toml
+# PYTHON=... picks an interpreter; otherwise the first one that is new enough. $(1) is the folder.
+define create-environment
 	@new_enough='import sys; sys.exit(sys.version_info < (3, 11))'; \
-	if ! $(BIN)/python -c "$$new_enough" 2>/dev/null; then \
+	if ! $(1)/bin/python -c "$$new_enough" 2>/dev/null; then \
 	  found=; \
-	  for candidate in $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python); do \
+	  for candidate in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python); do \
 	    if "$$candidate" -c "$$new_enough" >/dev/null 2>&1; then found=$$candidate; break; fi; \
 	  done; \
 	  if [ -z "$$found" ]; then \
-	    echo "Python 3.11 or newer is needed, and none of these is one: $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python)." >&2; \
+	    echo "Python 3.11 or newer is needed, and none of these is one: $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python)." >&2; \
 	    echo "Install one, or name it: make PYTHON=/path/to/python3 $(or $(MAKECMDGOALS),venv)" >&2; \
 	    exit 1; \
 	  fi; \
-	  echo "Creating $(VENV) with $$("$$found" --version)"; \
-	  "$$found" -m venv --clear $(VENV) || { \
+	  echo "Creating $(1) with $$("$$found" --version)"; \
+	  "$$found" -m venv --clear $(1) || { \
 	    echo "$$found cannot create a virtual environment (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 1; }; \
 	fi
+endef
+
+$(VENV_STAMP): requirements-dev.lock pyproject.toml
+	$(call create-environment,$(VENV))
 	@echo "Installing requirements-dev.lock and drive-trace into $(VENV)"
 	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
@@ -80,17 +84,28 @@ $(PROTOCOL_SCHEMA): $(PROTOCOL)/generate.mjs $(CLIENT)/src/protocol.ts $(PROTOCO
 
 # ---------------------------------------------------------------------------- use
 
+# Who only tries it installs what it runs on, a third of what the tests need.
+TRIED := $(if $(wildcard $(VENV_STAMP)),$(VENV),build/tried)
+ifneq ($(TRIED),$(VENV))
+$(TRIED)/.installed: requirements.lock requirements-build.lock pyproject.toml
+	$(call create-environment,$(TRIED))
+	@echo "Installing requirements.lock and drive-trace into $(TRIED)"
+	@$(TRIED)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements.lock -r requirements-build.lock
+	@$(TRIED)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation .
+	@touch $@
+endif
+
 .PHONY: demo
-demo: venv ## Check and score the example traces
+demo: $(TRIED)/.installed ## Check and score the example traces
 	$(call heading,Three clean traces: nothing to report)
-	$(BIN)/drive-trace check examples/projects/checkout-retry examples/projects/search-index examples/wip
+	$(TRIED)/bin/drive-trace check examples/projects/checkout-retry examples/projects/search-index examples/wip
 	$(call heading,A trace with typical mistakes: every finding on its token)
-	@echo '$(BIN)/drive-trace check examples/projects/typical-mistakes'; \
-	code=0; $(BIN)/drive-trace check examples/projects/typical-mistakes || code=$$?; \
+	@echo '$(TRIED)/bin/drive-trace check examples/projects/typical-mistakes'; \
+	code=0; $(TRIED)/bin/drive-trace check examples/projects/typical-mistakes || code=$$?; \
 	if [ $$code -ne 1 ]; then echo "exit $$code, but 1 was expected: the trace has errors" >&2; exit 1; fi; \
 	echo "exit 1, as it should: the trace has errors"
 	$(call heading,The verdicts: CORRECT - INCORRECT - not computable)
-	$(BIN)/drive-trace score examples
+	$(TRIED)/bin/drive-trace score examples
 
 .PHONY: demo-grading
 demo-grading: venv ## Grade two example runs: gate, judge and record, with no network

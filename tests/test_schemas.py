@@ -53,14 +53,22 @@ def test_example_is_valid_by_schema_and_engine(name: str) -> None:
 
 
 def beyond_json_schema(value: object) -> bool:
-    """What JSON Schema cannot say: a number is its value as a finite double."""
-    if isinstance(value, dict):
-        return any(map(beyond_json_schema, value.values()))
-    if isinstance(value, list):
-        return any(map(beyond_json_schema, value))
-    if isinstance(value, int) and not isinstance(value, bool):
-        return len(str(abs(value))) > 308
-    return isinstance(value, float) and math.isinf(value)
+    """What JSON Schema cannot say, a number being its value as a finite double, and what is nested
+    deeper than validators reach. Python 3.12 and later read such JSON.
+    """
+    waiting = [(value, 0)]
+    while waiting:
+        each, depth = waiting.pop()
+        inner = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+        waiting += [(one, depth + 1) for one in inner]
+        is_whole = isinstance(each, int) and not isinstance(each, bool)
+        if (
+            depth > 500
+            or (is_whole and len(str(abs(each))) > 308)
+            or (isinstance(each, float) and math.isinf(each))
+        ):
+            return True
+    return False
 
 
 def refuse(constant: str) -> None:

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from drive_trace.storage.processes import Ran, run_shell
-from tests.support.systems import NO_SIGNALS, not_on_windows
+from tests.support.systems import NO_SIGNALS, OTHER_IDS, not_on_windows
 
 
 def is_running(pid: int) -> bool:
@@ -51,6 +51,7 @@ def test_what_has_no_result_says_why(command: str, problem: str) -> None:
     assert (result.code, result.problem) == (None, problem)
 
 
+@not_on_windows(OTHER_IDS)
 def test_what_takes_too_long_is_ended_with_all_that_it_started() -> None:
     # The command does not end when it is asked to.
     stubborn = "trap '' TERM; echo $$; while :; do sleep 0.1; done"
@@ -59,6 +60,7 @@ def test_what_takes_too_long_is_ended_with_all_that_it_started() -> None:
     assert not is_running(int(written))
 
 
+@not_on_windows(OTHER_IDS)
 def test_what_it_leaves_running_is_not_waited_for() -> None:
     result, written = ran("sleep 60 & echo $!")
     assert result == Ran(0, None)

@@ -27,7 +27,7 @@ def is_root() -> bool:
 NO_FIFOS = "there are no named pipes on Windows"
 NO_MODES = "files on Windows have no modes that keep somebody from reading"
 NO_SIGNALS = "no signal ends a process on Windows"
+OTHER_IDS = "a shell on Windows has ids of its own for processes"
 NO_SCRIPTS = "Windows runs no shell scripts by their first line"
 NO_FLOCK = "another program locks a trace by flock"
 POSIX_SHELL = "what is tried is how a POSIX shell starts a command"
-POSIX_PATHS = "these paths have another meaning on Windows"
