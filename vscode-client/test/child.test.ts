@@ -6,13 +6,15 @@ import { test } from "node:test";
 
 import { type Ended, runToEnd } from "../src/grading/child";
 
+/** On Windows there is neither `/bin/sh` nor a signal that a program can answer. */
+const posix = { skip: process.platform === "win32" && "needs a POSIX system" };
 const never = new AbortController().signal;
 
 function sh(script: string, take: (text: string) => void = () => undefined, signal = never): Promise<Ended> {
   return runToEnd("/bin/sh", ["-c", script], tmpdir(), take, signal);
 }
 
-test("what a program writes comes back, and its errors as they come", async () => {
+test("what a program writes comes back, and its errors as they come", posix, async () => {
   const taken: string[] = [];
   const ended = await sh("echo out; echo one >&2; exit 3", (text) => { taken.push(text); });
   assert.deepEqual(ended, { code: 3, output: "out\n", errors: "one\n" });
@@ -23,7 +25,7 @@ test("one that cannot be started is an error", async () => {
   await assert.rejects(runToEnd("/no/such/program", [], tmpdir(), () => undefined, never), /ENOENT/);
 });
 
-test("who cancels ends it with all that it has started", async () => {
+test("who cancels ends it with all that it has started", posix, async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "drive-trace-child-"));
   const cancel = new AbortController();
   // The child itself says that it is there: a shell that has just been forked loses a signal.

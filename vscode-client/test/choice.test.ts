@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import * as path from "node:path";
 import { test } from "node:test";
 
 import type { Bundle } from "../src/starting/bundle";
@@ -12,11 +13,14 @@ const bundle: Bundle = {
 const nothing: Wishes = {
   command: [], python: "", environments: [], version: "0.1.2", bundle, cache: "/cache",
 };
-const own = ["-I", "-S", "-X", "pycache_prefix=/cache", "/ext/server/launch.py"];
+const own = ["-I", "-S", "-X", "pycache_prefix=/cache", path.join("/ext/server", "launch.py")];
 
 /** A machine with these programs, each with what it prints; bare names are found in /bin. */
 function machine(programs: Record<string, string>, platform: NodeJS.Platform = "linux"): Machine {
-  const absolute = (name: string): string => (name.includes("/") ? name : `/bin/${name}`);
+  const absolute = (named: string): string => {
+    const name = named.replaceAll(path.sep, "/");
+    return name.includes("/") ? name : `/bin/${name}`;
+  };
   return {
     platform,
     find: (name) => Promise.resolve(

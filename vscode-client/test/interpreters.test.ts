@@ -38,7 +38,7 @@ test("what is no Python has no description", () => {
 
 test("a real interpreter answers", () => {
   const repository = path.dirname(process.cwd());
-  const file = path.join(repository, ".venv", "bin", "python");
+  const file = process.env.PYTHON ?? path.join(repository, ".venv", "bin", "python");
   const interpreter = parseDescription(execFileSync(file, describe, { encoding: "utf8" }));
   assert.match(interpreter?.version ?? "", /^3\.\d+\.\d+$/);
   assert.match(interpreter?.suffix ?? "", /^\.cp/);

@@ -6,6 +6,8 @@ import { after, before, test } from "node:test";
 
 import { ask, findProgram, type Surroundings } from "../src/starting/programs";
 
+/** What the names of programs end with. */
+const suffix = process.platform === "win32" ? ".exe" : "";
 let root: string;
 let around: Surroundings;
 
@@ -26,7 +28,7 @@ before(async () => {
 after(() => rm(root, { recursive: true }));
 
 async function executable(name: string): Promise<void> {
-  const file = path.join(root, name);
+  const file = path.join(root, name) + suffix;
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, "");
   await chmod(file, 0o755);
@@ -34,7 +36,9 @@ async function executable(name: string): Promise<void> {
 
 async function find(setting: string): Promise<string | undefined> {
   const program = await findProgram(setting, around);
-  return program.found ? path.relative(root, program.file) : undefined;
+  return program.found
+    ? path.relative(root, program.file).replaceAll(path.sep, "/").replace(/\.exe$/, "")
+    : undefined;
 }
 
 test("a bare command is the first executable file of that name on the PATH", async () => {
@@ -58,7 +62,7 @@ test("a relative path is not looked for without a workspace folder", async () =>
 
 test("what was tried is told when there is no program", async () => {
   const program = await findProgram("absent", around);
-  const tried = ["first", "second"].map((name) => path.join(root, name, "absent"));
+  const tried = ["first", "second"].map((name) => path.join(root, name, "absent") + suffix);
   assert.deepEqual(program, { found: false, tried });
 });
 
