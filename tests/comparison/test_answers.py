@@ -7,10 +7,12 @@ equal rates of 1 is ± z² / (k + z²): 0.324 for 8 runs, 0.194 for 16.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from drive_trace.vocabulary import EVENTS
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides
 
 CHEAP = [(700 + at, None) for at in range(16)]
@@ -278,3 +280,35 @@ def test_only_correct_runs_are_compared_by_their_cost(sides: Sides) -> None:
     assert found["costs"][0]["ratio"] == pytest.approx(2)
     assert found["costs"][0]["interval"] is None
     assert found["spent_for_each_correct"]["candidate"]["input_tokens"] == 2001
+
+
+def dispatched(*ends: int, starts: int) -> str:
+    """Dispatches, of which so many started, and that claim to have taken so long (ms)."""
+    lines = [{**EVENTS["dispatch-start"].example, "dispatch_id": f"d{at}"} for at in range(starts)]
+    lines += [
+        {**EVENTS["dispatch-end"].example, "dispatch_id": f"d{at}", "wall_clock_ms": ms}
+        for at, ms in enumerate(ends)
+    ]
+    return "".join(json.dumps(each) + "\n" for each in lines)
+
+
+def test_a_wall_clock_that_covers_a_part_of_a_run_is_none(sides: Sides) -> None:
+    sides.write("b", CORRECT, {}, events=dispatched(4000, 2000, starts=2))
+    sides.write("c", CORRECT, {}, events=dispatched(1500, starts=1))
+    found = sides.allowed()
+    (cost,) = found["costs"]
+    assert (cost["metric"], cost["ratio"]) == ("wall_clock_ms", pytest.approx(0.25))
+    sides.write("c", CORRECT, {}, events=dispatched(1, starts=2))
+    found = sides.allowed()
+    assert found["costs"][0]["ratio"] == pytest.approx(0.25)
+    assert found["spent_for_each_correct"]["candidate"]["wall_clock_ms"] is None
+
+
+def test_what_the_clock_says_and_what_authors_claim_are_not_compared(sides: Sides) -> None:
+    sides.add("b", CORRECT, minutes=[30])
+    sides.write("c", CORRECT, {}, events=dispatched(1500, starts=1))
+    assert sides.allowed()["costs"] == []
+    sides.add("c", CORRECT, minutes=[30])
+    spent = sides.allowed()["spent_for_each_correct"]
+    assert spent["baseline"]["wall_clock_ms"] == 30 * 60_000
+    assert spent["candidate"]["wall_clock_ms"] is None

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import run
+from tests.cli.support import run, write
 from tests.cli.test_hostile_text import HOSTILE, OBEYED
 from tests.comparison.support import CORRECT, INCORRECT, Sides
+from tests.support.client_text import graded
 
 ROOT = Path(__file__).parents[2]
 
@@ -146,3 +147,13 @@ def test_no_name_is_a_command_of_a_runner_or_markup(
         assert lines
         assert [line for line in lines if OBEYED.search(line)] == []
         assert output_format != "html" or "<b>" not in ran.out
+
+
+def test_a_side_of_very_many_runs_is_refused(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "many.jsonl",
+        "".join(graded(None, None, None, project_run_id=f"r{at}") for at in range(1001)),
+    )
+    ran = run("compare", "--baseline", path, "--candidate", path)
+    assert (ran.code, ran.err) == (2, "drive-trace: the baseline has more than 1,000 runs\n")
