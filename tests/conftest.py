@@ -2,7 +2,9 @@
 
 import os
 import signal
+import sys
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -17,6 +19,21 @@ pytest.register_assert_rewrite(
 # The tests say which of them run as in a CI runner's log, wherever they are run themselves.
 for _name in ("CI", "GITHUB_ACTIONS", "TF_BUILD"):
     os.environ.pop(_name, None)
+
+# Tests say what stands in a file, byte for byte. Windows would write other line ends and bytes.
+# The package itself names both wherever it opens a file, so that this hides nothing of it.
+if sys.platform == "win32":
+    _write, _read = Path.write_text, Path.read_text
+
+    def _write_exactly(
+        path: Path, data: str, encoding: str = "utf-8", errors: str | None = None, newline: str = ""
+    ) -> int:
+        return _write(path, data, encoding, errors, newline)
+
+    def _read_utf8(path: Path, encoding: str = "utf-8", errors: str | None = None) -> str:
+        return _read(path, encoding, errors)
+
+    Path.write_text, Path.read_text = _write_exactly, _read_utf8
 
 # What a shell starts in the background ignores Ctrl-C, and so would every command that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

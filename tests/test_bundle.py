@@ -37,7 +37,7 @@ def compiled_for(tmp_path: Path, python: str, *modules: str) -> list[Path]:
 
 
 def files(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_pure_wheels_are_there_once_and_compiled_ones_for_each_python(

@@ -169,3 +169,15 @@ def test_windows_spells_one_file_in_many_ways(tmp_path: Path) -> None:
     drive = path.drive.lower().removesuffix(":")
     uri = path.as_uri().replace(f"{path.drive}", f"{drive}%3A")
     assert path_of(uri) == path
+
+
+def test_the_package_opens_no_file_in_the_systems_own_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(TRACE.encode())
+    strict = [sys.executable, "-X", "warn_default_encoding", "-W", "error::EncodingWarning"]
+    for each in (["check", "--fix"], ["score"], ["report", "--output-format", "html"]):
+        ended = subprocess.run(
+            [*strict, "-m", "drive_trace", *each, str(path)], capture_output=True, check=False
+        )
+        assert b"EncodingWarning" not in ended.stderr
+        assert ended.returncode in {0, 1}

@@ -145,7 +145,7 @@ def lay_out(folder: Path, target: str, own: Path, wheels: Mapping[str, Iterable[
             raise BundleError(f"{package.stem} has no license file")
     bundle = Bundle(__version__, target, _MACHINES.get(target, ""), compiled)
     text = json.dumps(bundle._asdict(), indent=2) + "\n"
-    (folder / "bundle.json").write_text(text, encoding="utf-8")
+    (folder / "bundle.json").write_text(text, encoding="utf-8", newline="\n")
     return bundle
 
 

@@ -223,7 +223,7 @@ def _shown(text: str, span: Span, number: int) -> tuple[str, str]:
 
 def _commit(path: Path, text: str) -> None:
     """Commit a file to a new repository in the current folder."""
-    path.write_text(text, "utf-8")
+    path.write_text(text, "utf-8", newline="\n")
     who = ("-c", "user.name=ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
     for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "--no-verify", "-m", "trace")):
         subprocess.run(["git", *who, *arguments], check=True)  # noqa: S603, S607 - fixed words
@@ -385,7 +385,7 @@ def main() -> int:
         return 1 if stale or dead else 0
     for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(wanted[path], encoding="utf-8")
+        path.write_text(wanted[path], encoding="utf-8", newline="\n")
     for path in dead:
         path.unlink()
     return 0

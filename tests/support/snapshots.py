@@ -22,7 +22,7 @@ class Snapshots:
         path = FOLDER / name
         if self._update:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_text(text, encoding="utf-8", newline="\n")
             return
         assert path.is_file(), f"there is no snapshot {name}: run pytest --update-snapshots"
         assert text == path.read_text(encoding="utf-8"), (
