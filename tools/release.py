@@ -160,7 +160,9 @@ def _python_packages(lock: str) -> Iterator[dict[str, Any]]:
         ]
         yield {
             **_component("pypi", name, version),
-            **_licensed(about["License-Expression"] or about["License"] or _classified(about)),
+            **_licensed(
+                about.get("License-Expression") or about.get("License") or _classified(about)
+            ),
             "externalReferences": files,
         }
 
