@@ -44,14 +44,14 @@ def slots(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 _CHANGES = st.sampled_from(["nearly", "replace", "copy", "wrap", "remove", "rename", "add"])
-_WAYS = st.integers(0, 3)
+_WAYS = st.integers(0, 5)
 
 
 def _nearly(value: Any, way: int) -> Any:
     """What somebody may have written for a text or a number."""
     if isinstance(value, str):
-        return (value + "\n", value[:-1], value.swapcase(), " " + value)[way]
-    return (-value, value - 1, value + 1, value + 0.5)[way]
+        return (value + "\n", value[:-1], value.swapcase(), " " + value, None, [value])[way]
+    return (-value, value - 1, value + 1, value + 0.5, bool(value), str(value))[way]
 
 
 @st.composite
@@ -70,7 +70,8 @@ def changed(draw: st.DrawFn, values: st.SearchStrategy[Any], most: int = 3) -> A
         elif what == "remove" and inside is not value:
             del inside[key]
         elif what == "rename" and isinstance(inside, dict):
-            inside[draw(KEYS | st.builds(_nearly, st.just(key), _WAYS))] = inside.pop(key)
+            near = st.integers(0, 3).map(lambda way, key=key: _nearly(key, way))
+            inside[draw(KEYS | near)] = inside.pop(key)
         elif what == "nearly" and isinstance(inside[key], int | str):
             inside[key] = _nearly(inside[key], draw(_WAYS))
         elif what == "add" and isinstance(inside[key], dict):
