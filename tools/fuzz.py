@@ -54,7 +54,7 @@ class Tally:
             self.found[failed[1]] += 1
 
     def table(self) -> str:
-        """A line for each test, and one for all."""
+        """A line for each test, and one for all, over all passes."""
         tests = sorted(self.drawn.keys() | self.found.keys())
         rows = [(self.drawn[each], self.found[each], each) for each in tests]
         rows.append((self.drawn.total(), self.found.total(), "all"))
@@ -88,7 +88,8 @@ def main() -> int:
         sys.stdout.write(f"fuzz: pass {passes + 1}, seed {seed}\n")
         code = run(seed, left + GRACE, tally)
         passes += code == 0
-    sys.stdout.write(tally.table())
+        sys.stdout.write(tally.table())
+        sys.stdout.flush()
     if code == pytest.ExitCode.TESTS_FAILED:
         sys.stdout.write(KEEP.format(explore=" ".join(EXPLORE), seed=seed))
     elif code < 0:
