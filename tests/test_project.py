@@ -94,6 +94,7 @@ def test_every_command_module_is_a_command() -> None:
         "asking",
         "checking",
         "classify",
+        "fleet_scan",
         "judging",
         "paths",
         "terminal",

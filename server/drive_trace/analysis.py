@@ -166,6 +166,17 @@ class Analysis:
             counts[runs.pop()] += counts.pop(None, 0)
         return counts
 
+    def findings_by_rule(self) -> Mapping[str | None, Counter[str]]:
+        """The same by the codes of the rules, of the runs that have some."""
+        counts: dict[str | None, Counter[str]] = {}
+        for line in self._findings.lines():
+            codes = (each.rule.code for each in self._findings.of(line))
+            counts.setdefault(run_of(line), Counter()).update(codes)
+        runs = {*self.index.runs, *counts} - {None}
+        if len(runs) == 1 and None in counts:
+            counts.setdefault(runs.pop(), Counter()).update(counts.pop(None))
+        return counts
+
     @property
     def hidden_count(self) -> int:
         """How many more findings there are that a baseline knows already."""

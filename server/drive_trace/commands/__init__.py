@@ -40,6 +40,7 @@ COMMANDS = (
     "completion",
     "emit",
     "explain",
+    "fleet",
     "gate",
     "judge",
     "reconstruct",

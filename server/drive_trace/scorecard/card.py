@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Caveat, CaveatCode, Omitted, Unread
 from drive_trace.scorecard.copies import Overlap, overlaps
@@ -41,12 +41,13 @@ from drive_trace.vocabulary import COST, GRADE, TOKEN_FIELDS
 NO_RUN_SIGNAL = "no correctness signal was recorded"
 NO_RUN_CORRECT = "no run was graded CORRECT"
 QUALIFIED = "qualified"
-_STANDINGS = {
+STANDINGS = {
     str(Verdict.CORRECT): "CORRECT",
     QUALIFIED: "CORRECT with caveats",
     str(Verdict.INCORRECT): "INCORRECT",
     str(Verdict.NOT_COMPUTABLE): "not computable",
 }
+"""How many runs have each standing is said in these words."""
 
 
 class RunScore(NamedTuple):
@@ -149,7 +150,7 @@ class ScoreCard(NamedTuple):
             return f"not computable: {plural(count, 'run')}, {none}"
         counts = Counter(run.standing for run in self.runs)
         return " · ".join(
-            f"{counts[name]:,} {words}" for name, words in _STANDINGS.items() if counts[name]
+            f"{counts[name]:,} {words}" for name, words in STANDINGS.items() if counts[name]
         )
 
     @property
@@ -287,7 +288,7 @@ def to_json(card: ScoreCard) -> dict[str, object]:
     """The interface of ``score --format json``; the first four keys are the reference's."""
     efficiency = card.efficiency
     return {
-        "runs": [_run_json(run) for run in card.runs],
+        "runs": [run_json(run) for run in card.runs],
         "correct_run_ids": [run.run_id for run in card.correct],
         "correct_tokens": _numbers(card.correct_tokens),
         "has_any_correctness_signal": card.has_any_correctness_signal,
@@ -316,7 +317,8 @@ def to_json(card: ScoreCard) -> dict[str, object]:
     }
 
 
-def _run_json(run: RunScore) -> dict[str, object]:
+def run_json(run: RunScore) -> dict[str, Any]:
+    """A run as in :func:`to_json`."""
     tokens = tokens_of(run.tokens)
     deciding = run.correctness
     efficiency = run.efficiency

@@ -36,11 +36,14 @@ def on_all_cores(
             if len(workers) < count:
                 workers.append(_started(work, workers))
                 worker = workers[-1]
-            else:
-                worker, earlier = asked.popleft()
-                yield earlier, worker.answer(earlier)
-            worker.ask(item)
+                worker.ask(item)
+                asked.append((worker, item))
+                continue
+            worker, earlier = asked.popleft()
+            result = worker.answer(earlier)
+            worker.ask(item)  # before its last answer is used, so that it need not wait
             asked.append((worker, item))
+            yield earlier, result
         for worker, item in asked:
             yield item, worker.answer(item)
     finally:

@@ -109,6 +109,17 @@ def is_trace(path: Path) -> bool:
     return path.name == "trace.jsonl" or (_in_wip(path) and path.name.endswith(".jsonl"))
 
 
+def project_of(trace: str) -> str:
+    """The folder that a trace's project is called after: what ``projects/x/trace.jsonl`` and
+    ``wip/drive-trace/x.jsonl`` stand in, and of others the folder of the run or of the file.
+    """
+    path = Path(trace)
+    if _in_wip(path):
+        return str(path.parent.parent.parent)
+    folder = path.parent.parent if path.name == "trace.jsonl" else path.parent
+    return str(folder.parent if folder.name == "projects" else folder)
+
+
 def _in_wip(path: Path) -> bool:
     return path.parent.parts[-2:] == ("wip", "drive-trace")
 

@@ -18,15 +18,20 @@ _NOTHING = (None, Judgements())
 
 
 def read_judgements_beside(trace: str) -> Judgements:
-    """What the record beside a trace says; nothing if there is none that can be read. Links out of
-    the trace's folder are not followed.
+    """What the record beside a trace says; nothing if there is none that can be read."""
+    data = read_record_beside(trace)
+    return Judgements(read_judgements(records_of(data))[0]) if data else _NOTHING[1]
+
+
+def read_record_beside(trace: str) -> bytes:
+    """The record beside a trace; empty if there is none that can be read. Links out of the trace's
+    folder are not followed.
     """
     path = Path(f"{trace}{JUDGEMENTS_SUFFIX}")
     try:
-        data = read_regular(inside(path, path.parent), MOST_BYTES) if trace != STDIN else b""
+        return read_regular(inside(path, path.parent), MOST_BYTES) if trace != STDIN else b""
     except (OSError, ValueError):
-        return _NOTHING[1]
-    return Judgements(read_judgements(records_of(data))[0])
+        return b""
 
 
 def with_judgements(trace: TraceSummary, path: str) -> TraceSummary:

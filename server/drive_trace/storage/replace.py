@@ -7,7 +7,7 @@ import io
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
@@ -23,9 +23,10 @@ from drive_trace.storage.files import (
     version_of,
     why,
 )
+from drive_trace.storage.finding import is_trace
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
     """Write a file as a whole, in place of one that exists. Raises OSError, and then leaves the old
     one, or says that the new one is there.
     """
@@ -97,14 +98,14 @@ def _kept_by_us(real: Path) -> AbstractContextManager[object]:
 
 
 @contextmanager
-def file_beside(path: Path, data: bytes, *, sync: bool = True) -> Iterator[Path]:
+def file_beside(path: Path, data: bytes | Iterable[bytes], *, sync: bool = True) -> Iterator[Path]:
     """A new file with that content in the folder of ``path``, to be moved into its place. If it is
     still there at the end it is removed, where it can be. With ``sync`` it is on the disk.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".drive-trace-", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines((data,) if isinstance(data, bytes) else data)
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
@@ -127,6 +128,7 @@ def _umask() -> int:
     return mask
 
 
+_TRACE = "is not written: a report must not take the place of a trace"
 _DEVICES = ("/dev/stdout", "/dev/stderr", "/dev/null")
 
 
@@ -142,14 +144,31 @@ def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | Non
             return None
         real = inside(Path(path), Path(path).parent)
         if may_be_trace(path, traces):
-            return Problem(path, "is not written: a report must not take the place of a trace")
-        if real.is_dir():
-            return Problem(path, "is not written: it is a folder")
-        if real.exists() and not real.is_file():
-            return Problem(path, "is not written: it is no regular file")
-        write_whole(real, data)
+            return Problem(path, _TRACE)
+        return _written(path, real, data)
     except (OSError, ValueError) as error:
         return Problem(path, f"is not written: {why(error)}")
+
+
+def write_table(path: str, data: Iterable[bytes]) -> Problem | None:
+    """Write a table piece by piece, as in :func:`write_report`; here it is the caller who knows
+    the traces, once the last piece is made.
+    """
+    try:
+        real = inside(Path(path), Path(path).parent)
+        if any(map(is_trace, (Path(path), real))) or _holds_events(real):
+            return Problem(path, _TRACE)
+        return _written(path, real, data)
+    except (OSError, ValueError) as error:
+        return Problem(path, f"is not written: {why(error)}")
+
+
+def _written(path: str, real: Path, data: bytes | Iterable[bytes]) -> Problem | None:
+    if real.is_dir():
+        return Problem(path, "is not written: it is a folder")
+    if real.exists() and not real.is_file():
+        return Problem(path, "is not written: it is no regular file")
+    write_whole(real, data)
     return None
 
 

@@ -1,0 +1,128 @@
+"""``drive-trace fleet``: a table of many runs."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from glob import has_magic, iglob
+from pathlib import Path, PurePath
+
+import click
+
+from drive_trace.commands.fleet_scan import FleetScan
+from drive_trace.commands.paths import no_ignore_option, paths_argument
+from drive_trace.commands.terminal import notify
+from drive_trace.commands.writing import EXIT_UNUSABLE, Ended
+from drive_trace.report.fleet import FleetSummary, as_csv, as_jsonl, csv_header
+from drive_trace.storage.files import STDIN
+from drive_trace.storage.finding import omitted
+from drive_trace.storage.fleet_cache import Cache
+from drive_trace.storage.replace import write_table
+
+_SUFFIXES = {".jsonl": as_jsonl, ".ndjson": as_jsonl, ".csv": as_csv}
+
+
+def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value not in {None, STDIN} and PurePath(value or "").suffix.lower() not in _SUFFIXES:
+        raise click.BadParameter(f"ends with none of {', '.join(_SUFFIXES)}")
+    return value
+
+
+@click.command(short_help="Make a table of the runs of many traces.")
+@paths_argument
+@no_ignore_option
+@click.option(
+    "--out",
+    metavar="FILE",
+    callback=_out,
+    help="Write the table to a file, as .jsonl or .csv, or to standard output (-, as JSON Lines).",
+)
+@click.option("--no-cache", is_flag=True, help="Read every trace, and keep nothing.")
+def fleet(paths: tuple[str, ...], no_ignore: bool, out: str | None, no_cache: bool) -> None:
+    """Make a table with a row for each run in the traces at PATH, joined by run id, and sum it up:
+    runs that went on after their grade and runs without one, how many are CORRECT by project and
+    month (with 95 % Wilson intervals), and the commonest findings.
+
+    PATH is a file, a folder, or a pattern such as 'runs/**/*.jsonl'. The verdicts are those of
+    score. What was found in a file is kept in the user's cache folder until the file changes.
+
+    Exit code: 0 whatever the verdicts, 2 some input could not be read or some configuration used
+    (the rest is still in the table), or the table could not be written.
+
+    \b
+    Examples:
+      drive-trace fleet .
+      drive-trace fleet runs --out runs.csv
+      drive-trace fleet 'teams/*/projects' --out - | jq .verdict
+    """
+    if STDIN in paths:
+        raise click.UsageError("- is no file: a fleet is read from files")
+    gc.enable()  # this may go on for hours, see main
+    cache = _cache(None if no_cache else _folder())
+    scan = FleetScan([*_expanded(paths or (".",))], cache, no_ignore=no_ignore)
+    summary = FleetSummary()
+    try:
+        _write(scan, summary, out)
+    finally:
+        cache.close()
+    if scan.left_out:
+        notify(omitted(scan.left_out).phrase)
+    click.echo(summary.text(len(scan.files)), err=out == STDIN)
+    sys.exit(EXIT_UNUSABLE if scan.unread or scan.failed else 0)
+
+
+def _write(scan: FleetScan, summary: FleetSummary, out: str | None) -> None:
+    as_text = _SUFFIXES.get(PurePath(out or "").suffix.lower(), as_jsonl)
+
+    def lines() -> Iterator[str]:
+        if as_text is as_csv:
+            yield csv_header()
+        for row in scan.rows():
+            summary.add(row)
+            if out is not None:
+                yield as_text(row)
+        target = os.path.realpath(out) if out not in {None, STDIN} else None
+        if any(os.path.realpath(path) == target for path, *_ in scan.files if target):
+            raise Ended(EXIT_UNUSABLE, f"{out}: is not written: it is one of the traces")
+
+    if out in {None, STDIN}:
+        for line in lines():
+            click.echo(line, nl=False)
+        return
+    assert out is not None
+    data = (line.encode("utf-8", "backslashreplace") for line in lines())
+    problem = write_table(out, data)
+    if problem is not None:
+        raise Ended(EXIT_UNUSABLE, problem.message)
+
+
+def _expanded(paths: Sequence[str]) -> Iterator[str]:
+    """The paths, and what the patterns among them match; of ``**`` what no link leads out to."""
+    for path in paths:
+        if not has_magic(path) or os.path.lexists(path):
+            yield path
+            continue
+        fixed = next(at for at, part in enumerate(Path(path).parts) if has_magic(part))
+        root = Path(os.path.realpath(Path(*Path(path).parts[:fixed])))
+        found = sorted(iglob(path, recursive=True))  # noqa: PTH207 - as it was written
+        yield from [
+            each for each in found if Path(os.path.realpath(each)).is_relative_to(root)
+        ] or [path]
+
+
+def _folder() -> Path:
+    from platformdirs import user_cache_path  # noqa: PLC0415 - as in pages
+
+    return user_cache_path("drive-trace")
+
+
+def _cache(folder: Path | None) -> Cache:
+    import sqlite3  # noqa: PLC0415 - as above
+
+    try:
+        return Cache(folder)
+    except (OSError, sqlite3.Error) as error:
+        notify(f"warning: {folder}: nothing is kept: {error}")
+        return Cache(None)

@@ -1,0 +1,236 @@
+"""A table of many runs, and what it says as a whole. Everything that comes from a trace is escaped
+here: a trace is untrusted input.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from drive_trace.grading.calibration import wilson
+from drive_trace.scorecard.card import QUALIFIED, STANDINGS, RunScore, run_json
+from drive_trace.scorecard.verdict import Verdict
+from drive_trace.text.escaping import in_json, plain, visible
+from drive_trace.text.wording import plural
+from drive_trace.trace.times import sortable
+
+Number = int | float | None
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A run, joined over files. The values are those of ``score --format json``; null is unknown,
+    never zero.
+    """
+
+    run_id: str
+    verdict: str
+    mechanical: str | None
+    qa: str | None
+    intent: str | None
+    input_tokens: Number
+    output_tokens: Number
+    cache_read_tokens: Number
+    cache_write_tokens: Number
+    wall_clock_ms: Number
+    """As what follows up to ``rounds_of``: of a CORRECT run only."""
+    wall_clock_counted: int | None
+    """So many ends of dispatches are summed, ``wall_clock_of`` there are; 0 by the clock."""
+    wall_clock_of: int | None
+    rounds_per_dispatch: float | None
+    rounds_counted: int | None
+    rounds_of: int | None
+    standing: str
+    """The verdict, or ``qualified`` for a CORRECT with a caveat that could overturn it."""
+    headline: str
+    missing_inputs: tuple[str, ...]
+    caveats: tuple[str, ...]
+    """Their codes."""
+    provenance: str | None
+    graded: str | None
+    """When: as started, closed and last the timestamp as its author wrote it."""
+    judge: str | None
+    """The model that judged the intent."""
+    started: str | None
+    closed: str | None
+    last: str | None
+    month: str | None
+    """``2026-01``, in UTC: of the start, or else of the last event."""
+    project: str
+    """The folder of the first file's project."""
+    events: int
+    """In all files; copies count."""
+    rejected_lines: int
+    findings: dict[str, int] | None = None
+    """How often each rule found something, without what it finds between files; null where a
+    configuration cannot be used.
+    """
+    files: tuple[str, ...]
+
+
+def row_of(run: RunScore, project: str) -> Row:
+    """A run's row, without what rules found."""
+    said = run_json(run)
+    grade, tokens = said["correctness"] or {}, said["tokens"] or {}
+    efficiency: Mapping[str, Any] = said["efficiency"] or {}
+    clock, rounds = efficiency.get("wall_clock", {}), efficiency.get("rounds", {})
+    started, closed, last = (
+        pick((getattr(part, name) for part in run.parts if getattr(part, name)), default=None)
+        for pick, name in ((min, "started"), (min, "closed"), (max, "last"))
+    )
+    moment = sortable(started or last or "")
+    return Row(
+        run_id=run.run_id,
+        verdict=said["verdict"],
+        mechanical=grade.get("mechanical"),
+        qa=grade.get("qa"),
+        intent=grade.get("intent"),
+        input_tokens=tokens.get("input_tokens"),
+        output_tokens=tokens.get("output_tokens"),
+        cache_read_tokens=tokens.get("cache_read_tokens"),
+        cache_write_tokens=tokens.get("cache_write_tokens"),
+        wall_clock_ms=efficiency.get("wall_clock_ms"),
+        wall_clock_counted=clock.get("counted"),
+        wall_clock_of=clock.get("of"),
+        rounds_per_dispatch=efficiency.get("rounds_per_dispatch"),
+        rounds_counted=rounds.get("counted"),
+        rounds_of=rounds.get("of"),
+        standing=run.standing,
+        headline=run.headline,
+        missing_inputs=tuple(said["missing_inputs"]),
+        caveats=tuple(each["code"] for each in said["caveats"]),
+        provenance=(said["provenance"] or {}).get("origin"),
+        graded=run.correctness.ts if run.correctness is not None else None,
+        judge=(said["judged"] or {}).get("model"),
+        started=started,
+        closed=closed,
+        last=last,
+        month=moment[:7] if moment is not None else None,
+        project=project,
+        events=sum(each["events"] for each in said["files"]),
+        rejected_lines=len(said["rejected_lines"]),
+        files=tuple(each["path"] for each in said["files"]),
+    )
+
+
+# As files
+
+
+def as_jsonl(row: Row) -> str:
+    """A line of JSON."""
+    return in_json(json.dumps(msgspec.structs.asdict(row))) + "\n"
+
+
+def csv_header() -> str:
+    """The names of the columns."""
+    return _csv(Row.__struct_fields__)
+
+
+def as_csv(row: Row) -> str:
+    """A line of CSV: null is an empty cell, a list or an object is JSON. Text is one line, and a
+    spreadsheet does not run it.
+    """
+    return _csv(map(_cell, msgspec.structs.astuple(row)))
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, (tuple, dict)):
+        value = in_json(json.dumps(value))
+    if not isinstance(value, str):
+        return value
+    return f"'{visible(value)}" if value.lstrip()[:1] in {*"=+-@'"} else visible(value)
+
+
+def _csv(cells: Iterable[object]) -> str:
+    return ",".join("" if each is None else _quoted(str(each)) for each in cells) + "\n"
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if "," in cell or '"' in cell else cell
+
+
+# As a whole
+
+_MOST = 10
+_BY = (("project", "Project"), ("month", "Month"))
+
+
+class FleetSummary:
+    """Takes in rows one after another. It keeps counts, and the first runs that need somebody."""
+
+    def __init__(self) -> None:
+        self._standings: Counter[str] = Counter()
+        self._by: dict[str, dict[str, Counter[str]]] = {name: {} for name, _ in _BY}
+        self._findings: Counter[str] = Counter()
+        self._found_in: Counter[str] = Counter()
+        self._needing: dict[str, list[Row]] = {"Stale, to be graded again": [], "Not graded": []}
+        self._needed: Counter[str] = Counter()
+
+    def add(self, row: Row) -> None:
+        """Take in a run."""
+        self._standings[row.standing] += 1
+        for name, groups in self._by.items():
+            groups.setdefault(getattr(row, name) or "unknown", Counter())[row.standing] += 1
+        self._findings.update(row.findings or {})
+        self._found_in.update((row.findings or {}).keys())
+        stale, ungraded = self._needing
+        need = stale if "stale" in row.caveats else ungraded if row.graded is None else None
+        if need is not None:
+            self._needed[need] += 1
+            if len(self._needing[need]) < _MOST:
+                self._needing[need].append(row)
+
+    def text(self, files: int) -> str:
+        """All of it for a terminal, what needs somebody first."""
+        return "\n".join(self._lines(files))
+
+    def _lines(self, files: int) -> Iterator[str]:
+        count = self._standings.total()
+        yield f"{plural(count, 'run')} in {plural(files, 'file')}{': ' if count else ''}" + (
+            " · ".join(
+                f"{self._standings[name]:,} {words}"
+                for name, words in STANDINGS.items()
+                if self._standings[name]
+            )
+        )
+        for need, rows in self._needing.items():
+            if rows:
+                yield f"\n{need}: {plural(self._needed[need], 'run')}"
+                yield from (f"  {plain(row.run_id)}  {plain(row.files[0])}" for row in rows)
+                yield from _more(self._needed[need] - len(rows))
+        for name, title in _BY:
+            yield from _rates(title, self._by[name])
+        if self._findings:
+            yield "\nCommonest findings"
+            most = sorted(self._findings, key=lambda code: (-self._findings[code], code))
+            for code in most[:_MOST]:
+                found = self._findings[code]
+                yield f"  {found:>9,}  {code}, in {plural(self._found_in[code], 'run')}"
+
+
+def _rates(title: str, groups: Mapping[str, Counter[str]]) -> Iterator[str]:
+    if not groups:
+        return
+    yield f"\n{title:<27}  {'runs':>7}  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT"
+    most = sorted(groups, key=lambda name: (-groups[name].total(), name))[:_MOST]
+    for name in sorted(most):
+        counts = groups[name]
+        hits, qualified = counts[Verdict.CORRECT], counts[QUALIFIED]
+        of = hits + qualified + counts[Verdict.INCORRECT]
+        share = "n/a"
+        if of:
+            low, high = wilson(hits, of)
+            share = f"{hits / of:.3f} [{low:.3f}, {high:.3f}]"
+        yield (
+            f"{plain(name, 27):<27}  {counts.total():>7,}  {hits:>7,}  {qualified:>7,}  "
+            f"{counts[Verdict.INCORRECT]:>9,}  {counts[Verdict.NOT_COMPUTABLE]:>10,}  {share}"
+        )
+    yield from _more(len(groups) - len(most))
+
+
+def _more(count: int) -> Iterator[str]:
+    if count:
+        yield f"  and {count:,} more"

@@ -1,0 +1,117 @@
+"""What the score needs of a trace, as JSON that may be kept. Whoever reads it back believes
+nothing: it has the declared types, or it is no summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from drive_trace.grading.judgements import Judgement
+from drive_trace.scorecard.copies import NO_EVENTS
+from drive_trace.scorecard.provenance import Provenance
+from drive_trace.scorecard.summary import Recorded, RunSummary, TraceSummary, Worked, as_it_is
+from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
+
+Counts = Mapping[str, int]
+FindingCounts = Mapping[str, Counts]
+"""By run, how often each rule found something in a trace."""
+
+
+class _Recorded(NamedTuple):
+    """As :class:`Recorded`, which has its judgement only once files are joined."""
+
+    values: dict[str, str | int | float | None]
+    ts: str
+    path: str
+    line: int
+    judgement: None = None
+
+
+class _Part(NamedTuple):
+    """The fields of :class:`RunSummary` in their order, with types that can be checked."""
+
+    run_id: str
+    path: str
+    first_line: int
+    event_count: int
+    correctness: _Recorded | None
+    tokens: _Recorded | None
+    started: str | None
+    closed: str | None
+    last: str | None
+    dispatch_ms: int | None
+    starts: Counts
+    ends: Counts
+    rounds_per_dispatch: Counts
+    rejected: tuple[Rejected, ...]
+    worked: Worked
+    events: None
+    unplaced: tuple[Rejected, ...]
+    unplaced_count: int
+    unknown: tuple[UnknownEvent, ...]
+    provenance: Provenance
+    verdicts: tuple[tuple[str, tuple[Judgement, ...]], ...]
+
+
+class _Stored(NamedTuple):
+    path: str
+    runs: tuple[_Part, ...]
+    orphans: tuple[Rejected, ...]
+    unknown: tuple[UnknownEvent, ...]
+    is_illegible: bool
+    findings: dict[str, dict[str, int]] | None
+
+
+_EVENTS = _Part._fields.index("events")
+_DECODER = msgspec.json.Decoder(_Stored)
+
+
+class Stored(NamedTuple):
+    """A trace's summary without its events and their times, which only a run in several files
+    needs, and what the rules found.
+    """
+
+    summary: TraceSummary
+    findings: FindingCounts | None
+    """None where the rules did not run."""
+
+
+def without_events(summary: TraceSummary) -> TraceSummary:
+    """A summary without what only a run in several files needs."""
+    runs = [
+        as_it_is(run._replace(events=NO_EVENTS, worked=run.worked._replace(times=())))
+        for run in summary.runs
+    ]
+    return summary._replace(runs=tuple(runs))
+
+
+def to_bytes(stored: Stored) -> bytes | None:
+    """The JSON; None where some text or number does not fit, as a lone surrogate."""
+    summary = without_events(stored.summary)
+    runs = [(*run[:_EVENTS], None, *run[_EVENTS + 1 :]) for run in summary.runs]
+    try:
+        return msgspec.json.encode((summary.path, runs, *summary[2:], stored.findings))
+    except (OverflowError, UnicodeEncodeError):
+        return None
+
+
+def from_bytes(data: bytes) -> Stored | None:
+    """What :func:`to_bytes` made; None where the data are anything else."""
+    try:
+        path, runs, orphans, unknown, is_illegible, findings = _DECODER.decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    summary = TraceSummary(path, tuple(map(_run, runs)), orphans, unknown, is_illegible)
+    return Stored(summary, findings)
+
+
+def _run(part: _Part) -> RunSummary:
+    run = RunSummary(*cast("tuple[Any, ...]", part))._replace(events=NO_EVENTS)
+    grade, cost = part.correctness, part.tokens
+    return run._replace(
+        correctness=None if grade is None else Recorded(*grade),
+        tokens=None if cost is None else Recorded(*cost),
+    )

@@ -1,0 +1,127 @@
+"""What was found in traces, kept in the user's cache folder, so that a second look at many of them
+costs what has changed. It is a database in which each change is whole or absent, wherever a kill
+comes. Nothing in it is believed that has another checksum, type, version, path or setting.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+from drive_trace import __version__
+
+_NAME = "fleet.sqlite"
+_MOST_BYTES = 4 << 30
+"""A larger file is begun anew."""
+_TABLE = "kept (key BLOB PRIMARY KEY, value BLOB, sum BLOB) WITHOUT ROWID"
+_PRAGMAS = (
+    "trusted_schema = OFF",
+    "locking_mode = EXCLUSIVE",
+    "journal_mode = WAL",
+    "synchronous = NORMAL",
+)
+SIZE = 20
+"""Bytes of a digest."""
+
+
+def digest(*parts: bytes) -> bytes:
+    """Of bytes, each with its length."""
+    made = blake2b(digest_size=SIZE)
+    for part in parts:
+        made.update(len(part).to_bytes(8, "big"))
+        made.update(part)
+    return made.digest()
+
+
+@cache
+def program() -> bytes:
+    """Changes with the version of the program, and with its files where somebody works on them."""
+    folder = Path(__file__).resolve().parent.parent
+    files = sorted((str(each), each.stat()) for each in folder.rglob("*.py"))
+    states = [f"{name}\0{state.st_size}\0{state.st_mtime_ns}" for name, state in files]
+    return digest(__version__.encode(), *(os.fsencode(each) for each in states))
+
+
+class Cache:
+    """Bytes by keys. A process that has it open has it alone."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Open the cache in a folder, or for None one that ends with this process. Raises OSError
+        where the folder takes none, and ``sqlite3.Error`` as where another process has it open.
+        """
+        self._path = None if folder is None else _usable(folder)
+        self._is_broken = False
+        try:
+            self._open()
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:  # it is none, or another's
+            self._remove()
+            self._open()
+
+    def _open(self) -> None:
+        self._database = sqlite3.connect(self._path or "", timeout=0, isolation_level=None)
+        run = self._database.execute
+        try:
+            for pragma in _PRAGMAS:
+                run(f"PRAGMA {pragma}")
+            run("BEGIN IMMEDIATE")
+            run(f"CREATE TABLE IF NOT EXISTS {_TABLE}")
+            layout = run("SELECT sql FROM sqlite_master").fetchall()
+            if layout != [(f"CREATE TABLE {_TABLE}",)]:
+                raise sqlite3.DatabaseError("it has other tables")
+        except sqlite3.Error:
+            self._database.close()
+            raise
+
+    def _remove(self) -> None:
+        if self._path is not None:
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                Path(f"{self._path}{suffix}").unlink(missing_ok=True)
+
+    def get(self, key: bytes) -> bytes | None:
+        """What was kept under a key; None where that is nothing, or not what it was."""
+        try:
+            found = self._database.execute("SELECT value, sum FROM kept WHERE key = ?", (key,))
+            value, checksum = found.fetchone() or (None, None)
+        except sqlite3.Error:
+            self._is_broken = True
+            return None
+        return value if isinstance(value, bytes) and checksum == digest(key, value) else None
+
+    def put(self, key: bytes, value: bytes) -> bool:
+        """Keep something, once :meth:`commit` is called. Says whether that is possible."""
+        try:
+            row = key, value, digest(key, value)
+            self._database.execute("REPLACE INTO kept VALUES (?, ?, ?)", row)
+        except (sqlite3.Error, OverflowError):
+            self._is_broken = True
+        return not self._is_broken
+
+    def commit(self) -> None:
+        """Make what was put survive a kill."""
+        try:
+            self._database.execute("COMMIT")
+            self._database.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error:
+            self._is_broken = True
+
+    def close(self) -> None:
+        """Commit and end. A file that is broken goes."""
+        self.commit()
+        self._database.close()
+        if self._is_broken:
+            self._remove()
+
+
+def _usable(folder: Path) -> Path:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / _NAME
+    if path.is_symlink():
+        raise OSError("its cache is a link")
+    if path.exists() and path.stat().st_size > _MOST_BYTES:
+        path.unlink()
+    return path

@@ -1,0 +1,379 @@
+"""Tables of many runs: what score says, a row a run, however often and with whatever is kept."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drive_trace.commands.fleet_scan import FleetScan
+from drive_trace.storage.fleet_cache import Cache, digest
+from tests.bench.traces import TraceOptions, trace_bytes
+from tests.cli.support import REJECTED, process, run, write
+from tests.cli.test_cores import on_one_core
+from tests.support.client_text import apart, event, graded, tokens, triage
+from tests.support.judging import UNCALIBRATED, judge, judgement
+
+CONFORMANCE = Path(__file__).parent.parent / "conformance" / "traces.jsonl"
+FIRST = [
+    *("run_id", "verdict", "mechanical", "qa", "intent", "input_tokens", "output_tokens"),
+    *("cache_read_tokens", "cache_write_tokens", "wall_clock_ms"),
+]
+LONG_AGO = 10_000_000_000
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's cache folder of one test."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda _: folder)
+    return folder
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is long after the files were written."""
+    now = time.time_ns
+    monkeypatch.setattr("time.time_ns", lambda: now() + LONG_AGO)
+
+
+def rows(*args: str | Path, code: int = 0) -> list[Any]:
+    ran = run("fleet", *args, "--out", "-")
+    assert ran.code == code, ran.err
+    return [json.loads(line) for line in ran.out.splitlines()]
+
+
+def scored(*args: str | Path) -> list[Any]:
+    """What score and check say of the same runs, in the shape of rows."""
+    return [_as_row(each) for each in run("score", "--format", "json", *args).json["runs"]]
+
+
+def _as_row(said: Any) -> dict[str, Any]:
+    triple = said["correctness"] or dict.fromkeys(("mechanical", "qa", "intent"))
+    unknown = dict.fromkeys(
+        f"{name}_tokens" for name in ("input", "output", "cache_read", "cache_write")
+    )
+    cost = said["efficiency"] or {}
+    clock, rounds = cost.get("wall_clock", {}), cost.get("rounds", {})
+    return {
+        "run_id": said["run_id"],
+        "verdict": said["verdict"],
+        **triple,
+        **(said["tokens"] or unknown),
+        "wall_clock_ms": cost.get("wall_clock_ms"),
+        "wall_clock_counted": clock.get("counted"),
+        "wall_clock_of": clock.get("of"),
+        "rounds_per_dispatch": cost.get("rounds_per_dispatch"),
+        "rounds_counted": rounds.get("counted"),
+        "rounds_of": rounds.get("of"),
+        "missing_inputs": said["missing_inputs"],
+        "caveats": [each["code"] for each in said["caveats"]],
+        "provenance": (said["provenance"] or {}).get("origin"),
+        "judge": (said["judged"] or {}).get("model"),
+        "events": sum(each["events"] for each in said["files"]),
+        "rejected_lines": len(said["rejected_lines"]),
+        "files": [each["path"] for each in said["files"]],
+    }
+
+
+def alike(row: dict[str, Any]) -> dict[str, Any]:
+    """What score says, too."""
+    return {name: row[name] for name in _as_row(dict.fromkeys(_SAID) | {"files": []} | _EMPTY)}
+
+
+_SAID = ("run_id", "verdict", "correctness", "efficiency", "tokens", "provenance", "judged")
+_EMPTY: dict[str, Any] = {"missing_inputs": [], "caveats": [], "rejected_lines": []}
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Runs of all kinds: in one file and in several, copied, damaged, judged, and unreadable."""
+    monkeypatch.chdir(tmp_path)
+    for number in range(12):
+        options = TraceOptions(90, runs=3, defects=0.03 * (number % 3), seed=number)
+        name = b'run_id":"r%d-' % (number // 2 if number < 6 else number)
+        data = re.sub(rb'run_id":"[a-z-]*', name, trace_bytes(options))
+        write(tmp_path, f"made/projects/p{number}/trace.jsonl", data)
+    shutil.copytree(tmp_path / "made/projects/p3", tmp_path / "made/projects/copy")
+    trace = write(tmp_path, "judged/trace.jsonl", apart(triage() + graded("pass", "pass", "pass")))
+    judge(trace, UNCALIBRATED)
+    odd = triage(project_run_id="odd ID") + tokens(9**30, 1, None, 3, project_run_id="odd ID")
+    write(tmp_path, "odd/trace.jsonl", apart(odd.replace("ID", "\\ud800")))
+    return tmp_path
+
+
+def test_rows_are_what_score_says(fleet: Path) -> None:
+    expected = scored(".")
+    files = Counter(len(each["files"]) for each in expected)
+    assert files[1] > 5
+    assert files[2] + files[3] > 5
+    for _ in range(2):
+        found = rows(".")
+        assert [alike(each) for each in found] == expected
+    assert rows(".", "--no-cache") == found
+    with on_one_core():
+        assert rows(".", "--no-cache") == found
+    assert list(found[0])[: len(FIRST)] == FIRST
+
+
+@pytest.mark.parametrize("is_joined", [True, False])
+def test_rows_of_conformance_traces_are_what_score_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_joined: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = [json.loads(line)["text"] for line in CONFORMANCE.read_bytes().splitlines()]
+    for number, text in enumerate(texts):
+        own = text if is_joined else text.replace('run_id":"', f'run_id":"{number}-')
+        write(tmp_path, f"{number:03}/trace.jsonl", own)
+    write(tmp_path, "999/trace.jsonl", "\ufeff".encode("utf-16"))
+    expected = scored(".")
+    assert len(expected) > 2
+    for _ in range(2):
+        assert [alike(each) for each in rows(".", code=2)] == expected
+
+
+def test_findings_are_those_of_check(fleet: Path) -> None:
+    write(fleet, "drive-trace.toml", '[rules]\nblank-line = "off"\n')
+    checked = Counter(
+        each["code"] for each in run("check", "--output-format", "json", "made/projects/p1").json
+    )
+    (path,) = (fleet / "made/projects/p1").iterdir()
+    in_rows: Counter[str] = Counter()
+    for row in rows(path.relative_to(fleet)):
+        in_rows.update(row["findings"])
+    assert in_rows
+    assert in_rows <= checked
+    write(fleet, "drive-trace.toml", "[rules]\n" + "".join(f'{each} = "off"\n' for each in in_rows))
+    assert not any(set(each["findings"]) & set(in_rows) - _ERRORS for each in rows("made"))
+    write(fleet, "drive-trace.toml", "[rules]\nblank-line = 3\n")
+    assert {each["findings"] for each in rows("made", code=2)} == {None}
+
+
+_ERRORS: set[str] = set()
+
+
+def opened(folder: Path) -> set[str]:
+    """The folders of the traces that a scan opens."""
+    paths: list[str] = []
+    _watched.append(paths)
+    with on_one_core():
+        rows(folder)
+    _watched.clear()
+    return {Path(each).parent.name for each in paths if each.endswith(".jsonl")}
+
+
+_watched: list[list[str]] = []
+
+
+def _watch(name: str, args: tuple[Any, ...]) -> None:
+    if name == "open" and _watched:
+        _watched[-1].append(os.fspath(args[0]) if not isinstance(args[0], int) else "")
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="counts in one process")
+def test_a_second_scan_opens_what_has_changed(fleet: Path) -> None:
+    sys.addaudithook(_watch)
+    assert len(opened(fleet)) == 15
+    assert opened(fleet) == {"odd"}  # which the cache does not take
+    changed = fleet / "made/projects/p5/trace.jsonl"
+    with changed.open("a") as file:
+        file.write(triage(project_run_id="new"))
+    # And the other file of the runs in it, as they are joined anew.
+    assert opened(fleet) == {"odd", "p4", "p5"}
+    judge(fleet / "judged/trace.jsonl", judgement())
+    assert opened(fleet) == {"judged", "odd"}
+    assert [alike(each) for each in rows(fleet)] == scored(fleet)
+
+
+def test_what_was_just_written_is_read_again(fleet: Path) -> None:
+    """A file may change twice within one tick of the clock that its timestamp comes from."""
+    trace = fleet / "judged/trace.jsonl"
+    before = trace.stat()
+    assert rows(trace)[0]["verdict"] == "correct"
+    data = trace.read_bytes()
+    trace.write_bytes(data.replace(b'"qa":"pass"', b'"qa":"fail"'))
+    os.utime(trace, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert rows(trace)[0]["verdict"] == "incorrect"
+
+
+def test_a_killed_scan_leaves_a_cache_that_works(fleet: Path, kept: Path) -> None:
+    expected = rows(".", "--no-cache")
+    code = (
+        "import sys, platformdirs, pathlib\n"
+        f"platformdirs.user_cache_path = lambda _: pathlib.Path({str(kept)!r})\n"
+        "from drive_trace.storage import fleet_cache\n"
+        "put, left = fleet_cache.Cache.put, [int(sys.argv.pop())]\n"
+        "def put_some(self, key, value):\n"
+        "    left[0] -= 1\n"
+        "    done = put(self, key, value)\n"
+        "    if not left[0]:\n"
+        "        import os, signal; os.kill(os.getpid(), signal.SIGTERM.__class__(9))\n"
+        "    return done\n"
+        "fleet_cache.Cache.put = put_some\n"
+        "from drive_trace.__main__ import main\n"
+        "main()\n"
+    )
+    for puts in (1, 15, 20):
+        ended = subprocess.run(
+            [sys.executable, "-c", code, "fleet", ".", str(puts)], capture_output=True, check=False
+        )
+        assert ended.returncode == -9
+        assert rows(".") == expected
+        (kept / "fleet.sqlite").unlink()
+
+
+def test_a_corrupt_or_foreign_cache_is_not_believed(fleet: Path, kept: Path) -> None:
+    expected = rows(".")
+    path = kept / "fleet.sqlite"
+    whole = path.read_bytes()
+    for damaged in (
+        b"",
+        b"not a database",
+        whole[: len(whole) // 2],
+        whole[:5000] + b"\xff" * 5000 + whole[10000:],
+        whole.replace(b'"pass"', b'"fail"'),
+    ):
+        path.write_bytes(damaged)
+        assert rows(".") == expected
+    path.unlink()
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE kept (key, value, sum)")
+        other.execute("CREATE TRIGGER t AFTER INSERT ON kept BEGIN DELETE FROM kept; END")
+    assert rows(".") == expected
+
+
+@pytest.mark.usefixtures("later")
+def test_what_has_another_type_is_not_believed(fleet: Path, kept: Path) -> None:
+    """Not even with the right checksum."""
+    expected = rows(".")
+    with sqlite3.connect(kept / "fleet.sqlite") as database:
+        found = database.execute("SELECT key, value FROM kept").fetchall()
+        for key, value in found:
+            forged = value.replace(b'"', b"", 1) if value[:1] == b"{" else value[:-9] + b"[" * 9
+            database.execute(
+                "UPDATE kept SET value = ?, sum = ? WHERE key = ?",
+                (forged, digest(key, forged), key),
+            )
+    database.close()
+    assert len(found) > 15
+    assert rows(".") == expected
+
+
+def test_another_process_has_the_cache(fleet: Path, kept: Path) -> None:
+    expected = rows(".")
+    other = Cache(kept)
+    ran = run("fleet", ".", "--out", "-")
+    assert "nothing is kept: database is locked" in ran.err
+    assert [json.loads(line) for line in ran.out.splitlines()] == expected
+    other.close()
+
+
+def test_a_file_that_changes_meanwhile_puts_its_runs_in_doubt(fleet: Path) -> None:
+    with on_one_core():
+        scan = FleetScan(["judged", "made/projects/p0", "made/projects/p1"], Cache(None))
+        found = scan.rows()
+        assert next(found).caveats == ("uncalibrated-judge",)
+        with (fleet / "made/projects/p1/trace.jsonl").open("a") as file:
+            file.write(REJECTED)
+        assert ["unread-input" in each.caveats for each in found] == [True] * 3
+    assert {each.reason for each in scan.unread} == {"changed while runs were joined"}
+
+
+# Tables
+
+
+def test_a_table_takes_hostile_text(tmp_path: Path) -> None:
+    hostile = ("=1+1", "-2", "@x", " +x", "\t=x", "a,b\n::error::x\x1b[31m", 'q"')
+    write(tmp_path, "x.jsonl", "".join(triage(project_run_id=each) for each in hostile))
+    out = tmp_path / "runs.csv"
+    ran = run("fleet", tmp_path / "x.jsonl", "--out", out)
+    assert "\x1b" not in ran.out + out.read_text()
+    header, *found = csv.reader(io.StringIO(out.read_text()))
+    assert header[: len(FIRST)] == FIRST
+    ids = [each[0] for each in found]
+    assert ids[:4] == ["'=1+1", "'-2", "'@x", "' +x"]
+    assert ids[4:] == ["'<U+0009>=x", "a,b<U+000A>::error::x<U+001B>[31m", 'q"']
+    assert dict(zip(header, found[0], strict=True))["input_tokens"] == ""
+    assert [each["run_id"] for each in rows(tmp_path / "x.jsonl")] == list(hostile)
+
+
+def test_a_table_takes_the_place_of_no_trace(fleet: Path) -> None:
+    broken = write(fleet, "broken.jsonl", "{}\n" + triage())
+    trace = fleet / "judged/trace.jsonl"
+    for path, inputs in ((trace, trace), (fleet / "trace.jsonl", trace), (broken, broken)):
+        before = path.read_bytes() if path.exists() else None
+        ran = run("fleet", inputs, "--out", path)
+        assert ran.code == 2
+        assert "is not written" in ran.err
+        assert before == (path.read_bytes() if path.exists() else None)
+    assert run("fleet", trace, "--out", fleet / "runs.jsonl").code == 0
+    assert run("fleet", trace, "--out", fleet / "runs.jsonl").code == 0
+    assert not [*fleet.glob(".drive-trace-*")]
+
+
+def test_patterns(fleet: Path) -> None:
+    assert len({path for each in rows("made/projects/p[0-3]") for path in each["files"]}) == 4
+    assert {each["project"] for each in rows("**/projects/*/*.jsonl")} == {"made"}
+    ran = run("fleet", "nothing/*.jsonl")
+    assert (ran.code, "no such file" in ran.err) == (2, True)
+    if hasattr(os, "symlink"):
+        (fleet / "made/projects/out").symlink_to(fleet / "judged")
+        assert "run-1" not in {each["run_id"] for each in rows("made/**/*.jsonl")}
+
+
+def test_what_cannot_be_asked() -> None:
+    assert "ends with none of" in run("fleet", "--out", "runs.xml").err
+    assert "is no file" in run("fleet", "-").err
+
+
+def test_the_summary_names_first_what_needs_somebody(tmp_path: Path) -> None:
+    day = "2026-06-01T10:00:00.000Z"
+    for name, text in {
+        "api/projects/good": graded("pass", "pass", "pass", project_run_id="good"),
+        "api/projects/bad": graded("pass", "fail", "pass", project_run_id="bad"),
+        "web/projects/old": graded("pass", "pass", "pass", project_run_id="old") + ROUND,
+        "web/projects/new": triage(project_run_id="new", ts=day, severity="low"),
+    }.items():
+        write(tmp_path, f"{name}/trace.jsonl", apart(text))
+    ran = process("fleet", ".", "--no-cache", cwd=tmp_path)
+    assert ran.code == 0
+    assert ran.out.splitlines() == SUMMARY.splitlines()
+
+
+ROUND = event("round-start", "old", dispatch_id="d", round_id="r", round_number=1)
+SUMMARY = """\
+4 runs in 4 files: 1 CORRECT · 1 CORRECT with caveats · 1 INCORRECT · 1 not computable
+
+Stale, to be graded again: 1 run
+  old  web/projects/old/trace.jsonl
+
+Not graded: 1 run
+  new  web/projects/new/trace.jsonl
+
+Project                         runs  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT
+api                                2        1        0          1           0  0.500 [0.095, 0.905]
+web                                2        0        1          0           1  0.000 [0.000, 0.793]
+
+Month                           runs  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT
+2026-05                            3        1        1          1           0  0.333 [0.061, 0.792]
+2026-06                            1        0        0          0           1  n/a
+
+Commonest findings
+          1  malformed-uuid, in 1 run
+          1  stale-verdict, in 1 run
+          1  undeclared-field, in 1 run
+          1  unknown-dispatch, in 1 run
+"""
