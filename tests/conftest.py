@@ -42,7 +42,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # What everybody runs draws the same on every machine, and nothing is too slow for a busy one.
 # `make fuzz` draws anew each time (tools/fuzz.py).
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
-settings.register_profile("fuzz", deadline=None, max_examples=1000, print_blob=True)
+for _name, _most in {"glance": 100, "fuzz": 1000}.items():
+    settings.register_profile(_name, deadline=None, max_examples=_most, print_blob=True)
 settings.load_profile("same")
 
 

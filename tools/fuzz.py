@@ -14,7 +14,7 @@ from threading import Timer
 import pytest
 
 ROOT = Path(__file__).parent.parent
-EXPLORE = ["-m", "pytest", "-m", "hypothesis", "--hypothesis-profile=fuzz"]
+EXPLORE = ["-m", "pytest", "-m", "hypothesis"]
 COMMAND = [*EXPLORE, "--hypothesis-show-statistics", "-n", "auto", "-o", "timeout=1800"]
 GRACE = 12 * 60
 """Seconds that the last pass has to end: what it finds takes a while to be made small."""
@@ -24,7 +24,7 @@ FAILED = re.compile(r"FAILED (\S+::\w+)")
 KEEP = """
 The last lines above that begin with `E` show the smallest data found that fails. To see it again:
 
-    .venv/bin/python {explore} --hypothesis-seed={seed} TEST
+    .venv/bin/python {explore} --hypothesis-profile={profile} --hypothesis-seed={seed} TEST
 
 To keep it, put it above the test, under its `@given`, with a name for what is wrong, and mend what
 is wrong:
@@ -62,9 +62,10 @@ class Tally:
         return "\n executions finds test\n" + "".join(lines)
 
 
-def run(seed: int, seconds: float, tally: Tally) -> int:
+def run(profile: str, seed: int, seconds: float, tally: Tally) -> int:
     """One pass; pytest's exit code, which is negative if it was cut off."""
-    command = [sys.executable, *COMMAND, f"--hypothesis-seed={seed}"]
+    chosen = [f"--hypothesis-profile={profile}", f"--hypothesis-seed={seed}"]
+    command = [sys.executable, *COMMAND, *chosen]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:  # noqa: S603
         assert running.stdout is not None
         timer = Timer(seconds, running.kill)
@@ -84,14 +85,15 @@ def main() -> int:
     minutes = float(sys.argv[1])
     end, passes, code, tally = time.monotonic() + minutes * 60, 0, 0, Tally()
     while not code and (left := end - time.monotonic()) > 0:
-        seed = randbelow(2**32)
+        # A first pass of a minute or two, so that a short run has something to say.
+        profile, seed = "fuzz" if passes else "glance", randbelow(2**32)
         sys.stdout.write(f"fuzz: pass {passes + 1}, seed {seed}\n")
-        code = run(seed, left + GRACE, tally)
+        code = run(profile, seed, left + GRACE, tally)
         passes += code == 0
         sys.stdout.write(tally.table())
         sys.stdout.flush()
     if code == pytest.ExitCode.TESTS_FAILED:
-        sys.stdout.write(KEEP.format(explore=" ".join(EXPLORE), seed=seed))
+        sys.stdout.write(KEEP.format(explore=" ".join(EXPLORE), profile=profile, seed=seed))
     elif code < 0:
         sys.stdout.write(f"fuzz: cut off in pass {passes + 1}, which may have found something\n")
     elif not tally.drawn.total():

@@ -40,6 +40,15 @@ def test_folders_and_file_are_made(tmp_path: Path) -> None:
     assert [event["event_type"] for event in events(path)] == ["slice-started"] * 2
 
 
+def test_new_folders_are_on_the_disk_before_the_event_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(appending, "sync_folder", synced.append)
+    append_event(str(tmp_path / "a/b/trace.jsonl"), slice_started())
+    assert set(synced) == {tmp_path, tmp_path / "a", tmp_path / "a/b"}
+
+
 def test_a_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
     assert append(tmp_path / "link") == ""

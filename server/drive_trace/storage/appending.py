@@ -274,7 +274,11 @@ def _open(path: str, create: bool, flags: int) -> tuple[int, bool]:
     except FileNotFoundError:
         if not create:
             raise
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(path).parent
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in new:
+        sync_folder(each.parent)
     return open_handle(path, flags | os.O_CREAT), True
 
 

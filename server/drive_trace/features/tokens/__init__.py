@@ -65,23 +65,22 @@ Answered = tuple[dict[str, object], TokenState]
 class _Run(NamedTuple):
     """The tokens of some records that follow each other."""
 
-    texts: Sequence[str]
+    texts: Sequence[bytes]
+    """Their numbers, separated by commas; each text is a step of the task that made it."""
     counts: array[int]
 
     def data(self) -> JsonText:
         """The numbers as they go over the wire."""
-        return JsonText(f"[{','.join(self.texts)}]".encode())
+        return JsonText(b"[%b]" % b",".join(self.texts))
 
 
 def tokens(analysis: Analysis, look: TokenLook) -> Task[Answered]:
     """All tokens, and the state of the answer."""
     document = analysis.document
     run = yield from _paint(document, look, 0, len(document.lines))
-    data = run.data()
-    yield
     result_id = _new_id()
     state = TokenState(result_id, look, list(document.lines), run.counts, not document.is_divided)
-    return {"resultId": result_id, "data": data}, state
+    return {"resultId": result_id, "data": run.data()}, state
 
 
 def tokens_in(analysis: Analysis, where: types.Range, look: TokenLook) -> Task[dict[str, object]]:
@@ -122,7 +121,7 @@ def changed_tokens(
     start = sum(before.counts[:first])
     edits = []
     if texts or deleted:
-        data = JsonText(f"[{','.join(texts)}]".encode())
+        data = _Run(texts, counts).data()
         edits.append({"start": _NUMBERS * start, "deleteCount": _NUMBERS * deleted, "data": data})
     state = TokenState(_new_id(), look, list(document.lines), counts, is_simple=True)
     return {"resultId": state.result_id, "edits": edits}, state
@@ -132,16 +131,19 @@ def _paint(
     document: Document, look: TokenLook, first: int, stop: int, above: int = 0
 ) -> Task[_Run]:
     """The tokens of some records; ``above`` is the line of the token before them."""
-    paint, texts, counts = _painter(look).paint, [], array("I")
+    paint, texts, counts = _painter(look).paint, list[bytes](), array("I")
     is_simple = not document.is_divided
     for some in in_batches(enumerate(document.lines[first:stop], first)):
+        numbers: list[str] = []
         for at, line in some:
             painted = paint(line)
             counts.append(painted.tokens)
             if painted.tokens:
                 record = at if is_simple else document.protocol_line(at)
-                texts.append(painted.below(record + painted.first - above))
+                numbers.append(painted.below(record + painted.first - above))
                 above = record + painted.last
+        if numbers:
+            texts.append(",".join(numbers).encode())
         yield
     return _Run(texts, counts)
 

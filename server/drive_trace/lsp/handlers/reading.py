@@ -20,7 +20,7 @@ from drive_trace.features.hover import hover
 from drive_trace.features.hover.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints, resolve_hint
 from drive_trace.features.positions import range_of
-from drive_trace.features.raw_json import JsonText, dumps, joined
+from drive_trace.features.raw_json import JsonText, joined, object_of
 from drive_trace.features.references import (
     Targets,
     begins_run,
@@ -100,9 +100,10 @@ def _changed_tokens(
 
 
 def _kept(request: TraceRequest, made: Task[tokens.Answered]) -> Task[JsonText]:
-    answer, request.trace.tokens = yield from made
-    text = JsonText(dumps(answer))
+    answer, state = yield from made
+    text = object_of(answer)
     yield  # sending 25 MB is a step of its own
+    request.trace.tokens = state
     return text
 
 
@@ -207,11 +208,12 @@ def _folds(request: TraceRequest, _params: types.FoldingRangeParams) -> Task[Jso
 
 def _selections(
     request: TraceRequest, params: types.SelectionRangeParams
-) -> list[types.SelectionRange]:
-    return [
-        selection_range(request.analysis, request.point(position), request.encoding)
-        for position in params.positions
-    ]
+) -> Task[list[types.SelectionRange]]:
+    found = []
+    for position in params.positions:
+        found.append(selection_range(request.analysis, request.point(position), request.encoding))
+        yield
+    return found
 
 
 def _links(request: TraceRequest, _params: types.DocumentLinkParams) -> object:
