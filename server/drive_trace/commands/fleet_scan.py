@@ -27,13 +27,21 @@ from drive_trace.scorecard.summary import (
     unplaced_grades,
     without_text,
 )
+from drive_trace.storage.baseline import BASELINE_NAME
 from drive_trace.storage.cores import on_all_cores
-from drive_trace.storage.files import Problem, TraceRecords, read_bytes, records_of, why_not_utf8
+from drive_trace.storage.files import (
+    Problem,
+    TraceRecords,
+    may_be_there,
+    read_bytes,
+    records_of,
+    why_not_utf8,
+)
 from drive_trace.storage.finding import Found, LeftOut, NoTraces, find_traces, project_of
 from drive_trace.storage.fleet_cache import SIZE, Cache, digest, program
 from drive_trace.storage.judging_records import read_record_beside, with_judgements
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
-from drive_trace.storage.projects import Projects
+from drive_trace.storage.projects import CONFIGURATION_NAME, Project, Projects
 
 _AT_ONCE = 16
 """A process gets so many files at a time: to hand one over takes as long as to read a small one."""
@@ -197,6 +205,7 @@ class FleetScan:
         self._no_ignore = no_ignore
         self._cache = cache
         self._projects = Projects(".")
+        self._above: dict[str, Project] = {}
         self._progress = Progress("reading traces")
         self._notified: set[str] = set()
         self._runs: dict[str, list[int]] = {}
@@ -251,7 +260,7 @@ class FleetScan:
                 yield self._file(each)
 
     def _file(self, path: str) -> _File:
-        project = self._projects.of(path)
+        project = self._project(path)
         for each in project.problems:
             self.failed = True
             if each.problem.message not in self._notified:
@@ -263,6 +272,18 @@ class FleetScan:
         key = digest(program(), *names)
         kept = self._kept(key)
         return _File(path, key, settings, kept[0] if kept is not None else None)
+
+    def _project(self, path: str) -> Project:
+        """The project of a trace. Folders that configure nothing share that of the one above, which
+        is looked for once.
+        """
+        folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - as above
+        above = os.path.dirname(folder)  # noqa: PTH120
+        if any(may_be_there(f"{folder}/{name}") for name in (CONFIGURATION_NAME, BASELINE_NAME)):
+            return self._projects.of(path)
+        if above not in self._above:
+            self._above[above] = self._projects.of(f"{above}/-")
+        return self._above[above]
 
     def _kept(self, key: bytes) -> tuple[_Look, bytes] | None:
         """What is kept of a file: what it was, and the trace in short."""
