@@ -266,11 +266,32 @@ def test_missing_is_never_zero(sides: Sides) -> None:
     sides.add("b", *[CORRECT] * 4, costs=[(1000, None), (1000, 0), (1000, None), (None, None)])
     sides.add("c", *[CORRECT] * 4, costs=[(500, 0)] * 4)
     found = sides.allowed()
-    (cost,) = found["costs"]
+    (cost, nothing) = found["costs"]
     assert (cost["metric"], cost["ratio"]) == ("input_tokens", pytest.approx(0.5))
+    assert (nothing["metric"], nothing["ratio"], nothing["p"]) == ("output_tokens", None, 1)
     spent = found["spent_for_each_correct"]
     assert spent["baseline"]["input_tokens"] is None
     assert spent["candidate"]["input_tokens"] == 500
+
+
+def test_a_cost_of_zero_counts_by_its_rank(sides: Sides) -> None:
+    # Of 256 pairs the candidate wins 128, and loses 128: no difference at all.
+    sides.add("b", *[CORRECT] * 16, costs=[(1000, None)] * 16)
+    sides.add("c", *[CORRECT] * 16, costs=[(0, None)] * 8 + [(2000, None)] * 8)
+    found = sides.allowed()
+    assert found["answer"] == "cannot-tell"
+    (cost,) = found["costs"]
+    assert (cost["ratio"], cost["interval"], cost["p"]) == (None, None, 1)
+    assert "A cost of nothing has no ratio" in sides.compare("--allow-unverified").out
+    assert "n/a" in sides.compare("--allow-unverified", "--format", "html").out
+
+
+def test_what_costs_nothing_is_cheaper(sides: Sides) -> None:
+    sides.add("b", *[CORRECT] * 16, costs=DEAR)
+    sides.add("c", *[CORRECT] * 16, costs=[(0, None)] * 16)
+    found = sides.allowed()
+    assert found["answer"] == "better"
+    assert found["reasons"][1].endswith("input tokens down (p < 0.0001 by Holm)")
 
 
 def test_only_correct_runs_are_compared_by_their_cost(sides: Sides) -> None:

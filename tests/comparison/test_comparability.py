@@ -111,10 +111,47 @@ def test_what_one_run_does_not_say_is_unverifiable(sides: Sides, fact: str) -> N
     (reason,) = ran.json["reasons"]
     assert reason == (
         f"unverifiable: {' and '.join(unknown)}; --allow-unverified {','.join(unknown)} compares "
-        "all the same"
+        f"all the same; {'some of it is ' if unknown[1:] else ''}not said by 1 run: b-1"
     )
     assert sides.compare("--allow-unverified", ",".join(unknown)).code == 0
     assert sides.compare("--allow-unverified", "case").code == 3
+
+
+def test_what_differs_is_not_allowed_away_by_one_run_that_is_silent(sides: Sides) -> None:
+    for _ in range(5):
+        known(sides, "b")
+        known(sides, "c", model="opus", bundle="v2")
+    known(sides, "b", model=None, bundle=None)
+    ran = sides.compare("--allow-unverified", "--output-format", "json")
+    assert ran.code == 3
+    assert ran.json["reasons"] == [
+        "model and bundle vary between the sides, and only one of them may"
+    ]
+
+
+def test_one_thing_may_vary_where_one_run_is_silent_and_that_is_allowed(sides: Sides) -> None:
+    known(sides, "b")
+    known(sides, "b", model=None)
+    known(sides, "c", model="opus")
+    assert sides.compare().code == 3
+    assert sides.compare("--allow-unverified", "model").code == 0
+
+
+def test_the_case_of_some_runs_alone_is_no_case_of_the_others(sides: Sides) -> None:
+    known(sides, "b")
+    known(sides, "c")
+    known(sides, "c", case=None)
+    ran = sides.compare("--allow-unverified", "--output-format", "json")
+    assert ran.code == 3
+    assert ran.json["reasons"] == ["the case of some runs is known, and not that of all: c-3"]
+
+
+def test_a_case_may_have_the_name_of_all_runs(sides: Sides) -> None:
+    known(sides, "b", case="all runs")
+    known(sides, "c", case="all runs")
+    ran = sides.compare()
+    assert ran.code == 0
+    assert "Nobody says" not in ran.out
 
 
 def test_without_manifests_and_cases_everything_is_unverifiable(sides: Sides) -> None:

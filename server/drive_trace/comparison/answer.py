@@ -196,7 +196,7 @@ def _gate_words(gate: Gate, answer: Answer) -> Reason:
     decides = "does not decide" if answer is Answer.CANNOT_TELL else "decides"
     ours, theirs = (f"{each.correct:,} of {each.k:,}" for each in gate[:2])
     shares = f"{theirs} runs of the candidate are CORRECT, and {ours} of the baseline"
-    return Reason(f"the gate {decides}: {shares} (p = {in_digits(gate.p)})")
+    return Reason(f"the gate {decides}: {shares} ({p_is(gate.p)})")
 
 
 def in_digits(p: float | None) -> str:
@@ -206,6 +206,17 @@ def in_digits(p: float | None) -> str:
     return "less than 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.001 else f"{p:.3f}"
 
 
+def p_is(p: float | None) -> str:
+    """A p within a sentence."""
+    return "p < 0.0001" if p is not None and p < 0.0001 else f"p = {in_digits(p)}"
+
+
+def _moves(cost: Cost) -> str:
+    if cost.ratio is None:
+        return f"{cost.metric.title} {'up' if cost.way > 0 else 'down'}"
+    return f"{cost.metric.title} × {cost.ratio:.2f}"
+
+
 def _by_cost(
     costs: Sequence[Cost], outcomes: Sequence[CaseOutcome]
 ) -> tuple[Answer, Sequence[Reason]]:
@@ -213,14 +224,11 @@ def _by_cost(
     runs, and *worse* only if none may have gained any either.
     """
     significant = [each for each in costs if each.is_significant]
-    ways = {(each.ratio > 1) - (each.ratio < 1) for each in significant}
+    ways = {(each.way > 0) - (each.way < 0) for each in significant}
     if not significant:
         none = "no cost differs significantly" if costs else "no cost is told by both sides"
         return Answer.CANNOT_TELL, (Reason(none),)
-    named = listed(
-        f"{each.metric.title} × {each.ratio:.2f} (p = {in_digits(each.adjusted)} by Holm)"
-        for each in significant
-    )
+    named = listed(f"{_moves(each)} ({p_is(each.adjusted)} by Holm)" for each in significant)
     if ways not in ({1}, {-1}):
         return Answer.CANNOT_TELL, (Reason(f"the costs do not point one way: {named}"),)
     is_cheaper = ways == {-1}

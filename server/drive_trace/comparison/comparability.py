@@ -55,6 +55,8 @@ class Fact(NamedTuple):
     candidate: tuple[str, ...]
     why: Reason | None = None
     """Why the sides cannot be compared, for one that differs."""
+    silent: tuple[str, ...] = ()
+    """The ids of the runs that do not tell it; untrusted."""
 
 
 class Comparability(NamedTuple):
@@ -74,23 +76,36 @@ def comparability(
     if len(varying) > 1:
         why = Reason(f"{listed(varying)} vary between the sides, and only one of them may")
         facts = [_refused(each, why) if each.name in varying else each for each in facts]
-    facts = [_allowed(each) if each.name in allowed else each for each in facts]
+    facts = [_verified(each, allowed) for each in facts]
     reasons = [*_unfit(baseline, candidate)]
     reasons += dict.fromkeys(each.why for each in facts if each.why is not None)
-    unknown = [each.name for each in facts if each.state is State.UNVERIFIABLE]
+    unknown = [each for each in facts if each.state is State.UNVERIFIABLE]
     if unknown:
-        names = "" if len(unknown) == len(UNVERIFIABLE) else f" {','.join(unknown)}"
-        what = f"unverifiable: {listed(unknown)}; --allow-unverified{names} compares all the same"
-        reasons.append(Reason(what))
+        reasons.append(_unknown(unknown))
     return Comparability(tuple(facts), tuple(reasons))
+
+
+def _unknown(facts: Sequence[Fact]) -> Reason:
+    named = [each.name for each in facts]
+    option = "" if len(named) == len(UNVERIFIABLE) else f" {','.join(named)}"
+    silent = list(dict.fromkeys(chain.from_iterable(each.silent for each in facts)))
+    which = "" if len(facts) == 1 else "some of it is "
+    what = (
+        f"unverifiable: {listed(named)}; --allow-unverified{option} compares all the same; "
+        f"{which}not said by {plural(len(silent), 'run')}"
+    )
+    return Reason(what, first_of(silent, _MOST))
 
 
 def _refused(fact: Fact, why: Reason) -> Fact:
     return fact._replace(state=State.DIFFERS, why=why)
 
 
-def _allowed(fact: Fact) -> Fact:
-    return fact._replace(state=State.ALLOWED) if fact.state is State.UNVERIFIABLE else fact
+def _verified(fact: Fact, allowed: Collection[str]) -> Fact:
+    """What some runs do not tell is unverifiable, but where those that tell it differ."""
+    if not fact.silent or fact.state is State.DIFFERS:
+        return fact
+    return fact._replace(state=State.ALLOWED if fact.name in allowed else State.UNVERIFIABLE)
 
 
 def _unfit(baseline: Side, candidate: Side) -> Iterator[Reason]:
@@ -111,7 +126,9 @@ def _unfit(baseline: Side, candidate: Side) -> Iterator[Reason]:
 
 def _fact(name: str, baseline: Side, candidate: Side, cases: Sequence[Case]) -> Fact:
     ours, theirs = (_values(name, side.runs) for side in (baseline, candidate))
-    fact = Fact(name, State.SAME, tuple(sorted(ours)), tuple(sorted(theirs)))
+    runs = (*baseline.runs, *candidate.runs)
+    silent = tuple(run.run_id for run in runs if not _told(name, run))
+    fact = Fact(name, State.SAME, tuple(sorted(ours)), tuple(sorted(theirs)), silent=silent)
     if name == "case":
         return _case(fact, baseline, candidate)
     within = [_values(name, (*case.baseline, *case.candidate)) for case in cases]
@@ -124,11 +141,10 @@ def _fact(name: str, baseline: Side, candidate: Side, cases: Sequence[Case]) -> 
         return _refused(fact, Reason(f"the {name} differs within a case", _shown(fact)))
     if name in _VARYING and _is_mixed_side(name, baseline, candidate, cases):
         return _refused(fact, Reason(f"the {name} differs within a side", _shown(fact)))
-    if any(not _told(name, run) for run in (*baseline.runs, *candidate.runs)):
-        return fact._replace(state=State.UNVERIFIABLE)
     if not ours | theirs:
         return fact._replace(state=State.NEEDLESS)
-    return fact._replace(state=State.VARIES) if name in _VARYING and mixed else fact
+    varies = mixed if name == "base" else name in _VARYING and len(ours | theirs) > 1
+    return fact._replace(state=State.VARIES) if varies else fact
 
 
 def _case(fact: Fact, baseline: Side, candidate: Side) -> Fact:
@@ -137,12 +153,13 @@ def _case(fact: Fact, baseline: Side, candidate: Side) -> Fact:
         if len(run.cases) > 1:
             named = f"{run.run_id}: {listed(sorted(run.cases))}"
             return _refused(fact, Reason("a run is said to be of several cases", named))
+    if fact.silent and len(fact.silent) < len(runs):
+        named = first_of(fact.silent, _MOST)
+        return _refused(fact, Reason("the case of some runs is known, and not that of all", named))
     apart = {run.case for run in baseline.runs} ^ {run.case for run in candidate.runs}
     if apart and baseline.runs and candidate.runs:
         named = first_of(sorted(apart), _MOST)
         return _refused(fact, Reason("the cases differ: only one side has runs of some", named))
-    if any(not run.cases for run in runs):
-        return fact._replace(state=State.UNVERIFIABLE)
     return fact if runs else fact._replace(state=State.NEEDLESS)
 
 
@@ -156,6 +173,8 @@ def _is_mixed_side(name: str, baseline: Side, candidate: Side, cases: Sequence[C
 
 def _told(name: str, run: ComparedRun) -> bool:
     """Whether a fact is known, or nothing is asked of it: nobody judged the run."""
+    if name == "case":
+        return bool(run.cases)
     needless = name in (*_AS_JUDGED, "calibration") and not run.is_judged
     return needless or bool(run.known[name])
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from drive_trace.comparison.answer import Answer, CaseOutcome, Comparison, Flip, in_digits
+from drive_trace.comparison.answer import Answer, CaseOutcome, Comparison, Flip, in_digits, p_is
 from drive_trace.comparison.costs import Spent
-from drive_trace.comparison.runs import ALL_RUNS, FACTS, METRICS, Metric, Tally
+from drive_trace.comparison.runs import FACTS, METRICS, Metric, Tally
 from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
 from drive_trace.grading.calibration import Rate
 from drive_trace.report.metrics.base import Value
@@ -15,6 +15,7 @@ from drive_trace.text.wording import duration, first_of, plural
 
 _MOST = 5
 _HEADLINE = "All that was spent ÷ CORRECT runs: what the others cost counts, too"
+_NO_RATIO = "A cost of nothing has no ratio: the p is by ranks all the same"
 _FACTS = "Facts without a verdict: what happened in all runs of a side"
 _TIE_BREAK = (
     "A tie-break, and no answer: it can reward a side that fails the hard case each time. "
@@ -99,7 +100,7 @@ def _gate(found: Comparison) -> Section:
         test = "Fisher's exact test" if gate.test == "fisher" else "labels shuffled within cases"
         notes.append(
             f"difference {_signed(gate.difference)} {_interval(gate.interval, _signed)} "
-            f"(candidate − baseline; Newcombe), p = {in_digits(gate.p)} (two-sided, {test})"
+            f"(candidate − baseline; Newcombe), {p_is(gate.p)} (two-sided, {test})"
         )
     qualified = gate.baseline.qualified + gate.candidate.qualified
     if qualified:
@@ -137,8 +138,12 @@ def _costs(found: Comparison) -> Section:
     rows = [
         (
             each.metric.title,
-            f"{each.ratio:.3f}",
-            "none at this k" if each.interval is None else _interval(each.interval),
+            "n/a" if each.ratio is None else f"{each.ratio:.3f}",
+            _interval(each.interval)
+            if each.interval
+            else "none at this k"
+            if each.ratio
+            else "n/a",
             in_digits(each.p),
             in_digits(each.adjusted),
             in_digits(each.smallest_adjusted),
@@ -146,14 +151,19 @@ def _costs(found: Comparison) -> Section:
         )
         for each in found.costs
     ]
-    ratios = [at for each in found.costs for at in (each.ratio, *(each.interval or ()))]
+    drawn = [
+        Drawn(each.metric.title, each.ratio, each.interval)
+        for each in found.costs
+        if each.ratio is not None
+    ]
+    ratios = [at for each in drawn for at in (each.value, *(each.interval or ()))]
     far = max([2.0, *ratios, *(1 / at for at in ratios)])
     return Section(
         "Cost of CORRECT runs, candidate ÷ baseline",
-        (),
+        () if len(drawn) == len(found.costs) else (_NO_RATIO,),
         ("cost", "ratio", "95 % interval", "p", "p by Holm", "least it can reach", "cases"),
         rows,
-        [Drawn(each.metric.title, each.ratio, each.interval) for each in found.costs],
+        drawn,
         Scale((1 / far, 1, far), same=1, is_ratio=True),
     )
 
@@ -215,7 +225,7 @@ def _known(found: Comparison) -> Section:
         for each in found.known
     ]
     notes = []
-    if [each.name for each in found.cases] == [ALL_RUNS]:
+    if found.cases and not any(run.cases for side in found.sides for run in side.runs):
         notes.append("Nobody says of which case the runs are: all of a side are taken for one.")
     headers = ("fact", "state", "baseline", "candidate")
     return Section("What is known of the runs", notes, headers, rows)

@@ -22,10 +22,12 @@ class Cost(NamedTuple):
     """How one cost differs between the sides."""
 
     metric: Metric
-    ratio: float
-    """Candidate ÷ baseline."""
+    way: int
+    """Above 0 where the candidate costs more in most pairs of runs, below 0 where less."""
+    ratio: float | None
+    """Candidate ÷ baseline; None where a run costs nothing."""
     interval: Interval | None
-    """None where so few runs give none."""
+    """None where there is no ratio, or so few runs give none."""
     p: float
     adjusted: float
     """The same by Holm, over all metrics."""
@@ -66,7 +68,8 @@ def costs_of(cases: Sequence[Case]) -> tuple[Cost, ...]:
     return tuple(
         Cost(
             metric,
-            *hodges_lehmann([*samples.values()]),
+            _way([*samples.values()]),
+            *_ratio([*samples.values()]),
             p,
             by_holm,
             min(1.0, len(told) * smallest_rank_p([*samples.values()])),
@@ -86,9 +89,19 @@ def _sample(case: Case, metric: Metric) -> Sample | None:
     ):
         return None  # what the clock says and what authors claim are not alike
     costs = [[run.cost(metric) for run in runs] for runs in sides]
-    # Nothing costs nothing: a ratio of a zero says nothing.
-    ours, theirs = (tuple(math.log(each) for each in some if each) for some in costs)
+    ours, theirs = (tuple(each for each in some if each is not None) for some in costs)
     return Sample(ours, theirs) if ours and theirs else None
+
+
+def _way(samples: Sequence[Sample]) -> int:
+    signs = sorted((c > b) - (c < b) for ours, theirs in samples for b in ours for c in theirs)
+    return signs[(len(signs) - 1) // 2] + signs[len(signs) // 2]
+
+
+def _ratio(samples: Sequence[Sample]) -> tuple[float | None, Interval | None]:
+    if any(cost <= 0 for sample in samples for side in sample for cost in side):
+        return None, None
+    return hodges_lehmann([Sample(*(tuple(map(math.log, s)) for s in each)) for each in samples])
 
 
 def spent(runs: Sequence[ComparedRun]) -> Spent:

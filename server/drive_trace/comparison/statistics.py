@@ -141,7 +141,7 @@ def _smallest_from_none(sizes: Sequence[tuple[int, int]]) -> float | None:
 
 
 class Sample(NamedTuple):
-    """One case: the logarithms of a cost of each side's runs; neither is empty."""
+    """One case: a cost of each side's runs; neither is empty."""
 
     baseline: tuple[float, ...]
     candidate: tuple[float, ...]
@@ -193,9 +193,9 @@ def smallest_rank_p(cases: Sequence[Sample]) -> float:
 
 
 def hodges_lehmann(cases: Sequence[Sample]) -> tuple[float, Interval | None]:
-    """By how much the candidate's costs are larger, as a ratio: the median over all pairs of runs
-    of a case (Hodges and Lehmann), with the interval that the test of :func:`rank_p` gives. That is
-    None where so few runs give none.
+    """By how much the candidate's costs are larger, as a ratio, given their logarithms: the median
+    over all pairs of runs of a case (Hodges and Lehmann), with the interval that the test of
+    :func:`rank_p` gives. That is None where so few runs give none.
     """
     shifts = sorted(c - b for case in cases for b in case.baseline for c in case.candidate)
     middle = (shifts[(len(shifts) - 1) // 2] + shifts[len(shifts) // 2]) / 2
