@@ -125,6 +125,7 @@ def test_a_correct_that_a_caveat_qualifies_may_be_none(sides: Sides) -> None:
     found = sides.allowed()
     assert found["gate"]["candidate"]["correct"] == 4
     assert found["gate"]["candidate"]["qualified"] == 1
+    assert found["spent_for_each_correct"]["candidate"]["input_tokens"] == (1000 + 1003) / 2
     assert found["answer"] == "cannot-tell"
 
 

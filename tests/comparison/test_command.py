@@ -116,6 +116,16 @@ def test_out_never_takes_the_place_of_a_trace(sides: Sides) -> None:
     assert trace.read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["cases.txt", "b/b-1/trace.run.json", "drive-trace.toml"])
+def test_out_never_takes_the_place_of_what_is_read(sides: Sides, name: str) -> None:
+    path = write(sides.folder, name, '[cases]\nx = ["**"]\n' if name == "cases.txt" else "{}")
+    options = ["--cases", path] if name == "cases.txt" else []
+    before = path.read_bytes()
+    ran = sides.compare("--allow-unverified", *map(str, options), "--out", str(path))
+    assert (ran.code, path.read_bytes()) == (2, before)
+    assert "must not take the place of what it is made from" in ran.err
+
+
 def test_facts_are_shown_without_a_verdict(sides: Sides) -> None:
     found = sides.allowed()["differences"]
     assert found["spec amendments"] == {"baseline": 0, "candidate": 0}

@@ -19,6 +19,7 @@ FACTS = (
     *("case", "judge", "prompt", "rubric", "acceptance", "calibration"),
     *("model", "bundle", "base", "provenance"),
 )
+MANY = "[cases]\n" + "".join(f"{name} = {['a'] * 1000}\n" for name in "vwxyz")
 SAME = {**KNOWN, "rubric_hash": HASH, "acceptance_hash": HASH, "case": "x"}
 
 
@@ -209,7 +210,7 @@ def test_a_side_without_runs_is_not_comparable(sides: Sides) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("{", "1:2: is no manifest of a run: is not JSON: "),
+        ("{", "1:2: is not JSON: "),
         ('{\n "case": 7}', "2:10: is no manifest of a run: `case`: Expected `str | null`, got"),
         ('{"model": ""}', "1:11: is no manifest of a run: `model`: Expected `str` of length >= 1"),
         ('{"manifest_version": "2"}', "1:22: is no manifest of a run: `manifest_version`: "),
@@ -244,6 +245,15 @@ def test_a_manifest_may_have_the_whole_name_of_its_trace(sides: Sides) -> None:
     assert sides.compare().code == 0
 
 
+def test_two_manifests_of_one_trace_are_one_too_many(sides: Sides) -> None:
+    path = known(sides, "b").with_name("trace.run.json")
+    known(sides, "c")
+    path.with_name("trace.jsonl.run.json").write_text("{}", "utf-8")
+    ran = sides.compare()
+    assert ran.code == 2
+    assert "trace.jsonl.run.json: is a second manifest, beside trace.run.json; keep one" in ran.err
+
+
 def test_a_file_says_of_which_case_a_run_is(sides: Sides) -> None:
     for side in "bc":
         sides.add(side, CORRECT)
@@ -264,6 +274,7 @@ def test_a_file_says_of_which_case_a_run_is(sides: Sides) -> None:
         ("", "1:1: must be one table `[cases]`"),
         ("[cases]\nx = 1\n", "2:5: `x` must be an array of patterns"),
         ('[cases]\nx = ["a", 2]\n', "2:11: must be a pattern as in .gitignore"),
+        (MANY, "6:6: more than 4,000 patterns"),
         ("a = " + "[" * 100 + "]" * 100, "1:37: "),
     ],
 )

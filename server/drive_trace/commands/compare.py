@@ -23,9 +23,15 @@ from drive_trace.comparison.runs import RunManifest, Side, compared, facts_of
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.compared_files import CaseFile, manifest_beside, read_case_file
+from drive_trace.storage.compared_files import (
+    CaseFile,
+    manifest_beside,
+    manifests_of,
+    read_case_file,
+)
 from drive_trace.storage.files import Problem
 from drive_trace.storage.judging_records import with_judgements
+from drive_trace.storage.projects import CONFIGURATION_NAME
 from drive_trace.storage.replace import write_report
 from drive_trace.text.escaping import in_json
 
@@ -150,7 +156,10 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     rendered = _rendered(found, chosen)
     data = rendered.encode("utf-8", "backslashreplace")
     if out is not None and out != "-":
-        problem = write_report(out, data, [path for _, paths in sides for path in paths])
+        traces = [path for _, paths in sides for path in paths]
+        inputs = [str(each) for trace in traces for each in manifests_of(trace)]
+        inputs += [str(PurePath(out).with_name(CONFIGURATION_NAME)), *([cases] if cases else [])]
+        problem = write_report(out, data, traces, inputs)
         if problem is not None:
             raise Ended(EXIT_UNUSABLE, problem.message)
     elif chosen == "html":  # it says that it is UTF-8, whatever the terminal takes

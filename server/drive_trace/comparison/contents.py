@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from drive_trace.comparison.answer import Answer, CaseOutcome, Comparison, Flip, in_digits, p_is
-from drive_trace.comparison.costs import Spent
+from drive_trace.comparison.costs import Cost, Spent
 from drive_trace.comparison.runs import FACTS, METRICS, Metric, Tally
 from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
 from drive_trace.grading.calibration import Rate
@@ -106,7 +106,7 @@ def _gate(found: Comparison) -> Section:
     if qualified:
         notes.append(
             f"{plural(qualified, 'CORRECT run')} may be something else, as a caveat says: the "
-            "answer has to hold either way, and no cost of theirs counts"
+            "answer has to hold either way, and the costs of CORRECT runs are without theirs"
         )
     return Section(
         "Gate",
@@ -138,12 +138,7 @@ def _costs(found: Comparison) -> Section:
     rows = [
         (
             each.metric.title,
-            "n/a" if each.ratio is None else f"{each.ratio:.3f}",
-            _interval(each.interval)
-            if each.interval
-            else "none at this k"
-            if each.ratio
-            else "n/a",
+            *_ratio(each),
             in_digits(each.p),
             in_digits(each.adjusted),
             in_digits(each.smallest_adjusted),
@@ -166,6 +161,12 @@ def _costs(found: Comparison) -> Section:
         drawn,
         Scale((1 / far, 1, far), same=1, is_ratio=True),
     )
+
+
+def _ratio(cost: Cost) -> tuple[str, str]:
+    if cost.ratio is None:
+        return "n/a", "n/a"
+    return f"{cost.ratio:.3f}", _interval(cost.interval) if cost.interval else "none at this k"
 
 
 def _spent(found: Comparison) -> Section:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from drive_trace.comparison.runs import METRICS, Case, ComparedRun, Metric
+from drive_trace.comparison.runs import METRICS, Case, ComparedRun, Metric, tally
 from drive_trace.comparison.statistics import (
     Interval,
     Sample,
@@ -16,6 +16,7 @@ from drive_trace.comparison.statistics import (
     rank_p,
     smallest_rank_p,
 )
+from drive_trace.scorecard.verdict import Verdict
 
 
 class Cost(NamedTuple):
@@ -114,7 +115,7 @@ def spent(runs: Sequence[ComparedRun]) -> Spent:
             totals[metric.key] = sum(known) if len(known) == len(costs) else None
     if len({run.clock for run in runs}) > 1:
         totals["wall_clock_ms"] = None
-    return Spent(totals, sum(run.score.is_earned for run in runs))
+    return Spent(totals, tally(runs).correct)
 
 
 def rank(runs: Sequence[ComparedRun]) -> float | None:
@@ -122,6 +123,6 @@ def rank(runs: Sequence[ComparedRun]) -> float | None:
     where no run is CORRECT, or one of these has no wall-clock. It is a tie-break, and can reward a
     side that fails the hard case each time.
     """
-    correct = [run for run in runs if run.score.is_earned]
+    correct = [run for run in runs if run.score.verdict is Verdict.CORRECT]
     total = spent(correct).totals["wall_clock_ms"] if correct else None
     return None if total is None else total / len(correct) / (len(correct) / len(runs))

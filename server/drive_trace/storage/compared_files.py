@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -12,10 +11,11 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from drive_trace.analysis import Spot
 from drive_trace.comparison.runs import RunManifest
 from drive_trace.json_text import find_member, parse
 from drive_trace.storage.configuration_text import Spots, not_toml
-from drive_trace.storage.files import STDIN, Problem, why
+from drive_trace.storage.files import STDIN, Problem, may_be_there, why
 from drive_trace.storage.patterns import is_pattern, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
 from drive_trace.storage.replace import inside
@@ -26,9 +26,12 @@ from drive_trace.text.wording import shown
 
 MANIFEST_SUFFIX = ".run.json"
 _TRACES = (".jsonl", ".ndjson")
+_NO_MANIFEST = "is no manifest of a run"
 _MANIFEST = msgspec.json.Decoder(RunManifest)
 _AT = re.compile(r" - at `\$\.?([^`]*)`$")
 _MOST_CASES = 1000
+_MOST_PATTERNS = 4000
+"""Of all cases together: each is matched with each file of a run."""
 _MOST_LENGTH = 200
 
 
@@ -52,15 +55,22 @@ class CaseFile(NamedTuple):
         return run_id in said or any(patterns_of(said).hold(each) for each in inner)
 
 
+def manifests_of(trace: str) -> list[Path]:
+    """Where a manifest of the runs in a trace may be."""
+    path = Path(trace)
+    stems = [path.name, *([path.stem] if path.suffix in _TRACES else [])]
+    return [path.with_name(stem + MANIFEST_SUFFIX) for stem in stems] if trace != STDIN else []
+
+
 def manifest_beside(trace: str) -> RunManifest | Problem | None:
     """The manifest of the runs in a trace, ``trace.run.json`` or ``trace.jsonl.run.json`` beside
     ``trace.jsonl``; None where there is none. Links out of the folder are not followed.
     """
-    path = Path(trace)
-    stems = [path.name, *([path.stem] if path.suffix in _TRACES else [])]
-    found = [each for s in stems if os.path.lexists(each := path.with_name(s + MANIFEST_SUFFIX))]
-    if trace == STDIN or not found:
+    found = [each for each in manifests_of(trace) if may_be_there(each)]
+    if not found:
         return None
+    if len(found) > 1:
+        return Problem(str(found[0]), f"is a second manifest, beside {found[1].name}; keep one")
     try:
         real = inside(found[0], found[0].parent)
     except OSError as error:
@@ -82,23 +92,24 @@ def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
     try:
         return _MANIFEST.decode(text)
     except (ValueError, RecursionError) as error:
-        at, phrase = _why_not(text, str(error))
-        return (TextProblem(Spots(text).of(at), f"is no manifest of a run: {phrase}"),)
+        return (TextProblem(*_why_not(text, str(error))),)
 
 
-def _why_not(text: str, message: str) -> tuple[Span, str]:
-    """What is wrong with a manifest, and where, given what its decoder says."""
+def _why_not(text: str, message: str) -> tuple[Spot, str]:
+    """Where a manifest is wrong, and how, given what its decoder says."""
+    spots = Spots(text)
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        return Span(error.pos, error.pos), f"is not JSON: {error.msg}"
+        return spots.of(Span(error.pos, error.pos)), f"is not JSON: {error.msg}"
     except (ValueError, RecursionError):
-        return Span(0, 0), message
+        return spots.of(Span(0, 0)), f"{_NO_MANIFEST}: {message}"
     place = _AT.search(message)
     member = find_member(parse(text).root, place[1]) if place is not None else None
     if place is None or member is None or member.value is None:
-        return Span(0, 0), message
-    return member.value.span, f"`{printable(place[1])}`: {message[: place.start()]}"
+        return spots.of(Span(0, 0)), f"{_NO_MANIFEST}: {message}"
+    phrase = f"{_NO_MANIFEST}: `{printable(place[1])}`: {message[: place.start()]}"
+    return spots.of(member.value.span), phrase
 
 
 def _cases(text: str) -> Cases | tuple[TextProblem, ...]:
@@ -126,11 +137,15 @@ def _wrong_in(data: Mapping[str, object]) -> tuple[tuple[str | int, ...], str] |
         return ("cases",), "must be one table `[cases]`, with an array of patterns for each case"
     if len(cases) > _MOST_CASES:
         return ("cases",), f"has more than {_MOST_CASES:,} cases"
+    left = _MOST_PATTERNS
     for name, said in cases.items():
         if not name.strip() or len(name) > _MOST_LENGTH:
             return ("cases", name), f"a case needs a name of 1 to {_MOST_LENGTH} characters"
         if not isinstance(said, list) or not 0 < len(said) <= _MOST_CASES:
             return ("cases", name), f"`{printable(name)}` must be an array of patterns"
+        if len(said) > left:
+            return ("cases", name, left), f"more than {_MOST_PATTERNS:,} patterns in all cases"
+        left -= len(said)
         for at, each in enumerate(said):
             if not isinstance(each, str) or not each.strip() or not is_pattern(each):
                 what = f"must be a pattern as in .gitignore, or a run's id; found {shown(each)}"

@@ -129,11 +129,14 @@ def _umask() -> int:
 
 
 _TRACE = "is not written: a report must not take the place of a trace"
+_INPUT = "is not written: a report must not take the place of what it is made from"
 _DEVICES = ("/dev/stdout", "/dev/stderr", "/dev/null")
 
 
-def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | None:
-    """Write a report on ``traces``, or return why not.
+def write_report(
+    path: str, data: bytes, traces: Sequence[str], inputs: Sequence[str] = ()
+) -> Problem | None:
+    """Write a report on ``traces``, and on other files, or return why not.
 
     A link stays a link, and its target is written, if that is in the link's folder. Streams that a
     shell has opened, as ``/dev/stdout``, are written to, but no other pipes and devices.
@@ -145,6 +148,8 @@ def write_report(path: str, data: bytes, traces: Sequence[str]) -> Problem | Non
         real = inside(Path(path), Path(path).parent)
         if may_be_trace(path, traces):
             return Problem(path, _TRACE)
+        if _is_one_of(real, inputs):
+            return Problem(path, _INPUT)
         return _written(path, real, data)
     except (OSError, ValueError) as error:
         return Problem(path, f"is not written: {why(error)}")
@@ -179,11 +184,13 @@ def may_be_trace(path: str, traces: Sequence[str]) -> bool:
     real = Path(os.path.realpath(path))
     if any(name.casefold().endswith((".jsonl", ".ndjson")) for name in (path, real.name)):
         return True
-    if _holds_events(real):
-        return True
-    for trace in traces:
+    return _holds_events(real) or _is_one_of(real, traces)
+
+
+def _is_one_of(real: Path, paths: Sequence[str]) -> bool:
+    for each in paths:
         with suppress(OSError):  # as where a file is not there yet
-            if trace != STDIN and (str(real) == os.path.realpath(trace) or real.samefile(trace)):
+            if each != STDIN and (str(real) == os.path.realpath(each) or real.samefile(each)):
                 return True
     return False
 
