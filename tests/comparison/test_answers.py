@@ -108,6 +108,43 @@ def test_a_run_that_is_not_computable_can_take_the_answer_away(
     assert gate["p"] == pytest.approx(8 / 56)
 
 
+def test_a_run_with_a_recorded_fail_is_not_correct_whatever_is_missing(sides: Sides) -> None:
+    # 4 of 4 against none: 0.0286.
+    sides.add("b", INCORRECT, INCORRECT, INCORRECT, ("fail", None, None))
+    sides.add("c", *[CORRECT] * 4)
+    found = sides.allowed()
+    assert found["answer"] == "better"
+    baseline = found["gate"]["baseline"]
+    assert (baseline["not_computable"], baseline["failed"]) == (1, 1)
+
+
+def test_the_share_of_ungraded_runs_is_not_zero(sides: Sides) -> None:
+    sides.add("b", *[UNGRADED] * 4, costs=DEAR)
+    sides.add("c", CORRECT, *[UNGRADED] * 3, costs=DEAR)
+    assert sides.allowed()["gate"]["baseline"]["interval"] == pytest.approx([0, 1])
+    said = sides.compare("--allow-unverified").out
+    assert "0.000 to 1.000 [0.000, 1.000]" in said
+    assert "0.250 to 1.000 [0.046, 1.000]" in said
+    # A bar without a square: nothing is known but its ends.
+    page = sides.compare("--allow-unverified", "--format", "html").out
+    assert '<line x1="190.0" x2="630.0" y1="11.0" y2="11.0"/>' in page
+    assert '<rect x="187.0" y="8.0"' not in page
+
+
+def test_cost_that_only_some_correct_runs_tell_does_not_decide(sides: Sides) -> None:
+    # 2 / C(21, 5) = 0.0001; what the other 11 cost is unknown.
+    sides.add("b", *[CORRECT] * 16, costs=DEAR)
+    sides.add("c", *[CORRECT] * 5, costs=CHEAP)
+    sides.add("c", *[CORRECT] * 11)
+    found = sides.allowed()
+    assert found["answer"] == "cannot-tell"
+    assert found["reasons"][1].startswith("cost does not decide, as only some CORRECT runs tell it")
+    (cost,) = found["costs"]
+    assert cost["adjusted_p"] < 0.001
+    assert cost["told"] == {"baseline": {"runs": 16, "of": 16}, "candidate": {"runs": 5, "of": 16}}
+    assert "16 of 16, 5 of 16" in sides.compare("--allow-unverified").out
+
+
 def test_an_answer_that_holds_either_way_stays(sides: Sides) -> None:
     # 7 of 8 against none: 2 · C(8, 7) / C(16, 7) = 0.0014; 8 of 8: 2 / C(16, 8) = 0.0002.
     sides.add("b", *[INCORRECT] * 8)
@@ -200,18 +237,19 @@ def test_costs_that_point_both_ways_do_not_decide(sides: Sides) -> None:
 def test_one_more_cost_makes_each_less_significant(
     sides: Sides, output: int | None, answer: str
 ) -> None:
-    # Five cases of four runs. Only the first tells its cost: 2 / C(8, 4) = 0.0286 for the input,
-    # and 2 · 0.0286 = 0.057 by Holm where the output, which is alike, is told as well.
-    for name in "vwxyz":
-        dear, cheap = ([(each, output)] * 4 if name == "v" else None for each in (2000, 1000))
-        sides.add("b", *[CORRECT] * 4, costs=dear, case=name)
-        sides.add("c", *[CORRECT] * 4, costs=cheap, case=name)
+    # 12 of the baseline's 16 runs are dear, and 5 of the candidate's. The chance that the baseline
+    # has 12 to 16 of the 17 is a sum of C(17, x) · C(15, 16 - x) / C(32, 16): 9,602,977 of
+    # 601,080,390, and as much the other way round: p = 0.032. By Holm it is 0.064 where the output,
+    # which is alike, is told as well. Of 256 pairs 12 · 11 have the ratio 1 / 2.
+    for side, dear in (("b", 12), ("c", 5)):
+        costs = [(2000, output)] * dear + [(1000, output)] * (16 - dear)
+        sides.add(side, *[CORRECT] * 16, costs=costs)
     found = sides.allowed()
     assert found["answer"] == answer
     cost = found["costs"][0]
-    assert cost["p"] == pytest.approx(2 / 70)
-    assert cost["adjusted_p"] == pytest.approx(2 / 70 * len(found["costs"]))
-    assert cost["cases"] == ["v"]
+    assert cost["ratio"] == pytest.approx(0.5)
+    assert cost["p"] == pytest.approx(2 * 9_602_977 / 601_080_390)
+    assert cost["adjusted_p"] == pytest.approx(cost["p"] * len(found["costs"]))
 
 
 def test_cases_with_other_shares_of_runs_do_not_decide(sides: Sides) -> None:

@@ -231,6 +231,9 @@ def _by_cost(
     named = listed(f"{_moves(each)} ({p_is(each.adjusted)} by Holm)" for each in significant)
     if ways not in ({1}, {-1}):
         return Answer.CANNOT_TELL, (Reason(f"the costs do not point one way: {named}"),)
+    if not any(each.is_whole for each in significant):
+        partly = f"cost does not decide, as only some CORRECT runs tell it: {named}"
+        return Answer.CANNOT_TELL, (Reason(partly),)
     is_cheaper = ways == {-1}
     kept = [*_losses(outcomes), *(() if is_cheaper else _gains(outcomes))]
     if kept:

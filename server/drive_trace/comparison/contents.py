@@ -9,7 +9,6 @@ from drive_trace.comparison.answer import Answer, CaseOutcome, Comparison, Flip,
 from drive_trace.comparison.costs import Cost, Spent
 from drive_trace.comparison.runs import FACTS, METRICS, Metric, Tally
 from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
-from drive_trace.grading.calibration import Rate
 from drive_trace.report.metrics.base import Value
 from drive_trace.text.wording import duration, first_of, plural
 
@@ -31,10 +30,10 @@ class Name(str):
 
 
 class Drawn(NamedTuple):
-    """A point with its interval, to be drawn; None is not drawn."""
+    """A point with its interval, to be drawn; None is not known, and not drawn."""
 
     label: str
-    value: float
+    value: float | None
     interval: Interval | None
 
 
@@ -102,6 +101,11 @@ def _gate(found: Comparison) -> Section:
             f"difference {_signed(gate.difference)} {_interval(gate.interval, _signed)} "
             f"(candidate − baseline; Newcombe), {p_is(gate.p)} (two-sided, {test})"
         )
+    if any(each.most > each.correct for each in sides.values()):
+        notes.append(
+            "runs that are not computable may be CORRECT or not: the share is told from the least "
+            "to the most, and p and the difference take them for not CORRECT"
+        )
     qualified = gate.baseline.qualified + gate.candidate.qualified
     if qualified:
         notes.append(
@@ -123,15 +127,14 @@ def _tally(each: Tally) -> tuple[str, ...]:
 
 
 def _share(each: Tally) -> str:
-    rate = Rate(each.correct, each.k)
-    if rate.value is None or rate.interval is None:
+    if each.interval is None:
         return "n/a"
-    return f"{rate.value:.3f} {_interval(rate.interval)}"
+    least, most = (f"{count / each.k:.3f}" for count in (each.correct, each.most))
+    return f"{least if least == most else f'{least} to {most}'} {_interval(each.interval)}"
 
 
 def _drawn(label: str, each: Tally) -> Drawn:
-    rate = Rate(each.correct, each.k)
-    return Drawn(label, rate.value or 0.0, rate.interval)
+    return Drawn(label, each.correct / each.k if each.correct == each.most else None, each.interval)
 
 
 def _costs(found: Comparison) -> Section:
@@ -143,20 +146,27 @@ def _costs(found: Comparison) -> Section:
             in_digits(each.adjusted),
             in_digits(each.smallest_adjusted),
             f"{len(each.cases):,} of {len(found.cases):,}",
+            ", ".join(f"{told:,} of {of:,}" for told, of in each.told),
         )
         for each in found.costs
     ]
-    drawn = [
-        Drawn(each.metric.title, each.ratio, each.interval)
-        for each in found.costs
-        if each.ratio is not None
-    ]
-    ratios = [at for each in drawn for at in (each.value, *(each.interval or ()))]
+    known = [(each.metric.title, each.ratio, each.interval) for each in found.costs if each.ratio]
+    drawn = [Drawn(*each) for each in known]
+    ratios = [at for _, ratio, interval in known for at in (ratio, *(interval or ()))]
     far = max([2.0, *ratios, *(1 / at for at in ratios)])
     return Section(
         "Cost of CORRECT runs, candidate ÷ baseline",
         () if len(drawn) == len(found.costs) else (_NO_RATIO,),
-        ("cost", "ratio", "95 % interval", "p", "p by Holm", "least it can reach", "cases"),
+        (
+            "cost",
+            "ratio",
+            "95 % interval",
+            "p",
+            "p by Holm",
+            "least it can reach",
+            "cases",
+            "runs that tell",
+        ),
         rows,
         drawn,
         Scale((1 / far, 1, far), same=1, is_ratio=True),
@@ -290,6 +300,7 @@ def to_json(found: Comparison) -> dict[str, object]:
                 "adjusted_p": each.adjusted,
                 "smallest_adjusted_p": each.smallest_adjusted,
                 "cases": list(each.cases),
+                "told": _by_side([{"runs": told, "of": of} for told, of in each.told]),
             }
             for each in found.costs
         ],
@@ -330,8 +341,7 @@ def to_json(found: Comparison) -> dict[str, object]:
 
 
 def _tally_json(each: Tally) -> Mapping[str, object]:
-    interval = Rate(each.correct, each.k).interval
-    return {**each._asdict(), "interval": interval}
+    return {**each._asdict(), "interval": each.interval}
 
 
 def _spent_json(sides: tuple[Spent, Spent]) -> Mapping[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from drive_trace.comparison.runs import METRICS, Case, ComparedRun, Metric, tally
 from drive_trace.comparison.statistics import (
@@ -17,6 +17,8 @@ from drive_trace.comparison.statistics import (
     smallest_rank_p,
 )
 from drive_trace.scorecard.verdict import Verdict
+
+Told: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 
 
 class Cost(NamedTuple):
@@ -36,11 +38,19 @@ class Cost(NamedTuple):
     """The least that so many runs could reach, had this metric the smallest p of all."""
     cases: tuple[str, ...]
     """Those that it is over; untrusted."""
+    told: Told
+    """Of each side, how many CORRECT runs tell it, and of how many, in cases where both have some.
+    """
 
     @property
     def is_significant(self) -> bool:
         """Whether chance alone hardly explains it."""
         return is_significant(self.adjusted)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every run tells it: the others may cost anything."""
+        return all(told == of for told, of in self.told)
 
 
 class Spent(NamedTuple):
@@ -75,15 +85,14 @@ def costs_of(cases: Sequence[Case]) -> tuple[Cost, ...]:
             by_holm,
             min(1.0, len(told) * smallest_rank_p([*samples.values()])),
             tuple(samples),
+            _told([*samples.values()], cases),
         )
         for (metric, samples, p), by_holm in zip(told, adjusted, strict=True)
     )
 
 
 def _sample(case: Case, metric: Metric) -> Sample | None:
-    sides = [
-        [run for run in runs if run.score.is_earned] for runs in (case.baseline, case.candidate)
-    ]
+    sides = _earned(case)
     if (
         metric.key == "wall_clock_ms"
         and len({run.clock for runs in sides for run in runs} - {None}) > 1
@@ -92,6 +101,21 @@ def _sample(case: Case, metric: Metric) -> Sample | None:
     costs = [[run.cost(metric) for run in runs] for runs in sides]
     ours, theirs = (tuple(each for each in some if each is not None) for some in costs)
     return Sample(ours, theirs) if ours and theirs else None
+
+
+def _earned(case: Case) -> list[list[ComparedRun]]:
+    return [
+        [run for run in runs if run.score.is_earned] for runs in (case.baseline, case.candidate)
+    ]
+
+
+def _told(samples: Sequence[Sample], cases: Sequence[Case]) -> Told:
+    both = [each for each in map(_earned, cases) if all(each)]
+    ours, theirs = (
+        (sum(len(each[at]) for each in samples), sum(len(each[at]) for each in both))
+        for at in (0, 1)
+    )
+    return ours, theirs
 
 
 def _way(samples: Sequence[Sample]) -> int:

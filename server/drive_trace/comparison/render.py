@@ -105,12 +105,12 @@ def _intervals(title: str, drawn: Sequence[Drawn], scale: Scale) -> Html:
     for number, each in enumerate(drawn):
         y = _ROW * number + _ROW / 2
         label = plain(each.label, 28)
-        low, high = each.interval or (each.value, each.value)
-        shapes += [
-            tag("text", label, x=_LEFT - 10, y=y + 4, text_anchor="end"),
-            tag("line", x1=x(low), x2=x(high), y1=y, y2=y),
-            tag("rect", x=x(each.value) - 3, y=y - 3, width=6, height=6),
-        ]
+        shapes.append(tag("text", label, x=_LEFT - 10, y=y + 4, text_anchor="end"))
+        if each.interval is not None:
+            low, high = each.interval
+            shapes.append(tag("line", x1=x(low), x2=x(high), y1=y, y2=y))
+        if each.value is not None:
+            shapes.append(tag("rect", x=x(each.value) - 3, y=y - 3, width=6, height=6))
     box = f"0 0 {_LEFT + _WIDTH + 30} {height}"
     label = f"{title}: 95 % intervals, which the table below has"
     return tag("svg", join(shapes), viewBox=box, class_="intervals", role="img", aria_label=label)

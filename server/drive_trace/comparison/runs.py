@@ -7,6 +7,8 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from drive_trace.comparison.statistics import Interval
+from drive_trace.grading.calibration import wilson
 from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.report.metrics import measure, to_json
 from drive_trace.report.metrics.base import Value
@@ -164,6 +166,8 @@ class Tally(NamedTuple):
     not_computable: int
     qualified: int
     """So many of the CORRECT have a caveat that could overturn that."""
+    failed: int
+    """So many of the not computable cannot become CORRECT: a component is recorded as a fail."""
 
     @property
     def least(self) -> int:
@@ -173,7 +177,16 @@ class Tally(NamedTuple):
     @property
     def most(self) -> int:
         """How many may be CORRECT."""
-        return self.correct + self.not_computable
+        return self.correct + self.not_computable - self.failed
+
+    @property
+    def interval(self) -> Interval | None:
+        """Wilson's, of the share of CORRECT runs, whatever the not computable are; None where there
+        are no runs.
+        """
+        if not self.k:
+            return None
+        return wilson(self.correct, self.k)[0], wilson(self.most, self.k)[1]
 
 
 def tally(runs: Sequence[ComparedRun]) -> Tally:
@@ -186,6 +199,10 @@ def tally(runs: Sequence[ComparedRun]) -> Tally:
         verdicts.count(Verdict.INCORRECT),
         verdicts.count(Verdict.NOT_COMPUTABLE),
         correct - sum(each.score.is_earned for each in runs),
+        sum(
+            each is Verdict.NOT_COMPUTABLE and bool(run.score.gate.failed)
+            for each, run in zip(verdicts, runs, strict=True)
+        ),
     )
 
 
