@@ -252,6 +252,17 @@ def test_one_more_cost_makes_each_less_significant(
     assert cost["adjusted_p"] == pytest.approx(cost["p"] * len(found["costs"]))
 
 
+def test_a_better_side_that_lost_a_case_is_said_to(sides: Sides) -> None:
+    sides.add("b", *[INCORRECT] * 16, case="easy")
+    sides.add("b", *[CORRECT] * 2, case="hard")
+    sides.add("c", *[CORRECT] * 16, case="easy")
+    sides.add("c", *[INCORRECT] * 2, case="hard")
+    found = sides.allowed()
+    assert found["answer"] == "better"
+    assert found["reasons"][1:] == ["CORRECT runs are lost, or may be, in 1 case: hard"]
+    assert "that it can show about 0." in sides.compare("--allow-unverified").out
+
+
 def test_cases_with_other_shares_of_runs_do_not_decide(sides: Sides) -> None:
     # Simpson: 20 of 24 against 4 of 24, but in each case every run of both sides ends alike, so
     # that however labels are shuffled within it nothing changes.

@@ -71,15 +71,15 @@ def test_text(sides: Sides) -> None:
     said = sides.compare("--allow-unverified").out.splitlines()
     assert said[:12] == [
         "4 runs against 4 in 1 case: the least p that the gate can reach is 0.029, and the least "
-        "difference that it can show 1.000.",
+        "difference that it can show 1.000, where one side never passes.",
         "",
         "Answer: worse",
         "  the gate decides: 0 of 4 runs of the candidate are CORRECT, and 4 of 4 of the baseline "
         "(p = 0.029).",
         "",
         "Gate",
-        "  difference −1.000 [−1.000, −0.307] (candidate − baseline; Newcombe), p = 0.029 "
-        "(two-sided, Fisher's exact test)",
+        "  difference −1.000 [−1.000, −0.307] (candidate − baseline; Newcombe: it illustrates, "
+        "the test decides), p = 0.029 (two-sided, Fisher's exact test)",
         "  side       runs  CORRECT  INCORRECT  not computable  share of CORRECT",
         "  baseline   4     4        0          0               1.000 [0.510, 1.000]",
         "  candidate  4     0        4          0               0.000 [0.000, 0.490]",
@@ -89,9 +89,10 @@ def test_text(sides: Sides) -> None:
     assert "  all runs  CORRECT → INCORRECT  b-1, b-2, b-3, b-4    c-5, c-6, c-7, c-8" in said
 
 
-def test_markdown_is_a_comment_with_the_answer_first(sides: Sides) -> None:
+def test_markdown_is_a_comment_with_the_answer_at_its_top(sides: Sides) -> None:
     said = sides.compare("--allow-unverified", "--format", "markdown").out
-    assert said.startswith("# Drive Trace: worse\n\n4 runs against 4 in 1 case")
+    assert said.startswith("4 runs against 4 in 1 case")
+    assert said.splitlines()[2] == "# Drive Trace: worse"
     assert "| baseline | 4 | 4 | 0 | 0 | 1.000 [0.510, 1.000] |" in said
     assert "| `all runs` | CORRECT → INCORRECT | `b-1, b-2, b-3, b-4` |" in said
 
@@ -101,6 +102,7 @@ def test_html_draws_the_intervals_and_runs_nothing(sides: Sides) -> None:
     assert sides.compare("--allow-unverified", "--out", str(out)).out == ""
     page = out.read_text("utf-8")
     assert "<strong>worse</strong>" in page
+    assert page.index("4 runs against 4 in 1 case") < page.index("<h1>")
     # Wilson's interval of 4 of 4 is [0.5101, 1], on an axis from 190 to 630.
     assert '<line x1="414.4" x2="630.0" y1="11.0" y2="11.0"/>' in page
     assert "default-src &#x27;none&#x27;" in page
@@ -114,6 +116,16 @@ def test_out_never_takes_the_place_of_a_trace(sides: Sides) -> None:
     out.symlink_to(trace)
     assert sides.compare("--allow-unverified", "--out", str(out)).code == 2
     assert trace.read_bytes() == before
+
+
+def test_a_bar_says_its_side_however_long_its_case_is_named(tmp_path: Path) -> None:
+    made = Sides(tmp_path)
+    for case in ("a-case-with-a-very-long-name", "b"):
+        for side in "bc":
+            made.add(side, CORRECT, case=case)
+    page = made.compare("--allow-unverified", "--format", "html").out
+    assert ">a-case-with-a-ve…, baseline</text>" in page
+    assert ">a-case-with-a-ve…, candidate</text>" in page
 
 
 @pytest.mark.parametrize("name", ["cases.txt", "b/b-1/trace.run.json", "drive-trace.toml"])

@@ -166,7 +166,11 @@ def test_costs_with_ties_count_every_way_to_shuffle_labels_within_cases() -> Non
 
 
 @pytest.mark.parametrize(
-    "sizes", [[(3, 3)], [(8, 8)], [(5, 9)], [(7, 3)], [(2, 2), (3, 3)], [(2, 3), (4, 2)]]
+    "sizes",
+    [
+        *([(3, 3)], [(8, 8)], [(5, 9)], [(7, 3)]),
+        *([(2, 2), (3, 3)], [(2, 3), (4, 2)], [(1, 6), (4, 4)]),
+    ],
 )
 def test_no_table_shows_less_than_the_smallest_effect(sizes: list[tuple[int, int]]) -> None:
     every = [[Counts(a, m, b, n) for a, b in product(range(m + 1), range(n + 1))] for m, n in sizes]

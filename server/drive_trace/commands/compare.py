@@ -12,7 +12,7 @@ import click
 from drive_trace import __version__
 from drive_trace.analysis import read_log
 from drive_trace.commands.completion import complete_files
-from drive_trace.commands.paths import Reading, no_ignore_option
+from drive_trace.commands.paths import Reading, format_of, no_ignore_option
 from drive_trace.commands.terminal import notify
 from drive_trace.commands.writing import EXIT_UNUSABLE, Ended, F
 from drive_trace.comparison.answer import Answer, Comparison
@@ -40,7 +40,6 @@ _MOST_RUNS = 1000
 _SIDES = ("--baseline", "--candidate")
 _ALL = "all"
 _FORMATS = ("text", "json", "markdown", "html")
-_SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
 
 
 class _Sides(click.Command):
@@ -152,7 +151,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         for name, paths in (("baseline", baseline), ("candidate", candidate))
     ]
     found = compare_sides(sides[0][0], sides[1][0], allowed, ranked=rank)
-    chosen = output_format or _SUFFIXES.get(PurePath(out or "").suffix.lower(), "text")
+    chosen = output_format or format_of(out, "text")
     rendered = _rendered(found, chosen)
     data = rendered.encode("utf-8", "backslashreplace")
     if out is not None and out != "-":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 import click
 
@@ -23,6 +24,13 @@ no_ignore_option = click.option(
     is_flag=True,
     help="Search hidden folders, libraries and what git ignores, too.",
 )
+
+_SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
+
+
+def format_of(out: str | None, default: str) -> str:
+    """The format of a report that the name of its file says."""
+    return _SUFFIXES.get(PurePath(out or "").suffix.lower(), default)
 
 
 class Reading:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,7 @@ import click
 from drive_trace import __version__
 from drive_trace.analysis import Analysis, log_of, read_log
 from drive_trace.commands.checking import Checking
-from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
+from drive_trace.commands.paths import Reading, format_of, no_ignore_option, paths_argument
 from drive_trace.commands.terminal import notify
 from drive_trace.storage.files import TraceRecords
 from drive_trace.storage.finding import omitted
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from drive_trace.report.event_log import TraceLog
 
 _FORMATS = ("markdown", "json", "html")
-_SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
 
 
 @click.command(short_help="Write a report on the runs of traces.")
@@ -65,7 +63,7 @@ def report(
     from drive_trace.report.contents import report_on  # noqa: PLC0415 - other commands need it not
 
     to_file = out is not None and out != "-"
-    chosen = output_format or _SUFFIXES.get(PurePath(out or "").suffix.lower(), "markdown")
+    chosen = output_format or format_of(out, "markdown")
     reading = _Logging(paths, no_ignore=no_ignore)
     findings = _findings(reading) if chosen != "json" else None
     if findings is None:

@@ -174,7 +174,8 @@ def _answer(
     ways = {_by_gate(_bounded(outcomes, *each)) for each in product((False, True), repeat=2)}
     recorded = _by_gate([_counts(each.baseline, each.candidate) for each in outcomes])
     if ways == {recorded} and recorded is not Answer.CANNOT_TELL:
-        return recorded, (_gate_words(gate, recorded),)
+        lost = _lost(outcomes) if recorded is Answer.BETTER else ()
+        return recorded, (_gate_words(gate, recorded), *lost)
     if len(ways) > 1:
         undecided = sum(each.most - each.least for each in (gate.baseline, gate.candidate))
         what = (
@@ -244,15 +245,19 @@ def _by_cost(
 
 def _losses(outcomes: Sequence[CaseOutcome]) -> Iterator[Reason]:
     """Why cost must not speak for the candidate, however few of its runs may be CORRECT."""
-    lost = [each.name for each in outcomes if _change(_bounded([each], True, False)[0]) < 0]
-    if lost:
-        yield _moved("lost", lost)
+    yield from _lost(outcomes)
     lower = difference(_bounded(outcomes, True, False))[1][0]
     if lower < -MOST_LOST:
         yield Reason(
             f"the candidate's rate of CORRECT runs may be lower by {-lower:.3f}, which is more "
             f"than {MOST_LOST:.2f} (Newcombe's interval): more runs would tell"
         )
+
+
+def _lost(outcomes: Sequence[CaseOutcome]) -> Iterator[Reason]:
+    lost = [each.name for each in outcomes if _change(_bounded([each], True, False)[0]) < 0]
+    if lost:
+        yield _moved("lost", lost)
 
 
 def _gains(outcomes: Sequence[CaseOutcome]) -> Iterator[Reason]:

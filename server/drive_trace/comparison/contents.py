@@ -13,7 +13,10 @@ from drive_trace.report.metrics.base import Value
 from drive_trace.text.wording import duration, first_of, plural
 
 _MOST = 5
+_MOST_SHOWN = 17
+"""Characters of a case's name beside a bar, so that the side fits behind it."""
 _HEADLINE = "All that was spent ÷ CORRECT runs: what the others cost counts, too"
+_BEST = "where one side never passes"
 _NO_RATIO = "A cost of nothing has no ratio: the p is by ranks all the same"
 _FACTS = "Facts without a verdict: what happened in all runs of a side"
 _TIE_BREAK = (
@@ -69,7 +72,10 @@ def power(found: Comparison) -> str:
     if not is_significant(gate.smallest_p):
         return f"{sizes} can never be significant: {least}, and {ALPHA:.2f} is needed."
     shown = gate.smallest_detectable
-    effect = "" if shown is None else f", and the least difference that it can show {shown:.3f}"
+    if shown is None:
+        return f"{sizes}: {least}."
+    about = "about " if len(found.cases) > 1 else ""  # see smallest_detectable
+    effect = f", and the least difference that it can show {about}{shown:.3f}, {_BEST}"
     return f"{sizes}: {least}{effect}."
 
 
@@ -99,7 +105,8 @@ def _gate(found: Comparison) -> Section:
         test = "Fisher's exact test" if gate.test == "fisher" else "labels shuffled within cases"
         notes.append(
             f"difference {_signed(gate.difference)} {_interval(gate.interval, _signed)} "
-            f"(candidate − baseline; Newcombe), {p_is(gate.p)} (two-sided, {test})"
+            "(candidate − baseline; Newcombe: it illustrates, the test decides), "
+            f"{p_is(gate.p)} (two-sided, {test})"
         )
     if any(each.most > each.correct for each in sides.values()):
         notes.append(
@@ -203,8 +210,12 @@ def _cases(cases: Sequence[CaseOutcome]) -> Section:
         sides = {"baseline": each.baseline, "candidate": each.candidate}
         said = [f"{side.correct:,} of {side.k:,}, {_share(side)}" for side in sides.values()]
         rows.append((Name(each.name), *said))
-        drawn += [_drawn(Name(f"{each.name}, {name}"), side) for name, side in sides.items()]
+        drawn += [_drawn(Name(f"{_cut(each.name)}, {name}"), side) for name, side in sides.items()]
     return Section("CORRECT by case", (), ("case", "baseline", "candidate"), rows, drawn)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _MOST_SHOWN else f"{name[: _MOST_SHOWN - 1]}…"
 
 
 def _flips(flips: Sequence[Flip]) -> Section:

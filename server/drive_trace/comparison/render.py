@@ -9,7 +9,7 @@ from drive_trace.comparison.answer import Comparison
 from drive_trace.comparison.contents import Drawn, Name, Scale, Section, power, sections
 from drive_trace.report.html import STYLE
 from drive_trace.report.html.markup import Html, document, join, section, table, tag, untrusted
-from drive_trace.text.escaping import code, plain
+from drive_trace.text.escaping import code, code_in_cell, plain
 
 _STYLE = """
 .intervals{max-width:40rem}
@@ -34,8 +34,8 @@ def as_text(found: Comparison) -> str:
 
 
 def as_markdown(found: Comparison) -> str:
-    """A comment on a pull request: the answer first, what leads to it below, folded."""
-    lines = [f"# Drive Trace: {found.answer.words}", "", power(found), ""]
+    """A comment on a pull request: what leads to the answer below it, folded."""
+    lines = [power(found), "", f"# Drive Trace: {found.answer.words}", ""]
     lines += [
         f"- {reason.words}{f': {code(reason.names)}' if reason.names else ''}"
         for reason in found.reasons
@@ -53,8 +53,7 @@ def _markdown_table(each: Section) -> Iterator[str]:
     yield f"| {' | '.join(each.headers)} |"
     yield f"|{' --- |' * len(each.headers)}"
     for row in each.rows:
-        # A bar divides even code.
-        yield f"| {' | '.join(_in(cell, code).replace('|', chr(92) + '|') for cell in row)} |"
+        yield f"| {' | '.join(_in(cell, code_in_cell) for cell in row)} |"
 
 
 def _in(cell: str, escaped: Callable[[str], str]) -> str:
@@ -70,7 +69,7 @@ def as_html(found: Comparison, generator: str) -> str:
     answer = tag("p", "Answer: ", tag("strong", found.answer.words), class_="headline")
     title = f"Drive Trace: {found.answer.words}"
     parts = [_html(number, each) for number, each in enumerate(sections(found))]
-    header = tag("header", tag("h1", title), tag("p", power(found)), answer, tag("ul", reasons))
+    header = tag("header", tag("p", power(found)), tag("h1", title), answer, tag("ul", reasons))
     footer = tag("footer", tag("p", f"Made by {generator}. This file loads nothing."))
     return document(STYLE + _STYLE, "", title, header, tag("main", parts), footer)
 

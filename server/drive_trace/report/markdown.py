@@ -29,7 +29,7 @@ from drive_trace.report.figures import (
 from drive_trace.report.metrics import GROUPS, Measured
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import caveats, markdown, not_read_markdown, run_page
-from drive_trace.text.escaping import code
+from drive_trace.text.escaping import code, code_in_cell
 from drive_trace.text.wording import first_of
 
 MOST_RUNS = 100
@@ -231,5 +231,4 @@ def _left_out(count: int, what: str) -> Iterator[str]:
 
 
 def _name(text: str) -> str:
-    """Untrusted text in a cell of a table, where a bar divides even code."""
-    return code(text, 80).replace("|", "\\|")
+    return code_in_cell(text, 80)
