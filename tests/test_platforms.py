@@ -49,6 +49,10 @@ COMMANDS = [
     ["score", "--output-format", "markdown", "examples"],
     ["report", "examples"],
     ["report", "--output-format", "html", "examples"],
+    [
+        *("compare", "--allow-unverified", "--baseline", "examples/projects/checkout-retry"),
+        *("--candidate", "examples/projects/search-index"),
+    ],
     ["explain", "stale-verdict"],
     ["schema"],
 ]

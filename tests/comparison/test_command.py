@@ -138,6 +138,14 @@ def test_out_never_takes_the_place_of_what_is_read(sides: Sides, name: str) -> N
     assert "must not take the place of what it is made from" in ran.err
 
 
+def test_files_that_are_joined_into_one_run_are_said(sides: Sides) -> None:
+    write(sides.folder / "b" / "again", "trace.jsonl", graded(*CORRECT, project_run_id="b-1"))
+    assert (
+        "baseline: 2 files are joined into 1 run: b-1; each repetition needs an id of its own\n"
+        in sides.compare().err
+    )
+
+
 def test_facts_are_shown_without_a_verdict(sides: Sides) -> None:
     found = sides.allowed()["differences"]
     assert found["spec amendments"] == {"baseline": 0, "candidate": 0}

@@ -33,7 +33,8 @@ from drive_trace.storage.files import Problem
 from drive_trace.storage.judging_records import with_judgements
 from drive_trace.storage.projects import CONFIGURATION_NAME
 from drive_trace.storage.replace import write_report
-from drive_trace.text.escaping import in_json
+from drive_trace.text.escaping import in_json, printable
+from drive_trace.text.wording import first_of, plural
 
 _EXIT_NOT_COMPARABLE = 3
 _MOST_RUNS = 1000
@@ -193,6 +194,12 @@ def _side(
     card = score([log.summary for log in logs], reading.unread)
     if len(card.runs) > _MOST_RUNS:
         raise Ended(EXIT_UNUSABLE, f"the {name} has more than {_MOST_RUNS:,} runs")
+    joined = [run for run in card.runs if len(run.parts) > 1]
+    if joined:
+        files_of = plural(sum(len(run.parts) for run in joined), "file")
+        named = printable(first_of([run.run_id for run in joined], 3), 200)
+        which = f"{files_of} are joined into {plural(len(joined), 'run')}: {named}"
+        notify(f"{name}: {which}; each repetition needs an id of its own")
     runs = []
     for run in card.runs:
         files = [part.path for part in run.parts]
