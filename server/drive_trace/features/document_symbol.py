@@ -65,7 +65,9 @@ def document_symbols(
     writer = _Writer(analysis, uri, encoding, options)
     parts: list[str] = []
     yield from writer.add_tree(parts, roots) if options.is_tree else writer.add_flat(parts, roots)
-    return JsonText("".join(parts).encode())
+    text = JsonText("".join(parts).encode())
+    yield  # sending 25 MB is a step of its own
+    return text
 
 
 class _Writer:

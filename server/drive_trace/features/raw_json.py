@@ -25,11 +25,11 @@ def joined(lists: Iterable[JsonText]) -> JsonText:
 
 def object_of(members: Mapping[str, object]) -> JsonText:
     """An object. Unlike :func:`dumps` it copies what is JSON text already only once."""
-    texts = (
-        b"%b:%b" % (dumps(key), value.text if isinstance(value, JsonText) else dumps(value))
-        for key, value in members.items()
-    )
-    return JsonText(b"{%b}" % b",".join(texts))
+    pieces: list[bytes] = []
+    for key, value in members.items():
+        text = value.text if isinstance(value, JsonText) else dumps(value)
+        pieces += (b"," if pieces else b"{", dumps(key), b":", text)
+    return JsonText(b"".join([*pieces, b"}"]))
 
 
 def dumps(value: object) -> bytes:

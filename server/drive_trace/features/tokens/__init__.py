@@ -71,16 +71,21 @@ class _Run(NamedTuple):
 
     def data(self) -> JsonText:
         """The numbers as they go over the wire."""
-        return JsonText(b"[%b]" % b",".join(self.texts))
+        parts = [*self.texts] or [b""]
+        parts[0] = b"[" + parts[0]
+        parts[-1] += b"]"
+        return JsonText(b",".join(parts))
 
 
 def tokens(analysis: Analysis, look: TokenLook) -> Task[Answered]:
     """All tokens, and the state of the answer."""
     document = analysis.document
     run = yield from _paint(document, look, 0, len(document.lines))
+    data = run.data()
+    yield  # all of a long trace are 25 MB, and each copy takes its time
     result_id = _new_id()
     state = TokenState(result_id, look, list(document.lines), run.counts, not document.is_divided)
-    return {"resultId": result_id, "data": run.data()}, state
+    return {"resultId": result_id, "data": data}, state
 
 
 def tokens_in(analysis: Analysis, where: types.Range, look: TokenLook) -> Task[dict[str, object]]:
