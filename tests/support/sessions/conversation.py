@@ -42,6 +42,7 @@ SLOW = {
     "textDocument/hover",
     "textDocument/semanticTokens/full",
     "textDocument/semanticTokens/full/delta",
+    "textDocument/selectionRange",
     "codeLens/resolve",
     "codeAction/resolve",
     "workspace/symbol",
