@@ -17,7 +17,7 @@ from drive_trace.storage.compared_files import CaseFile, manifest_beside, read_c
 from drive_trace.storage.files import Problem
 from drive_trace.storage.patterns import is_pattern
 from tests.comparison.support import KNOWN
-from tests.support.mutating import SPELLINGS, Spelling, changed, garbled, spelt
+from tests.support.mutating import SPELLINGS, Spelling, changed, garbled, is_toml, spelt
 from tests.support.schemas import schema, strict_validator
 
 MANIFEST = {"manifest_version": "1", "case": "x", **KNOWN}
@@ -86,14 +86,6 @@ def assert_told(found: Problem | CaseFile | None) -> None:
     line, column = found.path.rsplit(":", 2)[1:]
     assert int(line) > 0
     assert int(column) > 0
-
-
-def is_toml(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(map(is_toml, (*value, *value.values())))
-    if isinstance(value, list):
-        return all(map(is_toml, value))
-    return value is not None and value != "\ud800"
 
 
 @given(changed(st.just(CASES)))

@@ -18,7 +18,7 @@ from drive_trace.linter.rules import RULES, SETTABLE
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.storage.configuration_text import read_client_rules, read_configuration
 from drive_trace.storage.projects import SEVERITIES, Configuration
-from tests.support.mutating import changed, slots
+from tests.support.mutating import changed, is_toml, slots
 from tests.support.schemas import SCHEMAS, schema, strict_validator
 
 OFF = RuleSettings({"unknown-value": None})
@@ -326,15 +326,6 @@ def configurations(globs: list[str]) -> st.SearchStrategy[dict[str, Any]]:
 
 BY_SCHEMA = strict_validator(schema("configuration"))
 WRITERS = st.sampled_from([as_toml, tomlkit.dumps])
-
-
-def is_toml(value: Any) -> bool:
-    """Whether TOML has a way to say a value."""
-    if isinstance(value, dict):
-        return all(map(is_toml, (*value, *value.values())))
-    if isinstance(value, list):
-        return all(map(is_toml, value))
-    return value is not None and value != "\ud800"
 
 
 @given(changed(configurations(GOOD_GLOBS * 3 + BAD_GLOBS)), WRITERS)

@@ -179,3 +179,12 @@ def garbled(draw: st.DrawFn, texts: st.SearchStrategy[str], most: int = 3) -> st
 def spelt(values: st.SearchStrategy[Any]) -> st.SearchStrategy[str]:
     """Some values, written in any way."""
     return st.builds(Spelling.of, SPELLINGS, values)
+
+
+def is_toml(value: Any) -> bool:
+    """Whether TOML has a way to say a value."""
+    if isinstance(value, dict):
+        return all(map(is_toml, (*value, *value.values())))
+    if isinstance(value, list):
+        return all(map(is_toml, value))
+    return value is not None and value != "\ud800"
