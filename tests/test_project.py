@@ -94,7 +94,6 @@ def test_every_command_module_is_a_command() -> None:
         "asking",
         "checking",
         "classify",
-        "fleet_scan",
         "judging",
         "paths",
         "terminal",

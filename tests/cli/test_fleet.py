@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from drive_trace.commands.fleet_scan import FleetScan
+from drive_trace.fleet.inputs import Inputs
+from drive_trace.fleet.scan import FleetScan
 from drive_trace.storage.fleet_cache import Cache, digest
 from tests.bench.traces import TraceOptions, trace_bytes
 from tests.cli.support import REJECTED, process, run, write
@@ -288,13 +289,16 @@ def test_another_process_has_the_cache(fleet: Path, kept: Path) -> None:
 
 def test_a_file_that_changes_meanwhile_puts_its_runs_in_doubt(fleet: Path) -> None:
     with on_one_core():
-        scan = FleetScan(["judged", "made/projects/p0", "made/projects/p1"], Cache(None))
+        paths = ("judged/trace.jsonl", *(f"made/projects/p{each}/trace.jsonl" for each in (0, 1)))
+        inputs = Inputs(paths, lambda _: None)
+        scan = FleetScan(inputs, Cache(None))
+        scan.read()
         found = scan.rows()
         assert next(found).caveats == ("uncalibrated-judge",)
         with (fleet / "made/projects/p1/trace.jsonl").open("a") as file:
             file.write(REJECTED)
         assert ["unread-input" in each.caveats for each in found] == [True] * 3
-    assert {each.reason for each in scan.unread} == {"changed while runs were joined"}
+    assert {each.reason for each in inputs.unread} == {"changed while runs were joined"}
 
 
 # Tables

@@ -5,19 +5,23 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from glob import has_magic, iglob
+from itertools import chain
 from pathlib import Path, PurePath
 
 import click
 
-from drive_trace.commands.fleet_scan import FleetScan
 from drive_trace.commands.paths import no_ignore_option, paths_argument
-from drive_trace.commands.terminal import notify
+from drive_trace.commands.terminal import Progress, notify
 from drive_trace.commands.writing import EXIT_UNUSABLE, Ended
-from drive_trace.report.fleet import FleetSummary, as_csv, as_jsonl, csv_header
+from drive_trace.fleet.inputs import Inputs
+from drive_trace.fleet.kept import CacheLostError
+from drive_trace.fleet.scan import FleetScan
+from drive_trace.report.fleet import FleetSummary, Row, as_csv, as_jsonl, csv_header
 from drive_trace.storage.files import STDIN
-from drive_trace.storage.finding import omitted
+from drive_trace.storage.finding import Found, find_traces, omitted
 from drive_trace.storage.fleet_cache import Cache
 from drive_trace.storage.replace import write_table
 
@@ -60,40 +64,57 @@ def fleet(paths: tuple[str, ...], no_ignore: bool, out: str | None, no_cache: bo
     if STDIN in paths:
         raise click.UsageError("- is no file: a fleet is read from files")
     gc.enable()  # this may go on for hours, see main
+    reading, joining = Progress("reading traces"), Progress("joining runs")
+
+    def say(message: str) -> None:
+        reading.clear()
+        joining.clear()
+        notify(message)
+
+    found = find_traces([*_expanded(paths or (".",))], everywhere=no_ignore)
+    inputs = Inputs(_but_not(out, reading.over(found)), say)
     cache = _cache(None if no_cache else _folder())
-    scan = FleetScan([*_expanded(paths or (".",))], cache, no_ignore=no_ignore)
+    scan = FleetScan(inputs, cache)
     summary = FleetSummary()
+
+    def rows() -> Iterator[Row]:
+        count = scan.read()
+        for row in joining.over(scan.rows(), count):
+            summary.add(row)
+            yield row
+
     try:
-        _write(scan, summary, out)
+        _write(rows(), out)
+    except CacheLostError as error:
+        raise Ended(EXIT_UNUSABLE, "the cache can no longer be read; try again") from error
     finally:
         cache.close()
-    if scan.left_out:
-        notify(omitted(scan.left_out).phrase)
-    click.echo(summary.text(len(scan.files)), err=out == STDIN)
-    sys.exit(EXIT_UNUSABLE if scan.unread or scan.failed else 0)
+    if inputs.left_out:
+        notify(omitted(inputs.left_out).phrase)
+    click.echo(summary.text(scan.file_count), err=out == STDIN)
+    sys.exit(EXIT_UNUSABLE if inputs.unread or inputs.failed else 0)
 
 
-def _write(scan: FleetScan, summary: FleetSummary, out: str | None) -> None:
-    as_text = _SUFFIXES.get(PurePath(out or "").suffix.lower(), as_jsonl)
-
-    def lines() -> Iterator[str]:
-        if as_text is as_csv:
-            yield csv_header()
-        for row in scan.rows():
-            summary.add(row)
-            if out is not None:
-                yield as_text(row)
-        target = os.path.realpath(out) if out not in {None, STDIN} else None
-        if any(os.path.realpath(path) == target for path, *_ in scan.files if target):
+def _but_not(out: str | None, found: Iterable[Found]) -> Iterator[Found]:
+    """What was found, unless the table would take the place of a trace."""
+    target = os.path.realpath(out) if out not in {None, STDIN} else None
+    for each in found:
+        if target is not None and isinstance(each, str) and os.path.realpath(each) == target:
             raise Ended(EXIT_UNUSABLE, f"{out}: is not written: it is one of the traces")
+        yield each
 
-    if out in {None, STDIN}:
-        for line in lines():
+
+def _write(rows: Iterable[Row], out: str | None) -> None:
+    as_text = _SUFFIXES.get(PurePath(out or "").suffix.lower(), as_jsonl)
+    lines = chain((csv_header(),) if as_text is as_csv else (), map(as_text, rows))
+    if out is None:
+        deque(rows, maxlen=0)
+        return
+    if out == STDIN:
+        for line in lines:
             click.echo(line, nl=False)
         return
-    assert out is not None
-    data = (line.encode("utf-8", "backslashreplace") for line in lines())
-    problem = write_table(out, data)
+    problem = write_table(out, (line.encode("utf-8", "backslashreplace") for line in lines))
     if problem is not None:
         raise Ended(EXIT_UNUSABLE, problem.message)
 

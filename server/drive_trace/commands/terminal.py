@@ -103,15 +103,17 @@ class Progress:
         self._label = label
         self._is_shown = False
 
-    def over(self, items: Iterable[T]) -> Iterator[T]:
-        """The items, one after another."""
+    def over(self, items: Iterable[T], count: int | None = None) -> Iterator[T]:
+        """The items, one after another. Without their ``count`` they are listed first."""
         if not is_terminal(sys.stderr):
             yield from items
             return
-        everything = list(items)
-        bar = click.progressbar(length=len(everything), label=self._label, file=sys.stderr)
+        if count is None:
+            items = list(items)
+            count = len(items)
+        bar = click.progressbar(length=count, label=self._label, file=sys.stderr)
         due = monotonic() + _PATIENCE
-        for item in everything:
+        for item in items:
             if monotonic() >= due:
                 bar.render_progress()
                 self._is_shown, due = True, monotonic() + _PAUSE

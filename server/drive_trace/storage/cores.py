@@ -18,14 +18,15 @@ Result = TypeVar("Result")
 
 
 def on_all_cores(
-    work: Callable[[Item], Result], items: Iterable[Item]
+    work: Callable[[Item], Result], items: Iterable[Item], *, most: int | None = None
 ) -> Generator[tuple[Item, Result]]:
     """Each item with what ``work`` gives for it, in their order. Both are pickled.
 
     The work is done in forked processes: they know what this one knows, and hash strings alike.
-    Where a process dies, or none can be forked, the work is done in this one.
+    Where a process dies, or none can be forked, the work is done in this one, as for a ``most`` of
+    one process.
     """
-    count = _cores()
+    count = min(_cores(), most or sys.maxsize)
     workers: list[_Worker[Item, Result]] = []
     asked = deque[tuple[_Worker[Item, Result], Item]]()
     try:

@@ -1,0 +1,68 @@
+"""The traces that a scan was given, each with the settings of its configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+
+from drive_trace.fleet.looking import File
+from drive_trace.scorecard.caveats import Unread
+from drive_trace.storage.baseline import BASELINE_NAME
+from drive_trace.storage.files import Problem, may_be_there
+from drive_trace.storage.finding import Found, LeftOut, NoTraces
+from drive_trace.storage.projects import CONFIGURATION_NAME, Project, Projects
+
+
+class Inputs:
+    """Goes once through what was found, and notes what cannot be used."""
+
+    def __init__(self, found: Iterable[Found], say: Callable[[str], None]) -> None:
+        """What a person should know at once is said, in one sentence."""
+        self.unread: list[Unread] = []
+        """What could not be read so far."""
+        self.left_out: list[LeftOut] = []
+        """What the search of folders found and did not read."""
+        self.failed = False
+        """Whether a configuration could not be used."""
+        self._found = found
+        self._say = say
+        self._said: set[str] = set()
+        self._projects = Projects(".")
+        self._above: dict[str, Project] = {}
+
+    def __iter__(self) -> Iterator[File]:
+        for each in self._found:
+            if isinstance(each, LeftOut):
+                self.left_out.append(each)
+            elif isinstance(each, NoTraces):
+                self._say(f"warning: {each.message}")
+            elif isinstance(each, Problem):
+                self.cannot_read(each)
+            else:
+                yield self._file(each)
+
+    def cannot_read(self, problem: Problem) -> None:
+        """Note a trace that could not be read."""
+        self._say(problem.message)
+        self.unread.append(Unread(problem.path, problem.reason))
+
+    def _file(self, path: str) -> File:
+        project = self._project(path)
+        for each in project.problems:
+            self.failed = True
+            if each.problem.message not in self._said:
+                self._said.add(each.problem.message)
+                self._say(each.problem.message)
+        return File(path, None if project.problems else project.settings_for(path))
+
+    def _project(self, path: str) -> Project:
+        """The project of a trace. Folders that configure nothing share that of the one above, which
+        is looked for once.
+        """
+        folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - as it is named
+        above = os.path.dirname(folder)  # noqa: PTH120
+        if any(may_be_there(f"{folder}/{name}") for name in (CONFIGURATION_NAME, BASELINE_NAME)):
+            return self._projects.of(path)
+        if above not in self._above:
+            self._above[above] = self._projects.of(f"{above}/-")
+        return self._above[above]

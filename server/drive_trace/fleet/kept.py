@@ -1,0 +1,86 @@
+"""Traces, with what is kept of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from drive_trace.fleet.looking import File, Look, Seen, look, look_at_each
+from drive_trace.scorecard.stored import Stored, from_bytes
+from drive_trace.storage.cores import on_all_cores
+from drive_trace.storage.files import Problem
+from drive_trace.storage.fleet_cache import SIZE, Cache, digest, program
+
+_AT_ONCE = 16
+"""A process gets so many files at a time: to hand one over takes as long as to read a small one."""
+
+
+class CacheLostError(Exception):
+    """What was kept can no longer be read."""
+
+
+class KeptTraces:
+    """Looks at traces, and keeps in a cache what it finds. In memory it keeps their paths, and of
+    those that the cache does not take all that the score needs.
+    """
+
+    def __init__(self, cache: Cache, processes: int | None = None) -> None:
+        """``processes`` is how many look at most; None is one a core."""
+        self.files: list[tuple[str, bytes, bytes]] = []
+        """Those that were read: path, key in the cache, digest of the content."""
+        self._cache = cache
+        self._processes = processes
+        self._loose: dict[int, Stored] = {}
+        """What the cache does not take, by the number of the file."""
+
+    def look_at(self, files: Iterable[File]) -> Iterator[Stored | Problem]:
+        """Each trace in short, in their order; those that can be read get numbers, from 0."""
+        found = map(self._with_known, files)
+        chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
+        for chunk, answers in on_all_cores(look_at_each, chunks, most=self._processes):
+            for file, seen in zip(chunk, answers, strict=True):
+                yield self._take_in(file, seen)
+            self._cache.commit()
+
+    def stored(self, number: int) -> Stored:
+        """A trace in short once more. Raises CacheLostError."""
+        if number in self._loose:
+            return self._loose[number]
+        kept = self._kept(self.files[number][1])
+        stored = from_bytes(kept[1]) if kept is not None else None
+        if stored is None:
+            raise CacheLostError
+        return stored
+
+    def _with_known(self, file: File) -> File:
+        where = os.path.abspath(file.path)  # noqa: PTH100 - that would follow links
+        named = (where, file.path, repr(file.settings))
+        key = digest(program(), *(each.encode("utf-8", "surrogatepass") for each in named))
+        kept = self._kept(key)
+        return file._replace(key=key, known=kept[0] if kept is not None else None)
+
+    def _kept(self, key: bytes) -> tuple[Look, bytes] | None:
+        """What is kept of a file: what it was, and the trace in short."""
+        value = self._cache.get(key)
+        if value is None:
+            return None
+        version, _, rest = value.partition(b"\n")
+        return Look(version.decode("ascii", "replace"), rest[:SIZE]), rest[SIZE:]
+
+    def _take_in(self, file: File, seen: Seen | Problem) -> Stored | Problem:
+        if isinstance(seen, Problem):
+            return seen
+        data = seen.stored
+        if data is None:
+            kept = self._kept(file.key)
+            data = kept[1] if kept is not None else b""
+        stored = from_bytes(data) if isinstance(data, bytes) else data
+        if stored is None:  # what was kept is nothing of ours
+            return self._take_in(file, look(file._replace(known=None)))
+        if seen.look != file.known or seen.stored is not None:
+            value = b"%b\n%b" % (seen.look.version.encode(), seen.look.digest)
+            if not (isinstance(data, bytes) and self._cache.put(file.key, value + data)):
+                self._loose[len(self.files)] = stored
+        self.files.append((file.path, file.key, seen.look.digest))
+        return stored

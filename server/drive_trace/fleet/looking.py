@@ -1,0 +1,110 @@
+"""A look at one trace: what it is, in short, unless it is as it was. All of it can be pickled, so
+that any process may look.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.linter.settings import RuleSettings
+from drive_trace.scorecard.stored import Stored, to_bytes, without_events
+from drive_trace.storage.files import Problem, TraceRecords, read_bytes, records_of, why_not_utf8
+from drive_trace.storage.fleet_cache import digest
+from drive_trace.storage.judging_records import read_record_beside, with_judgements
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
+
+_SETTLED = 2_000_000_000
+"""Nanoseconds: what was written less long ago may be written again with the same timestamp."""
+
+
+class Look(NamedTuple):
+    """What a trace was when it was read."""
+
+    version: str
+    """See :func:`_version`."""
+    digest: bytes
+    """Of the content of its file, and of the record beside it."""
+
+
+class File(NamedTuple):
+    """A trace to look at."""
+
+    path: str
+    settings: RuleSettings | None
+    """None where the configuration cannot be used."""
+    key: bytes = b""
+    """Of the path, the settings and this version of the program; empty where nothing is kept."""
+    known: Look | None = None
+    """What it was when it was looked at last."""
+
+
+class Seen(NamedTuple):
+    """What a look at a trace gave."""
+
+    look: Look
+    stored: bytes | Stored | None
+    """The trace in short; None where it is as it was, and itself where it is no JSON."""
+
+
+def look(file: File) -> Seen | Problem:
+    """Look at a trace, and read it unless it is as it was."""
+    version = _version(file.path)
+    if file.known is not None and version and file.known.version == version:
+        return Seen(file.known, None)
+    trace = read(file.path)
+    if isinstance(trace, Problem):
+        return trace
+    records, content = trace
+    now = Look(version, content)
+    if file.known is not None and file.known.digest == content:
+        return Seen(now, None)
+    stored = in_short(records, file.settings)
+    return Seen(now, to_bytes(stored) or stored)
+
+
+def look_at_each(files: Sequence[File]) -> list[Seen | Problem]:
+    """Look at some traces, as to hand over one takes as long as to read a small one."""
+    return [look(each) for each in files]
+
+
+def read(path: str) -> tuple[TraceRecords, bytes] | Problem:
+    """A trace, and the digest of its content and of the record beside it."""
+    data = read_bytes(path)
+    if isinstance(data, Problem):
+        return data
+    reason = why_not_utf8(data)
+    if reason is not None:
+        return Problem(path, reason)
+    return TraceRecords(path, records_of(data)), digest(data, read_record_beside(path))
+
+
+def in_short(trace: TraceRecords, settings: RuleSettings | None) -> Stored:
+    """What the score needs of a trace, and what the rules find in it by its settings."""
+    if settings is None:
+        summary, findings = summarize_text(trace.records, trace.path), None
+    else:
+        analysis = Analysis(trace.records, settings, path=trace.path)
+        summary = analysis.summary(trace.path)
+        by_run = analysis.findings_by_rule().items()
+        findings = {run_id: dict(found) for run_id, found in by_run if run_id is not None}
+    return Stored(with_judgements(without_events(summary), trace.path), findings)
+
+
+def _version(path: str) -> str:
+    """Of a trace's file and of the record beside it; empty if one may change without being seen."""
+    found = []
+    for each in (path, f"{path}{JUDGEMENTS_SUFFIX}"):
+        try:
+            state = os.stat(each)  # noqa: PTH116 - Path raises for some names
+        except (OSError, ValueError):
+            found.append("-")
+            continue
+        changed = max(state.st_mtime_ns, state.st_ctime_ns)
+        if time.time_ns() - changed < _SETTLED:
+            return ""
+        found += map(str, (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino))
+    return " ".join(found)

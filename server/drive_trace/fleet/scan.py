@@ -1,0 +1,104 @@
+"""The runs of many traces, joined on this machine, with what is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from drive_trace.fleet.inputs import Inputs
+from drive_trace.fleet.joining import CHANGED, Doubts, Group, Joiner, row, with_findings
+from drive_trace.fleet.kept import KeptTraces
+from drive_trace.report.fleet import Row
+from drive_trace.scorecard.card import ILLEGIBLE
+from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.stored import Stored
+from drive_trace.scorecard.summary import Unplaced, parts_by_run, unplaced_grades
+from drive_trace.storage.cores import on_all_cores
+from drive_trace.storage.files import Problem
+from drive_trace.storage.fleet_cache import Cache, digest
+
+
+class FleetScan:
+    """Reads traces, and joins their runs. In memory it keeps paths, the ids of runs, and lines that
+    may grade any run.
+    """
+
+    def __init__(self, inputs: Inputs, cache: Cache, processes: int | None = None) -> None:
+        """``processes`` is how many read at most; None is one a core."""
+        self._inputs = inputs
+        self._cache = cache
+        self._processes = processes
+        self._traces = KeptTraces(cache, processes)
+        self._runs: dict[str, list[int]] = {}
+        """By id the numbers of a run's files, if one of these has a valid event of it."""
+        self._doubts = Doubts()
+
+    @property
+    def file_count(self) -> int:
+        """How many traces were read."""
+        return len(self._traces.files)
+
+    def read(self) -> int:
+        """Read all traces. Returns how many runs they have."""
+        strays: dict[str, list[int]] = {}  # in files with only lines of it that do not count
+        illegible: list[Unread] = []
+        unplaced: list[Unplaced] = []
+        for stored in self._traces.look_at(self._inputs):
+            if isinstance(stored, Problem):
+                self._inputs.cannot_read(stored)
+                continue
+            number, trace = self.file_count - 1, stored.summary
+            for run in trace.runs:
+                self._runs.setdefault(run.run_id, []).append(number)
+            for run_id in parts_by_run(trace).keys() - {run.run_id for run in trace.runs}:
+                strays.setdefault(run_id, []).append(number)
+            unplaced += unplaced_grades(trace)
+            illegible += [Unread(trace.path, ILLEGIBLE)] if trace.is_illegible else []
+        for run_id in strays.keys() & self._runs.keys():
+            self._runs[run_id] = sorted(self._runs[run_id] + strays[run_id])
+        self._inputs.unread += illegible if self._runs else []
+        self._doubts = Doubts(tuple(self._inputs.unread), tuple(unplaced))
+        return len(self._runs)
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of all runs, in the order in which they are first seen. Raises CacheLostError."""
+        joined = self._joined()
+        last, stored, parts = -1, None, {}
+        for run_id, numbers in self._runs.items():
+            if len(numbers) > 1:
+                yield self._with_findings(next(joined), numbers)
+                continue
+            if numbers[0] != last:
+                last, stored = numbers[0], self._traces.stored(numbers[0])
+                parts = parts_by_run(stored.summary)
+            yield self._with_findings(row([parts[run_id]], self._doubts), numbers, stored)
+
+    def _joined(self) -> Iterator[Row]:
+        """The rows of the runs in several files."""
+        context = digest(repr(self._doubts).encode("utf-8", "surrogatepass"))
+        groups = (self._group(*each, context) for each in self._runs.items() if len(each[1]) > 1)
+        for group, made in on_all_cores(Joiner(self._doubts), groups, most=self._processes):
+            if isinstance(made, Row):
+                if group.kept is None:
+                    with suppress(UnicodeEncodeError, OverflowError):
+                        self._cache.put(group.key, msgspec.json.encode(made))
+                yield made
+                continue
+            self._inputs.cannot_read(Problem(made, CHANGED))
+            stored = map(self._traces.stored, self._runs[group.run_id])
+            parts = [parts_by_run(each.summary)[group.run_id] for each in stored]
+            yield row(parts, self._doubts.and_changed(made))
+
+    def _group(self, run_id: str, numbers: Sequence[int], context: bytes) -> Group:
+        files = [self._traces.files[each] for each in numbers]
+        name = run_id.encode("utf-8", "surrogatepass")
+        key = digest(b"run", name, context, *(part for file in files for part in file[1:]))
+        paths = [(path, content) for path, _, content in files]
+        return Group(run_id, paths, key, self._cache.get(key))
+
+    def _with_findings(self, row: Row, numbers: Sequence[int], stored: Stored | None = None) -> Row:
+        return with_findings(
+            row, ((stored or self._traces.stored(each)).findings for each in numbers)
+        )
