@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 
 from drive_trace.fleet.looking import File
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.baseline import BASELINE_NAME
-from drive_trace.storage.files import Problem, may_be_there
+from drive_trace.storage.files import Problem
 from drive_trace.storage.finding import Found, LeftOut, NoTraces
-from drive_trace.storage.projects import CONFIGURATION_NAME, Project, Projects
+from drive_trace.storage.projects import Above, Projects
 
 
 class Inputs:
@@ -28,7 +26,7 @@ class Inputs:
         self._say = say
         self._said: set[str] = set()
         self._projects = Projects(".")
-        self._above: dict[str, Project] = {}
+        self._above = Above()
 
     def __iter__(self) -> Iterator[File]:
         for each in self._found:
@@ -47,22 +45,10 @@ class Inputs:
         self.unread.append(Unread(problem.path, problem.reason))
 
     def _file(self, path: str) -> File:
-        project = self._project(path)
+        project = self._projects.of(path, self._above)
         for each in project.problems:
             self.failed = True
             if each.problem.message not in self._said:
                 self._said.add(each.problem.message)
                 self._say(each.problem.message)
         return File(path, None if project.problems else project.settings_for(path))
-
-    def _project(self, path: str) -> Project:
-        """The project of a trace. Folders that configure nothing share that of the one above, which
-        is looked for once.
-        """
-        folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - as it is named
-        above = os.path.dirname(folder)  # noqa: PTH120
-        if any(may_be_there(f"{folder}/{name}") for name in (CONFIGURATION_NAME, BASELINE_NAME)):
-            return self._projects.of(path)
-        if above not in self._above:
-            self._above[above] = self._projects.of(f"{above}/-")
-        return self._above[above]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from drive_trace.analysis import Spot
 from drive_trace.linter.rule import Severity
@@ -133,7 +133,7 @@ class Project(NamedTuple):
 
     def settings_for(self, path: str) -> RuleSettings:
         """How the rules are run over a trace; ``-`` is standard input."""
-        if path == STDIN:
+        if path == STDIN or not (self.configuration.overrides or self.baseline.files):
             return self.configuration.settings_for(None)
         inner = self.path_of(path)
         settings = self.configuration.settings_for(None if inner.startswith("../") else inner)
@@ -147,6 +147,10 @@ class Project(NamedTuple):
             real = relative(os.path.realpath(path), os.path.realpath(self.folder))
             return found if real.startswith("../") else real
         return found
+
+
+Above: TypeAlias = dict[tuple[str, str], Path | None]
+"""Where the nearest file of a name is, in a folder or above it."""
 
 
 class Projects:
@@ -165,15 +169,17 @@ class Projects:
         self._configurations = ParsedFiles(_configuration_in, Configuration())
         self._baselines = ParsedFiles(_baseline_in, Baseline())
 
-    def of(self, path: str) -> Project:
+    def of(self, path: str, known: Above | None = None) -> Project:
         """The project of a trace: that of the nearest configuration in the folders above it, or
-        else of the nearest baseline.
+        else of the nearest baseline. What several traces have above them is looked for once, if
+        they are given the same ``known``, empty at first.
 
         Where a path is a link, the folders above the link count, not those of where it leads.
         """
+        known = {} if known is None else known
         above = self._base / STDIN if path == STDIN else Path(_absolute(path))
-        found = self._given or _nearest(above, CONFIGURATION_NAME)
-        folder = found.parent if found is not None else self._unconfigured(above)
+        found = self._given or _nearest(above, CONFIGURATION_NAME, known)
+        folder = found.parent if found is not None else self._unconfigured(above, known)
         problems: list[FileProblem] = []
         configuration = Configuration()
         if found is not None:
@@ -183,14 +189,14 @@ class Projects:
             baseline = self._baselines.read(folder / BASELINE_NAME, problems)
         return Project(folder, configuration, baseline, tuple(problems), found)
 
-    def _unconfigured(self, above: Path) -> Path:
+    def _unconfigured(self, above: Path, known: Above) -> Path:
         """The folder for the baseline of a trace without a configuration. It is above the trace,
         so that the baseline is found from any current folder.
         """
-        baseline = _nearest(above, BASELINE_NAME)
+        baseline = _nearest(above, BASELINE_NAME, known)
         if baseline is not None:
             return baseline.parent
-        return self._base if self._base in above.parents else above.parent
+        return self._base if above.parent.is_relative_to(self._base) else above.parent
 
 
 def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
@@ -286,14 +292,24 @@ def shown_path(path: Path) -> str:
         return str(path)
 
 
-def _nearest(path: Path, name: str) -> Path | None:
+def _nearest(path: Path, name: str, known: Above) -> Path | None:
     """The file of a name in the nearest folder above a path."""
-    for folder in path.parents:
-        found = folder / name
+    above: Path | None = None
+    passed: list[tuple[str, str]] = []
+    folder, inner = os.path.split(path)  # Path is slow, and this is done for each of many traces
+    while inner:
+        if (folder, name) in known:
+            above = known[folder, name]
+            break
+        passed.append((folder, name))
+        found = os.path.join(folder, name)  # noqa: PTH118
         # A link that leads nowhere is a mistake to report; a folder of that name is not.
         if may_be_there(found) and not os.path.isdir(found):  # noqa: PTH112 - which may raise
-            return found
-    return None
+            above = Path(found)
+            break
+        folder, inner = os.path.split(folder)
+    known.update(dict.fromkeys(passed[1:], above))  # the last folder has few traces
+    return above
 
 
 def _absolute(path: str) -> str:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -29,7 +29,7 @@ from drive_trace.lsp.workspace.client_settings import ClientSettings
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.storage.git import committed_records
-from drive_trace.storage.projects import FileProblem, Project, Projects
+from drive_trace.storage.projects import Above, FileProblem, Project, Projects
 from drive_trace.text.spans import PositionEncoding, Span, units_before
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class Configurations:
         self.start(os.curdir)
         self._found: dict[Path, Project] = {}
         """What the last look at each folder found."""
-        self._turns: Turns[None] = Turns()
+        self._turns: Turns[Mapping[Path, Project]] = Turns()
         self._reported: set[Path] = set()
         """The files that have or had problems."""
         self._look_again = 0.0
@@ -71,19 +71,20 @@ class Configurations:
     async def look(self, uris: Iterable[str]) -> None:
         """Look at the configurations of traces. The look begins after this call."""
         paths = map(_absolute, uris)
-        folders = {path.parent for path in paths if path is not None}
-        looks = (self._turns.take(each, partial(self._look_at, each)) for each in folders)
-        await asyncio.gather(*looks)
+        folders = frozenset(path.parent for path in paths if path is not None)
+        # Threads may read the same file at once: each gets what it read, and what is remembered
+        # is compared with the file the next time.
+        look = partial(in_thread, self._look_at, folders)
+        self._found.update(await self._turns.take(folders, look))
 
-    async def _look_at(self, folder: Path) -> None:
-        try:
-            # Threads may read the same file at once: each gets what it read, and what is
-            # remembered is compared with the file the next time.
-            found = await in_thread(self._projects.of, str(folder / "trace.jsonl"))
-        except Exception:
-            log.exception("the configuration of %s cannot be read", folder)
-        else:
-            self._found[folder] = found
+    def _look_at(self, folders: Iterable[Path]) -> Mapping[Path, Project]:
+        found, known = {}, Above()
+        for folder in folders:
+            try:
+                found[folder] = self._projects.of(str(folder / "trace.jsonl"), known)
+            except Exception:
+                log.exception("the configuration of %s cannot be read", folder)
+        return found
 
     def is_due(self) -> bool:
         """Whether it is time to look at the disk again."""
