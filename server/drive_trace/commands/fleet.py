@@ -22,9 +22,11 @@ from drive_trace.fleet.scan import FleetScan
 from drive_trace.report.fleet import FleetSummary, Row, as_csv, as_jsonl, csv_header
 from drive_trace.storage.files import STDIN
 from drive_trace.storage.finding import Found, find_traces, omitted
-from drive_trace.storage.fleet_cache import Cache
+from drive_trace.storage.fleet_cache import Cache, cache_folder
 from drive_trace.storage.replace import write_table
 
+_PATIENCE = 2.0
+"""Seconds that a scan waits for the cache, which an editor may have open for a moment."""
 _SUFFIXES = {".jsonl": as_jsonl, ".ndjson": as_jsonl, ".csv": as_csv}
 
 
@@ -73,7 +75,7 @@ def fleet(paths: tuple[str, ...], no_ignore: bool, out: str | None, no_cache: bo
 
     found = find_traces([*_expanded(paths or (".",))], everywhere=no_ignore)
     inputs = Inputs(_but_not(out, reading.over(found)), say)
-    cache = _cache(None if no_cache else _folder())
+    cache = _cache(None if no_cache else cache_folder())
     scan = FleetScan(inputs, cache)
     summary = FleetSummary()
 
@@ -133,17 +135,11 @@ def _expanded(paths: Sequence[str]) -> Iterator[str]:
         ] or [path]
 
 
-def _folder() -> Path:
-    from platformdirs import user_cache_path  # noqa: PLC0415 - as in pages
-
-    return user_cache_path("drive-trace")
-
-
 def _cache(folder: Path | None) -> Cache:
-    import sqlite3  # noqa: PLC0415 - as above
+    import sqlite3  # noqa: PLC0415 - no other command needs it
 
     try:
-        return Cache(folder)
+        return Cache(folder, _PATIENCE)
     except (OSError, sqlite3.Error) as error:
         notify(f"warning: {folder}: nothing is kept: {error}")
         return Cache(None)

@@ -51,4 +51,4 @@ class Inputs:
             if each.problem.message not in self._said:
                 self._said.add(each.problem.message)
                 self._say(each.problem.message)
-        return File(path, None if project.problems else project.settings_for(path))
+        return File(path, path, None if project.problems else project.settings_for(path))

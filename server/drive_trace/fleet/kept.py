@@ -27,8 +27,8 @@ class KeptTraces:
 
     def __init__(self, cache: Cache, processes: int | None = None) -> None:
         """``processes`` is how many look at most; None is one a core."""
-        self.files: list[tuple[str, bytes, bytes]] = []
-        """Those that were read: path, key in the cache, digest of the content."""
+        self.files: list[tuple[File, bytes]] = []
+        """Those that were read, each with the digests of its content and of its record."""
         self._cache = cache
         self._processes = processes
         self._loose: dict[int, Stored] = {}
@@ -47,15 +47,16 @@ class KeptTraces:
         """A trace in short once more. Raises CacheLostError."""
         if number in self._loose:
             return self._loose[number]
-        kept = self._kept(self.files[number][1])
-        stored = from_bytes(kept[1]) if kept is not None else None
+        file, _ = self.files[number]
+        kept = self._kept(file.key)
+        stored = from_bytes(kept[1], file.name) if kept is not None else None
         if stored is None:
             raise CacheLostError
         return stored
 
     def _with_known(self, file: File) -> File:
         where = os.path.abspath(file.path)  # noqa: PTH100 - that would follow links
-        named = (where, file.path, repr(file.settings))
+        named = (where, repr(file.settings))
         key = digest(program(), *(each.encode("utf-8", "surrogatepass") for each in named))
         kept = self._kept(key)
         return file._replace(key=key, known=kept[0] if kept is not None else None)
@@ -66,7 +67,7 @@ class KeptTraces:
         if value is None:
             return None
         version, _, rest = value.partition(b"\n")
-        return Look(version.decode("ascii", "replace"), rest[:SIZE]), rest[SIZE:]
+        return Look(version.decode("ascii", "replace"), rest[: 2 * SIZE]), rest[2 * SIZE :]
 
     def _take_in(self, file: File, seen: Seen | Problem) -> Stored | Problem:
         if isinstance(seen, Problem):
@@ -75,12 +76,12 @@ class KeptTraces:
         if data is None:
             kept = self._kept(file.key)
             data = kept[1] if kept is not None else b""
-        stored = from_bytes(data) if isinstance(data, bytes) else data
+        stored = from_bytes(data, file.name) if isinstance(data, bytes) else data
         if stored is None:  # what was kept is nothing of ours
             return self._take_in(file, look(file._replace(known=None)))
         if seen.look != file.known or seen.stored is not None:
             value = b"%b\n%b" % (seen.look.version.encode(), seen.look.digest)
             if not (isinstance(data, bytes) and self._cache.put(file.key, value + data)):
                 self._loose[len(self.files)] = stored
-        self.files.append((file.path, file.key, seen.look.digest))
+        self.files.append((file._replace(known=None), seen.look.digest))
         return stored

@@ -13,7 +13,7 @@ from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.scorecard.stored import Stored, to_bytes, without_events
 from drive_trace.storage.files import Problem, TraceRecords, read_bytes, records_of, why_not_utf8
-from drive_trace.storage.fleet_cache import digest
+from drive_trace.storage.fleet_cache import digest_of
 from drive_trace.storage.judging_records import read_record_beside, with_judgements
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 
@@ -27,17 +27,19 @@ class Look(NamedTuple):
     version: str
     """See :func:`_version`."""
     digest: bytes
-    """Of the content of its file, and of the record beside it."""
+    """The digest of the content of its file, and that of the record beside it."""
 
 
 class File(NamedTuple):
     """A trace to look at."""
 
     path: str
+    name: str
+    """What people know it by."""
     settings: RuleSettings | None
     """None where the configuration cannot be used."""
     key: bytes = b""
-    """Of the path, the settings and this version of the program; empty where nothing is kept."""
+    """Of where it is, the settings and this version of the program; empty where nothing is kept."""
     known: Look | None = None
     """What it was when it was looked at last."""
 
@@ -62,7 +64,7 @@ def look(file: File) -> Seen | Problem:
     now = Look(version, content)
     if file.known is not None and file.known.digest == content:
         return Seen(now, None)
-    stored = in_short(records, file.settings)
+    stored = in_short(records.records, file)
     return Seen(now, to_bytes(stored) or stored)
 
 
@@ -79,19 +81,21 @@ def read(path: str) -> tuple[TraceRecords, bytes] | Problem:
     reason = why_not_utf8(data)
     if reason is not None:
         return Problem(path, reason)
-    return TraceRecords(path, records_of(data)), digest(data, read_record_beside(path))
+    content = digest_of(data) + digest_of(read_record_beside(path))
+    return TraceRecords(path, records_of(data)), content
 
 
-def in_short(trace: TraceRecords, settings: RuleSettings | None) -> Stored:
+def in_short(records: Sequence[str], file: File) -> Stored:
     """What the score needs of a trace, and what the rules find in it by its settings."""
-    if settings is None:
-        summary, findings = summarize_text(trace.records, trace.path), None
+    if file.settings is None:
+        summary, findings = summarize_text(records, file.name), None
     else:
-        analysis = Analysis(trace.records, settings, path=trace.path)
-        summary = analysis.summary(trace.path)
+        where = os.path.abspath(file.path)  # noqa: PTH100 - that would follow links
+        analysis = Analysis(records, file.settings, where)
+        summary = analysis.summary(file.name)
         by_run = analysis.findings_by_rule().items()
         findings = {run_id: dict(found) for run_id, found in by_run if run_id is not None}
-    return Stored(with_judgements(without_events(summary), trace.path), findings)
+    return Stored(with_judgements(without_events(summary), file.path), findings)
 
 
 def _version(path: str) -> str:

@@ -93,9 +93,11 @@ class FleetScan:
 
     def _group(self, run_id: str, numbers: Sequence[int], context: bytes) -> Group:
         files = [self._traces.files[each] for each in numbers]
-        name = run_id.encode("utf-8", "surrogatepass")
-        key = digest(b"run", name, context, *(part for file in files for part in file[1:]))
-        paths = [(path, content) for path, _, content in files]
+        known = run_id, *(file.name for file, _ in files)
+        names = (each.encode("utf-8", "surrogatepass") for each in known)
+        contents = (file.key + content for file, content in files)
+        key = digest(b"run", context, *names, *contents)
+        paths = [(file.path, content) for file, content in files]
         return Group(run_id, paths, key, self._cache.get(key))
 
     def _with_findings(self, row: Row, numbers: Sequence[int], stored: Stored | None = None) -> Row:

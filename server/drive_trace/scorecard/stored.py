@@ -98,20 +98,30 @@ def to_bytes(stored: Stored) -> bytes | None:
         return None
 
 
-def from_bytes(data: bytes) -> Stored | None:
-    """What :func:`to_bytes` made; None where the data are anything else."""
+def from_bytes(data: bytes, path: str) -> Stored | None:
+    """What :func:`to_bytes` made, of a trace that is known by this path now; None where the data
+    are anything else.
+    """
     try:
-        path, runs, orphans, unknown, is_illegible, findings = _DECODER.decode(data)
+        _, runs, orphans, unknown, is_illegible, findings = _DECODER.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    summary = TraceSummary(path, tuple(map(_run, runs)), orphans, unknown, is_illegible)
+    parts = tuple(_run(each, path) for each in runs)
+    summary = TraceSummary(path, parts, orphans, _unknown(unknown, path), is_illegible)
     return Stored(summary, findings)
 
 
-def _run(part: _Part) -> RunSummary:
-    run = RunSummary(*cast("tuple[Any, ...]", part))._replace(events=NO_EVENTS)
+def _run(part: _Part, path: str) -> RunSummary:
+    run = RunSummary(*cast("tuple[Any, ...]", part))
     grade, cost = part.correctness, part.tokens
     return run._replace(
-        correctness=None if grade is None else Recorded(*grade),
-        tokens=None if cost is None else Recorded(*cost),
+        path=path,
+        correctness=None if grade is None else Recorded(*grade._replace(path=path)),
+        tokens=None if cost is None else Recorded(*cost._replace(path=path)),
+        events=NO_EVENTS,
+        unknown=_unknown(part.unknown, path),
     )
+
+
+def _unknown(lines: tuple[UnknownEvent, ...], path: str) -> tuple[UnknownEvent, ...]:
+    return tuple(each._replace(path=path) for each in lines)

@@ -36,6 +36,11 @@ def digest(*parts: bytes) -> bytes:
     return made.digest()
 
 
+def digest_of(data: bytes) -> bytes:
+    """Of the content of a file."""
+    return blake2b(data, digest_size=SIZE).digest()
+
+
 @cache
 def program() -> bytes:
     """Changes with the version of the program, and with its files where somebody works on them."""
@@ -45,14 +50,24 @@ def program() -> bytes:
     return digest(__version__.encode(), *(os.fsencode(each) for each in states))
 
 
+def cache_folder() -> Path:
+    """Where the user's cache is: in the folder that ``DRIVE_TRACE_CACHE`` names, if it is set."""
+    from platformdirs import user_cache_path  # noqa: PLC0415 - as in pages
+
+    named = os.environ.get("DRIVE_TRACE_CACHE")
+    return Path(named) if named else user_cache_path("drive-trace")
+
+
 class Cache:
     """Bytes by keys. A process that has it open has it alone."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, patience: float = 0) -> None:
         """Open the cache in a folder, or for None one that ends with this process. Raises OSError
-        where the folder takes none, and ``sqlite3.Error`` as where another process has it open.
+        where the folder takes none, and ``sqlite3.Error`` as where another process has it open for
+        more than ``patience`` seconds.
         """
         self._path = None if folder is None else _usable(folder)
+        self._patience = patience
         self._is_broken = False
         try:
             self._open()
@@ -63,7 +78,9 @@ class Cache:
             self._open()
 
     def _open(self) -> None:
-        self._database = sqlite3.connect(self._path or "", timeout=0, isolation_level=None)
+        self._database = sqlite3.connect(
+            self._path or "", timeout=self._patience, isolation_level=None
+        )
         run = self._database.execute
         try:
             for pragma in _PRAGMAS:
