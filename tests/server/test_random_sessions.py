@@ -140,6 +140,15 @@ START_OF_A_FILE = Session(
     late=None,
 )
 """What stands behind it in the file may have been appended since it was read."""
+EVENTS_BEFORE_THE_TRACE = Session(
+    Client(),
+    has_folder=False,
+    early=[],
+    opened=[Open(ANY + 2, _PASSED, 1)],
+    steps=[Ask("driveTrace/events", ANY, (0, 0), None), Open(ANY, _PASSED, 1)],
+    late=None,
+)
+"""A list is made while other messages come, and may be of a trace that these have opened."""
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +180,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
 @example(session=ID_OF_A_DISPATCH, reads_ahead=False).via("the oracle knew no id for a dispatch")
 @example(session=GRADE_THAT_IS_REFUSED, reads_ahead=False).via("the oracle knew no refused grade")
 @example(session=START_OF_A_FILE, reads_ahead=False).via("the oracle knew no old text")
+@example(session=EVENTS_BEFORE_THE_TRACE, reads_ahead=False).via("the oracle knew no later text")
 def test_random_sessions(
     play: Callable[[Session, Channel], None], session: Session, reads_ahead: bool
 ) -> None:

@@ -245,12 +245,12 @@ class Ask:
         text = buffer.text if buffer else None
 
         def check(result: Any) -> None:
+            now = conversation.buffer(uri)
+            if self.method == "driveTrace/events" and (now.text if now else None) != text:
+                return  # then it may be of the text as it is now
             if text is None:
                 assert result == of_nothing
                 return
-            now = conversation.buffer(uri)
-            if self.method == "driveTrace/events" and (now is None or now.text != text):
-                return  # then it may be of the text as it is now
             where = PLAIN.structure({"start": start, "end": end}, types.Range)
             declared = PLAIN.structure(world.client.capabilities(), types.ClientCapabilities)
             client = read_client(types.InitializeParams(capabilities=declared))
