@@ -6,19 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from operator import itemgetter
 from typing import NamedTuple, cast
 
 from drive_trace.text.wording import plural
-from drive_trace.trace.durations import TIMED, TimeSpan
+from drive_trace.trace.durations import TIMED, TimeSpan, ts_of
 from drive_trace.trace.line import Line
 from drive_trace.trace.run_index import RunIndex
 from drive_trace.trace.times import milliseconds_between
-from drive_trace.vocabulary import EVENTS, Form, looks_invented
+from drive_trace.vocabulary import ALWAYS_KEPT, EVENTS, Form, looks_invented
 
 _MOST = 8
 """Of each event of a run, so many of the first and of the last ones are looked at."""
 _FEWEST = 3
 """Fewer events show no habit."""
+_event_id_of = itemgetter(ALWAYS_KEPT.index("event_id"))
 _FULL_MINUTE = (":00.000Z", ":00Z")
 
 
@@ -90,12 +92,12 @@ class Provenance(NamedTuple):
 def provenance(run: RunIndex) -> Provenance:
     """How a run's events of one trace were written. Costs the same for a run of any length."""
     own = (lines for name, lines in run.by_event.items() if not EVENTS[name].is_feed)
-    lines = [line for each in own for line in _some(each)]
+    facts = [line.facts for each in own for line in _some(each)]
     spans = list(_spans(run))
     return Provenance(
-        events=len(lines),
-        odd_ids=sum(_is_odd(line.text_fact("event_id")) for line in lines),
-        full_minutes=sum(line.text_fact("ts").endswith(_FULL_MINUTE) for line in lines),
+        events=len(facts),
+        odd_ids=sum(map(_is_odd, map(_event_id_of, facts))),
+        full_minutes=sum([ts.endswith(_FULL_MINUTE) for ts in map(ts_of, facts)]),
         ends=len(spans),
         afterwards=sum(span.is_recorded_afterwards for span in spans),
     )

@@ -191,11 +191,12 @@ class _Search:
                 if name.endswith(".jsonl") or self._more.may_name(name):
                     yield from self._judge(Path(folder, name))
             for name in sorted(folders):
-                if is_trace(Path(folder, name)):  # reading it reports that it is a folder
+                if name.endswith(".jsonl"):  # reading a trace reports that it is a folder
                     yield from self._judge(Path(folder, name))
             folders[:] = sorted(each for each in folders if each not in _HISTORIES)
             for name in folders:
-                yield from self._links(Path(folder, name))
+                if os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 - raises for some names
+                    yield from self._links(Path(folder, name))
             if _LIBRARIES in folders and not self._everywhere:
                 folders.remove(_LIBRARIES)
                 yield from self._tracked_below(Path(folder, _LIBRARIES))
@@ -204,7 +205,7 @@ class _Search:
 
     def _links(self, folder: Path) -> Iterator[LeftOut]:
         """A link to a folder, unless the folder would be left out anyway."""
-        if not os.path.islink(folder) or is_trace(folder):  # noqa: PTH114 - raises for some names
+        if is_trace(folder):
             return
         if self._everywhere or (folder.name != _LIBRARIES and self._reason(folder / "-") is None):
             yield LeftOut(self._shown(folder), Reason.LINKED)

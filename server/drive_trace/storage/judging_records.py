@@ -8,7 +8,7 @@ from threading import Lock
 
 from drive_trace.grading.judgements import Judgements, read_judgements
 from drive_trace.scorecard.summary import TraceSummary
-from drive_trace.storage.files import STDIN, read_regular, records_of, version_of
+from drive_trace.storage.files import STDIN, may_be_there, read_regular, records_of, version_of
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.replace import inside
 
@@ -28,8 +28,10 @@ def read_record_beside(trace: str) -> bytes:
     folder are not followed.
     """
     path = Path(f"{trace}{JUDGEMENTS_SUFFIX}")
+    if trace == STDIN or not may_be_there(path):  # most traces have none: links cost more to follow
+        return b""
     try:
-        return read_regular(inside(path, path.parent), MOST_BYTES) if trace != STDIN else b""
+        return read_regular(inside(path, path.parent), MOST_BYTES)
     except (OSError, ValueError):
         return b""
 
