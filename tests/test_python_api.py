@@ -28,7 +28,9 @@ def printed(code: str) -> str:
     return ended.stdout
 
 
-@pytest.mark.parametrize(("code", "output"), EXAMPLES, ids=["events", "lines", "runs", "pydantic"])
+@pytest.mark.parametrize(
+    ("code", "output"), EXAMPLES, ids=["events", "lines", "runs", "sides", "pydantic"]
+)
 def test_an_example_of_the_page_prints_what_it_says(code: str, output: str) -> None:
     assert printed(code) == output
 
@@ -96,6 +98,21 @@ def test_runs_are_joined_over_files(tmp_path: Path) -> None:
     )
     assert run.efficiency is None
     assert len(run.parts) == 2
+
+
+def test_sides_are_compared_as_far_as_they_can_be_read(tmp_path: Path) -> None:
+    ours = write(tmp_path, "a.jsonl", graded("pass", "pass", "pass"))
+    theirs = write(tmp_path, "b.jsonl", graded("pass", "pass", "fail", project_run_id="b"))
+    cases = write(tmp_path, "cases.toml", '[cases]\nretry = ["*"]\n')
+    found = drive_trace.compare([ours], str(theirs), cases=cases, allow_unverified={"all"})
+    assert (found.answer, [case.name for case in found.cases]) == ("cannot-tell", ["retry"])
+    found = drive_trace.compare([ours, tmp_path / "none"], theirs, allow_unverified=["all"])
+    assert (found.answer, found.gate.p) == ("not-comparable", None)
+    assert [each.reason for each in found.sides[0].unread] == ["no such file or folder"]
+    with pytest.raises(drive_trace.UnreadableError, match=r"none: cannot be read"):
+        drive_trace.compare(ours, theirs, cases=tmp_path / "none")
+    with pytest.raises(ValueError, match='"jugde" is none of all, case'):
+        drive_trace.compare(ours, theirs, allow_unverified=["jugde"])
 
 
 class Batch(BaseModel):

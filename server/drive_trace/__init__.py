@@ -5,10 +5,18 @@
 
 TYPE_CHECKING = False  # as type checkers know it: importing typing takes a while
 if TYPE_CHECKING:
-    from drive_trace.library import InvalidLine, TraceEvent, TraceFile, UnreadableError, read, score
+    from drive_trace.library import (
+        InvalidLine,
+        TraceEvent,
+        TraceFile,
+        UnreadableError,
+        compare,
+        read,
+        score,
+    )
 
 __version__ = "0.1.0"
-__all__ = ["InvalidLine", "TraceEvent", "TraceFile", "UnreadableError", "read", "score"]
+__all__ = ["InvalidLine", "TraceEvent", "TraceFile", "UnreadableError", "compare", "read", "score"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""The Python API: ``read``, ``score`` and ``TraceEvent`` of :mod:`drive_trace`.
+"""The Python API: ``read``, ``score``, ``compare`` and ``TraceEvent`` of :mod:`drive_trace`.
 
 ``docs/python-api.md`` documents it. Importing ``drive_trace`` alone does not load this module.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 
@@ -13,10 +14,16 @@ from pydantic import Field
 
 from drive_trace import vocabulary
 from drive_trace.analysis import Analysis, summarize_text
+from drive_trace.comparison.answer import Comparison
+from drive_trace.comparison.answer import compare as compare_sides
+from drive_trace.comparison.comparability import allowed_of
+from drive_trace.comparison.runs import Side
 from drive_trace.scorecard.card import ScoreCard
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.files import Problem, read_trace
+from drive_trace.storage.compared_files import read_case_file
+from drive_trace.storage.compared_sides import read_side
+from drive_trace.storage.files import Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import LeftOut, find_traces, omitted
 from drive_trace.storage.judging_records import with_judgements
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
@@ -103,8 +110,7 @@ def score(*paths: AnyPath, no_ignore: bool = False) -> ScoreCard:
     named = [os.fspath(path) for path in paths]
     alone = len(named) == 1 and not Path(named[0]).is_dir()
     traces, unread, left_out = [], [], []
-    for found in find_traces(named, everywhere=no_ignore):
-        trace = read_trace(found) if isinstance(found, str) else found
+    for trace in _found(named, no_ignore=no_ignore):
         if isinstance(trace, LeftOut):
             left_out.append(trace)
         elif isinstance(trace, Problem):
@@ -113,3 +119,38 @@ def score(*paths: AnyPath, no_ignore: bool = False) -> ScoreCard:
             summary = summarize_text(trace.records, trace.path, alone=alone)
             traces.append(with_judgements(summary, trace.path))
     return join(traces, unread)._replace(left_out=omitted(left_out))
+
+
+def _found(paths: list[str], *, no_ignore: bool) -> Iterator[TraceRecords | Problem | LeftOut]:
+    for found in find_traces(paths, everywhere=no_ignore):
+        yield read_trace(found) if isinstance(found, str) else found
+
+
+def compare(
+    baseline: AnyPath | Iterable[AnyPath],
+    candidate: AnyPath | Iterable[AnyPath],
+    *,
+    cases: AnyPath | None = None,
+    allow_unverified: Collection[str] = (),
+    no_ignore: bool = False,
+) -> Comparison:
+    """Say whether the candidate's runs are better than the baseline's, as ``drive-trace compare``
+    does. ``cases`` is a file that names the case of each run, and ``allow_unverified`` holds the
+    names of what may be unknown, or ``"all"``. Inputs that cannot be read make the sides not
+    comparable. Raises UnreadableError for ``cases``, and for a side of more than 1,000 runs;
+    ValueError for a name of ``allow_unverified`` that means nothing.
+    """
+    allowed = allowed_of(allow_unverified)
+    case_file = read_case_file(os.fspath(cases)) if cases is not None else None
+    if isinstance(case_file, Problem):
+        raise UnreadableError(case_file.message)
+
+    def side(name: str, given: AnyPath | Iterable[AnyPath]) -> Side:
+        named = [given] if isinstance(given, str | os.PathLike) else given
+        paths = [os.fspath(each) for each in named]
+        read = read_side(name, paths, _found(paths, no_ignore=no_ignore), case_file)
+        if isinstance(read, Problem):
+            raise UnreadableError(read.message)
+        return read
+
+    return compare_sides(side("baseline", baseline), side("candidate", candidate), allowed)

@@ -1,4 +1,4 @@
-"""Which side is better: scenarios that were worked out by hand.
+"""Which side is better: scenarios that were worked out by hand, and what else is told.
 
 Fisher's p of two groups of runs is a sum of products of binomials: C(n, k) is `n over k`. Wilson's
 interval of a rate of 1 in k runs begins at k / (k + z²), with z² = 3.8415, so that Newcombe's of
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from drive_trace.comparison.comparability import UNVERIFIABLE
 from drive_trace.vocabulary import EVENTS
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides
 
@@ -24,20 +26,184 @@ def sides(tmp_path: Path) -> Sides:
     return Sides(tmp_path)
 
 
-def test_7_of_8_against_8_of_8_cannot_tell(sides: Sides) -> None:
-    # Wilson: 7 of 8 is [0.5291, 0.9776], 8 of 8 is [0.6756, 1].
-    # 0.125 - √((1 - 0.6756)² + (0.9776 - 0.875)²) = 0.125 - 0.3402
-    # 0.125 + √((1 - 1)² + (0.875 - 0.5291)²) = 0.125 + 0.3459
+class Runs(NamedTuple):
+    """Runs of one case: C is CORRECT, I is INCORRECT, and a dot is not graded."""
+
+    verdicts: str
+    costs: list[tuple[int | None, int | None]] | None = None
+    """Input and output tokens of each."""
+    case: str | None = None
+
+
+class Scenario(NamedTuple):
+    """Two sides, and what has to be said of them."""
+
+    name: str
+    baseline: list[Runs]
+    candidate: list[Runs]
+    answer: str
+    p: float | None
+    """The gate's, as a fraction that was worked out by hand."""
+    interval: tuple[float, float] | None
+    """Newcombe's, of the difference."""
+    reason: str
+    """The last one begins so."""
+    allowed: str = "--allow-unverified"
+
+
+SCENARIOS = [
+    Scenario(
+        "one more of 8 is CORRECT",
+        # Wilson: 7 of 8 is [0.5291, 0.9776], 8 of 8 is [0.6756, 1].
+        # 0.125 - √((1 - 0.6756)² + (0.9776 - 0.875)²) = 0.125 - 0.3402
+        # 0.125 + √((1 - 1)² + (0.875 - 0.5291)²) = 0.125 + 0.3459
+        [Runs("CCCCCCCI")],
+        [Runs("CCCCCCCC")],
+        "cannot-tell",
+        1,
+        (-0.2152, 0.4709),
+        "no cost is told by both sides",
+    ),
+    Scenario(
+        "all of 3, where none was",  # 2 / C(6, 3)
+        [Runs("III")],
+        [Runs("CCC")],
+        "cannot-tell",
+        2 / 20,
+        None,
+        "no cost is told by both sides",
+    ),
+    Scenario(
+        "all of 4, where none was",  # 2 / C(8, 4)
+        [Runs("IIII")],
+        [Runs("CCCC")],
+        "better",
+        2 / 70,
+        None,
+        "the gate decides: 4 of 4 runs of the candidate are CORRECT, and 0 of 4 of the baseline",
+    ),
+    Scenario(
+        "none of 4, where all were",
+        [Runs("CCCC")],
+        [Runs("IIII")],
+        "worse",
+        2 / 70,
+        None,
+        "the gate decides: 0 of 4 runs of the candidate are CORRECT, and 4 of 4 of the baseline",
+    ),
+    Scenario(
+        "all of 4, but one is not graded",
+        # As a pass, 4 of 4 against none: 0.0286. As a fail, 3 of 4: 2 · C(4, 3) / C(8, 3).
+        [Runs("IIII")],
+        [Runs("CCC.", DEAR)],
+        "cannot-tell",
+        8 / 56,
+        None,
+        "it depends on 1 run that may be CORRECT or not: the gate says better or cannot tell",
+    ),
+    Scenario(
+        "7 of 8, where none was, and one is not graded",
+        # As a fail, 7 of 8: 2 · C(8, 7) / C(16, 7). As a pass, 8 of 8: 2 / C(16, 8).
+        [Runs("IIIIIIII")],
+        [Runs("CCCCCCC.", DEAR)],
+        "better",
+        16 / 11_440,
+        None,
+        "the gate decides: 7 of 8 runs of the candidate are CORRECT, and 0 of 8 of the baseline",
+    ),
+    Scenario(
+        "10 more of 16 are CORRECT, and all are dearer",  # 2 · C(16, 10) / C(32, 10)
+        [Runs("C" * 6 + "I" * 10, CHEAP)],
+        [Runs("C" * 16, DEAR)],
+        "better",
+        2 * 8_008 / 64_512_240,
+        None,
+        "the gate decides: 16 of 16 runs of the candidate are CORRECT, and 6 of 16",
+    ),
+    Scenario(
+        "all of 16 each, and all are cheaper",
+        # Newcombe's is not below -0.20. Each costs less: 2 / C(32, 16) is the least p of a cost.
+        [Runs("C" * 16, DEAR)],
+        [Runs("C" * 16, CHEAP)],
+        "better",
+        1,
+        (-0.1936, 0.1936),
+        "cost decides, as no case loses CORRECT runs: input tokens × 0.70 (p < 0.0001 by Holm)",
+    ),
+    Scenario(
+        "all of 16 each, and all are dearer",
+        [Runs("C" * 16, CHEAP)],
+        [Runs("C" * 16, DEAR)],
+        "worse",
+        1,
+        (-0.1936, 0.1936),
+        "cost decides, as no case loses CORRECT runs: input tokens × 1.42 (p < 0.0001 by Holm)",
+    ),
+    Scenario(
+        "all of 8 each, and all are cheaper",
+        [Runs("C" * 8, DEAR)],
+        [Runs("C" * 8, CHEAP)],
+        "cannot-tell",
+        1,
+        (-0.3244, 0.3244),
+        "the candidate's rate of CORRECT runs may be lower by 0.324, which is more than 0.20",
+    ),
+    Scenario(
+        "all are cheaper, and one of the hard case is lost",
+        # 15 of 16 against 16 of 16 there: p = 1, and the lower bound is above -0.20.
+        [Runs("C" * 16, DEAR, "easy"), Runs("C" * 16, DEAR, "hard")],
+        [Runs("C" * 16, CHEAP, "easy"), Runs("C" * 15 + "I", CHEAP, "hard")],
+        "cannot-tell",
+        1,
+        None,
+        "CORRECT runs are lost, or may be, in 1 case: hard",
+    ),
+    Scenario(
+        "more runs of the hard case",
+        # Simpson: 20 of 24 against 4 of 24, but in each case every run of both sides ends alike,
+        # so that however labels are shuffled within it nothing changes.
+        [Runs("C" * 20, case="easy"), Runs("I" * 4, case="hard")],
+        [Runs("C" * 4, case="easy"), Runs("I" * 20, case="hard")],
+        "cannot-tell",
+        1,
+        None,
+        "no cost is told by both sides",
+    ),
+    Scenario(
+        "all of 4, where none was, and nobody says who judged",
+        [Runs("IIII")],
+        [Runs("CCCC")],
+        "not-comparable",
+        None,
+        None,
+        "unverifiable: judge; --allow-unverified judge compares all the same; not said by 8 runs",
+        f"--allow-unverified={','.join(each for each in UNVERIFIABLE if each != 'judge')}",
+    ),
+]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=[each.name for each in SCENARIOS])
+def test_a_scenario_that_was_worked_out_by_hand(sides: Sides, scenario: Scenario) -> None:
+    for side, groups in (("b", scenario.baseline), ("c", scenario.candidate)):
+        for verdicts, costs, case in groups:
+            triples = [{"C": CORRECT, "I": INCORRECT, ".": UNGRADED}[each] for each in verdicts]
+            sides.add(side, *triples, costs=costs, case=case)
+    found = sides.json(scenario.allowed)
+    assert found["answer"] == scenario.answer
+    assert found["reasons"][-1].startswith(scenario.reason)
+    gate = found["gate"]
+    assert gate["p"] == (None if scenario.p is None else pytest.approx(scenario.p))
+    if scenario.interval is not None:
+        assert gate["difference_interval"] == pytest.approx(scenario.interval, abs=1e-4)
+
+
+def test_a_gate_is_told_with_all_that_it_rests_on(sides: Sides) -> None:
     sides.add("b", *[CORRECT] * 7, INCORRECT)
     sides.add("c", *[CORRECT] * 8)
-    found = sides.allowed()
-    assert found["answer"] == "cannot-tell"
-    gate = found["gate"]
+    gate = sides.allowed()["gate"]
     assert gate["baseline"]["interval"] == pytest.approx([0.5291, 0.9776], abs=1e-4)
     assert gate["candidate"]["interval"] == pytest.approx([0.6756, 1], abs=1e-4)
-    assert gate["difference"] == 0.125
-    assert gate["difference_interval"] == pytest.approx([-0.2152, 0.4709], abs=1e-4)
-    assert (gate["p"], gate["test"]) == (1, "fisher")
+    assert (gate["difference"], gate["test"]) == (0.125, "fisher")
     # 5 of 8 against none: 2 · C(8, 5) / C(16, 5) = 0.0256; 4 of 8: 2 · C(8, 4) / C(16, 4) = 0.0769.
     assert gate["smallest_detectable"] == 0.625
 
@@ -49,27 +215,11 @@ def test_three_runs_a_side_can_never_tell_and_that_is_said_first(sides: Sides) -
     gate = sides.allowed()["gate"]
     assert gate["p"] == gate["smallest_p"] == pytest.approx(0.1)
     assert gate["smallest_detectable"] is None
-    said = sides.compare("--allow-unverified").out.splitlines()
-    assert said[0] == (
-        "3 runs against 3 in 1 case can never be significant: the least p that the gate can reach "
-        "is 0.100, and 0.05 is needed."
+    said = sides.compare("--allow-unverified").out
+    assert said.startswith(
+        "3 runs against 3 in 1 case can never be significant: the least p that the gate\n"
+        "  can reach is 0.100, and 0.05 is needed.\n\nAnswer: cannot tell\n"
     )
-    assert said[2] == "Answer: cannot tell"
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "answer"),
-    [(INCORRECT, CORRECT, "better"), (CORRECT, INCORRECT, "worse")],
-)
-def test_all_against_none_of_four_decides(
-    sides: Sides, before: tuple[str, ...], after: tuple[str, ...], answer: str
-) -> None:
-    # 2 / C(8, 4) = 2 / 70 = 0.0286
-    sides.add("b", *[before] * 4)
-    sides.add("c", *[after] * 4)
-    found = sides.allowed()
-    assert found["answer"] == answer
-    assert found["gate"]["p"] == pytest.approx(2 / 70)
 
 
 def test_a_p_of_exactly_0_05_decides(sides: Sides) -> None:
@@ -79,33 +229,13 @@ def test_a_p_of_exactly_0_05_decides(sides: Sides) -> None:
     assert sides.allowed()["answer"] == "better"
 
 
-def test_the_gate_decides_whatever_it_costs(sides: Sides) -> None:
-    sides.add("b", *[CORRECT] * 6, *[INCORRECT] * 10, costs=CHEAP)
-    sides.add("c", *[CORRECT] * 16, costs=DEAR)
-    found = sides.allowed()
-    assert found["answer"] == "better"
-    assert [each["metric"] for each in found["costs"]] == ["input_tokens"]
-    assert found["costs"][0]["adjusted_p"] < 0.05
-    assert found["costs"][0]["ratio"] > 1
-
-
-@pytest.mark.parametrize("open_run", [UNGRADED, ("pass", "pass", None)])
-def test_a_run_that_is_not_computable_can_take_the_answer_away(
-    sides: Sides, open_run: tuple[str | None, ...]
-) -> None:
-    # As a pass, 4 of 4 against none: 0.0286. As a fail, 3 of 4: 2 · C(4, 3) / C(8, 3) = 0.143.
-    sides.add("b", *[INCORRECT] * 4, costs=[(1, None)] * 4)
-    sides.add("c", *[CORRECT] * 3)
-    sides.write("c", open_run, {}, cost=(1, 1))
+def test_a_grade_with_a_gap_can_take_the_answer_away(sides: Sides) -> None:
+    sides.add("b", *[INCORRECT] * 4)
+    sides.add("c", *[CORRECT] * 3, ("pass", "pass", None))
     found = sides.allowed()
     assert found["answer"] == "cannot-tell"
-    assert found["reasons"][1] == (
-        "it depends on 1 run that may be CORRECT or not: the gate says better or cannot tell"
-    )
-    gate = found["gate"]
-    assert gate["candidate"]["not_computable"] == 1
-    assert gate["candidate"]["k"] == 4
-    assert gate["p"] == pytest.approx(8 / 56)
+    assert found["gate"]["candidate"]["not_computable"] == 1
+    assert found["gate"]["candidate"]["k"] == 4
 
 
 def test_a_run_with_a_recorded_fail_is_not_correct_whatever_is_missing(sides: Sides) -> None:
@@ -122,13 +252,13 @@ def test_the_share_of_ungraded_runs_is_not_zero(sides: Sides) -> None:
     sides.add("b", *[UNGRADED] * 4, costs=DEAR)
     sides.add("c", CORRECT, *[UNGRADED] * 3, costs=DEAR)
     assert sides.allowed()["gate"]["baseline"]["interval"] == pytest.approx([0, 1])
-    said = sides.compare("--allow-unverified").out
+    said = sides.compare("--allow-unverified", "--format", "markdown").out
     assert "0.000 to 1.000 [0.000, 1.000]" in said
     assert "0.250 to 1.000 [0.046, 1.000]" in said
     # A bar without a square: nothing is known but its ends.
     page = sides.compare("--allow-unverified", "--format", "html").out
-    assert '<line x1="190.0" x2="630.0" y1="11.0" y2="11.0"/>' in page
-    assert '<rect x="187.0" y="8.0"' not in page
+    assert '<line x1="20.0" x2="340.0" y1="24" y2="24"/>' in page
+    assert '<rect x="17.0" y="21"' not in page
 
 
 def test_cost_that_only_some_correct_runs_tell_does_not_decide(sides: Sides) -> None:
@@ -142,50 +272,55 @@ def test_cost_that_only_some_correct_runs_tell_does_not_decide(sides: Sides) -> 
     (cost,) = found["costs"]
     assert cost["adjusted_p"] < 0.001
     assert cost["told"] == {"baseline": {"runs": 16, "of": 16}, "candidate": {"runs": 5, "of": 16}}
-    assert "16 of 16, 5 of 16" in sides.compare("--allow-unverified").out
-
-
-def test_an_answer_that_holds_either_way_stays(sides: Sides) -> None:
-    # 7 of 8 against none: 2 · C(8, 7) / C(16, 7) = 0.0014; 8 of 8: 2 / C(16, 8) = 0.0002.
-    sides.add("b", *[INCORRECT] * 8)
-    sides.add("c", *[CORRECT] * 7)
-    sides.write("c", UNGRADED, {}, cost=(1, 1))
-    assert sides.allowed()["answer"] == "better"
+    assert "16/16, 5/16" in sides.compare("--allow-unverified").out
 
 
 def test_a_correct_that_a_caveat_qualifies_may_be_none(sides: Sides) -> None:
     # As above with 3 of 4: the run went on after its grade.
     sides.add("b", *[INCORRECT] * 4)
     (path, *_) = sides.add("c", *[CORRECT] * 4, costs=DEAR)
-    ended = path.read_text("utf-8").splitlines()[-1]
-    path.write_text(f"{path.read_text('utf-8')}{ended[:40]}\n", "utf-8")
+    tear(path)
     found = sides.allowed()
     assert found["gate"]["candidate"]["correct"] == 4
     assert found["gate"]["candidate"]["qualified"] == 1
     assert found["spent_for_each_correct"]["candidate"]["input_tokens"] == (1000 + 1003) / 2
     assert found["answer"] == "cannot-tell"
+    said = sides.compare("--allow-unverified", "--format", "markdown").out
+    assert "| candidate | 4 | 4 (1 with caveats) | 0 |" in said
+    assert "4 (1 with caveats) of 4 runs of the candidate are CORRECT" in said
+    assert "readers reject 1 line of the candidate, which is not counted" in said
 
 
-def test_cost_decides_where_the_gate_is_equal(sides: Sides) -> None:
-    # 16 of 16 each: Newcombe is ± 0.1936, not below -0.20. Each of the candidate costs less: the
-    # ratio of the k-th is the median, and 2 / C(32, 16) is the least p.
+def tear(path: Path) -> None:
+    """Have the run of a trace go on after its grade: its last line is written again, in part."""
+    text = path.read_text("utf-8")
+    path.write_text(f"{text}{text.splitlines()[-1][:40]}\n", "utf-8")
+
+
+def test_a_flip_says_which_correct_runs_a_caveat_qualifies(sides: Sides) -> None:
+    (stale, *_) = sides.add("b", *[CORRECT] * 2)
+    sides.add("c", *[INCORRECT] * 2)
+    tear(stale)
+    (flip,) = sides.allowed()["flips"]
+    assert flip["baseline_runs"] == ["b-1", "b-2"]
+    headline = "CORRECT, but stale: 1 rejected line after the grade"
+    assert flip["qualified"] == {"b-1": headline}
+    for output_format in ("text", "markdown", "html"):
+        said = " ".join(sides.compare("--allow-unverified", "--format", output_format).out.split())
+        assert "1 CORRECT run of these may be something else, as a caveat says" in said
+        assert output_format == "text" or f"b-1 ({headline[13:]}), b-2" in said
+
+
+def test_a_cost_is_told_with_all_that_it_rests_on(sides: Sides) -> None:
+    # The ratio of the k-th is the median, and 2 / C(32, 16) is the least p.
     sides.add("b", *[CORRECT] * 16, costs=[(2000, None)] * 16)
     sides.add("c", *[CORRECT] * 16, costs=[(1000, None)] * 16)
-    found = sides.allowed()
-    assert found["answer"] == "better"
-    assert found["gate"]["difference_interval"] == pytest.approx([-0.1936, 0.1936], abs=1e-4)
-    (cost,) = found["costs"]
+    (cost,) = sides.allowed()["costs"]
     assert cost["metric"] == "input_tokens"
     assert cost["ratio"] == pytest.approx(0.5)
     assert cost["interval"] == pytest.approx([0.5, 0.5])
     assert cost["p"] == pytest.approx(2 / 601_080_390)
     assert cost["cases"] == ["all runs"]
-
-
-def test_the_dearer_one_is_worse_where_the_gate_is_equal(sides: Sides) -> None:
-    sides.add("b", *[CORRECT] * 16, costs=CHEAP)
-    sides.add("c", *[CORRECT] * 16, costs=DEAR)
-    assert sides.allowed()["answer"] == "worse"
 
 
 def test_the_dearer_one_is_not_worse_where_it_is_more_often_correct(sides: Sides) -> None:
@@ -197,8 +332,7 @@ def test_the_dearer_one_is_not_worse_where_it_is_more_often_correct(sides: Sides
     assert "gained" in found["reasons"][-1]
 
 
-def test_cost_is_silent_where_a_case_lost_correct_runs(sides: Sides) -> None:
-    # 32 of 32 against 31 of 32: p = 1, and the lower bound is above -0.20.
+def test_a_case_that_lost_correct_runs_is_named_with_them(sides: Sides) -> None:
     sides.add("b", *[CORRECT] * 16, costs=DEAR, case="easy")
     sides.add("b", *[CORRECT] * 16, costs=DEAR, case="hard")
     sides.add("c", *[CORRECT] * 16, costs=CHEAP, case="easy")
@@ -206,23 +340,10 @@ def test_cost_is_silent_where_a_case_lost_correct_runs(sides: Sides) -> None:
     found = sides.allowed()
     assert found["gate"]["difference_interval"][0] > -0.2
     assert found["costs"][0]["adjusted_p"] < 0.001
-    assert found["answer"] == "cannot-tell"
     assert found["reasons"][2:] == ["CORRECT runs are lost, or may be, in 1 case: hard"]
     (flip,) = found["flips"]
     assert (flip["case"], flip["from"], flip["to"]) == ("hard", "correct", "incorrect")
     assert (len(flip["baseline_runs"]), flip["candidate_runs"]) == (16, ["c-64"])
-
-
-def test_cost_is_silent_where_so_few_runs_leave_the_gate_open(sides: Sides) -> None:
-    # 8 of 8 each: Newcombe's lower bound is -0.3244.
-    sides.add("b", *[CORRECT] * 8, costs=DEAR)
-    sides.add("c", *[CORRECT] * 8, costs=CHEAP)
-    found = sides.allowed()
-    assert found["costs"][0]["adjusted_p"] < 0.001
-    assert found["answer"] == "cannot-tell"
-    assert found["reasons"][-1].startswith(
-        "the candidate's rate of CORRECT runs may be lower by 0.324"
-    )
 
 
 def test_costs_that_point_both_ways_do_not_decide(sides: Sides) -> None:
@@ -260,20 +381,8 @@ def test_a_better_side_that_lost_a_case_is_said_to(sides: Sides) -> None:
     found = sides.allowed()
     assert found["answer"] == "better"
     assert found["reasons"][1:] == ["CORRECT runs are lost, or may be, in 1 case: hard"]
-    assert "that it can show about 0." in sides.compare("--allow-unverified").out
-
-
-def test_cases_with_other_shares_of_runs_do_not_decide(sides: Sides) -> None:
-    # Simpson: 20 of 24 against 4 of 24, but in each case every run of both sides ends alike, so
-    # that however labels are shuffled within it nothing changes.
-    for side, easy, hard in (("b", 20, 4), ("c", 4, 20)):
-        sides.add(side, *[CORRECT] * easy, case="easy")
-        sides.add(side, *[INCORRECT] * hard, case="hard")
-    found = sides.allowed()
-    gate = found["gate"]
-    assert (gate["baseline"]["correct"], gate["candidate"]["correct"]) == (20, 4)
-    assert (gate["difference"], gate["p"], gate["test"]) == (0, 1, "permutation")
-    assert found["answer"] == "cannot-tell"
+    said = " ".join(sides.compare("--allow-unverified").out.split())
+    assert "that it can show about 0." in said
 
 
 @pytest.mark.parametrize(("cases", "answer"), [(5, "cannot-tell"), (6, "better")])

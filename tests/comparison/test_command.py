@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run, write
 from tests.cli.test_hostile_text import HOSTILE, OBEYED
 from tests.comparison.support import CORRECT, INCORRECT, Sides
@@ -57,7 +59,7 @@ def test_a_side_takes_paths_until_the_next_option(sides: Sides) -> None:
         (["--baseline", "x", "--candidate", "y", "--rank", "z"], "unexpected extra argument (z)"),
         (
             ["--baseline", "x", "--candidate", "y", "--allow-unverified", "jugde"],
-            "jugde is none of all, case, judge",
+            '"jugde" is none of all, case, judge',
         ),
     ],
 )
@@ -68,18 +70,19 @@ def test_wrong_usage(options: list[str], problem: str) -> None:
 
 
 def test_text(sides: Sides) -> None:
+    write(sides.folder / "b" / "again", "trace.jsonl", graded(*CORRECT, project_run_id="b-1"))
     said = sides.compare("--allow-unverified").out.splitlines()
-    assert said[:12] == [
-        "4 runs against 4 in 1 case: the least p that the gate can reach is 0.029, and the least "
-        "difference that it can show 1.000, where one side never passes.",
+    assert said[:15] == [
+        "4 runs against 4 in 1 case: the least p that the gate can reach is 0.029, and",
+        "  the least difference that it can show 1.000, where one side never passes.",
         "",
         "Answer: worse",
-        "  the gate decides: 0 of 4 runs of the candidate are CORRECT, and 4 of 4 of the baseline "
-        "(p = 0.029).",
+        "  the gate decides: 0 of 4 runs of the candidate are CORRECT, and 4 of 4 of the",
+        "    baseline (p = 0.029).",
         "",
         "Gate",
-        "  difference −1.000 [−1.000, −0.307] (candidate − baseline; Newcombe: it illustrates, "
-        "the test decides), p = 0.029 (two-sided, Fisher's exact test)",
+        "  difference −1.000 [−1.000, −0.307] (candidate − baseline; Newcombe: it",
+        "    illustrates, the test decides), p = 0.029 (two-sided, Fisher's exact test)",
         "  side       runs  CORRECT  INCORRECT  not computable  share of CORRECT",
         "  baseline   4     4        0          0               1.000 [0.510, 1.000]",
         "  candidate  4     0        4          0               0.000 [0.000, 0.490]",
@@ -87,6 +90,10 @@ def test_text(sides: Sides) -> None:
         "Cost for each CORRECT run",
     ]
     assert "  all runs  CORRECT → INCORRECT  b-1, b-2, b-3, b-4    c-5, c-6, c-7, c-8" in said
+    at = said.index("What was read")
+    assert max(map(len, said[:at])) <= 80
+    read = " ".join(" ".join(said[at:]).split())
+    assert f"baseline 5 files {sides.folder}/b baseline 1 run joined over files; each" in read
 
 
 def test_markdown_is_a_comment_with_the_answer_at_its_top(sides: Sides) -> None:
@@ -103,8 +110,8 @@ def test_html_draws_the_intervals_and_runs_nothing(sides: Sides) -> None:
     page = out.read_text("utf-8")
     assert "<strong>worse</strong>" in page
     assert page.index("4 runs against 4 in 1 case") < page.index("<h1>")
-    # Wilson's interval of 4 of 4 is [0.5101, 1], on an axis from 190 to 630.
-    assert '<line x1="414.4" x2="630.0" y1="11.0" y2="11.0"/>' in page
+    # Wilson's interval of 4 of 4 is [0.5101, 1], on an axis from 20 to 340.
+    assert '<line x1="183.2" x2="340.0" y1="24" y2="24"/>' in page
     assert "default-src &#x27;none&#x27;" in page
     assert '<script type="module"></script>' in page
 
@@ -120,12 +127,12 @@ def test_out_never_takes_the_place_of_a_trace(sides: Sides) -> None:
 
 def test_a_bar_says_its_side_however_long_its_case_is_named(tmp_path: Path) -> None:
     made = Sides(tmp_path)
-    for case in ("a-case-with-a-very-long-name", "b"):
+    for case in ("a-case-with-a-very-long-name" * 2, "b"):
         for side in "bc":
             made.add(side, CORRECT, case=case)
     page = made.compare("--allow-unverified", "--format", "html").out
-    assert ">a-case-with-a-ve…, baseline</text>" in page
-    assert ">a-case-with-a-ve…, candidate</text>" in page
+    assert ">baseline, a-case-with-a-very-long-name" in page
+    assert ">candidate, a-case-with-a-very-long-name" in page
 
 
 @pytest.mark.parametrize("name", ["cases.txt", "b/b-1/trace.run.json", "drive-trace.toml"])
@@ -138,18 +145,19 @@ def test_out_never_takes_the_place_of_what_is_read(sides: Sides, name: str) -> N
     assert "must not take the place of what it is made from" in ran.err
 
 
-def test_files_that_are_joined_into_one_run_are_said(sides: Sides) -> None:
-    write(sides.folder / "b" / "again", "trace.jsonl", graded(*CORRECT, project_run_id="b-1"))
-    assert (
-        "baseline: 2 files are joined into 1 run: b-1; each repetition needs an id of its own\n"
-        in sides.compare().err
-    )
-
-
-def test_facts_are_shown_without_a_verdict(sides: Sides) -> None:
+def test_facts_are_shown_without_a_verdict_and_per_run(sides: Sides) -> None:
+    halt = json.dumps(EVENTS["falsified-assumption"].example) + "\n"
+    sides.write("c", INCORRECT, {}, events=halt * 2)
     found = sides.allowed()["differences"]
-    assert found["spec amendments"] == {"baseline": 0, "candidate": 0}
-    assert found["briefs reissued"] == {"baseline": None, "candidate": None}
+    assert found["halts on falsified assumptions"] == {
+        "baseline": 0,
+        "candidate": 2,
+        "per_run": {"baseline": 0, "candidate": 0.4},
+    }
+    unknown = {"baseline": None, "candidate": None}
+    assert found["briefs reissued"] == {**unknown, "per_run": unknown}
+    said = sides.compare("--allow-unverified").out
+    assert "halts on falsified assumptions           0         0.00     2          0.40" in said
 
 
 def test_the_documentation_shows_what_is_said(tmp_path: Path) -> None:

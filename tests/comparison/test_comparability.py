@@ -88,7 +88,7 @@ def test_what_differs_is_refused_whatever_is_allowed(
     assert found["answer"] == "not-comparable"
     assert [each for each in found["reasons"] if each.startswith(reason)] == found["reasons"]
     assert (found["gate"]["p"], found["costs"], found["flips"]) == (None, [], [])
-    assert sides.compare("--allow-unverified").out.splitlines()[2] == "Answer: not comparable"
+    assert "Answer: not comparable" in sides.compare("--allow-unverified").out.splitlines()
 
 
 def test_a_side_of_several_models_is_no_side(sides: Sides) -> None:

@@ -4,42 +4,31 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
 import click
 
 from drive_trace import __version__
-from drive_trace.analysis import read_log
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import Reading, format_of, no_ignore_option
 from drive_trace.commands.terminal import notify
 from drive_trace.commands.writing import EXIT_UNUSABLE, Ended, F
 from drive_trace.comparison.answer import Answer, Comparison
 from drive_trace.comparison.answer import compare as compare_sides
-from drive_trace.comparison.comparability import UNVERIFIABLE
+from drive_trace.comparison.comparability import UNVERIFIABLE, allowed_of
 from drive_trace.comparison.contents import to_json
-from drive_trace.comparison.runs import RunManifest, Side, compared, facts_of
-from drive_trace.report.event_log import TraceLog
-from drive_trace.scorecard.card import score
-from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.compared_files import (
-    CaseFile,
-    manifest_beside,
-    manifests_of,
-    read_case_file,
-)
-from drive_trace.storage.files import Problem
-from drive_trace.storage.judging_records import with_judgements
+from drive_trace.comparison.runs import Side
+from drive_trace.storage.compared_files import CaseFile, manifests_of, read_case_file
+from drive_trace.storage.compared_sides import read_side
+from drive_trace.storage.files import Problem, TraceRecords
+from drive_trace.storage.finding import LeftOut
 from drive_trace.storage.projects import CONFIGURATION_NAME
 from drive_trace.storage.replace import write_report
-from drive_trace.text.escaping import in_json, printable
-from drive_trace.text.wording import first_of, plural
+from drive_trace.text.escaping import in_json
 
 _EXIT_NOT_COMPARABLE = 3
-_MOST_RUNS = 1000
 _SIDES = ("--baseline", "--candidate")
-_ALL = "all"
 _FORMATS = ("text", "json", "markdown", "html")
 
 
@@ -62,11 +51,10 @@ class _Sides(click.Command):
 
 
 def _names(_: click.Context, __: click.Parameter, value: str | None) -> frozenset[str]:
-    names = frozenset((value or "").split(",")) - {""}
-    unknown = sorted(names - {_ALL, *UNVERIFIABLE})
-    if unknown:
-        raise click.BadParameter(f"{unknown[0]} is none of {', '.join((_ALL, *UNVERIFIABLE))}")
-    return frozenset(UNVERIFIABLE) if _ALL in names else names
+    try:
+        return allowed_of(filter(None, (value or "").split(",")))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def _side_option(flag: str, what: str) -> Callable[[F], F]:
@@ -94,7 +82,7 @@ def _side_option(flag: str, what: str) -> Callable[[F], F]:
     "allowed",
     metavar="[NAMES]",
     is_flag=False,
-    flag_value=_ALL,
+    flag_value="all",
     callback=_names,
     help=f"Compare although this is unknown: all, or some of {', '.join(UNVERIFIABLE)}, with "
     "commas in between.",
@@ -147,16 +135,17 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     case_file = read_case_file(cases) if cases is not None else None
     if isinstance(case_file, Problem):
         raise Ended(EXIT_UNUSABLE, case_file.message)
-    sides = [
-        _side(name, paths, case_file, no_ignore=no_ignore)
-        for name, paths in (("baseline", baseline), ("candidate", candidate))
-    ]
-    found = compare_sides(sides[0][0], sides[1][0], allowed, ranked=rank)
+    sides = (
+        _side("baseline", baseline, case_file, no_ignore=no_ignore),
+        _side("candidate", candidate, case_file, no_ignore=no_ignore),
+    )
+    found = compare_sides(*sides, allowed, ranked=rank)
     chosen = output_format or format_of(out, "text")
     rendered = _rendered(found, chosen)
     data = rendered.encode("utf-8", "backslashreplace")
     if out is not None and out != "-":
-        traces = [path for _, paths in sides for path in paths]
+        traces = [each.path for side in sides for each in side.files]
+        traces += [each.path for side in sides for each in side.unread]
         inputs = [str(each) for trace in traces for each in manifests_of(trace)]
         inputs += [str(PurePath(out).with_name(CONFIGURATION_NAME)), *([cases] if cases else [])]
         problem = write_report(out, data, traces, inputs)
@@ -166,47 +155,28 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         sys.stdout.buffer.write(data)
     else:
         click.echo(data.decode(), nl=False)
-    if any(side.unread for side, _ in sides):
+    if any(side.unread for side in sides):
         sys.exit(EXIT_UNUSABLE)
     if found.answer is Answer.NOT_COMPARABLE:
         sys.exit(_EXIT_NOT_COMPARABLE)
     sys.exit(1 if found.answer in fail_on else 0)
 
 
-def _side(
-    name: str, paths: tuple[str, ...], cases: CaseFile | None, *, no_ignore: bool
-) -> tuple[Side, list[str]]:
-    """A side, and the traces that were read of it."""
+def _side(name: str, paths: tuple[str, ...], cases: CaseFile | None, *, no_ignore: bool) -> Side:
     reading = Reading(paths, no_ignore=no_ignore)
-    logs: list[TraceLog] = []
-    manifests: dict[str, RunManifest] = {}
-    for trace in reading:
-        log = read_log(trace.records, trace.path)
-        logs.append(log._replace(summary=with_judgements(log.summary, trace.path), records=()))
-        manifest = manifest_beside(trace.path)
-        if isinstance(manifest, Problem):
-            notify(manifest.message)
-            reading.unread.append(Unread(manifest.path, manifest.reason))
-        elif manifest is not None:
-            manifests[trace.path] = manifest
-    for note in reading.notes():
-        notify(f"{name}: {note}")
-    card = score([log.summary for log in logs], reading.unread)
-    if len(card.runs) > _MOST_RUNS:
-        raise Ended(EXIT_UNUSABLE, f"the {name} has more than {_MOST_RUNS:,} runs")
-    joined = [run for run in card.runs if len(run.parts) > 1]
-    if joined:
-        files_of = plural(sum(len(run.parts) for run in joined), "file")
-        named = printable(first_of([run.run_id for run in joined], 3), 200)
-        which = f"{files_of} are joined into {plural(len(joined), 'run')}: {named}"
-        notify(f"{name}: {which}; each repetition needs an id of its own")
-    runs = []
-    for run in card.runs:
-        files = [part.path for part in run.parts]
-        case = cases.case_of(run.run_id, files) if cases is not None else None
-        runs.append(compared(run, [manifests[each] for each in files if each in manifests], case))
-    side = Side(name, tuple(runs), card.unread, facts_of(logs, card.runs))
-    return side, [log.path for log in logs]
+    side = read_side(name, paths, _found(reading), cases)
+    if isinstance(side, Problem):
+        raise Ended(EXIT_UNUSABLE, side.message)
+    for each in side.unread:
+        if each not in reading.unread:  # which it has told
+            notify(f"{each.path}: {each.reason}")
+    return side
+
+
+def _found(reading: Reading) -> Iterator[TraceRecords | Problem | LeftOut]:
+    yield from reading
+    yield from (Problem(*each) for each in reading.unread)
+    yield from reading.left_out
 
 
 def _rendered(found: Comparison, output_format: str) -> str:

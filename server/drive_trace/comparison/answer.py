@@ -19,6 +19,7 @@ from drive_trace.comparison.statistics import (
     smallest_detectable,
     smallest_p,
 )
+from drive_trace.scorecard.card import QUALIFIED
 from drive_trace.scorecard.verdict import Verdict
 from drive_trace.text.wording import first_of, listed, plural
 
@@ -46,16 +47,16 @@ class Gate(NamedTuple):
 
     baseline: Tally
     candidate: Tally
+    difference: float | None
+    """Candidate − baseline; None where the sides are not comparable, as below."""
+    difference_interval: Interval | None
+    p: float | None
     test: str
     """``fisher`` for one case, ``permutation`` for several."""
     smallest_p: float | None
     """The least p that so many runs can reach."""
     smallest_detectable: float | None
     """The least difference that so many runs can show; None if none."""
-    difference: float | None = None
-    """Candidate − baseline; None where the sides are not comparable, as below."""
-    interval: Interval | None = None
-    p: float | None = None
 
 
 class CaseOutcome(NamedTuple):
@@ -74,10 +75,16 @@ class Flip(NamedTuple):
     case: str
     before: Verdict
     after: Verdict
-    baseline_runs: tuple[str, ...]
+    baseline_runs: tuple[ComparedRun, ...]
     """Those with the verdict before."""
-    candidate_runs: tuple[str, ...]
+    candidate_runs: tuple[ComparedRun, ...]
     """Those with the verdict after."""
+
+    @property
+    def qualified(self) -> tuple[ComparedRun, ...]:
+        """Those that are CORRECT, but for a caveat that could overturn it."""
+        runs = (*self.baseline_runs, *self.candidate_runs)
+        return tuple(each for each in runs if each.score.standing == QUALIFIED)
 
 
 class Comparison(NamedTuple):
@@ -102,48 +109,43 @@ def compare(
     """Compare two sides. ``allowed`` are the names of what may be unknown."""
     sides, cases = (baseline, candidate), cases_of(baseline, candidate)
     fit = comparability(baseline, candidate, cases, allowed)
-    gate = _gate(sides, cases)
     outcomes = tuple(
         CaseOutcome(each.name, tally(ours), tally(theirs), (spent(ours), spent(theirs)))
         for each in cases
         for ours, theirs in [(each.baseline, each.candidate)]
     )
-    told = Comparison(
-        Answer.NOT_COMPARABLE,
-        fit.reasons,
-        sides,
-        gate,
-        (),
-        outcomes,
-        (spent(baseline.runs), spent(candidate.runs)),
-        (),
-        fit.facts,
-        None,
-    )
-    if fit.reasons:
-        return told
-    counts = [_counts(each.baseline, each.candidate) for each in outcomes]
-    between, interval = difference(counts)
-    gate = gate._replace(difference=between, interval=interval, p=gate_p(counts))
-    costs = costs_of(cases)
-    answer, reasons = _answer(gate, costs, outcomes)
-    return told._replace(
+    gate = _gate(sides, outcomes, is_tested=not fit.reasons)
+    costs: tuple[Cost, ...] = ()
+    answer, reasons = Answer.NOT_COMPARABLE, fit.reasons
+    if not reasons:
+        costs = costs_of(cases)
+        answer, reasons = _answer(gate, costs, outcomes)
+    return Comparison(
         answer=answer,
         reasons=reasons,
+        sides=sides,
         gate=gate,
         costs=costs,
-        flips=tuple(_flips(cases)),
-        rank=(rank(baseline.runs), rank(candidate.runs)) if ranked else None,
+        cases=outcomes,
+        spent=(spent(baseline.runs), spent(candidate.runs)),
+        flips=() if fit.reasons else tuple(_flips(cases)),
+        known=fit.facts,
+        rank=(rank(baseline.runs), rank(candidate.runs)) if ranked and not fit.reasons else None,
     )
 
 
-def _gate(sides: tuple[Side, Side], cases: Sequence[Case]) -> Gate:
-    sizes = [(len(case.baseline), len(case.candidate)) for case in cases]
-    can_be = bool(sizes) and all(min(each) for each in sizes)
+def _gate(sides: tuple[Side, Side], outcomes: Sequence[CaseOutcome], *, is_tested: bool) -> Gate:
+    counts = [_counts(each.baseline, each.candidate) for each in outcomes]
+    sizes = [(each.baseline, each.candidate) for each in counts]
+    can_be = bool(sizes) and all(map(min, sizes))
+    between, interval = difference(counts) if is_tested else (None, None)
     return Gate(
         tally(sides[0].runs),
         tally(sides[1].runs),
-        "fisher" if len(cases) == 1 else "permutation",
+        between,
+        interval,
+        gate_p(counts) if is_tested else None,
+        "fisher" if len(counts) == 1 else "permutation",
         smallest_p(sizes) if can_be else None,
         smallest_detectable(sizes) if can_be else None,
     )
@@ -195,7 +197,7 @@ def _by_gate(counts: Sequence[Counts]) -> Answer:
 
 def _gate_words(gate: Gate, answer: Answer) -> Reason:
     decides = "does not decide" if answer is Answer.CANNOT_TELL else "decides"
-    ours, theirs = (f"{each.correct:,} of {each.k:,}" for each in gate[:2])
+    ours, theirs = (f"{each.passed} of {each.k:,}" for each in (gate.baseline, gate.candidate))
     shares = f"{theirs} runs of the candidate are CORRECT, and {ours} of the baseline"
     return Reason(f"the gate {decides}: {shares} ({p_is(gate.p)})")
 
@@ -204,12 +206,12 @@ def in_digits(p: float | None) -> str:
     """A p for people."""
     if p is None:
         return "n/a"
-    return "less than 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.001 else f"{p:.3f}"
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.001 else f"{p:.3f}"
 
 
 def p_is(p: float | None) -> str:
     """A p within a sentence."""
-    return "p < 0.0001" if p is not None and p < 0.0001 else f"p = {in_digits(p)}"
+    return f"p = {in_digits(p)}".replace("= <", "<")
 
 
 def _moves(cost: Cost) -> str:
@@ -229,7 +231,7 @@ def _by_cost(
     if not significant:
         none = "no cost differs significantly" if costs else "no cost is told by both sides"
         return Answer.CANNOT_TELL, (Reason(none),)
-    named = listed(f"{_moves(each)} ({p_is(each.adjusted)} by Holm)" for each in significant)
+    named = listed(f"{_moves(each)} ({p_is(each.adjusted_p)} by Holm)" for each in significant)
     if ways not in ({1}, {-1}):
         return Answer.CANNOT_TELL, (Reason(f"the costs do not point one way: {named}"),)
     if not any(each.is_whole for each in significant):
@@ -292,5 +294,5 @@ def _flips(cases: Sequence[Case]) -> Iterator[Flip]:
             yield flip
 
 
-def _of(runs: Sequence[ComparedRun], verdict: Verdict) -> tuple[str, ...]:
-    return tuple(run.run_id for run in runs if run.score.verdict is verdict)
+def _of(runs: Sequence[ComparedRun], verdict: Verdict) -> tuple[ComparedRun, ...]:
+    return tuple(run for run in runs if run.score.verdict is verdict)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple
 
 from drive_trace.comparison.runs import Case, ComparedRun, Side, on_both_sides
-from drive_trace.text.wording import first_of, listed, plural
+from drive_trace.text.wording import first_of, listed, plural, shown
 
 _MOST = 3
 _AS_JUDGED = ("judge", "prompt", "rubric", "acceptance")
@@ -17,6 +17,7 @@ _VARYING = ("model", "bundle", "base")
 """What a comparison is of: at most one of these may differ between the sides."""
 UNVERIFIABLE = ("case", *_AS_JUDGED, "calibration", *_VARYING, "provenance")
 """What may be unknown, by the names by which it has to be allowed."""
+_ALL = "all"
 
 
 class State(StrEnum):
@@ -57,6 +58,15 @@ class Fact(NamedTuple):
     """Why the sides cannot be compared, for one that differs."""
     silent: tuple[str, ...] = ()
     """The ids of the runs that do not tell it; untrusted."""
+
+
+def allowed_of(names: Iterable[str]) -> frozenset[str]:
+    """What may be unknown, of these names and ``all``. Raises ValueError for another."""
+    given = frozenset(names)
+    unknown = sorted(given - {_ALL, *UNVERIFIABLE})
+    if unknown:
+        raise ValueError(f"{shown(unknown[0])} is none of {', '.join((_ALL, *UNVERIFIABLE))}")
+    return frozenset(UNVERIFIABLE) if _ALL in given else given
 
 
 class Comparability(NamedTuple):

@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from drive_trace.comparison.answer import Answer, CaseOutcome, Comparison, Flip, in_digits, p_is
+from drive_trace.comparison.answer import (
+    Answer,
+    CaseOutcome,
+    Comparison,
+    Flip,
+    Gate,
+    in_digits,
+    p_is,
+)
 from drive_trace.comparison.costs import Cost, Spent
-from drive_trace.comparison.runs import FACTS, METRICS, Metric, Tally
+from drive_trace.comparison.runs import COUNTS, METRICS, RATES, ComparedRun, Metric, Side, Tally
 from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
 from drive_trace.report.metrics.base import Value
-from drive_trace.text.wording import duration, first_of, plural
+from drive_trace.scorecard.card import QUALIFIED
+from drive_trace.text.wording import are, duration, first_of, plural
 
 _MOST = 5
-_MOST_SHOWN = 17
-"""Characters of a case's name beside a bar, so that the side fits behind it."""
+_MOST_UNREAD = 10
 _HEADLINE = "All that was spent ÷ CORRECT runs: what the others cost counts, too"
 _BEST = "where one side never passes"
 _NO_RATIO = "A cost of nothing has no ratio: the p is by ranks all the same"
-_FACTS = "Facts without a verdict: what happened in all runs of a side"
+_FACTS = "Facts without a verdict: what happened in all runs of a side, and in each on average"
+_TOLD = "Told by: so many of the CORRECT runs of the baseline, and of the candidate"
 _TIE_BREAK = (
     "A tie-break, and no answer: it can reward a side that fails the hard case each time. "
     "All that was spent ÷ CORRECT runs cannot."
@@ -59,6 +68,8 @@ class Section(NamedTuple):
     rows: Sequence[Sequence[str]] = ()
     drawn: Sequence[Drawn] = ()
     scale: Scale = Scale((0, 0.5, 1))
+    numbers_from: int | None = None
+    """The first column of figures, from 0: then all that follow are."""
 
 
 def power(found: Comparison) -> str:
@@ -93,22 +104,22 @@ def sections(found: Comparison) -> Iterator[Section]:
         if found.rank is not None:
             row = ("wall-clock of CORRECT runs ÷ their share", *map(_time, found.rank))
             yield Section("Ranker", (_TIE_BREAK,), ("ranker", "baseline", "candidate"), [row])
-        yield _facts(found)
+        yield _facts(found.sides)
     yield _known(found)
+    yield _inputs(found.sides)
 
 
 def _gate(found: Comparison) -> Section:
-    gate = found.gate
-    sides = {"baseline": gate.baseline, "candidate": gate.candidate}
-    notes = []
-    if gate.difference is not None and gate.interval is not None:
+    gate, notes = found.gate, []
+    tallies = {"baseline": gate.baseline, "candidate": gate.candidate}
+    if gate.difference is not None and gate.difference_interval is not None:
         test = "Fisher's exact test" if gate.test == "fisher" else "labels shuffled within cases"
         notes.append(
-            f"difference {_signed(gate.difference)} {_interval(gate.interval, _signed)} "
+            f"difference {_signed(gate.difference)} {_interval(gate.difference_interval, _signed)} "
             "(candidate − baseline; Newcombe: it illustrates, the test decides), "
             f"{p_is(gate.p)} (two-sided, {test})"
         )
-    if any(each.most > each.correct for each in sides.values()):
+    if any(each.most > each.correct for each in tallies.values()):
         notes.append(
             "runs that are not computable may be CORRECT or not: the share is told from the least "
             "to the most, and p and the difference take them for not CORRECT"
@@ -119,25 +130,33 @@ def _gate(found: Comparison) -> Section:
             f"{plural(qualified, 'CORRECT run')} may be something else, as a caveat says: the "
             "answer has to hold either way, and the costs of CORRECT runs are without theirs"
         )
+    notes += [
+        f"readers reject {plural(side.rejected, 'line')} of the {side.name}, which "
+        f"{are(side.rejected)} not counted"
+        for side in found.sides
+        if side.rejected
+    ]
     return Section(
         "Gate",
         notes,
         ("side", "runs", "CORRECT", "INCORRECT", "not computable", "share of CORRECT"),
-        [(name, *_tally(each)) for name, each in sides.items()],
-        [_drawn(name, each) for name, each in sides.items() if each.k],
+        [(name, *_tally(each)) for name, each in tallies.items()],
+        [_drawn(name, each) for name, each in tallies.items() if each.k],
+        numbers_from=1,
     )
 
 
 def _tally(each: Tally) -> tuple[str, ...]:
-    counts = (each.k, each.correct, each.incorrect, each.not_computable)
-    return (*(f"{count:,}" for count in counts), _share(each))
+    others = (f"{count:,}" for count in (each.incorrect, each.not_computable))
+    return (f"{each.k:,}", each.passed, *others, _share(each))
 
 
 def _share(each: Tally) -> str:
     if each.interval is None:
         return "n/a"
     least, most = (f"{count / each.k:.3f}" for count in (each.correct, each.most))
-    return f"{least if least == most else f'{least} to {most}'} {_interval(each.interval)}"
+    share = least if least == most else f"{least} to {most}"
+    return f"{share} {_interval(each.interval)}"
 
 
 def _drawn(label: str, each: Tally) -> Drawn:
@@ -150,10 +169,9 @@ def _costs(found: Comparison) -> Section:
             each.metric.title,
             *_ratio(each),
             in_digits(each.p),
-            in_digits(each.adjusted),
-            in_digits(each.smallest_adjusted),
-            f"{len(each.cases):,} of {len(found.cases):,}",
-            ", ".join(f"{told:,} of {of:,}" for told, of in each.told),
+            in_digits(each.adjusted_p),
+            f"{len(each.cases):,}",
+            ", ".join(f"{told}/{of}" for told, of in each.told),
         )
         for each in found.costs
     ]
@@ -163,20 +181,12 @@ def _costs(found: Comparison) -> Section:
     far = max([2.0, *ratios, *(1 / at for at in ratios)])
     return Section(
         "Cost of CORRECT runs, candidate ÷ baseline",
-        () if len(drawn) == len(found.costs) else (_NO_RATIO,),
-        (
-            "cost",
-            "ratio",
-            "95 % interval",
-            "p",
-            "p by Holm",
-            "least it can reach",
-            "cases",
-            "runs that tell",
-        ),
+        (_TOLD, *(() if len(drawn) == len(found.costs) else (_NO_RATIO,))),
+        ("cost", "ratio", "95 % interval", "p", "p by Holm", "cases", "told by"),
         rows,
         drawn,
         Scale((1 / far, 1, far), same=1, is_ratio=True),
+        numbers_from=1,
     )
 
 
@@ -187,35 +197,32 @@ def _ratio(cost: Cost) -> tuple[str, str]:
 
 
 def _spent(found: Comparison) -> Section:
-    kept = [each for each in METRICS if each.adds_up]
-    rows = [_spent_row(Name(case.name), case.spent, kept) for case in found.cases]
-    if len(rows) > 1:
-        rows.append(_spent_row("all cases", found.spent, kept))
-    headers = [f"{each.title}, {side}" for each in kept for side in ("baseline", "candidate")]
-    return Section("Cost for each CORRECT run", (_HEADLINE,), ("case", *headers), rows)
-
-
-def _spent_row(name: str, sides: tuple[Spent, Spent], kept: Sequence[Metric]) -> list[str]:
-    cells = [
-        "none CORRECT" if not side.correct else _amount(each, side.for_each_correct(each.key))
-        for each in kept
-        for side in sides
+    parts = [(Name(case.name), case.spent) for case in found.cases]
+    if len(parts) > 1:
+        parts.append((Name("all cases"), found.spent))
+    rows = [
+        (name, metric.title, *(_spent_on(metric, side) for side in sides))
+        for name, sides in parts
+        for metric in METRICS
+        if metric.adds_up
     ]
-    return [name, *cells]
+    headers = ("case", "cost", "baseline", "candidate")
+    return Section("Cost for each CORRECT run", (_HEADLINE,), headers, rows, numbers_from=2)
+
+
+def _spent_on(metric: Metric, side: Spent) -> str:
+    return _amount(metric, side.for_each_correct(metric.key)) if side.correct else "none CORRECT"
 
 
 def _cases(cases: Sequence[CaseOutcome]) -> Section:
     rows, drawn = [], []
     for each in cases:
         sides = {"baseline": each.baseline, "candidate": each.candidate}
-        said = [f"{side.correct:,} of {side.k:,}, {_share(side)}" for side in sides.values()]
+        said = [f"{side.passed} of {side.k:,}, {_share(side)}" for side in sides.values()]
         rows.append((Name(each.name), *said))
-        drawn += [_drawn(Name(f"{_cut(each.name)}, {name}"), side) for name, side in sides.items()]
-    return Section("CORRECT by case", (), ("case", "baseline", "candidate"), rows, drawn)
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _MOST_SHOWN else f"{name[: _MOST_SHOWN - 1]}…"
+        drawn += [_drawn(Name(f"{name}, {each.name}"), side) for name, side in sides.items()]
+    headers = ("case", "baseline", "candidate")
+    return Section("CORRECT by case", (), headers, rows, drawn, numbers_from=1)
 
 
 def _flips(flips: Sequence[Flip]) -> Section:
@@ -223,18 +230,39 @@ def _flips(flips: Sequence[Flip]) -> Section:
         (
             Name(each.case),
             f"{_VERDICTS[each.before]} → {_VERDICTS[each.after]}",
-            Name(first_of(each.baseline_runs, _MOST)),
-            Name(first_of(each.candidate_runs, _MOST)),
+            *(Name(first_of([*map(_run, runs)], _MOST)) for runs in each[3:]),
         )
         for each in flips
     ]
+    qualified = sum(len(each.qualified) for each in flips)
+    note = f"{plural(qualified, 'CORRECT run')} of these may be something else, as a caveat says"
     headers = ("case", "from → to", "runs of the baseline", "runs of the candidate")
-    return Section("Flips", (), headers, rows)
+    return Section("Flips", (note,) if qualified else (), headers, rows)
 
 
-def _facts(found: Comparison) -> Section:
-    rows = [(title, *(_number(side.facts.get(title)) for side in found.sides)) for title in FACTS]
-    return Section("Differences", (_FACTS,), ("fact", "baseline", "candidate"), rows)
+def _run(run: ComparedRun) -> str:
+    """The run's id, and what qualifies its CORRECT."""
+    caveats = run.score.qualifying if run.score.standing == QUALIFIED else ()
+    return f"{run.run_id} ({'; '.join(each.short for each in caveats)})" if caveats else run.run_id
+
+
+def _facts(sides: tuple[Side, Side]) -> Section:
+    rows = [
+        (
+            title,
+            *(
+                cell
+                for side in sides
+                for cell in (
+                    _number(side.facts.get(title)),
+                    _number(side.per_run(title)) if title in COUNTS else "",
+                )
+            ),
+        )
+        for title in COUNTS | RATES
+    ]
+    headers = ("fact", "baseline", "per run", "candidate", "per run")
+    return Section("Differences", (_FACTS,), headers, rows, numbers_from=1)
 
 
 def _known(found: Comparison) -> Section:
@@ -251,6 +279,29 @@ def _known(found: Comparison) -> Section:
         notes.append("Nobody says of which case the runs are: all of a side are taken for one.")
     headers = ("fact", "state", "baseline", "candidate")
     return Section("What is known of the runs", notes, headers, rows)
+
+
+def _inputs(sides: tuple[Side, Side]) -> Section:
+    """Where the runs are from, and what of it does not count."""
+    rows = [(side.name, *row) for side in sides for row in _input(side)]
+    return Section("What was read", (), ("side", "what", "which"), rows)
+
+
+def _input(side: Side) -> Iterator[tuple[str, str]]:
+    yield plural(len(side.files), "file"), Name(first_of(side.paths, _MOST))
+    joined = [run.run_id for run in side.runs if len(run.score.parts) > 1]
+    if joined:
+        what = f"{plural(len(joined), 'run')} joined over files"
+        yield f"{what}; each repetition needs an id of its own", Name(first_of(joined, _MOST))
+    for each in side.unread[:_MOST_UNREAD]:
+        yield Name(f"not read: {each.reason}"), Name(each.path)
+    if len(side.unread) > _MOST_UNREAD:
+        yield f"not read: {len(side.unread) - _MOST_UNREAD:,} more", ""
+    for file in [each for each in side.files if each.rejected_lines][:_MOST]:
+        count = plural(len(file.rejected_lines), "line")
+        yield f"{count} rejected: {first_of(file.rejected_lines, _MOST)}", Name(file.path)
+    if side.left_out.phrase:
+        yield side.left_out.phrase, ""
 
 
 def _amount(metric: Metric, value: float | None) -> str:
@@ -288,76 +339,75 @@ def to_json(found: Comparison) -> dict[str, object]:
     """The interface of ``compare --output-format json``. Shares and differences are fractions, and
     null is unknown, never zero.
     """
-    gate = found.gate
     return {
         "answer": str(found.answer),
         "reasons": [each.sentence for each in found.reasons],
-        "gate": {
-            "baseline": _tally_json(gate.baseline),
-            "candidate": _tally_json(gate.candidate),
-            "difference": gate.difference,
-            "difference_interval": gate.interval,
-            "p": gate.p,
-            "test": gate.test,
-            "smallest_p": gate.smallest_p,
-            "smallest_detectable": gate.smallest_detectable,
-        },
+        "gate": found.gate._asdict() | _tallies(found.gate),
         "costs": [
             {
                 "metric": each.metric.key,
                 "ratio": each.ratio,
                 "interval": each.interval,
                 "p": each.p,
-                "adjusted_p": each.adjusted,
-                "smallest_adjusted_p": each.smallest_adjusted,
-                "cases": list(each.cases),
+                "adjusted_p": each.adjusted_p,
+                "cases": each.cases,
                 "told": _by_side([{"runs": told, "of": of} for told, of in each.told]),
             }
             for each in found.costs
         ],
         "cases": [
-            {
-                "case": each.name,
-                "baseline": _tally_json(each.baseline),
-                "candidate": _tally_json(each.candidate),
-                "spent_for_each_correct": _spent_json(each.spent),
-            }
+            {"case": each.name, **_tallies(each), "spent_for_each_correct": _spent_json(each.spent)}
             for each in found.cases
         ],
         "spent_for_each_correct": _spent_json(found.spent),
         "flips": [
             {
                 "case": each.case,
-                "from": str(each.before),
-                "to": str(each.after),
-                "baseline_runs": list(each.baseline_runs),
-                "candidate_runs": list(each.candidate_runs),
+                "from": each.before,
+                "to": each.after,
+                "baseline_runs": [run.run_id for run in each.baseline_runs],
+                "candidate_runs": [run.run_id for run in each.candidate_runs],
+                "qualified": {run.run_id: run.score.headline for run in each.qualified},
             }
             for each in found.flips
         ],
         "differences": {
-            title: {side.name: side.facts.get(title) for side in found.sides} for title in FACTS
+            title: _by_side([side.facts.get(title) for side in found.sides])
+            | {"per_run": _by_side([side.per_run(title) for side in found.sides])}
+            for title in COUNTS | RATES
         },
         "known": [
             {
                 "fact": each.name,
-                "state": str(each.state),
-                "baseline": list(each.baseline),
-                "candidate": list(each.candidate),
+                "state": each.state,
+                "baseline": each.baseline,
+                "candidate": each.candidate,
             }
             for each in found.known
         ],
         "ranker": None if found.rank is None else _by_side(found.rank),
+        "complete": not any(side.unread for side in found.sides),
+        "inputs": _by_side([_input_json(side) for side in found.sides]),
     }
 
 
-def _tally_json(each: Tally) -> Mapping[str, object]:
-    return {**each._asdict(), "interval": each.interval}
+def _tallies(both: Gate | CaseOutcome) -> dict[str, object]:
+    sides = (both.baseline, both.candidate)
+    return _by_side([each._asdict() | {"interval": each.interval} for each in sides])
+
+
+def _input_json(side: Side) -> Mapping[str, object]:
+    return {
+        "paths": side.paths,
+        "files": [each._asdict() for each in side.files],
+        "unread": [each._asdict() for each in side.unread],
+        "left_out": side.left_out.total,
+    }
 
 
 def _spent_json(sides: tuple[Spent, Spent]) -> Mapping[str, object]:
     return _by_side([{key: side.for_each_correct(key) for key in side.totals} for side in sides])
 
 
-def _by_side(sides: Sequence[object]) -> Mapping[str, object]:
+def _by_side(sides: Sequence[object]) -> dict[str, object]:
     return dict(zip(("baseline", "candidate"), sides, strict=True))

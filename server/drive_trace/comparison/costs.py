@@ -14,7 +14,6 @@ from drive_trace.comparison.statistics import (
     holm,
     is_significant,
     rank_p,
-    smallest_rank_p,
 )
 from drive_trace.scorecard.verdict import Verdict
 
@@ -32,10 +31,8 @@ class Cost(NamedTuple):
     interval: Interval | None
     """None where there is no ratio, or so few runs give none."""
     p: float
-    adjusted: float
+    adjusted_p: float
     """The same by Holm, over all metrics."""
-    smallest_adjusted: float
-    """The least that so many runs could reach, had this metric the smallest p of all."""
     cases: tuple[str, ...]
     """Those that it is over; untrusted."""
     told: Told
@@ -45,7 +42,7 @@ class Cost(NamedTuple):
     @property
     def is_significant(self) -> bool:
         """Whether chance alone hardly explains it."""
-        return is_significant(self.adjusted)
+        return is_significant(self.adjusted_p)
 
     @property
     def is_whole(self) -> bool:
@@ -83,7 +80,6 @@ def costs_of(cases: Sequence[Case]) -> tuple[Cost, ...]:
             *_ratio([*samples.values()]),
             p,
             by_holm,
-            min(1.0, len(told) * smallest_rank_p([*samples.values()])),
             tuple(samples),
             _told([*samples.values()], cases),
         )

@@ -3,34 +3,71 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 
 from drive_trace.comparison.answer import Comparison
 from drive_trace.comparison.contents import Drawn, Name, Scale, Section, power, sections
 from drive_trace.report.html import STYLE
-from drive_trace.report.html.markup import Html, document, join, section, table, tag, untrusted
+from drive_trace.report.html.markup import (
+    Html,
+    document,
+    join,
+    section,
+    table,
+    tag,
+    untrusted,
+)
 from drive_trace.text.escaping import code, code_in_cell, plain
+from drive_trace.text.wording import wrapped
 
 _STYLE = """
-.intervals{max-width:40rem}
+caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+td.n{white-space:nowrap}
+.intervals{width:100%;max-width:28rem}
+.intervals text{paint-order:stroke;stroke:var(--bg);stroke-width:3px}
 .intervals line{stroke:var(--clock);stroke-width:2}
 .intervals line.axis{stroke:var(--line);stroke-width:1}
 .intervals line.same{stroke:var(--soft);stroke-dasharray:3}
 .intervals rect{fill:var(--clock)}
 """
-_LEFT, _WIDTH, _ROW = 190, 440, 22
+_TITLE = "Drive Trace: candidate against baseline"
+_LEFT, _WIDTH, _ROW = 20, 320, 34
+_IN_FIGURE = re.compile(r"(?<=[,<]) ")
 
 
 def as_text(found: Comparison) -> str:
-    """Tables with aligned columns."""
-    lines = [power(found), "", f"Answer: {found.answer.words}"]
-    lines += [f"  {plain(each.sentence, 500)}." for each in found.reasons]
+    """Tables with aligned columns; at most 80 columns where names allow."""
+    lines = [*wrapped(power(found), ""), "", f"Answer: {found.answer.words}"]
+    for reason in found.reasons:
+        lines += wrapped(f"{plain(reason.sentence, 500)}.")
     for each in sections(found):
-        lines += ["", each.title, *(f"  {note}" for note in each.notes)]
-        rows = [each.headers, *([_in(cell, plain) for cell in row] for row in each.rows)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines += [f"  {'  '.join(map(str.ljust, row, widths)).rstrip()}" for row in rows]
-    return "\n".join(lines)
+        lines += ["", each.title]
+        for note in each.notes:
+            lines += wrapped(note)
+        cells = [[_in(cell, plain) for cell in row] for row in each.rows]
+        if each.numbers_from is not None:  # what stands within a figure is not wrapped
+            cells = [[_IN_FIGURE.sub("\u00a0", cell) for cell in row] for row in cells]
+        lines += _aligned([each.headers, *cells])
+    return "\n".join(lines).replace("\u00a0", " ")
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A table of at most 80 columns where its longest words allow."""
+    columns = [*zip(*rows, strict=True)]
+    least = [max(len(word) for cell in each for word in cell.split(" ")) for each in columns]
+    least[-1] = min(least[-1], 30)  # what overflows there, as a path, moves nothing
+    widths = [max(map(len, each)) for each in columns]
+    for _ in range(sum(widths) + 2 * len(widths) - 80):
+        widest = max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))
+        widths[widest] = max(widths[widest] - 1, least[widest])
+    for row in rows:
+        cells = [
+            wrapped(cell, "", width, "") or [""] for cell, width in zip(row, widths, strict=True)
+        ]
+        for line in zip_longest(*cells, fillvalue=""):
+            yield f"  {'  '.join(map(str.ljust, line, widths)).rstrip()}"
 
 
 def as_markdown(found: Comparison) -> str:
@@ -67,50 +104,46 @@ def as_html(found: Comparison, generator: str) -> str:
         for each in found.reasons
     ]
     answer = tag("p", "Answer: ", tag("strong", found.answer.words), class_="headline")
-    title = f"Drive Trace: {found.answer.words}"
     parts = [_html(number, each) for number, each in enumerate(sections(found))]
-    header = tag("header", tag("p", power(found)), tag("h1", title), answer, tag("ul", reasons))
+    header = tag("header", tag("p", power(found)), tag("h1", _TITLE), answer, tag("ul", reasons))
     footer = tag("footer", tag("p", f"Made by {generator}. This file loads nothing."))
+    title = f"Drive Trace: {found.answer.words}"
     return document(STYLE + _STYLE, "", title, header, tag("main", parts), footer)
 
 
 def _html(number: int, each: Section) -> Html:
-    rows = [[untrusted(c) if isinstance(c, Name) else c for c in row] for row in each.rows]
+    rows = [[untrusted(c, 200) if isinstance(c, Name) else c for c in row] for row in each.rows]
     notes = [tag("p", note) for note in each.notes]
     drawn = [_intervals(each.title, each.drawn, each.scale)] if each.drawn else []
-    shown = table(
-        each.title, each.headers, rows, label=each.title, wide=range(1, len(each.headers))
-    )
+    label, numbers_from = f"{each.title}, table", each.numbers_from
+    shown = table(each.title, each.headers, rows, label=label, numbers_from=numbers_from)
     return section(f"part-{number}", each.title, *notes, *drawn, shown)
 
 
 def _intervals(title: str, drawn: Sequence[Drawn], scale: Scale) -> Html:
-    """A line for each interval, and a square at its value."""
+    """A line for each interval below its name, and a square at its value."""
     first, last = _at(scale.marks[0], scale), _at(scale.marks[-1], scale)
 
     def x(value: float) -> float:
         share = (_at(value, scale) - first) / (last - first)
         return round(_LEFT + _WIDTH * min(max(share, 0.0), 1.0), 1)
 
-    height = _ROW * (len(drawn) + 1)
+    bottom = _ROW * len(drawn)
     shapes = []
-    for mark in scale.marks:
-        kind = "same" if mark == scale.same else "axis"
-        shapes.append(tag("line", x1=x(mark), x2=x(mark), y1=0, y2=height - _ROW, class_=kind))
-        said = f"{mark:.2f}"
-        shapes.append(
-            tag("text", said, x=x(mark), y=height - 6, text_anchor="middle", class_="soft")
-        )
+    for at in scale.marks:
+        kind = "same" if at == scale.same else "axis"
+        shapes.append(tag("line", x1=x(at), x2=x(at), y1=0, y2=bottom, class_=kind))
+        said, y = f"{at:.2f}", bottom + 14
+        shapes.append(tag("text", said, x=x(at), y=y, text_anchor="middle", class_="soft"))
     for number, each in enumerate(drawn):
-        y = _ROW * number + _ROW / 2
-        label = plain(each.label, 28)
-        shapes.append(tag("text", label, x=_LEFT - 10, y=y + 4, text_anchor="end"))
+        y = _ROW * number + 24
+        shapes.append(tag("text", plain(each.label, 50), x=_LEFT, y=y - 10))
         if each.interval is not None:
             low, high = each.interval
             shapes.append(tag("line", x1=x(low), x2=x(high), y1=y, y2=y))
         if each.value is not None:
             shapes.append(tag("rect", x=x(each.value) - 3, y=y - 3, width=6, height=6))
-    box = f"0 0 {_LEFT + _WIDTH + 30} {height}"
+    box = f"0 0 {2 * _LEFT + _WIDTH} {bottom + 20}"
     label = f"{title}: 95 % intervals, which the table below has"
     return tag("svg", join(shapes), viewBox=box, class_="intervals", role="img", aria_label=label)
 

@@ -13,7 +13,7 @@ from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.report.metrics import measure, to_json
 from drive_trace.report.metrics.base import Value
 from drive_trace.scorecard.card import RunScore
-from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.copies import overlaps
 from drive_trace.scorecard.verdict import Verdict
 
@@ -139,14 +139,37 @@ def _said(values: Iterable[str | None]) -> frozenset[str]:
     return frozenset(str(each) for each in values if each is not None)
 
 
+class SideFile(NamedTuple):
+    """A trace of a side, and its lines that do not count, from 1."""
+
+    path: str
+    """Untrusted."""
+    rejected_lines: tuple[int, ...]
+    unknown_lines: tuple[int, ...]
+
+
 class Side(NamedTuple):
     """One of the two sides."""
 
     name: str
+    paths: tuple[str, ...]
+    """The files and folders that it is, as somebody named them."""
     runs: tuple[ComparedRun, ...]
+    files: tuple[SideFile, ...] = ()
     unread: tuple[Unread, ...] = ()
+    left_out: Omitted = NOTHING_OMITTED
     facts: Mapping[str, Value] = {}
     """What happened in its runs, of which no verdict follows: see :func:`facts_of`."""
+
+    @property
+    def rejected(self) -> int:
+        """How many lines readers reject."""
+        return sum(len(each.rejected_lines) for each in self.files)
+
+    def per_run(self, fact: str) -> float | None:
+        """One of :data:`COUNTS`, divided by the number of runs; None where it is unknown."""
+        count = self.facts.get(fact) if fact in COUNTS else None
+        return count / len(self.runs) if self.runs and isinstance(count, int) else None
 
 
 class Case(NamedTuple):
@@ -178,6 +201,12 @@ class Tally(NamedTuple):
     def most(self) -> int:
         """How many may be CORRECT."""
         return self.correct + self.not_computable - self.failed
+
+    @property
+    def passed(self) -> str:
+        """How many are CORRECT, for people: ``7``, or ``7 (2 with caveats)``."""
+        but = f" ({self.qualified:,} with caveats)" if self.qualified else ""
+        return f"{self.correct:,}{but}"
 
     @property
     def interval(self) -> Interval | None:
@@ -232,22 +261,26 @@ def on_both_sides(baseline: Side, candidate: Side) -> list[str]:
     ]
 
 
-FACTS = {
+COUNTS = {
     "briefs reissued": ("rework", "brief_stability", "overall", "reissue"),
     "briefs amended": ("rework", "brief_stability", "overall", "amended"),
-    "dispatches accepted in round 1": ("rework", "first_pass_acceptance_rate"),
-    "rounds sent back for each one satisfied": ("rework", "backtrack_ratio"),
     "halts on falsified assumptions": ("planning_quality", "i12_halts", "count"),
     "spec amendments": ("planning_quality", "spec_amendments", "count"),
     "plan amendments": ("planning_quality", "plan_amendments", "count"),
 }
-"""Differences that explain and decide nothing: of the report's metrics, where each stands."""
+RATES = {
+    "dispatches accepted in round 1": ("rework", "first_pass_acceptance_rate"),
+    "rounds sent back for each one satisfied": ("rework", "backtrack_ratio"),
+}
+"""As :data:`COUNTS`, differences that explain and decide nothing: of the report's metrics, where
+each stands. More runs have higher counts, and no higher rates.
+"""
 
 
 def facts_of(logs: Sequence[TraceLog], runs: Sequence[RunScore]) -> Mapping[str, Value]:
     """What happened in all runs of a side; None where nothing was recorded."""
     measured = to_json(measure(EventLog(logs, runs)))
-    return {title: _at(measured, path) for title, path in FACTS.items()}
+    return {title: _at(measured, path) for title, path in (COUNTS | RATES).items()}
 
 
 def _at(value: Value, path: Sequence[str]) -> Value:

@@ -187,13 +187,6 @@ def rank_p(cases: Sequence[Sample]) -> float:
     return _null([(tuple(sorted(ranks)), chosen) for ranks, chosen in ranked]).p(observed)
 
 
-def smallest_rank_p(cases: Sequence[Sample]) -> float:
-    """The smallest p that so many runs without ties can reach: all of one side cost more."""
-    return rank_p(
-        [Sample(tuple(range(len(b))), tuple(range(len(b), len(b) + len(c)))) for b, c in cases]
-    )
-
-
 def hodges_lehmann(cases: Sequence[Sample]) -> tuple[float, Interval | None]:
     """By how much the candidate's costs are larger, as a ratio, given their logarithms: the median
     over all pairs of runs of a case (Hodges and Lehmann), with the interval that the test of

@@ -5,7 +5,6 @@ Everything that comes from a trace is escaped here: a trace is untrusted input.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,16 @@ from drive_trace.scorecard.uncounted import UnknownEvent, lookalike_phrase, reje
 from drive_trace.scorecard.verdict import Verdict, what_would_change_it
 from drive_trace.text.escaping import code, plain, printable
 from drive_trace.text.spans import terminal_columns
-from drive_trace.text.wording import HUGE, are, compact, duration, listed, plural, power_of_ten
+from drive_trace.text.wording import (
+    HUGE,
+    are,
+    compact,
+    duration,
+    listed,
+    plural,
+    power_of_ten,
+    wrapped,
+)
 from drive_trace.vocabulary import CORRECTNESS_FIELDS, TOKEN_FIELDS
 
 if TYPE_CHECKING:
@@ -236,19 +244,7 @@ def text(card: ScoreCard) -> str:
 
 def _wrapped(sentence: str, indent: str = "  ") -> str:
     """An indented sentence of at most 80 columns."""
-    return "\n".join(_in_lines(sentence, indent, 80))
-
-
-def _in_lines(text: str, indent: str, width: int) -> list[str]:
-    """A sentence in lines of at most ``width`` columns; names and figures stay whole."""
-    return textwrap.wrap(
-        text,
-        width=width,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return "\n".join(wrapped(sentence, indent))
 
 
 def _by_file(found: Iterable[UnknownEvent]) -> Iterator[tuple[str, str]]:
@@ -337,7 +333,7 @@ def table(card: ScoreCard, columns: int, paint: Paint) -> str:
     lines = [
         paint(each, "warning")
         for phrases in not_read(card, plain)
-        for each in _in_lines(f"! {phrases}", "", width)
+        for each in wrapped(f"! {phrases}", "", width)
     ]
     lines += [""] * bool(lines)
     if card.runs:
@@ -348,7 +344,7 @@ def table(card: ScoreCard, columns: int, paint: Paint) -> str:
     for run in card.runs:
         lines += _run(run, width, paint)
     lines += [""] * bool(lines)
-    lines += [each for phrases in totals(card, plain) for each in _in_lines(phrases, "", width)]
+    lines += [each for phrases in totals(card, plain) for each in wrapped(phrases, "", width)]
     if card.runs:
         hint = "Grades, and what would change a verdict: --format text."
         lines.append(paint(hint, "soft"))
@@ -368,11 +364,11 @@ def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
     verdict = paint(word, run.standing) + " " * (_VERDICT - len(word))
     yield _line(name, verdict, figures, width)
     if cause:
-        yield from _in_lines(cause, "  ", width)
+        yield from wrapped(cause, "  ", width)
     for caveat in caveats(run, plain):
-        yield from (paint(each, "warning") for each in _in_lines(f"! {caveat}", "  ", width))
+        yield from (paint(each, "warning") for each in wrapped(f"! {caveat}", "  ", width))
     for phrase in judging(run, plain):
-        yield from _in_lines(phrase, "  ", width)
+        yield from wrapped(phrase, "  ", width)
     yield from (paint(f"  in {plain(part.path)}", "soft") for part in run.parts if part.path)
 
 

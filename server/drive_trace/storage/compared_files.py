@@ -90,9 +90,15 @@ def read_case_file(path: str) -> CaseFile | Problem:
 
 def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
     try:
-        return _MANIFEST.decode(text)
+        manifest = _MANIFEST.decode(text)
     except (ValueError, RecursionError) as error:
         return (TextProblem(*_why_not(text, str(error))),)
+    root = parse(text).root
+    for key in RunManifest.__struct_fields__:  # readers differ in which of two members they take
+        second = find_member(root, key, 1)
+        if second is not None:
+            return (TextProblem(Spots(text).of(second.key_span), f"a second `{key}`; keep one"),)
+    return manifest
 
 
 def _why_not(text: str, message: str) -> tuple[Spot, str]:

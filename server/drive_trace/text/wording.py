@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
@@ -107,3 +108,17 @@ def power_of_ten(number: int) -> str:
 def writable(text: str) -> str:
     """A text as it can be written or sent: half of a pair of surrogates cannot."""
     return text.encode("utf-8", "replace").decode()
+
+
+def wrapped(text: str, indent: str = "  ", width: int = 80, hanging: str = "  ") -> list[str]:
+    """A sentence in lines of at most ``width`` columns; names and figures stay whole. All but the
+    first have the ``hanging`` indent, too.
+    """
+    return textwrap.wrap(
+        text,
+        width=width,
+        initial_indent=indent,
+        subsequent_indent=indent + hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

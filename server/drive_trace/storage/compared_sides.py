@@ -1,0 +1,66 @@
+"""Reads a side of a comparison: its traces, the records of their judging, and their manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from drive_trace.analysis import read_log
+from drive_trace.comparison.runs import RunManifest, Side, SideFile, compared, facts_of
+from drive_trace.report.event_log import TraceLog
+from drive_trace.scorecard.card import ILLEGIBLE, score
+from drive_trace.scorecard.caveats import Unread
+from drive_trace.storage.compared_files import CaseFile, manifest_beside
+from drive_trace.storage.files import Problem, TraceRecords
+from drive_trace.storage.finding import LeftOut, NoTraces, omitted
+from drive_trace.storage.judging_records import with_judgements
+
+_MOST_RUNS = 1000
+
+
+def read_side(
+    name: str,
+    paths: Sequence[str],
+    found: Iterable[TraceRecords | Problem | LeftOut],
+    cases: CaseFile | None,
+) -> Side | Problem:
+    """The runs of what was found at ``paths``, joined by their ids. What cannot be read stands in
+    ``unread``: a trace, its manifest, or a file of which no line can be read as an event. A Problem
+    where there are too many runs.
+    """
+    logs: list[TraceLog] = []
+    manifests: dict[str, RunManifest] = {}
+    unread: list[Unread] = []
+    left_out: list[LeftOut] = []
+    for each in found:
+        if isinstance(each, LeftOut):
+            left_out.append(each)
+        elif isinstance(each, Problem):
+            unread += [] if isinstance(each, NoTraces) else [Unread(*each)]
+        else:
+            log = read_log(each.records, each.path)
+            logs.append(log._replace(summary=with_judgements(log.summary, each.path), records=()))
+            manifest = manifest_beside(each.path)
+            if isinstance(manifest, Problem):
+                unread.append(Unread(*manifest))
+            elif manifest is not None:
+                manifests[each.path] = manifest
+    card = score([log.summary for log in logs], unread)
+    if len(card.runs) > _MOST_RUNS:
+        return Problem("", f"the {name} has more than {_MOST_RUNS:,} runs")
+    runs = []
+    for run in card.runs:
+        files = [part.path for part in run.parts]
+        case = cases.case_of(run.run_id, files) if cases is not None else None
+        runs.append(compared(run, [manifests[each] for each in files if each in manifests], case))
+    illegible = [Unread(log.summary.path, ILLEGIBLE) for log in logs if log.summary.is_illegible]
+    return Side(
+        name,
+        tuple(paths),
+        tuple(runs),
+        tuple(
+            SideFile(log.summary.path, log.invalid_lines, log.summary.unknown_lines) for log in logs
+        ),
+        card.unread if card.runs else (*unread, *illegible),
+        omitted(left_out),
+        facts_of(logs, card.runs),
+    )

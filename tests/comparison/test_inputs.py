@@ -1,0 +1,151 @@
+"""What a side is made of: what was read of it, and what was not."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.judging import PASS, labels
+from tests.cli.support import REJECTED, Ran, run, write
+from tests.comparison.support import CORRECT, Sides
+from tests.support.client_text import triage
+
+UNREADABLE = "1 input of the baseline could not be read"
+NO_RUNS = "the baseline has no runs"
+FORMATS = ("text", "json", "markdown", "html")
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> Sides:
+    """Sides that are alike."""
+    made = Sides(tmp_path)
+    for side in "bc":
+        made.add(side, *[CORRECT] * 2)
+    return made
+
+
+def against(sides: Sides, *baseline: Path, output_format: str = "json") -> Ran:
+    """The candidate against another baseline."""
+    given = ("--allow-unverified", "--format", output_format, "--baseline", *baseline)
+    return run("compare", *given, "--candidate", sides.folder / "c")
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "reason"),
+    [
+        (b"\x7fELF\x02\x01\x01\0\0\xff\xfe\n\x00\x9c", 2, UNREADABLE),
+        (b"not one line of JSON\n", 2, UNREADABLE),
+        (b'{"name":"package"}\n[1]\n', 2, UNREADABLE),
+        (triage().encode("utf-16"), 2, UNREADABLE),
+        (b"", 3, NO_RUNS),
+        (b"\n\n", 3, NO_RUNS),
+        (REJECTED.encode(), 3, NO_RUNS),
+    ],
+    ids=["binary", "text", "other JSON", "UTF-16", "empty", "blank lines", "a rejected event"],
+)
+def test_a_side_that_is_no_trace_is_unreadable_and_an_empty_one_has_no_runs(
+    sides: Sides, content: bytes, code: int, reason: str
+) -> None:
+    alone = write(sides.folder / "alone", "trace.jsonl", content)
+    for given in (alone, alone.parent):
+        ran = against(sides, given)
+        assert (ran.code, ran.json["answer"]) == (code, "not-comparable")
+        assert ran.json["reasons"][0].startswith(reason)
+    # Among good ones it is as unreadable, and an empty one costs nothing.
+    (sides.folder / "alone").rename(sides.folder / "b" / "alone")
+    among = against(sides, sides.folder / "b")
+    assert (among.code, among.json["complete"]) == ((2, False) if code == 2 else (0, True))
+
+
+def test_a_missing_path_is_unreadable_and_an_empty_folder_has_no_runs(sides: Sides) -> None:
+    (sides.folder / "empty").mkdir()
+    empty = against(sides, sides.folder / "empty")
+    assert (empty.code, empty.json["reasons"]) == (3, [NO_RUNS])
+    assert against(sides, sides.folder / "none").code == 2
+    assert against(sides, sides.folder / "b", sides.folder / "none").code == 2
+
+
+def test_what_was_read_of_each_side_is_told(sides: Sides) -> None:
+    trace = sides.folder / "b/b-1/trace.jsonl"
+    trace.write_text(f"{REJECTED}{{\n{trace.read_text('utf-8')}", "utf-8")
+    garbage = write(sides.folder / "b/b-2", "wip/drive-trace/x.jsonl", "garbage\n")
+    write(sides.folder / "b", ".hidden/trace.jsonl")
+    ran = against(sides, sides.folder / "b")
+    assert ran.code == 2
+    reason = "no line of it can be read as an event"
+    assert f"{garbage}: {reason}\n" in ran.err
+    found = ran.json["inputs"]["baseline"]
+    assert found["paths"] == [str(sides.folder / "b")]
+    assert found["unread"] == [{"path": str(garbage), "reason": reason}]
+    assert found["left_out"] == 1
+    lines = {each["path"]: each["rejected_lines"] for each in found["files"]}
+    assert lines == {
+        str(trace): [1, 2],
+        str(garbage): [1],
+        str(sides.folder / "b/b-2/trace.jsonl"): [],
+    }
+    assert ran.json["inputs"]["candidate"]["unread"] == []
+    for output_format in {*FORMATS} - {"json"}:
+        said = " ".join(against(sides, sides.folder / "b", output_format=output_format).out.split())
+        assert "readers reject 3 lines of the baseline, which are not counted" in said
+        told = ("2 lines rejected: 1, 2", str(trace), "not read: ", str(garbage))
+        assert [each for each in told if each not in said] == []
+
+
+def test_out_never_takes_the_place_of_what_cannot_be_read(sides: Sides) -> None:
+    path = write(sides.folder, "garbage.html", "garbage")
+    given = ("--baseline", path, "--candidate", sides.folder / "c", "--out", path)
+    assert run("compare", *given).code == 2
+    assert path.read_text("utf-8") == "garbage"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"case": "a",\n "case": "b"}', "2:2: a second `case`; keep one"),
+        ('{"case": "a", "model": NaN}', "1:1: is no manifest of a run: JSON is malformed"),
+        ('{"case": 1e999}', "1:10: "),
+        ('{"case": ["a"]}', "1:10: is no manifest of a run: `case`: "),
+        ('{"case": "' + "a" * (1 << 20) + '"}', " cannot be read: it has more than 1 MB"),
+        ("\0", "1:1: "),
+    ],
+)
+def test_a_hostile_manifest_is_told(sides: Sides, text: str, problem: str) -> None:
+    path = write(sides.folder, "b/b-1/trace.run.json", text)
+    ran = sides.compare("--allow-unverified")
+    assert ran.code == 2
+    assert f"{path}:{problem}" in ran.err
+    assert len(ran.err) < 1000
+
+
+def test_from_nothing_to_an_answer_that_has_nothing_to_allow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "drive-trace.toml", "")
+    write(tmp_path, "labels.csv", labels(12))
+    write(tmp_path, "acceptance.md", "- **AC-1** Retries are bounded.\n")
+    write(tmp_path, "run.diff", "diff --git a/a.ts b/a.ts\n+++ b/a.ts\n+retry(3)\n")
+    assert run("calibrate", "labels.csv", "--model", "gpt-x").code == 0
+    for side, bundle in (("b", "v1"), ("c", "v2")):
+        trace = Sides(tmp_path).write(
+            side,
+            (None, None, None),
+            {"case": "retry", "base_commit": "4c0ffee", "model": "sonnet", "bundle": bundle},
+            events=triage(ts="2026-05-28T13:00:01.123Z") * 3,
+        )
+        graded_run = ("--trace-file", trace, "--project-run-id", trace.parent.name)
+        for component in ("mechanical", "qa"):
+            ran = run("gate", *graded_run, "--component", component, "--run", "true")
+            assert ran.code == 0
+        shown = ("--acceptance", "acceptance.md", "--diff", "run.diff", "--model", "gpt-x")
+        replying = ("--model-command", f"cat > prompt; printf %s {shlex.quote(PASS)}")
+        ran = run("judge", *graded_run, *shown, *replying, "--orchestrator-family", "claude")
+        assert ran.code == 0
+    found = run("compare", "--baseline", "b", "--candidate", "c", "--output-format", "json")
+    assert (found.code, found.json["answer"]) == (0, "cannot-tell")
+    states = {each["fact"]: each["state"] for each in found.json["known"]}
+    assert states.pop("bundle") == "varies"
+    assert set(states.values()) == {"same"}
