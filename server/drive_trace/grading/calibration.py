@@ -195,6 +195,17 @@ def wilson(hits: float, of: float) -> tuple[float, float]:
     return (0.0 if hits == 0 else max(low, 0.0)), (1.0 if hits == of else min(high, 1.0))
 
 
+def share(least: int, most: int, of: int) -> str:
+    """The share of those of which at least and at most so many count, with its 95 % interval
+    whatever the others are: ``0.50 to 0.75 [0.15, 0.95]``.
+    """
+    if not of:
+        return "n/a"
+    low, high = wilson(least, of)[0], wilson(most, of)[1]
+    ends = dict.fromkeys(f"{count / of:.2f}" for count in (least, most))
+    return f"{' to '.join(ends)} [{low:.2f}, {high:.2f}]"
+
+
 def _more_needed(rate: Rate, least: float) -> int | None:
     hits, of = (rate.hits, rate.of) if rate.of else (1, 1)
     sizes = range(rate.of + 1, _FAR)

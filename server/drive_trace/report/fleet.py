@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from drive_trace.grading.calibration import wilson
+from drive_trace.grading.calibration import share
 from drive_trace.scorecard.card import QUALIFIED, STANDINGS, RunScore, run_json
 from drive_trace.scorecard.verdict import Verdict
 from drive_trace.text.escaping import in_json, plain, visible
@@ -155,6 +155,7 @@ def _quoted(cell: str) -> str:
 # As a whole
 
 _MOST = 10
+_WIDTH = 22
 _BY = (("project", "Project"), ("month", "Month"))
 
 
@@ -214,21 +215,23 @@ class FleetSummary:
 def _rates(title: str, groups: Mapping[str, Counter[str]]) -> Iterator[str]:
     if not groups:
         return
-    yield f"\n{title:<27}  {'runs':>7}  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT"
+    yield f"\n{title:<{_WIDTH}}  {'runs':>7}  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT"
     most = sorted(groups, key=lambda name: (-groups[name].total(), name))[:_MOST]
     for name in sorted(most):
         counts = groups[name]
-        hits, qualified = counts[Verdict.CORRECT], counts[QUALIFIED]
-        of = hits + qualified + counts[Verdict.INCORRECT]
-        share = "n/a"
-        if of:
-            low, high = wilson(hits, of)
-            share = f"{hits / of:.3f} [{low:.3f}, {high:.3f}]"
+        runs, least, failed = counts.total(), counts[Verdict.CORRECT], counts[Verdict.INCORRECT]
         yield (
-            f"{plain(name, 27):<27}  {counts.total():>7,}  {hits:>7,}  {qualified:>7,}  "
-            f"{counts[Verdict.INCORRECT]:>9,}  {counts[Verdict.NOT_COMPUTABLE]:>10,}  {share}"
+            f"{_tail(name):<{_WIDTH}}  {runs:>7,}  {least:>7,}  {counts[QUALIFIED]:>7,}  "
+            f"{failed:>9,}  {counts[Verdict.NOT_COMPUTABLE]:>10,}  "
+            f"{share(least, runs - failed, runs)}"
         )
     yield from _more(len(groups) - len(most))
+
+
+def _tail(name: str) -> str:
+    """The end of a name, which tells one folder from another."""
+    whole = plain(name)
+    return whole if len(whole) <= _WIDTH else f"…{whole[1 - _WIDTH :]}"
 
 
 def _more(count: int) -> Iterator[str]:
