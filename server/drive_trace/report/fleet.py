@@ -215,7 +215,10 @@ class FleetSummary:
 def _rates(title: str, groups: Mapping[str, Counter[str]]) -> Iterator[str]:
     if not groups:
         return
-    yield f"\n{title:<{_WIDTH}}  {'runs':>7}  CORRECT  caveats  INCORRECT  no verdict  share of CORRECT"
+    yield (
+        f"\n{title:<{_WIDTH}}  {'runs':>7}  CORRECT  caveats  INCORRECT  no verdict"
+        "  share of CORRECT"
+    )
     most = sorted(groups, key=lambda name: (-groups[name].total(), name))[:_MOST]
     for name in sorted(most):
         counts = groups[name]
