@@ -159,6 +159,20 @@ fuzz: venv ## Explore with the property tests, drawing anew each time (MINUTES=1
 	$(call heading,fuzz)
 	$(BIN)/python tools/fuzz.py $(or $(MINUTES),10)
 
+# The engines have half a gigabyte, which no other test needs.
+ENGINES := build/engines
+$(ENGINES)/.installed: requirements-dev.lock requirements-fleet.lock pyproject.toml
+	$(call create-environment,$(ENGINES))
+	@echo "Installing requirements-dev.lock, requirements-fleet.lock and drive-trace into $(ENGINES)"
+	@$(ENGINES)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements-dev.lock -r requirements-fleet.lock
+	@$(ENGINES)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation -e .
+	@touch $@
+
+.PHONY: fleet-test
+fleet-test: $(ENGINES)/.installed ## The engines of fleet: Daft, and a cluster of Ray on this machine
+	$(call heading,fleet-test)
+	$(ENGINES)/bin/pytest tests/engines -rs
+
 # Exit code 3 of the script means that this machine cannot run it; the script says why.
 # With DRIVE_TRACE_E2E=required (as .ci/run sets it) that is a failure.
 .PHONY: e2e
@@ -268,6 +282,7 @@ lock: venv ## Resolve the lock files again (UPGRADE=1 takes newer releases)
 	$(COMPILE) --group dev --constraints requirements.lock --output-file requirements-dev.lock pyproject.toml
 	$(COMPILE) --extra judge --constraints requirements-dev.lock --output-file requirements-bundle.lock pyproject.toml
 	@$(BIN)/python -c '$(BUILD_REQUIRES)' | $(COMPILE) --constraints requirements-dev.lock --output-file requirements-build.lock -
+	$(COMPILE) --extra fleet-ray --constraints requirements-dev.lock --output-file requirements-fleet.lock pyproject.toml
 	$(COMPILE) --group clients --output-file tests/clients/requirements.lock
 
 .PHONY: clean

@@ -101,8 +101,13 @@ _EMPTY: dict[str, Any] = {"missing_inputs": [], "caveats": [], "rejected_lines":
 
 @pytest.fixture
 def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Runs of all kinds: in one file and in several, copied, damaged, judged, and unreadable."""
     monkeypatch.chdir(tmp_path)
+    write_fleet(tmp_path)
+    return tmp_path
+
+
+def write_fleet(tmp_path: Path) -> None:
+    """Runs of all kinds: in one file and in several, copied, damaged, judged, and unreadable."""
     for number in range(12):
         options = TraceOptions(90, runs=3, defects=0.03 * (number % 3), seed=number)
         name = b'run_id":"r%d-' % (number // 2 if number < 6 else number)
@@ -113,7 +118,6 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     judge(trace, UNCALIBRATED)
     odd = triage(project_run_id="odd ID") + tokens(9**30, 1, None, 3, project_run_id="odd ID")
     write(tmp_path, "odd/trace.jsonl", apart(odd.replace("ID", "\\ud800")))
-    return tmp_path
 
 
 def test_rows_are_what_score_says(fleet: Path) -> None:
@@ -346,6 +350,27 @@ def test_patterns(fleet: Path) -> None:
 def test_what_cannot_be_asked() -> None:
     assert "ends with none of" in run("fleet", "--out", "runs.xml").err
     assert "is no file" in run("fleet", "-").err
+    assert "--address is for --runner ray" in run("fleet", "--address", "head:6379").err
+
+
+@pytest.mark.parametrize(
+    ("args", "missing", "extra"),
+    [
+        (("--out", "runs.parquet"), "pyarrow", "drive-trace[fleet]"),
+        (("--runner", "daft"), "daft", "drive-trace[fleet]"),
+        (("--runner", "ray"), "daft", "drive-trace[fleet-ray]"),
+    ],
+)
+def test_an_extra_that_is_missing_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], missing: str, extra: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, "drive_trace.fleet.parquet", raising=False)
+    ran = run("fleet", ".", *args)
+    needs = f"drive-trace: {args[0]} {args[1]} needs an extra: pip install '{extra}'\n"
+    assert (ran.code, ran.out, ran.err) == (2, "", needs)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_the_summary_names_first_what_needs_somebody(tmp_path: Path) -> None:

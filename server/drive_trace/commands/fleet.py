@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from glob import has_magic, iglob
 from itertools import chain
 from pathlib import Path, PurePath
@@ -16,8 +16,9 @@ import click
 from drive_trace.commands.paths import no_ignore_option, paths_argument
 from drive_trace.commands.terminal import Progress, notify
 from drive_trace.commands.writing import EXIT_UNUSABLE, Ended
+from drive_trace.fleet import ScanError
+from drive_trace.fleet.engine import DAFT, RAY, EngineScan
 from drive_trace.fleet.inputs import Inputs
-from drive_trace.fleet.kept import CacheLostError
 from drive_trace.fleet.scan import FleetScan
 from drive_trace.report.fleet import FleetSummary, Row, as_csv, as_jsonl, csv_header
 from drive_trace.storage.files import STDIN
@@ -27,12 +28,14 @@ from drive_trace.storage.replace import write_table
 
 _PATIENCE = 2.0
 """Seconds that a scan waits for the cache, which an editor may have open for a moment."""
-_SUFFIXES = {".jsonl": as_jsonl, ".ndjson": as_jsonl, ".csv": as_csv}
+_LINES = {".jsonl": as_jsonl, ".ndjson": as_jsonl, ".csv": as_csv}
+_PARQUET = ".parquet"
+_LOCAL = "local"
 
 
 def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    if value not in {None, STDIN} and PurePath(value or "").suffix.lower() not in _SUFFIXES:
-        raise click.BadParameter(f"ends with none of {', '.join(_SUFFIXES)}")
+    if value not in {None, STDIN} and _suffix(value) not in {*_LINES, _PARQUET}:
+        raise click.BadParameter(f"ends with none of {', '.join((*_LINES, _PARQUET))}")
     return value
 
 
@@ -43,10 +46,27 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
     "--out",
     metavar="FILE",
     callback=_out,
-    help="Write the table to a file, as .jsonl or .csv, or to standard output (-, as JSON Lines).",
+    help="Write the table to a file, as .jsonl, .csv or .parquet (which needs the extra "
+    "drive-trace[fleet]), or to standard output (-, as JSON Lines).",
 )
 @click.option("--no-cache", is_flag=True, help="Read every trace, and keep nothing.")
-def fleet(paths: tuple[str, ...], no_ignore: bool, out: str | None, no_cache: bool) -> None:
+@click.option(
+    "--runner",
+    type=click.Choice([_LOCAL, DAFT, RAY]),
+    default=_LOCAL,
+    show_default=True,
+    help="What reads and joins: processes of this machine, with what is kept; or Daft, here or on "
+    "a cluster of Ray, keeping nothing (needs the extra drive-trace[fleet] or [fleet-ray]).",
+)
+@click.option("--address", metavar="HOST:PORT", help="The cluster of Ray; else one is started.")
+def fleet(  # noqa: PLR0913, PLR0917 - one for each option
+    paths: tuple[str, ...],
+    no_ignore: bool,
+    out: str | None,
+    no_cache: bool,
+    runner: str,
+    address: str | None,
+) -> None:
     """Make a table with a row for each run in the traces at PATH, joined by run id, and sum it up:
     runs that went on after their grade and runs without one, how many are CORRECT by project and
     month (with 95 % Wilson intervals), and the commonest findings.
@@ -62,9 +82,12 @@ def fleet(paths: tuple[str, ...], no_ignore: bool, out: str | None, no_cache: bo
       drive-trace fleet .
       drive-trace fleet runs --out runs.csv
       drive-trace fleet 'teams/*/projects' --out - | jq .verdict
+      drive-trace fleet /shared/runs --runner ray --address head:6379 --out runs.parquet
     """
     if STDIN in paths:
         raise click.UsageError("- is no file: a fleet is read from files")
+    if address is not None and runner != RAY:
+        raise click.UsageError("--address is for --runner ray")
     gc.enable()  # this may go on for hours, see main
     reading, joining = Progress("reading traces"), Progress("joining runs")
 
@@ -73,28 +96,37 @@ def fleet(paths: tuple[str, ...], no_ignore: bool, out: str | None, no_cache: bo
         joining.clear()
         notify(message)
 
+    table = _table(out)
     found = find_traces([*_expanded(paths or (".",))], everywhere=no_ignore)
     inputs = Inputs(_but_not(out, reading.over(found)), say)
-    cache = _cache(None if no_cache else cache_folder())
-    scan = FleetScan(inputs, cache)
     summary = FleetSummary()
 
-    def rows() -> Iterator[Row]:
+    def rows(scan: FleetScan | EngineScan) -> Iterator[Row]:
         count = scan.read()
         for row in joining.over(scan.rows(), count):
             summary.add(row)
             yield row
 
     try:
-        _write(rows(), out)
-    except CacheLostError as error:
-        raise Ended(EXIT_UNUSABLE, "the cache can no longer be read; try again") from error
-    finally:
-        cache.close()
+        with _scanning(inputs, runner, address, None if no_cache else cache_folder()) as scan:
+            _write(table(rows(scan)), out)
+    except ScanError as error:
+        raise Ended(EXIT_UNUSABLE, str(error)) from error
     if inputs.left_out:
         notify(omitted(inputs.left_out).phrase)
     click.echo(summary.text(scan.file_count), err=out == STDIN)
     sys.exit(EXIT_UNUSABLE if inputs.unread or inputs.failed else 0)
+
+
+@contextmanager
+def _scanning(
+    inputs: Inputs, runner: str, address: str | None, folder: Path | None
+) -> Iterator[FleetScan | EngineScan]:
+    if runner != _LOCAL:
+        yield EngineScan(inputs, runner, address)
+        return
+    with closing(_cache(folder)) as cache:
+        yield FleetScan(inputs, cache)
 
 
 def _but_not(out: str | None, found: Iterable[Found]) -> Iterator[Found]:
@@ -106,17 +138,35 @@ def _but_not(out: str | None, found: Iterable[Found]) -> Iterator[Found]:
         yield each
 
 
-def _write(rows: Iterable[Row], out: str | None) -> None:
-    as_text = _SUFFIXES.get(PurePath(out or "").suffix.lower(), as_jsonl)
-    lines = chain((csv_header(),) if as_text is as_csv else (), map(as_text, rows))
+def _suffix(out: str | None) -> str:
+    return PurePath(out or "").suffix.lower()
+
+
+def _table(out: str | None) -> Callable[[Iterable[Row]], Iterable[bytes]]:
+    """What makes the table of rows, by the name of its file."""
     if out is None:
-        deque(rows, maxlen=0)
+        return lambda rows: (b"" for _ in rows)
+    if _suffix(out) == _PARQUET:
+        try:
+            from drive_trace.fleet.parquet import as_parquet  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            needed = f"--out {out} needs an extra: pip install 'drive-trace[fleet]'"
+            raise Ended(EXIT_UNUSABLE, needed) from error
+        return as_parquet
+    as_text = _LINES.get(_suffix(out), as_jsonl)
+    head = (csv_header(),) if as_text is as_csv else ()
+    return lambda rows: (
+        line.encode("utf-8", "backslashreplace") for line in chain(head, map(as_text, rows))
+    )
+
+
+def _write(pieces: Iterable[bytes], out: str | None) -> None:
+    if out in {None, STDIN}:
+        for piece in pieces:
+            click.echo(piece, nl=False)
         return
-    if out == STDIN:
-        for line in lines:
-            click.echo(line, nl=False)
-        return
-    problem = write_table(out, (line.encode("utf-8", "backslashreplace") for line in lines))
+    assert out is not None
+    problem = write_table(out, pieces)
     if problem is not None:
         raise Ended(EXIT_UNUSABLE, problem.message)
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from drive_trace.fleet import ScanError
 from drive_trace.fleet.looking import File, Look, Seen, look, look_at_each
 from drive_trace.scorecard.stored import Stored, from_bytes
 from drive_trace.storage.cores import on_all_cores
@@ -14,10 +15,6 @@ from drive_trace.storage.fleet_cache import SIZE, Cache, digest, program
 
 _AT_ONCE = 16
 """A process gets so many files at a time: to hand one over takes as long as to read a small one."""
-
-
-class CacheLostError(Exception):
-    """What was kept can no longer be read."""
 
 
 class KeptTraces:
@@ -44,14 +41,14 @@ class KeptTraces:
             self._cache.commit()
 
     def stored(self, number: int) -> Stored:
-        """A trace in short once more. Raises CacheLostError."""
+        """A trace in short once more. Raises ScanError."""
         if number in self._loose:
             return self._loose[number]
         file, _ = self.files[number]
         kept = self._kept(file.key)
         stored = from_bytes(kept[1], file.name) if kept is not None else None
         if stored is None:
-            raise CacheLostError
+            raise ScanError("the cache can no longer be read; try again")
         return stored
 
     def _with_known(self, file: File) -> File:

@@ -63,7 +63,7 @@ class FleetScan:
         return len(self._runs)
 
     def rows(self) -> Iterator[Row]:
-        """The rows of all runs, in the order of their first events. Raises CacheLostError."""
+        """The rows of all runs, in the order of their first events. Raises ScanError."""
         joined = self._joined()
         last, stored, parts = -1, None, {}
         for run_id, numbers in self._runs.items():

@@ -6,7 +6,6 @@ file each line is an event.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from drive_trace.trace.line import Line
@@ -66,7 +65,7 @@ class Events:
     __hash__ = None  # type: ignore[assignment]
 
 
-NO_EVENTS = Events(MappingProxyType({}))
+NO_EVENTS = Events({})
 
 
 class LiveEvents(Events):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number
@@ -25,7 +24,7 @@ MOST_UNPLACED = 10
 """
 
 
-_NO_COUNTS: Mapping[str, int] = MappingProxyType({})
+_NO_COUNTS: Mapping[str, int] = {}
 
 
 class Recorded(NamedTuple):

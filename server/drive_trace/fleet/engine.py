@@ -1,0 +1,260 @@
+"""The runs of many traces, joined by Daft: in processes of this machine, or on a cluster of Ray.
+
+Daft moves bytes between our functions, and groups and sorts them by numbers and ids. It sees no
+verdict and no component of one, so that it cannot mix those of different grades.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from drive_trace import __version__
+from drive_trace.fleet import ScanError
+from drive_trace.fleet.inputs import Inputs
+from drive_trace.fleet.joining import CHANGED, Doubts, Group, Joiner, row, with_findings
+from drive_trace.fleet.looking import File, in_short, read
+from drive_trace.report.fleet import Row
+from drive_trace.scorecard.card import ILLEGIBLE
+from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.stored import FindingCounts
+from drive_trace.scorecard.summary import RunSummary, parts_by_run, unplaced_grades
+from drive_trace.storage.files import Problem, why
+
+DAFT, RAY = "daft", "ray"
+_EXTRAS = {DAFT: "fleet", RAY: "fleet-ray"}
+_QUIET = {
+    "DO_NOT_TRACK": "1",
+    "SCARF_NO_ANALYTICS": "1",
+    "DAFT_ANALYTICS_ENABLED": "0",
+    "DAFT_PROGRESS_BAR": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
+"""The environment in which Daft and Ray report to nobody. Daft reports its very import."""
+_AT_ONCE = 16
+"""Files that are handed over together."""
+_GROUPS_AT_ONCE = 64
+_CHUNKS = 64
+"""A worker of a cluster gets so many times that many files as one piece of work."""
+_PATIENCE = 10.0
+"""Seconds to wait for a cluster to answer."""
+
+
+class _Part(NamedTuple):
+    """A run's part in a file."""
+
+    path: str
+    digest: bytes
+    part: RunSummary
+    findings: FindingCounts | None
+
+
+class EngineScan:
+    """Reads traces, and joins their runs. This process keeps paths, and lines that may grade any
+    run; where Daft runs on this machine, Daft keeps all that the score needs.
+    """
+
+    def __init__(self, inputs: Inputs, runner: str, address: str | None) -> None:
+        """``runner`` is DAFT or RAY, with the address of a cluster. Raises ScanError."""
+        self.file_count = 0
+        """How many traces were read."""
+        self._inputs = inputs
+        self._daft = _started(runner, address)
+        self._here = pickle.dumps((__version__, str(Path.cwd())))
+        self._pieces: Any = None
+        self._doubts = Doubts()
+
+    def read(self) -> int:
+        """Read all traces. Returns how many runs they have. Raises ScanError."""
+        daft, kinds, col = self._daft, self._daft.DataType, self._daft.col
+        work = list(self._work())
+        piece = {"run": kinds.binary(), "number": kinds.int64(), "place": kinds.int64()}
+        made = kinds.list(kinds.struct(piece | {"data": kinds.binary()}))
+        look = daft.func.batch(return_dtype=made, use_process=True, batch_size=1)(_look_at_each)
+        with _engine_errors():
+            files = daft.from_pydict({"work": daft.Series.from_pylist(work, dtype=kinds.binary())})
+            if daft.get_or_infer_runner_type() == RAY:
+                files = files.into_partitions(-(-len(work) // _CHUNKS) or 1)
+            pieces = files.select(look(col("work"), self._here).alias("piece")).explode("piece")
+            columns = [col("piece")[name].alias(name) for name in piece]
+            self._pieces = pieces.where(col("piece").not_null()).select(*columns, "piece").collect()
+            noted = self._pieces.where(col("run").is_null()).sort("number")
+            notes = [pickle.loads(each["piece"]["data"]) for each in noted.iter_rows()]  # noqa: S301
+            placed = self._pieces.where(col("place").not_null())
+            count: int = placed.select("run").distinct().count_rows()
+        doubts = [each for each in notes if isinstance(each, Doubts)]
+        for each in notes:
+            if isinstance(each, Problem):
+                self._inputs.cannot_read(each)
+                self.file_count -= 1
+        self._inputs.unread += [unread for each in doubts for unread in each.unread if count]
+        unplaced = tuple(line for each in doubts for line in each.unplaced)
+        self._doubts = Doubts(tuple(self._inputs.unread), unplaced)
+        return count
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of all runs, in the order of their first events. Raises ScanError."""
+        daft, col = self._daft, self._daft.col
+        made, doubts = daft.DataType.binary(), pickle.dumps(self._doubts)
+        join = daft.func.batch(return_dtype=made, use_process=True, batch_size=_GROUPS_AT_ONCE)(
+            _join_each
+        )
+        runs = (
+            self._pieces.where(col("run").not_null())
+            .groupby("run")
+            .agg(col("place").min(), col("piece").list_agg().alias("pieces"))
+            .where(col("place").not_null())
+            .sort("place")  # before the join: runs that follow each other are in the same files
+            .select(join(col("pieces"), doubts, self._here).alias("row"))
+        )
+        with _engine_errors():
+            for each in runs.iter_rows():
+                row, changed = pickle.loads(each["row"])  # noqa: S301 - of our own function
+                if changed is not None:
+                    self._inputs.cannot_read(Problem(changed, CHANGED))
+                yield row
+
+    def _work(self) -> Iterator[bytes]:
+        files = iter(self._inputs)
+        while chunk := list(islice(files, _AT_ONCE)):
+            yield pickle.dumps((self.file_count, chunk))
+            self.file_count += len(chunk)
+
+
+# In the processes of the engine
+
+
+def _look_at_each(work: Any, here: bytes) -> list[list[dict[str, Any]]]:
+    """For each chunk of files what was found in them: of each part of a run its id, the number of
+    the file, the run's place among all if the file has a valid event of it, and the part.
+    """
+    _be(here)
+    found = []
+    for each in work.to_pylist():
+        first, files = pickle.loads(each)  # noqa: S301 - of our own process
+        numbered = enumerate(files, first)
+        found.append([piece for number, file in numbered for piece in _pieces(number, file)])
+    return found
+
+
+def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
+    note = {"run": None, "number": number, "place": None}
+    trace = read(file.path)
+    if isinstance(trace, Problem):
+        yield note | {"data": pickle.dumps(trace)}
+        return
+    records, digest = trace
+    summary, findings = in_short(records.records, file)
+    unread = (Unread(summary.path, ILLEGIBLE),) if summary.is_illegible else ()
+    doubts = Doubts(unread, tuple(unplaced_grades(summary)))
+    if doubts != Doubts():
+        yield note | {"data": pickle.dumps(doubts)}
+    places = {run.run_id: at for at, run in enumerate(summary.runs, number << 32)}
+    for run_id, part in parts_by_run(summary).items():
+        own = None if findings is None else {run_id: findings.get(run_id, {})}
+        yield {
+            "run": run_id.encode("utf-8", "surrogatepass"),
+            "number": number,
+            "place": places.get(run_id),
+            "data": pickle.dumps(_Part(file.path, digest, part, own)),
+        }
+
+
+def _join_each(groups: Any, doubts: bytes, here: bytes) -> list[bytes]:
+    """For each run its row, and the path of a file that is no longer what it was, or None."""
+    _be(here)
+    joiner = _joiner(doubts)
+    known: Doubts = pickle.loads(doubts)  # noqa: S301 - of our own process
+    return [pickle.dumps(_joined(each, joiner, known)) for each in groups.to_pylist()]
+
+
+@lru_cache(maxsize=1)
+def _joiner(doubts: bytes) -> Joiner:
+    return Joiner(pickle.loads(doubts))  # noqa: S301 - as above
+
+
+def _joined(
+    pieces: Sequence[dict[str, Any]], joiner: Joiner, doubts: Doubts
+) -> tuple[Row, str | None]:
+    in_order = sorted(pieces, key=lambda each: each["number"])
+    parts: list[_Part] = [pickle.loads(each["data"]) for each in in_order]  # noqa: S301 - as above
+    changed = None
+    if len(parts) == 1:
+        made: Row | str = row([parts[0].part], doubts)
+    else:
+        files = [(each.path, each.digest) for each in parts]
+        made = joiner(Group(parts[0].part.run_id, files))
+    if isinstance(made, str):
+        changed = made
+        made = row([each.part for each in parts], doubts.and_changed(changed))
+    return with_findings(made, (each.findings for each in parts)), changed
+
+
+def _be(here: bytes) -> None:
+    """Be where the command was started, as its paths may be relative."""
+    version, folder = pickle.loads(here)  # noqa: S301 - as above
+    if version != __version__:
+        raise ScanError(f"a worker has drive-trace {__version__}; {version} is needed there")
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise ScanError(f"a worker does not see the folder {folder}") from error
+
+
+# The engine
+
+
+def _started(runner: str, address: str | None) -> Any:
+    os.environ.update(_QUIET)
+    try:
+        import daft  # noqa: PLC0415 - an extra
+
+        if runner == RAY:
+            import ray  # noqa: PLC0415 - another one
+    except ImportError as error:
+        raise ScanError(
+            f"--runner {runner} needs an extra: pip install 'drive-trace[{_EXTRAS[runner]}]'"
+        ) from error
+    if runner == DAFT:
+        daft.set_runner_native()
+        return daft
+    with _engine_errors():
+        if address is not None:
+            _reach(address)
+        environment = {"env_vars": _QUIET}
+        ray.init(address, runtime_env=environment, log_to_driver=False, logging_level=logging.ERROR)
+        daft.set_runner_ray()
+    return daft
+
+
+def _reach(address: str) -> None:
+    """Raise ScanError if nothing answers: Ray tries for minutes."""
+    parts = urlsplit(address if "://" in address else f"//{address}")
+    try:
+        if parts.hostname and parts.port:
+            socket.create_connection((parts.hostname, parts.port), _PATIENCE).close()
+    except (OSError, ValueError) as error:
+        raise ScanError(f"no cluster answers at {address}: {why(error)}") from error
+
+
+@contextmanager
+def _engine_errors() -> Iterator[None]:
+    try:
+        yield
+    except ScanError:
+        raise
+    except Exception as error:  # the libraries declare none
+        # They say all that happened in between, and at the end what was the cause.
+        *_, cause = f"{type(error).__name__}\n{error}".strip().splitlines()
+        raise ScanError(
+            cause.removeprefix(f"{ScanError.__module__}.{ScanError.__name__}: ")
+        ) from error

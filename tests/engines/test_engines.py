@@ -1,0 +1,122 @@
+"""The runs of many traces, joined by engines: the same rows, in the same order, as without one.
+
+`make fleet-test` installs the extra that these tests need, and runs them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.bench.traces import TraceOptions, trace_bytes
+from tests.cli.support import process, write
+from tests.cli.test_fleet import CONFORMANCE, write_fleet
+from tests.support.client_text import triage
+
+NEEDED = "needs the extra drive-trace[fleet-ray]: see make fleet-test"
+pytest.importorskip("daft", reason=NEEDED)
+cluster_utils = pytest.importorskip("ray.cluster_utils", reason=NEEDED)
+
+TRACES = 3_000
+HERE = {"node_ip_address": "127.0.0.1", "num_cpus": 1, "object_store_memory": 200 << 20}
+SILENT = {"RAY_USAGE_STATS_ENABLED": "0", "DO_NOT_TRACK": "1"}
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""As Ray does by itself on other systems: it has other nodes on this machine only."""
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Thousands of generated traces, the conformance traces, each as runs of its own and joined,
+    runs in several files, configurations, and what cannot be read.
+    """
+    folder = tmp_path_factory.mktemp("engines")
+    for number in range(TRACES):
+        options = TraceOptions(60, runs=1 + number % 2, defects=0.02 * (number % 3), seed=number)
+        name = number // 2 if number % 7 == 0 else number
+        data = re.sub(rb'run_id":"[a-z-]*', b'run_id":"r%d-' % name, trace_bytes(options))
+        write(folder, f"team{number % 10}/projects/p{number}/trace.jsonl", data)
+    for number, line in enumerate(CONFORMANCE.read_bytes().splitlines()):
+        text = json.loads(line)["text"]
+        write(folder, f"joined/{number:03}/trace.jsonl", text)
+        apart = text.replace('run_id":"', f'run_id":"{number}-')
+        write(folder, f"apart/{number:03}/trace.jsonl", apart)
+    write_fleet(folder / "kinds")
+    many = "".join(triage(project_run_id=f"many-{number}") for number in range(300))
+    for copy in ("one", "two"):
+        write(folder, f"{copy}/trace.jsonl", many)
+    write(folder, "team1/drive-trace.toml", '[rules]\nunknown-dispatch = "off"\n')
+    write(folder, "team2/drive-trace.toml", "[rules]\nblank-line = 3\n")
+    write(folder, "garbage/trace.jsonl", b"\xff\xfe\0\1" * 999)
+    write(folder, "binary/trace.jsonl", b"\x80\n" * 9)
+    write(folder, "empty/trace.jsonl", b"")
+    (folder / "folder/trace.jsonl").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def local(traces: Path) -> list[str]:
+    return table(traces)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The address of a cluster with two workers, on this machine alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (SILENT | LOOPBACK).items():
+            patch.setenv(name, value)
+        own = cluster_utils.Cluster()
+        try:
+            own.add_node(**HERE, include_dashboard=False)
+            own.add_node(**HERE)
+            yield own.address
+        finally:
+            own.shutdown()
+
+
+def table(folder: Path, *args: str) -> list[str]:
+    """The lines of a table, and of its summary."""
+    env = os.environ | LOOPBACK
+    ran = process("fleet", ".", "--no-cache", "--out", "-", *args, cwd=folder, env=env)
+    assert ran.code == 2, ran.err  # as some traces cannot be read
+    for unread in ("folder/trace.jsonl", "garbage/trace.jsonl", "team2/drive-trace.toml"):
+        assert unread in ran.err
+    _, _, summary = ran.err.rpartition(" runs in ")
+    return [*ran.out.splitlines(), *summary.splitlines()]
+
+
+def test_local_rows_are_of_all_kinds(local: list[str]) -> None:
+    rows = [json.loads(line) for line in local if line.startswith("{")]
+    assert len(rows) > TRACES
+    assert {row["verdict"] for row in rows} == {"correct", "incorrect", "not-computable"}
+    assert len([row for row in rows if len(row["files"]) > 1]) > 500
+    assert {row["findings"] is None for row in rows} == {True, False}
+
+
+def test_daft_on_this_machine_gives_the_same_rows(traces: Path, local: list[str]) -> None:
+    assert table(traces, "--runner", "daft") == local
+
+
+def test_a_cluster_gives_the_same_rows(traces: Path, local: list[str], cluster: str) -> None:
+    assert table(traces, "--runner", "ray", "--address", cluster) == local
+
+
+def test_no_runs(tmp_path: Path) -> None:
+    write(tmp_path, "trace.jsonl", b"")
+    ran = process("fleet", ".", "--runner", "daft", "--out", "-", cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, "")
+    assert "0 runs in 1 file" in ran.err
+
+
+def test_a_cluster_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    ran = process("fleet", ".", "--runner", "ray", "--address", address, cwd=tmp_path)
+    assert ran.code == 2
+    assert ran.err.startswith(f"drive-trace: no cluster answers at {address}: ")
