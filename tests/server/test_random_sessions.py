@@ -20,15 +20,16 @@ from drive_trace.lsp import server as server_module
 from drive_trace.lsp.rpc import tasks as slices
 from tests.support.client_text import ENCODINGS, event, graded
 from tests.support.command import SERVE
+from tests.support.sessions.aids import Aids
 from tests.support.sessions.asking import Ask
 from tests.support.sessions.channels import Channel, InProcess, Pipes
-from tests.support.sessions.conversation import Conversation
+from tests.support.sessions.conversation import PARAMS, Conversation
 from tests.support.sessions.model import ALL_MEMBERS, Client, World, folder_of, write_disk
 from tests.support.sessions.places import ANY
 from tests.support.sessions.pulling import PullAll
-from tests.support.sessions.steps import OPEN, RIGHT, SETTLE, Actions, Open, weighted
+from tests.support.sessions.steps import OPEN, RIGHT, SETTLE, Actions, Open, ShowRun, weighted
 from tests.support.sessions.texts import DISK
-from tests.support.sessions.wrong import WRONG
+from tests.support.sessions.wrong import WRONG, Refused
 
 pytestmark = pytest.mark.timeout(600)  # to find the smallest session that fails takes its time
 
@@ -150,6 +151,20 @@ EVENTS_BEFORE_THE_TRACE = Session(
 )
 """A list is made while other messages come, and may be of a trace that these have opened."""
 
+ONE_ID_FOR_THREE = Session(
+    Client(),
+    has_folder=False,
+    early=[],
+    opened=[Open(ANY + 2, _PASSED, 1)],
+    steps=[
+        Refused("textDocument/hover", {"position": {"line": -1}}, PARAMS, 0),
+        Aids(0, (0, 0), 0),
+        ShowRun(0, "alpha", 0),
+    ],
+    late=None,
+)
+"""The answers are an error, an object and a text, in any order."""
+
 
 @pytest.fixture(scope="module")
 def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session, Channel], None]]:
@@ -181,6 +196,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
 @example(session=GRADE_THAT_IS_REFUSED, reads_ahead=False).via("the oracle knew no refused grade")
 @example(session=START_OF_A_FILE, reads_ahead=False).via("the oracle knew no old text")
 @example(session=EVENTS_BEFORE_THE_TRACE, reads_ahead=False).via("the oracle knew no later text")
+@example(session=ONE_ID_FOR_THREE, reads_ahead=False).via("the oracle asked an object for a text")
 def test_random_sessions(
     play: Callable[[Session, Channel], None], session: Session, reads_ahead: bool
 ) -> None:

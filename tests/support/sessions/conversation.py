@@ -399,7 +399,7 @@ def _assert_fit(expected: list[Expected], answers: list[Any]) -> None:
         try:
             for each, answer in zip(expected, order, strict=True):
                 each.assert_fits(answer)
-        except (AssertionError, LookupError, TypeError) as error:
+        except (AssertionError, AttributeError, LookupError, TypeError) as error:
             failures.append(error)
         else:
             return
