@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,19 @@ def test_markdown_is_a_comment_with_the_answer_at_its_top(sides: Sides) -> None:
     assert said.splitlines()[2] == "# Drive Trace: worse"
     assert "| baseline | 4 | 4 | 0 | 0 | 1.000 [0.510, 1.000] |" in said
     assert "| `all runs` | CORRECT → INCORRECT | `b-1, b-2, b-3, b-4` |" in said
+
+
+def test_markdown_fits_a_comment_however_many_cases_there_are(tmp_path: Path) -> None:
+    names = [f"{at:03}{'x' * 140}" for at in range(120)]
+    for side, grade in (("b", CORRECT), ("c", INCORRECT)):
+        runs = (graded(*grade, project_run_id=f"{side}-{at}") for at in range(120))
+        write(tmp_path, f"{side}/trace.jsonl", "".join(runs))
+    text = "".join(f'{name} = ["b-{at}", "c-{at}"]\n' for at, name in enumerate(names))
+    cases = write(tmp_path, "cases.toml", f"[cases]\n{text}")
+    given = ("--baseline", tmp_path / "b", "--candidate", tmp_path / "c", "--cases", cases)
+    said = run("compare", *given, "--allow-unverified", "--format", "markdown").out
+    assert len(said) < 65_536
+    assert re.search(r"\n\n… and \d+ more: the JSON has them all\.\n", said)
 
 
 def test_html_draws_the_intervals_and_runs_nothing(sides: Sides) -> None:

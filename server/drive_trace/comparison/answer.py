@@ -8,7 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from drive_trace.comparison.comparability import Fact, Reason, comparability
-from drive_trace.comparison.costs import Cost, Spent, costs_of, rank, spent
+from drive_trace.comparison.costs import Cost, costs_of, rank
 from drive_trace.comparison.runs import Case, ComparedRun, Side, Tally, cases_of, tally
 from drive_trace.comparison.statistics import (
     Counts,
@@ -59,16 +59,6 @@ class Gate(NamedTuple):
     """The least difference that so many runs can show; None if none."""
 
 
-class CaseOutcome(NamedTuple):
-    """One case of both sides."""
-
-    name: str
-    """Untrusted."""
-    baseline: Tally
-    candidate: Tally
-    spent: tuple[Spent, Spent]
-
-
 class Flip(NamedTuple):
     """A case whose runs went from CORRECT to INCORRECT, or back; all texts are untrusted."""
 
@@ -95,8 +85,7 @@ class Comparison(NamedTuple):
     sides: tuple[Side, Side]
     gate: Gate
     costs: tuple[Cost, ...]
-    cases: tuple[CaseOutcome, ...]
-    spent: tuple[Spent, Spent]
+    cases: tuple[Case, ...]
     flips: tuple[Flip, ...]
     known: tuple[Fact, ...]
     rank: tuple[float | None, float | None] | None
@@ -108,34 +97,27 @@ def compare(
 ) -> Comparison:
     """Compare two sides. ``allowed`` are the names of what may be unknown."""
     sides, cases = (baseline, candidate), cases_of(baseline, candidate)
-    fit = comparability(baseline, candidate, cases, allowed)
-    outcomes = tuple(
-        CaseOutcome(each.name, tally(ours), tally(theirs), (spent(ours), spent(theirs)))
-        for each in cases
-        for ours, theirs in [(each.baseline, each.candidate)]
-    )
-    gate = _gate(sides, outcomes, is_tested=not fit.reasons)
-    costs: tuple[Cost, ...] = ()
-    answer, reasons = Answer.NOT_COMPARABLE, fit.reasons
-    if not reasons:
-        costs = costs_of(cases)
-        answer, reasons = _answer(gate, costs, outcomes)
+    known, reasons = comparability(baseline, candidate, cases, allowed)
+    answer, can_be = Answer.NOT_COMPARABLE, not reasons
+    gate = _gate(sides, cases, is_tested=can_be)
+    costs = costs_of(cases) if can_be else ()
+    if can_be:
+        answer, reasons = _answer(gate, costs, cases)
     return Comparison(
         answer=answer,
         reasons=reasons,
         sides=sides,
         gate=gate,
         costs=costs,
-        cases=outcomes,
-        spent=(spent(baseline.runs), spent(candidate.runs)),
-        flips=() if fit.reasons else tuple(_flips(cases)),
-        known=fit.facts,
-        rank=(rank(baseline.runs), rank(candidate.runs)) if ranked and not fit.reasons else None,
+        cases=cases,
+        flips=tuple(_flips(cases)) if can_be else (),
+        known=known,
+        rank=(rank(baseline.runs), rank(candidate.runs)) if ranked and can_be else None,
     )
 
 
-def _gate(sides: tuple[Side, Side], outcomes: Sequence[CaseOutcome], *, is_tested: bool) -> Gate:
-    counts = [_counts(each.baseline, each.candidate) for each in outcomes]
+def _gate(sides: tuple[Side, Side], cases: Sequence[Case], *, is_tested: bool) -> Gate:
+    counts = _counts(cases)
     sizes = [(each.baseline, each.candidate) for each in counts]
     can_be = bool(sizes) and all(map(min, sizes))
     between, interval = difference(counts) if is_tested else (None, None)
@@ -151,41 +133,32 @@ def _gate(sides: tuple[Side, Side], outcomes: Sequence[CaseOutcome], *, is_teste
     )
 
 
-def _counts(
-    baseline: Tally, candidate: Tally, *, bounds: tuple[bool, bool] | None = None
-) -> Counts:
-    """What is recorded; with bounds, how many of each side are CORRECT at most, or at least."""
-    passed = [
-        side.correct if bounds is None else side.most if bounds[at] else side.least
-        for at, side in enumerate((baseline, candidate))
-    ]
-    return Counts(passed[0], baseline.k, passed[1], candidate.k)
-
-
-def _bounded(outcomes: Sequence[CaseOutcome], *bounds: bool) -> list[Counts]:
-    both = (bounds[0], bounds[1])
-    return [_counts(each.baseline, each.candidate, bounds=both) for each in outcomes]
+def _counts(cases: Sequence[Case], *may_be: bool) -> list[Counts]:
+    """What is recorded; else of each side what may be CORRECT at most, or has to be at least."""
+    tallies = [(tally(each.baseline), tally(each.candidate)) for each in cases]
+    most = may_be or (None, None)
+    return [Counts(b.hits(most[0]), b.k, c.hits(most[1]), c.k) for b, c in tallies]
 
 
 # The answer
 
 
 def _answer(
-    gate: Gate, costs: Sequence[Cost], outcomes: Sequence[CaseOutcome]
+    gate: Gate, costs: Sequence[Cost], cases: Sequence[Case]
 ) -> tuple[Answer, tuple[Reason, ...]]:
-    ways = {_by_gate(_bounded(outcomes, *each)) for each in product((False, True), repeat=2)}
-    recorded = _by_gate([_counts(each.baseline, each.candidate) for each in outcomes])
+    ways = {_by_gate(_counts(cases, *each)) for each in product((False, True), repeat=2)}
+    recorded = _by_gate(_counts(cases))
     if ways == {recorded} and recorded is not Answer.CANNOT_TELL:
-        lost = _lost(outcomes) if recorded is Answer.BETTER else ()
+        lost = _moved(cases, "lost", -1) if recorded is Answer.BETTER else ()
         return recorded, (_gate_words(gate, recorded), *lost)
     if len(ways) > 1:
-        undecided = sum(each.most - each.least for each in (gate.baseline, gate.candidate))
+        undecided = sum(each.most - each.hits(False) for each in (gate.baseline, gate.candidate))
         what = (
             f"it depends on {plural(undecided, 'run')} that may be CORRECT or not: the gate says "
             f"{listed(sorted(each.words for each in ways), 'or')}"
         )
         return Answer.CANNOT_TELL, (_gate_words(gate, Answer.CANNOT_TELL), Reason(what))
-    answer, reasons = _by_cost(costs, outcomes)
+    answer, reasons = _by_cost(costs, cases)
     return answer, (_gate_words(gate, Answer.CANNOT_TELL), *reasons)
 
 
@@ -220,9 +193,7 @@ def _moves(cost: Cost) -> str:
     return f"{cost.metric.title} × {cost.ratio:.2f}"
 
 
-def _by_cost(
-    costs: Sequence[Cost], outcomes: Sequence[CaseOutcome]
-) -> tuple[Answer, Sequence[Reason]]:
+def _by_cost(costs: Sequence[Cost], cases: Sequence[Case]) -> tuple[Answer, Sequence[Reason]]:
     """What cost decides where the gate does not: *better* only if no case may have lost CORRECT
     runs, and *worse* only if none may have gained any either.
     """
@@ -238,17 +209,17 @@ def _by_cost(
         partly = f"cost does not decide, as only some CORRECT runs tell it: {named}"
         return Answer.CANNOT_TELL, (Reason(partly),)
     is_cheaper = ways == {-1}
-    kept = [*_losses(outcomes), *(() if is_cheaper else _gains(outcomes))]
+    kept = [*_losses(cases), *(() if is_cheaper else _moved(cases, "gained", 1))]
     if kept:
         return Answer.CANNOT_TELL, (Reason(f"cost differs, and does not decide: {named}"), *kept)
     answer = Answer.BETTER if is_cheaper else Answer.WORSE
     return answer, (Reason(f"cost decides, as no case loses CORRECT runs: {named}"),)
 
 
-def _losses(outcomes: Sequence[CaseOutcome]) -> Iterator[Reason]:
+def _losses(cases: Sequence[Case]) -> Iterator[Reason]:
     """Why cost must not speak for the candidate, however few of its runs may be CORRECT."""
-    yield from _lost(outcomes)
-    lower = difference(_bounded(outcomes, True, False))[1][0]
+    yield from _moved(cases, "lost", -1)
+    lower = difference(_counts(cases, True, False))[1][0]
     if lower < -MOST_LOST:
         yield Reason(
             f"the candidate's rate of CORRECT runs may be lower by {-lower:.3f}, which is more "
@@ -256,22 +227,13 @@ def _losses(outcomes: Sequence[CaseOutcome]) -> Iterator[Reason]:
         )
 
 
-def _lost(outcomes: Sequence[CaseOutcome]) -> Iterator[Reason]:
-    lost = [each.name for each in outcomes if _change(_bounded([each], True, False)[0]) < 0]
-    if lost:
-        yield _moved("lost", lost)
-
-
-def _gains(outcomes: Sequence[CaseOutcome]) -> Iterator[Reason]:
-    """Why cost must not speak against the candidate, however many may be."""
-    gained = [each.name for each in outcomes if _change(_bounded([each], False, True)[0]) > 0]
-    if gained:
-        yield _moved("gained", gained)
-
-
-def _moved(verb: str, names: Sequence[str]) -> Reason:
-    what = f"CORRECT runs are {verb}, or may be, in {plural(len(names), 'case')}"
-    return Reason(what, first_of(names, _MOST))
+def _moved(cases: Sequence[Case], verb: str, way: int) -> Iterator[Reason]:
+    """The cases in which the candidate's share of CORRECT runs may be larger (above 0), or less."""
+    changes = map(_change, _counts(cases, way < 0, way > 0))
+    moved = [each.name for each, by in zip(cases, changes, strict=True) if by * way > 0]
+    if moved:
+        what = f"CORRECT runs are {verb}, or may be, in {plural(len(moved), 'case')}"
+        yield Reason(what, first_of(moved, _MOST))
 
 
 def _change(each: Counts) -> int:
@@ -281,17 +243,12 @@ def _change(each: Counts) -> int:
 
 def _flips(cases: Sequence[Case]) -> Iterator[Flip]:
     """The cases in which a run is CORRECT on one side, and INCORRECT on the other, oftener."""
-    for case in cases:
-        ours, theirs = tally(case.baseline), tally(case.candidate)
-        change = _change(_counts(ours, theirs))
-        before, after = Verdict.CORRECT, Verdict.INCORRECT
-        if change > 0:
-            before, after = after, before
-        flip = Flip(
-            case.name, before, after, _of(case.baseline, before), _of(case.candidate, after)
-        )
-        if change and flip.baseline_runs and flip.candidate_runs:
-            yield flip
+    for case, change in zip(cases, map(_change, _counts(cases)), strict=True):
+        ways = Verdict.CORRECT, Verdict.INCORRECT
+        before, after = ways if change < 0 else ways[::-1]
+        ours, theirs = _of(case.baseline, before), _of(case.candidate, after)
+        if change and ours and theirs:
+            yield Flip(case.name, before, after, ours, theirs)
 
 
 def _of(runs: Sequence[ComparedRun], verdict: Verdict) -> tuple[ComparedRun, ...]:

@@ -69,18 +69,12 @@ def allowed_of(names: Iterable[str]) -> frozenset[str]:
     return frozenset(UNVERIFIABLE) if _ALL in given else given
 
 
-class Comparability(NamedTuple):
-    """All facts, and why the sides cannot be compared."""
-
-    facts: tuple[Fact, ...]
-    reasons: tuple[Reason, ...]
-    """None where they can be."""
-
-
 def comparability(
     baseline: Side, candidate: Side, cases: Sequence[Case], allowed: Collection[str]
-) -> Comparability:
-    """Whether the sides can be compared. ``allowed`` are the names of what may be unknown."""
+) -> tuple[tuple[Fact, ...], tuple[Reason, ...]]:
+    """All facts, and why the sides cannot be compared, if so. ``allowed`` are the names of what may
+    be unknown.
+    """
     facts = [_fact(name, baseline, candidate, cases) for name in UNVERIFIABLE]
     varying = [each.name for each in facts if each.state is State.VARIES]
     if len(varying) > 1:
@@ -92,7 +86,7 @@ def comparability(
     unknown = [each for each in facts if each.state is State.UNVERIFIABLE]
     if unknown:
         reasons.append(_unknown(unknown))
-    return Comparability(tuple(facts), tuple(reasons))
+    return tuple(facts), tuple(reasons)
 
 
 def _unknown(facts: Sequence[Fact]) -> Reason:
@@ -160,8 +154,8 @@ def _fact(name: str, baseline: Side, candidate: Side, cases: Sequence[Case]) -> 
 def _case(fact: Fact, baseline: Side, candidate: Side) -> Fact:
     runs = (*baseline.runs, *candidate.runs)
     for run in runs:
-        if len(run.cases) > 1:
-            named = f"{run.run_id}: {listed(sorted(run.cases))}"
+        if len(run.known["case"]) > 1:
+            named = f"{run.run_id}: {listed(sorted(run.known['case']))}"
             return _refused(fact, Reason("a run is said to be of several cases", named))
     if fact.silent and len(fact.silent) < len(runs):
         named = first_of(fact.silent, _MOST)
@@ -183,15 +177,11 @@ def _is_mixed_side(name: str, baseline: Side, candidate: Side, cases: Sequence[C
 
 def _told(name: str, run: ComparedRun) -> bool:
     """Whether a fact is known, or nothing is asked of it: nobody judged the run."""
-    if name == "case":
-        return bool(run.cases)
     needless = name in (*_AS_JUDGED, "calibration") and not run.is_judged
     return needless or bool(run.known[name])
 
 
 def _values(name: str, runs: Sequence[ComparedRun]) -> frozenset[str]:
-    if name == "case":
-        return frozenset().union(*(run.cases for run in runs))
     return frozenset().union(*(run.known[name] for run in runs))
 
 

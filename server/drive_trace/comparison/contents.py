@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from drive_trace.comparison.answer import (
     Answer,
-    CaseOutcome,
     Comparison,
     Flip,
-    Gate,
     in_digits,
     p_is,
 )
-from drive_trace.comparison.costs import Cost, Spent
-from drive_trace.comparison.runs import COUNTS, METRICS, RATES, ComparedRun, Metric, Side, Tally
+from drive_trace.comparison.costs import Cost, spent_for_each_correct
+from drive_trace.comparison.runs import (
+    FACTS,
+    SUMS,
+    WALL_CLOCK,
+    Case,
+    ComparedRun,
+    Metric,
+    Side,
+    Tally,
+    tally,
+)
 from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
 from drive_trace.report.metrics.base import Value
 from drive_trace.scorecard.card import QUALIFIED
 from drive_trace.text.wording import are, duration, first_of, plural
 
 _MOST = 5
-_MOST_UNREAD = 10
 _HEADLINE = "All that was spent ÷ CORRECT runs: what the others cost counts, too"
 _BEST = "where one side never passes"
 _NO_RATIO = "A cost of nothing has no ratio: the p is by ranks all the same"
@@ -32,6 +39,8 @@ _TIE_BREAK = (
     "A tie-break, and no answer: it can reward a side that fails the hard case each time. "
     "All that was spent ÷ CORRECT runs cannot."
 )
+_NO_CASE = "Nobody says of which case the runs are: all of a side are taken for one."
+_TIME = "ms"
 _VERDICTS = {"correct": "CORRECT", "incorrect": "INCORRECT"}
 
 
@@ -102,7 +111,10 @@ def sections(found: Comparison) -> Iterator[Section]:
         if found.flips:
             yield _flips(found.flips)
         if found.rank is not None:
-            row = ("wall-clock of CORRECT runs ÷ their share", *map(_time, found.rank))
+            row = (
+                "wall-clock of CORRECT runs ÷ their share",
+                *(_figure(each, _TIME) for each in found.rank),
+            )
             yield Section("Ranker", (_TIE_BREAK,), ("ranker", "baseline", "candidate"), [row])
         yield _facts(found.sides)
     yield _known(found)
@@ -115,7 +127,8 @@ def _gate(found: Comparison) -> Section:
     if gate.difference is not None and gate.difference_interval is not None:
         test = "Fisher's exact test" if gate.test == "fisher" else "labels shuffled within cases"
         notes.append(
-            f"difference {_signed(gate.difference)} {_interval(gate.difference_interval, _signed)} "
+            f"difference {_figure(gate.difference, '+.3f')} "
+            f"{_interval(gate.difference_interval, '+.3f')} "
             "(candidate − baseline; Newcombe: it illustrates, the test decides), "
             f"{p_is(gate.p)} (two-sided, {test})"
         )
@@ -197,27 +210,26 @@ def _ratio(cost: Cost) -> tuple[str, str]:
 
 
 def _spent(found: Comparison) -> Section:
-    parts = [(Name(case.name), case.spent) for case in found.cases]
-    if len(parts) > 1:
-        parts.append((Name("all cases"), found.spent))
+    total = Case("all cases", *(side.runs for side in found.sides))
     rows = [
-        (name, metric.title, *(_spent_on(metric, side) for side in sides))
-        for name, sides in parts
-        for metric in METRICS
-        if metric.adds_up
+        (Name(case.name), metric.title, *(_spent_on(metric, runs) for runs in case[1:]))
+        for case in (*found.cases, *([total] if len(found.cases) > 1 else ()))
+        for metric in SUMS
     ]
     headers = ("case", "cost", "baseline", "candidate")
     return Section("Cost for each CORRECT run", (_HEADLINE,), headers, rows, numbers_from=2)
 
 
-def _spent_on(metric: Metric, side: Spent) -> str:
-    return _amount(metric, side.for_each_correct(metric.key)) if side.correct else "none CORRECT"
+def _spent_on(metric: Metric, runs: Sequence[ComparedRun]) -> str:
+    if not tally(runs).correct:
+        return "none CORRECT"
+    return _figure(spent_for_each_correct(runs, metric), _TIME if metric is WALL_CLOCK else ",.0f")
 
 
-def _cases(cases: Sequence[CaseOutcome]) -> Section:
+def _cases(cases: Sequence[Case]) -> Section:
     rows, drawn = [], []
     for each in cases:
-        sides = {"baseline": each.baseline, "candidate": each.candidate}
+        sides = {"baseline": tally(each.baseline), "candidate": tally(each.candidate)}
         said = [f"{side.passed} of {side.k:,}, {_share(side)}" for side in sides.values()]
         rows.append((Name(each.name), *said))
         drawn += [_drawn(Name(f"{name}, {each.name}"), side) for name, side in sides.items()]
@@ -248,18 +260,8 @@ def _run(run: ComparedRun) -> str:
 
 def _facts(sides: tuple[Side, Side]) -> Section:
     rows = [
-        (
-            title,
-            *(
-                cell
-                for side in sides
-                for cell in (
-                    _number(side.facts.get(title)),
-                    _number(side.per_run(title)) if title in COUNTS else "",
-                )
-            ),
-        )
-        for title in COUNTS | RATES
+        (title, *map(_figure, (at for side in sides for at in side.facts[title])))
+        for title in FACTS
     ]
     headers = ("fact", "baseline", "per run", "candidate", "per run")
     return Section("Differences", (_FACTS,), headers, rows, numbers_from=1)
@@ -274,11 +276,10 @@ def _known(found: Comparison) -> Section:
         )
         for each in found.known
     ]
-    notes = []
-    if found.cases and not any(run.cases for side in found.sides for run in side.runs):
-        notes.append("Nobody says of which case the runs are: all of a side are taken for one.")
+    case = found.known[0]
+    is_known = case.baseline or case.candidate or not found.cases
     headers = ("fact", "state", "baseline", "candidate")
-    return Section("What is known of the runs", notes, headers, rows)
+    return Section("What is known of the runs", () if is_known else (_NO_CASE,), headers, rows)
 
 
 def _inputs(sides: tuple[Side, Side]) -> Section:
@@ -293,43 +294,26 @@ def _input(side: Side) -> Iterator[tuple[str, str]]:
     if joined:
         what = f"{plural(len(joined), 'run')} joined over files"
         yield f"{what}; each repetition needs an id of its own", Name(first_of(joined, _MOST))
-    for each in side.unread[:_MOST_UNREAD]:
-        yield Name(f"not read: {each.reason}"), Name(each.path)
-    if len(side.unread) > _MOST_UNREAD:
-        yield f"not read: {len(side.unread) - _MOST_UNREAD:,} more", ""
-    for file in [each for each in side.files if each.rejected_lines][:_MOST]:
-        count = plural(len(file.rejected_lines), "line")
-        yield f"{count} rejected: {first_of(file.rejected_lines, _MOST)}", Name(file.path)
+    for reason in dict.fromkeys(each.reason for each in side.unread):
+        paths = [each.path for each in side.unread if each.reason == reason]
+        yield Name(f"not read: {reason}"), Name(first_of(paths, _MOST))
+    rejecting = [each.path for each in side.files if each.rejected_lines]
+    if rejecting:
+        yield f"{plural(side.rejected, 'line')} rejected", Name(first_of(rejecting, _MOST))
     if side.left_out.phrase:
         yield side.left_out.phrase, ""
 
 
-def _amount(metric: Metric, value: float | None) -> str:
-    if metric.key == "wall_clock_ms":
-        return _time(value)
-    return "n/a" if value is None else f"{value:,.0f}"
-
-
-def _time(value: float | None) -> str:
-    return "n/a" if value is None else duration(round(value))
-
-
-def _number(value: Value) -> str:
+def _figure(value: Value, spec: str = "") -> str:
     if not isinstance(value, int | float):
         return "n/a"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+    if spec == _TIME:
+        return duration(round(value))
+    return f"{value:{spec or (',' if isinstance(value, int) else ',.2f')}}".replace("-", "−")
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.3f}".replace("-", "−")
-
-
-def _plain(value: float) -> str:
-    return f"{value:.3f}"
-
-
-def _interval(interval: Interval, digits: Callable[[float], str] = _plain) -> str:
-    return f"[{digits(interval[0])}, {digits(interval[1])}]"
+def _interval(interval: Interval, spec: str = ".3f") -> str:
+    return f"[{', '.join(_figure(each, spec) for each in interval)}]"
 
 
 # As JSON
@@ -342,24 +326,24 @@ def to_json(found: Comparison) -> dict[str, object]:
     return {
         "answer": str(found.answer),
         "reasons": [each.sentence for each in found.reasons],
-        "gate": found.gate._asdict() | _tallies(found.gate),
+        "gate": found.gate._asdict() | _by_side([*map(_tally_json, found.gate[:2])]),
         "costs": [
             {
+                **each._asdict(),
                 "metric": each.metric.key,
-                "ratio": each.ratio,
-                "interval": each.interval,
-                "p": each.p,
-                "adjusted_p": each.adjusted_p,
-                "cases": each.cases,
                 "told": _by_side([{"runs": told, "of": of} for told, of in each.told]),
             }
             for each in found.costs
         ],
         "cases": [
-            {"case": each.name, **_tallies(each), "spent_for_each_correct": _spent_json(each.spent)}
+            {
+                "case": each.name,
+                **_by_side([_tally_json(tally(runs)) for runs in each[1:]]),
+                "spent_for_each_correct": _by_side([*map(_spent_json, each[1:])]),
+            }
             for each in found.cases
         ],
-        "spent_for_each_correct": _spent_json(found.spent),
+        "spent_for_each_correct": _by_side([_spent_json(side.runs) for side in found.sides]),
         "flips": [
             {
                 "case": each.case,
@@ -372,9 +356,9 @@ def to_json(found: Comparison) -> dict[str, object]:
             for each in found.flips
         ],
         "differences": {
-            title: _by_side([side.facts.get(title) for side in found.sides])
-            | {"per_run": _by_side([side.per_run(title) for side in found.sides])}
-            for title in COUNTS | RATES
+            title: _by_side([side.facts[title].all_runs for side in found.sides])
+            | {"per_run": _by_side([side.facts[title].per_run for side in found.sides])}
+            for title in FACTS
         },
         "known": [
             {
@@ -391,9 +375,8 @@ def to_json(found: Comparison) -> dict[str, object]:
     }
 
 
-def _tallies(both: Gate | CaseOutcome) -> dict[str, object]:
-    sides = (both.baseline, both.candidate)
-    return _by_side([each._asdict() | {"interval": each.interval} for each in sides])
+def _tally_json(each: Tally) -> Mapping[str, object]:
+    return each._asdict() | {"interval": each.interval}
 
 
 def _input_json(side: Side) -> Mapping[str, object]:
@@ -405,8 +388,8 @@ def _input_json(side: Side) -> Mapping[str, object]:
     }
 
 
-def _spent_json(sides: tuple[Spent, Spent]) -> Mapping[str, object]:
-    return _by_side([{key: side.for_each_correct(key) for key in side.totals} for side in sides])
+def _spent_json(runs: Sequence[ComparedRun]) -> Mapping[str, object]:
+    return {each.key: spent_for_each_correct(runs, each) for each in SUMS}
 
 
 def _by_side(sides: Sequence[object]) -> dict[str, object]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from drive_trace.comparison.runs import METRICS, Case, ComparedRun, Metric, tally
+from drive_trace.comparison.runs import METRICS, WALL_CLOCK, Case, ComparedRun, Metric, tally
 from drive_trace.comparison.statistics import (
     Interval,
     Sample,
@@ -50,21 +50,6 @@ class Cost(NamedTuple):
         return all(told == of for told, of in self.told)
 
 
-class Spent(NamedTuple):
-    """All that some runs cost, and how many of them are CORRECT."""
-
-    totals: Mapping[str, float | None]
-    """By the key of the metric, over all runs; None where one of them does not tell."""
-    correct: int
-
-    def for_each_correct(self, key: str) -> float | None:
-        """What was spent for each CORRECT run, the others' costs included; None where that is not
-        known, or no run is CORRECT.
-        """
-        total = self.totals[key]
-        return None if total is None or not self.correct else total / self.correct
-
-
 def costs_of(cases: Sequence[Case]) -> tuple[Cost, ...]:
     """The metrics that both sides tell, of CORRECT runs that no caveat qualifies."""
     told = []
@@ -89,11 +74,8 @@ def costs_of(cases: Sequence[Case]) -> tuple[Cost, ...]:
 
 def _sample(case: Case, metric: Metric) -> Sample | None:
     sides = _earned(case)
-    if (
-        metric.key == "wall_clock_ms"
-        and len({run.clock for runs in sides for run in runs} - {None}) > 1
-    ):
-        return None  # what the clock says and what authors claim are not alike
+    if metric is WALL_CLOCK and len({run.clock for runs in sides for run in runs} - {None}) > 1:
+        return None  # as in spent
     costs = [[run.cost(metric) for run in runs] for runs in sides]
     ours, theirs = (tuple(each for each in some if each is not None) for some in costs)
     return Sample(ours, theirs) if ours and theirs else None
@@ -125,17 +107,21 @@ def _ratio(samples: Sequence[Sample]) -> tuple[float | None, Interval | None]:
     return hodges_lehmann([Sample(*(tuple(map(math.log, s)) for s in each)) for each in samples])
 
 
-def spent(runs: Sequence[ComparedRun]) -> Spent:
-    """All that was spent on some runs, whatever their verdicts."""
-    totals: dict[str, float | None] = {}
-    for metric in METRICS:
-        if metric.adds_up:
-            costs = [run.cost(metric) for run in runs]
-            known = [each for each in costs if each is not None]
-            totals[metric.key] = sum(known) if len(known) == len(costs) else None
-    if len({run.clock for run in runs}) > 1:
-        totals["wall_clock_ms"] = None
-    return Spent(totals, tally(runs).correct)
+def spent(runs: Sequence[ComparedRun], metric: Metric) -> float | None:
+    """All that was spent on some runs, whatever their verdicts; None where one does not tell."""
+    costs = [run.cost(metric) for run in runs]
+    known = [each for each in costs if each is not None]
+    if metric is WALL_CLOCK and len({run.clock for run in runs}) > 1:
+        return None  # what the clock says and what authors claim are not alike
+    return sum(known) if len(known) == len(costs) else None
+
+
+def spent_for_each_correct(runs: Sequence[ComparedRun], metric: Metric) -> float | None:
+    """What was spent for each CORRECT run, the others' costs included; None where that is not
+    known, or no run is CORRECT.
+    """
+    total, correct = spent(runs, metric), tally(runs).correct
+    return None if total is None or not correct else total / correct
 
 
 def rank(runs: Sequence[ComparedRun]) -> float | None:
@@ -144,5 +130,5 @@ def rank(runs: Sequence[ComparedRun]) -> float | None:
     side that fails the hard case each time.
     """
     correct = [run for run in runs if run.score.verdict is Verdict.CORRECT]
-    total = spent(correct).totals["wall_clock_ms"] if correct else None
+    total = spent(correct, WALL_CLOCK) if correct else None
     return None if total is None else total / len(correct) / (len(correct) / len(runs))

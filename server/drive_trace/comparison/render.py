@@ -33,6 +33,8 @@ td.n{white-space:nowrap}
 .intervals rect{fill:var(--clock)}
 """
 _TITLE = "Drive Trace: candidate against baseline"
+_MOST_OF_A_TABLE = 12_000
+"""Characters in Markdown: a comment on GitHub has at most 65,536."""
 _LEFT, _WIDTH, _ROW = 20, 320, 34
 _IN_FIGURE = re.compile(r"(?<=[,<]) ")
 
@@ -78,19 +80,26 @@ def as_markdown(found: Comparison) -> str:
         for reason in found.reasons
     ]
     for number, each in enumerate(sections(found)):
-        body = [*each.notes, "" if each.notes else None, *_markdown_table(each)]
-        shown = [line for line in body if line is not None]
+        notes = [*(f"- {note}" for note in each.notes), *([""] if each.notes else [])]
+        shown = ["", *notes, *_markdown_table(each), ""]
         if number:
-            shown = [f"<details><summary>{each.title}</summary>", "", *shown, "", "</details>"]
-        lines += ["", *shown]
+            lines += ["", f"<details><summary>{each.title}</summary>", *shown, "</details>"]
+        else:
+            lines += ["", f"## {each.title}", *shown]
     return "\n".join(lines)
 
 
 def _markdown_table(each: Section) -> Iterator[str]:
     yield f"| {' | '.join(each.headers)} |"
     yield f"|{' --- |' * len(each.headers)}"
-    for row in each.rows:
-        yield f"| {' | '.join(_in(cell, code_in_cell) for cell in row)} |"
+    room = _MOST_OF_A_TABLE
+    for at, row in enumerate(each.rows):
+        line = f"| {' | '.join(_in(cell, code_in_cell) for cell in row)} |"
+        room -= len(line)
+        if room < 0:
+            yield f"\n… and {len(each.rows) - at:,} more: the JSON has them all."
+            return
+        yield line
 
 
 def _in(cell: str, escaped: Callable[[str], str]) -> str:

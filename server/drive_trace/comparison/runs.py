@@ -17,6 +17,12 @@ from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
 from drive_trace.scorecard.copies import overlaps
 from drive_trace.scorecard.verdict import Verdict
 
+_SAID_BY = {
+    **{name: f"{name}_hash" for name in ("prompt", "rubric", "acceptance")},
+    **{name: name for name in ("case", "judge", "model", "bundle")},
+    "base": "base_commit",
+}
+"""What a manifest says of a fact, by its key."""
 ALL_RUNS = "all runs"
 """The case of runs that nobody says the case of."""
 Word: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
@@ -51,23 +57,21 @@ class Metric(NamedTuple):
 
     key: str
     title: str
-    adds_up: bool = True
 
 
-METRICS = (
+WALL_CLOCK = Metric("wall_clock_ms", "wall-clock")
+SUMS = (
     Metric("input_tokens", "input tokens"),
     Metric("output_tokens", "output tokens"),
-    Metric("wall_clock_ms", "wall-clock"),
-    Metric("rounds_per_dispatch", "rounds per dispatch", adds_up=False),
+    WALL_CLOCK,
 )
+METRICS = (*SUMS, Metric("rounds_per_dispatch", "rounds per dispatch"))
 
 
 class ComparedRun(NamedTuple):
     """A run with its case, and what is known of it."""
 
     score: RunScore
-    cases: frozenset[str]
-    """The names that it was given: one, unless none or several disagree."""
     known: Mapping[str, frozenset[str]]
     """By the name of a fact, what is said of it; empty where it is unknown."""
 
@@ -79,7 +83,7 @@ class ComparedRun(NamedTuple):
     @property
     def case(self) -> str:
         """Untrusted; :data:`ALL_RUNS` if unknown."""
-        return min(self.cases, default=ALL_RUNS)
+        return min(self.known["case"], default=ALL_RUNS)
 
     @property
     def is_judged(self) -> bool:
@@ -98,7 +102,7 @@ class ComparedRun(NamedTuple):
     def cost(self, metric: Metric) -> float | None:
         """What it cost, whatever its verdict; None where that is not recorded, or in part."""
         measured = self.score.measured
-        if metric.key == "wall_clock_ms":
+        if metric is WALL_CLOCK:
             return measured.wall_clock.ms if self.clock is not None else None
         if metric.key == "rounds_per_dispatch":
             return measured.rounds.mean
@@ -113,17 +117,11 @@ def compared(
     """
     manifests = list(manifests)
     judgement = score.correctness.judgement if score.correctness is not None else None
-    known: dict[str, frozenset[str]] = {
-        "judge": _said(each.judge for each in manifests),
-        "prompt": _said(each.prompt_hash for each in manifests),
-        "rubric": _said(each.rubric_hash for each in manifests),
-        "acceptance": _said(each.acceptance_hash for each in manifests),
-        "model": _said(each.model for each in manifests),
-        "bundle": _said(each.bundle for each in manifests),
-        "base": _said(each.base_commit for each in manifests),
-        "provenance": _said([score.provenance.origin]),
-        "calibration": frozenset[str](),
+    known = {
+        fact: _said(getattr(each, key) for each in manifests) for fact, key in _SAID_BY.items()
     }
+    known |= {"provenance": _said([score.provenance.origin]), "calibration": frozenset[str]()}
+    known |= {} if case is None else {"case": frozenset({case})}
     if judgement is not None:
         known["judge"] |= _said([judgement.judge.model])
         known["prompt"] = known["prompt"] or _said([f"version {judgement.judge.prompt_version}"])
@@ -131,12 +129,19 @@ def compared(
         known["acceptance"] |= _said([judgement.acceptance_hash])
         word = "uncalibrated" if judgement.agreement is None else "calibrated"
         known["calibration"] = _said([word])
-    cases = _said(each.case for each in manifests) if case is None else frozenset({case})
-    return ComparedRun(score, cases, known)
+    return ComparedRun(score, known)
 
 
 def _said(values: Iterable[str | None]) -> frozenset[str]:
     return frozenset(str(each) for each in values if each is not None)
+
+
+class Happened(NamedTuple):
+    """What happened in all runs of a side, of which no verdict follows; None is unknown."""
+
+    all_runs: Value
+    per_run: float | None
+    """More runs have higher counts. None for a rate, too."""
 
 
 class SideFile(NamedTuple):
@@ -158,18 +163,13 @@ class Side(NamedTuple):
     files: tuple[SideFile, ...] = ()
     unread: tuple[Unread, ...] = ()
     left_out: Omitted = NOTHING_OMITTED
-    facts: Mapping[str, Value] = {}
-    """What happened in its runs, of which no verdict follows: see :func:`facts_of`."""
+    facts: Mapping[str, Happened] = {}
+    """See :func:`facts_of`."""
 
     @property
     def rejected(self) -> int:
         """How many lines readers reject."""
         return sum(len(each.rejected_lines) for each in self.files)
-
-    def per_run(self, fact: str) -> float | None:
-        """One of :data:`COUNTS`, divided by the number of runs; None where it is unknown."""
-        count = self.facts.get(fact) if fact in COUNTS else None
-        return count / len(self.runs) if self.runs and isinstance(count, int) else None
 
 
 class Case(NamedTuple):
@@ -193,14 +193,15 @@ class Tally(NamedTuple):
     """So many of the not computable cannot become CORRECT: a component is recorded as a fail."""
 
     @property
-    def least(self) -> int:
-        """How many are CORRECT at least."""
-        return self.correct - self.qualified
-
-    @property
     def most(self) -> int:
         """How many may be CORRECT."""
         return self.correct + self.not_computable - self.failed
+
+    def hits(self, may_be: bool | None) -> int:
+        """How many are CORRECT: as recorded, as many as may be, or no more than have to be."""
+        if may_be is None:
+            return self.correct
+        return self.most if may_be else self.correct - self.qualified
 
     @property
     def passed(self) -> str:
@@ -261,26 +262,26 @@ def on_both_sides(baseline: Side, candidate: Side) -> list[str]:
     ]
 
 
-COUNTS = {
+FACTS = {
     "briefs reissued": ("rework", "brief_stability", "overall", "reissue"),
     "briefs amended": ("rework", "brief_stability", "overall", "amended"),
     "halts on falsified assumptions": ("planning_quality", "i12_halts", "count"),
     "spec amendments": ("planning_quality", "spec_amendments", "count"),
     "plan amendments": ("planning_quality", "plan_amendments", "count"),
-}
-RATES = {
     "dispatches accepted in round 1": ("rework", "first_pass_acceptance_rate"),
     "rounds sent back for each one satisfied": ("rework", "backtrack_ratio"),
 }
-"""As :data:`COUNTS`, differences that explain and decide nothing: of the report's metrics, where
-each stands. More runs have higher counts, and no higher rates.
-"""
+"""Differences that explain and decide nothing: of the report's metrics, where each stands."""
 
 
-def facts_of(logs: Sequence[TraceLog], runs: Sequence[RunScore]) -> Mapping[str, Value]:
-    """What happened in all runs of a side; None where nothing was recorded."""
+def facts_of(logs: Sequence[TraceLog], runs: Sequence[RunScore]) -> Mapping[str, Happened]:
+    """What happened in all runs of a side."""
     measured = to_json(measure(EventLog(logs, runs)))
-    return {title: _at(measured, path) for title, path in (COUNTS | RATES).items()}
+    found = {title: _at(measured, path) for title, path in FACTS.items()}
+    return {
+        title: Happened(each, each / len(runs) if runs and isinstance(each, int) else None)
+        for title, each in found.items()
+    }
 
 
 def _at(value: Value, path: Sequence[str]) -> Value:
