@@ -60,6 +60,9 @@ async function main(): Promise<void> {
         await takePicture(browser, report, options.picture);
       }
     }
+    if (options.picture === undefined) {
+      await checkComparison(browser, folder);
+    }
   } finally {
     await browser.close();
     await rm(folder, { recursive: true, force: true });
@@ -91,6 +94,26 @@ async function check(browser: Browser, name: string, report: string): Promise<vo
   }
   await checkPrint(browser, name, report);
   await playReport(browser, name, report);
+  console.log(`  ok  ${name}`);
+}
+
+/** What `compare` writes has no navigation, and no script of its own: on a phone, and on a desk. */
+async function checkComparison(browser: Browser, folder: string): Promise<void> {
+  const name = "comparison";
+  const report = path.join(folder, `${name}.html`);
+  const sides = ["--baseline", "incorrect.jsonl", "--candidate", "correct.jsonl"];
+  await run(command, ["compare", ...sides, "--allow-unverified", "--out", report], { cwd: folder });
+  const page = await browser.newPage({ colorScheme: "dark", viewport: { width: 400, height: 900 } });
+  const trouble = listen(page, report);
+  await page.goto(pathToFileURL(report).href);
+  await checkLayout(page, name);
+  await checkColours(page, name);
+  await checkAccess(page, name);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  const main = await page.locator("main").boundingBox();
+  assert.ok(main !== null && Math.abs(2 * main.x + main.width - 1280) <= 16, `${name}: stands in the middle`);
+  assert.deepEqual(trouble, [], name);
+  await page.close();
   console.log(`  ok  ${name}`);
 }
 
