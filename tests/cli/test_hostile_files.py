@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.support import REJECTED, process, run, write
+from tests.support.systems import NO_DEVICES, not_on_windows
 
 NAMES = ("drive-trace.toml", "drive-trace-baseline.json")
 
-pytestmark = pytest.mark.skipif(
-    sys.platform == "win32", reason="there are no such files on Windows"
-)
+pytestmark = not_on_windows(NO_DEVICES)
 
 
 @pytest.mark.end_to_end

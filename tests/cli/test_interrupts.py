@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import CLEAN, write
+from tests.support.systems import NO_SIGNALS, not_on_windows
 
 pytestmark = [
     pytest.mark.end_to_end,
-    pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal on Windows"),
+    not_on_windows(NO_SIGNALS),
 ]
 
 PRESSED = "import os, signal; os.kill(os.getpid(), signal.SIGINT)\n"

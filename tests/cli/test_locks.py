@@ -12,10 +12,11 @@ import pytest
 
 from tests.cli.support import write
 from tests.support.client_text import graded
+from tests.support.systems import NO_FLOCK, not_on_windows
 
 pytestmark = [
     pytest.mark.end_to_end,
-    pytest.mark.skipif(sys.platform == "win32", reason="another program locks a trace by flock"),
+    not_on_windows(NO_FLOCK),
 ]
 
 IMPATIENT = """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from drive_trace.storage import appending, files
 from tests.cli.support import Ran, process, run, write
 from tests.support.client_text import apart, event, graded, tokens, triage
+from tests.support.systems import not_on_windows
 
 GRADES = ("mechanical", "qa", "intent")
 AGENT = ("orchestrator_agent_id",)
@@ -433,7 +433,7 @@ def test_files_of_other_runs_are_read_once_and_not_locked(
     assert locked == [(trace.stat().st_dev, trace.stat().st_ino)]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="made unreadable with a link to itself")
+@not_on_windows("made unreadable with a link to itself")
 def test_a_file_of_the_run_that_cannot_be_read_has_nothing_recorded(
     trace: Path, slices: Path
 ) -> None:

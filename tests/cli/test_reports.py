@@ -6,7 +6,6 @@ import json
 import os
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from tests.cli.support import CLEAN, REJECTED, process, run, write
 from tests.support.client_text import graded, tokens
 from tests.support.command import COMMAND
-from tests.support.systems import NO_MODES, not_on_windows
+from tests.support.systems import NO_DEVICES, NO_MODES, not_on_windows
 
 PASSED = graded("pass", "pass", "pass")
 FAILED = graded("pass", "fail", "pass")
@@ -109,7 +108,7 @@ def test_out_follows_no_link_out_of_its_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "new.md").exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+@not_on_windows(NO_DEVICES)
 def test_out_waits_for_no_pipe_and_writes_to_what_is_open(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", PASSED)
     os.mkfifo(tmp_path / "r.md")

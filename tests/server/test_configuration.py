@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +13,7 @@ from tests.server.support import PASSED, REJECTED
 from tests.support.client_text import triage
 from tests.support.command import COMMAND
 from tests.support.editor import Document
+from tests.support.systems import NO_DEVICES, not_on_windows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -187,7 +187,7 @@ def test_a_baseline_hides_what_is_known_until_its_line_changes(
     assert severities(document) == BOTH
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
+@not_on_windows(NO_DEVICES)
 def test_what_cannot_be_read_is_told_and_waited_for_by_nobody(
     alone: RawClient, tmp_path: Path
 ) -> None:

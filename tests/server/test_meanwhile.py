@@ -16,6 +16,7 @@ from tests.support.client_text import event, graded, triage
 from tests.support.command import SERVE
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
+from tests.support.systems import NO_FIFOS, not_on_windows
 
 pytestmark = pytest.mark.end_to_end
 
@@ -58,7 +59,7 @@ RESOLVES: dict[str, Any] = {
 CONTENT_MODIFIED = -32801
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes on Windows")
+@not_on_windows(NO_FIFOS)
 def test_a_rename_is_of_no_text_that_has_changed_meanwhile(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)

@@ -12,6 +12,7 @@ from tests.server.support import PASSED, REJECTED
 from tests.support.client_text import triage
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient
+from tests.support.systems import NO_FIFOS, not_on_windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.end_to_end,
-    pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes on Windows"),
+    not_on_windows(NO_FIFOS),
 ]
 
 SLOW = """

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from drive_trace.storage.files import open_regular, read_regular
-from tests.support.systems import NO_FIFOS, not_on_windows
+from tests.support.systems import NO_DEVICES, NO_FIFOS, not_on_windows
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
+posix = not_on_windows(NO_DEVICES)
 
 
 def test_a_file_is_read_through_a_link_too(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ def is_root() -> bool:
 
 
 NO_FIFOS = "there are no named pipes on Windows"
+NO_DEVICES = "there are no named pipes and no devices on Windows"
 NO_MODES = "files on Windows have no modes that keep somebody from reading"
 NO_SIGNALS = "no signal ends a process on Windows"
 OTHER_IDS = "a shell on Windows has ids of its own for processes"
