@@ -4,6 +4,7 @@ every way to shuffle labels.
 
 from __future__ import annotations
 
+import gc
 import math
 from itertools import combinations, product
 from random import Random
@@ -107,9 +108,11 @@ def test_many_costs_have_the_normal_p() -> None:
     assert interval[0] < ratio < interval[1]
 
 
-def test_a_family_of_ps_is_adjusted_by_holm() -> None:
+def test_a_family_of_ps_is_adjusted_by_holm(monkeypatch: pytest.MonkeyPatch) -> None:
     from statsmodels.stats.multitest import multipletests
 
+    # It does so at each call, which takes longer than all else in this file.
+    monkeypatch.setattr(gc, "collect", lambda: 0)
     drawn = Random(4)
     for _ in range(100):
         ps = [drawn.random() ** 3 for _ in range(drawn.randint(1, 6))]

@@ -4,7 +4,6 @@ document is what a fresh look at its text gives.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,6 +19,7 @@ from drive_trace.lsp import server as server_module
 from drive_trace.lsp.rpc import tasks as slices
 from tests.support.client_text import ENCODINGS, event, graded
 from tests.support.command import SERVE
+from tests.support.drawing import examples
 from tests.support.sessions.aids import Aids
 from tests.support.sessions.asking import Ask
 from tests.support.sessions.channels import Channel, InProcess, Pipes
@@ -32,10 +32,6 @@ from tests.support.sessions.texts import DISK
 from tests.support.sessions.wrong import WRONG, Refused
 
 pytestmark = pytest.mark.timeout(600)  # to find the smallest session that fails takes its time
-
-SESSIONS = int(os.environ.get("DRIVE_TRACE_SESSIONS", "1000"))
-"""In this process, where a session takes some 15 ms."""
-OVER_PIPES = 20
 
 
 @dataclass(frozen=True)
@@ -188,7 +184,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
 
 
 @settings(
-    max_examples=SESSIONS,
+    max_examples=examples(400),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(session=SESSION, reads_ahead=st.booleans())
@@ -250,7 +246,7 @@ FRAMING = st.builds(
 
 @pytest.mark.end_to_end
 @settings(
-    max_examples=OVER_PIPES,
+    max_examples=examples(10),  # each starts a server
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a process a session: too slow to shrink
     suppress_health_check=list(HealthCheck),
 )

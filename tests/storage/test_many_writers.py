@@ -63,12 +63,12 @@ def check_grades(lines: list[dict[str, Any]], spoken: list[list[str]], killed: i
 
 
 def test_four_processes_lose_no_line_and_no_verdict(trace: Path) -> None:
-    running = [writer(trace, f"w{each}", 2500, 40 if each < 2 else 0) for each in range(4)]
+    running = [writer(trace, f"w{each}", 1000, 40 if each < 2 else 0) for each in range(4)]
     spoken = [said(each) for each in running]
     assert [each.returncode for each in running] == [0, 0, 0, 0]
     lines = events(trace)
     counts = Counter(line["project_run_id"] for line in lines)
-    assert counts == {"w0": 2500, "w1": 2500, "w2": 2500, "w3": 2500, "shared": 80}
+    assert counts == {"w0": 1000, "w1": 1000, "w2": 1000, "w3": 1000, "shared": 80}
     assert len({line["event_id"] for line in lines}) == len(lines)
     # In each writer's own order, and all of it valid: a grade is superseded at the worst.
     for name in counts.keys() - {"shared"}:

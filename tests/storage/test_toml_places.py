@@ -6,11 +6,10 @@ import json
 import tomllib
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from drive_trace.storage.toml_places import KeyPath, excess, toml_places
-from tests.support.drawing import examples
 
 DOCUMENT = '''# comment
 a = 1
@@ -127,7 +126,6 @@ def documents(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-@settings(max_examples=examples(200))
 @given(documents())
 def test_any_document(text: str) -> None:
     check(text)

@@ -46,7 +46,6 @@ def _costs(works: Mapping[str, Work]) -> dict[str, float]:
 
 
 def _cost(work: Work) -> float:
-    gc.collect()
     # A collection walks all that the tests before this one have left behind.
     gc.disable()
     try:
