@@ -39,14 +39,20 @@ export async function reportTraces(repository: string): Promise<Map<string, stri
     ["rejected", await example("projects/typical-mistakes")],
     ["empty", ""],
     ["hostile", hostile.map((text) => written(events.map((event) => saying(event, text)))).join("")],
-    ["long", Array.from({ length: Math.ceil(10_000 / events.length) }, (_, part) => written(events.map((event) => later(event, part)))).join("")],
-    ["big", Array.from({ length: 180 }, (_, run) => written(events.map((event) => again(event, run)))).join("")],
+    ["clusters", repeated(events, 30, later)],
+    ["long", repeated(events, 10_000 / events.length, later)],
+    ["runs", repeated(events, 5, again)],
+    ["big", repeated(events, 180, again)],
   ]);
 }
 
 function saying(event: Event, text: string): Event {
   const entries = Object.entries(event).map(([name, value]) => [name, free.has(name) ? text : value]);
   return Object.fromEntries(entries) as Event;
+}
+
+function repeated(events: Event[], times: number, change: (event: Event, time: number) => Event): string {
+  return Array.from({ length: Math.ceil(times) }, (_, time) => written(events.map((event) => change(event, time)))).join("");
 }
 
 function again(event: Event, run: number): Event {

@@ -27,6 +27,9 @@ const command = process.env.DRIVE_TRACE_COMMAND ?? path.join(repository, ".venv"
 const views = [{ colorScheme: "light", width: 660 }, { colorScheme: "dark", width: 1100 }] as const;
 const largest = 8_000_000;
 
+/** They open and are worked like any other. The rest is tried on "clusters" and "runs", which differ in size alone. */
+const isLarge = (name: string): boolean => name === "long" || name === "big";
+
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 interface Violation {
@@ -85,14 +88,18 @@ async function check(browser: Browser, name: string, report: string): Promise<vo
     await page.goto(pathToFileURL(report).href);
     await page.screenshot({ path: path.join(screenshots, `${name}-${colorScheme}.png`) });
     await checkLayout(page, name);
-    await checkColours(page, name);
-    await checkKeyboard(page, name);
+    if (!isLarge(name)) {
+      await checkColours(page, name);
+      await checkKeyboard(page, name);
+      await checkAccess(page, name);
+    }
     assert.match(await page.title(), /^Drive Trace/, `${name}: something was run`);
-    await checkAccess(page, name);
     assert.deepEqual(trouble, [], name);
     await page.close();
   }
-  await checkPrint(browser, name, report);
+  if (!isLarge(name)) {
+    await checkPrint(browser, name, report);
+  }
   await playReport(browser, name, report);
   console.log(`  ok  ${name}`);
 }
@@ -148,20 +155,15 @@ async function checkLayout(page: Page, name: string): Promise<void> {
   assert.deepEqual([seen.active, seen.scripts, seen.styles], [0, 1, 1], name);
 }
 
-/**
- * What axe-core calls serious or critical, with everything unfolded. On the largest pages it goes without what compares
- * each element with the others, which takes minutes; of these, a row is like those of the smaller pages.
- */
+/** What axe-core calls serious or critical, with everything unfolded. */
 async function checkAccess(page: Page, name: string): Promise<void> {
-  const quadratic = name === "big" || name === "long" ? ["color-contrast", "target-size"] : [];
   await page.evaluate(() => { document.querySelectorAll("details").forEach((each) => { each.open = true; }); });
   await page.evaluate(await readFile(axe, "utf8"));
-  const found = await page.evaluate(async (without) => {
+  const found = await page.evaluate(async () => {
     const runner = (window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }).axe;
-    const rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
-    const { violations } = await runner.run({ rules, resultTypes: ["violations"] });
+    const { violations } = await runner.run({ resultTypes: ["violations"] });
     return violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.length}, as ${nodes[0]?.html.slice(0, 160)}`);
-  }, quadratic);
+  });
   assert.deepEqual(found.filter((each) => /^(serious|critical)/.test(each)), [], name);
 }
 
