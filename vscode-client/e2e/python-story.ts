@@ -22,6 +22,7 @@ export async function playPythonStory(editor: Editor, sandbox: Sandbox): Promise
     const before = await runningServer(sandbox);
     await choose("without-server");
     assert.match((await runningServer(sandbox, before)).command, /server\/launch\.py serve$/);
+    await until("its answer", async () => (await editor.errorSquiggles()).length > 0);
   });
 
   await step("a third one that makes no difference leaves the server alone", async () => {
