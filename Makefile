@@ -3,9 +3,14 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.NOTPARALLEL:
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
+# Only `make test` makes several things at once.
+ifndef TOGETHER
+.NOTPARALLEL:
+endif
+# An image that keeps Python from writing bytecode would have each of a thousand starts compile everything.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -25,6 +30,7 @@ PROTOCOL_SCHEMA := $(PROTOCOL)/build/schema.json
 MESSAGES := $(CURDIR)/build/messages
 pytest clients e2e: export DRIVE_TRACE_MESSAGES = $(MESSAGES)/$@
 
+comma := ,
 heading = @printf '\n== %s\n' "$(1)"
 
 .PHONY: help
@@ -114,8 +120,30 @@ demo-grading: venv ## Grade two example runs: gate, judge and record, with no ne
 # ---------------------------------------------------------------------------- tests
 
 .PHONY: test
-test: lint types arrows pytest clients client package e2e-report e2e protocol ## Everything below, in this order
+test: parts protocol ## Everything below
 	@echo; echo "make test: all of it passed"
+
+# Beside each other, two at a time: those that wait for windows leave cores to those that compute.
+# Without --output-sync (GNU make 4) one after another, as their lines would be mixed.
+PARTS := lint types arrows e2e pytest e2e-report clients client package
+.PHONY: parts
+parts: machine
+ifneq ($(filter output-sync,$(.FEATURES)),)
+	$(call heading,$(PARTS): two at a time$(comma) each shown when it has ended)
+	@$(MAKE) TOGETHER=1 --jobs=2 --output-sync=target $(PARTS)
+else
+	@$(MAKE) $(PARTS)
+endif
+
+ifdef TOGETHER
+client: | vsix # both build the extension
+endif
+
+# What the parts need of the machine is installed before them, by one after another: apt does not wait.
+.PHONY: machine
+machine: venv
+	@$(BIN)/python -m tests.clients.install
+	@! $(MAKE) $(NODE_STAMP) || { cd $(CLIENT) && npm run --silent e2e:machine; }
 
 .PHONY: lint
 lint: venv ## Ruff: lint and format
