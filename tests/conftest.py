@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -34,6 +35,10 @@ if sys.platform == "win32":
         return _read(path, encoding, errors)
 
     Path.write_text, Path.read_text = _write_exactly, _read_utf8
+
+# What is kept of traces is not what the user keeps, and goes at the end.
+_CACHE = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+os.environ["DRIVE_TRACE_CACHE"] = _CACHE.name
 
 # What a shell starts in the background ignores Ctrl-C, and so would every command that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     repeats = 1 if options.quick else options.repeats
     lines = options.lines or (2_000 if options.quick else TARGET_LINES)
     with tempfile.TemporaryDirectory(prefix="drive-trace-bench-") as folder:
+        os.environ["DRIVE_TRACE_CACHE"] = str(Path(folder) / "cache")
         files = BenchFiles(Path(folder).resolve(), lines)
         sys.stdout.write(machine() + "\n")
         if lines < TARGET_LINES:

@@ -40,7 +40,7 @@ LONG_AGO = 10_000_000_000
 def kept(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's cache folder of one test."""
     folder = tmp_path_factory.mktemp("cache")
-    monkeypatch.setattr("platformdirs.user_cache_path", lambda _: folder)
+    monkeypatch.setenv("DRIVE_TRACE_CACHE", str(folder))
     return folder
 
 
@@ -221,8 +221,7 @@ def test_what_was_just_written_is_read_again(fleet: Path) -> None:
 def test_a_killed_scan_leaves_a_cache_that_works(fleet: Path, kept: Path) -> None:
     expected = rows(".", "--no-cache")
     code = (
-        "import sys, platformdirs, pathlib\n"
-        f"platformdirs.user_cache_path = lambda _: pathlib.Path({str(kept)!r})\n"
+        "import sys\n"
         "from drive_trace.storage import fleet_cache\n"
         "put, left = fleet_cache.Cache.put, [int(sys.argv.pop())]\n"
         "def put_some(self, key, value):\n"
@@ -282,7 +281,10 @@ def test_what_has_another_type_is_not_believed(fleet: Path, kept: Path) -> None:
     assert rows(".") == expected
 
 
-def test_another_process_has_the_cache(fleet: Path, kept: Path) -> None:
+def test_another_process_has_the_cache(
+    fleet: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("drive_trace.commands.fleet._PATIENCE", 0)
     expected = rows(".")
     other = Cache(kept)
     ran = run("fleet", ".", "--out", "-")

@@ -23,7 +23,7 @@ from drive_trace.fleet.scan import FleetScan
 from drive_trace.report.fleet import FleetSummary, Row, as_csv, as_jsonl, csv_header
 from drive_trace.storage.files import STDIN
 from drive_trace.storage.finding import Found, find_traces, omitted
-from drive_trace.storage.fleet_cache import Cache, cache_folder
+from drive_trace.storage.fleet_cache import Cache, open_cache
 from drive_trace.storage.replace import write_table
 
 _PATIENCE = 2.0
@@ -108,7 +108,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
             yield row
 
     try:
-        with _scanning(inputs, runner, address, None if no_cache else cache_folder()) as scan:
+        with _scanning(inputs, runner, address, no_cache=no_cache) as scan:
             _write(table(rows(scan)), out)
     except ScanError as error:
         raise Ended(EXIT_UNUSABLE, str(error)) from error
@@ -120,12 +120,13 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
 
 @contextmanager
 def _scanning(
-    inputs: Inputs, runner: str, address: str | None, folder: Path | None
+    inputs: Inputs, runner: str, address: str | None, *, no_cache: bool
 ) -> Iterator[FleetScan | EngineScan]:
     if runner != _LOCAL:
         yield EngineScan(inputs, runner, address)
         return
-    with closing(_cache(folder)) as cache:
+    kept = Cache(None) if no_cache else open_cache(_warn, _PATIENCE)
+    with closing(kept) as cache:
         yield FleetScan(inputs, cache)
 
 
@@ -185,11 +186,5 @@ def _expanded(paths: Sequence[str]) -> Iterator[str]:
         ] or [path]
 
 
-def _cache(folder: Path | None) -> Cache:
-    import sqlite3  # noqa: PLC0415 - no other command needs it
-
-    try:
-        return Cache(folder, _PATIENCE)
-    except (OSError, sqlite3.Error) as error:
-        notify(f"warning: {folder}: nothing is kept: {error}")
-        return Cache(None)
+def _warn(message: str) -> None:
+    notify(f"warning: {message}")

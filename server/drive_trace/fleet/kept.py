@@ -10,8 +10,8 @@ from drive_trace.fleet import ScanError
 from drive_trace.fleet.looking import File, Look, Seen, look, look_at_each
 from drive_trace.scorecard.stored import Stored, from_bytes
 from drive_trace.storage.cores import on_all_cores
-from drive_trace.storage.files import Problem
-from drive_trace.storage.fleet_cache import SIZE, Cache, digest, program
+from drive_trace.storage.files import DIGEST, Problem
+from drive_trace.storage.fleet_cache import Cache, digest, program
 
 _AT_ONCE = 16
 """A process gets so many files at a time: to hand one over takes as long as to read a small one."""
@@ -40,6 +40,12 @@ class KeptTraces:
                 yield self._take_in(file, seen)
             self._cache.commit()
 
+    def look_at_one(self, file: File) -> tuple[Stored, bytes] | Problem:
+        """A trace in short, and the digest of its content."""
+        known = self._with_known(file)
+        found = self._take_in(known, look(known))
+        return found if isinstance(found, Problem) else (found, self.files[-1][1][:DIGEST])
+
     def stored(self, number: int) -> Stored:
         """A trace in short once more. Raises ScanError."""
         if number in self._loose:
@@ -64,7 +70,7 @@ class KeptTraces:
         if value is None:
             return None
         version, _, rest = value.partition(b"\n")
-        return Look(version.decode("ascii", "replace"), rest[: 2 * SIZE]), rest[2 * SIZE :]
+        return Look(version.decode("ascii", "replace"), rest[: 2 * DIGEST]), rest[2 * DIGEST :]
 
     def _take_in(self, file: File, seen: Seen | Problem) -> Stored | Problem:
         if isinstance(seen, Problem):

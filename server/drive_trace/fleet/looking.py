@@ -12,8 +12,14 @@ from typing import NamedTuple
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.scorecard.stored import Stored, to_bytes, without_events
-from drive_trace.storage.files import Problem, TraceRecords, read_bytes, records_of, why_not_utf8
-from drive_trace.storage.fleet_cache import digest_of
+from drive_trace.storage.files import (
+    Problem,
+    TraceRecords,
+    digest_of,
+    read_bytes,
+    records_of,
+    why_not_utf8,
+)
 from drive_trace.storage.judging_records import read_record_beside, with_judgements
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 

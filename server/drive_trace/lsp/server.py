@@ -69,7 +69,12 @@ class TraceServer(LanguageServer):
         self._settings = ClientSettings(protocol, self._settings_changed)
         self._publisher = Publisher(protocol, self._runs)
         self._judging = Judging(protocol, self._traces, self._settings, self._publisher)
-        self._following = Following(protocol, self._runs, self._publisher.closed_traces_changed)
+        self._following = Following(
+            protocol,
+            self._runs,
+            self._judging.rules_now,
+            self._publisher.closed_traces_changed,
+        )
         self._saving = Saving(protocol, self._traces)
         self._edited = Debouncer(self._publish_edited)
         self._responder = Responder(protocol, self._runs, self._following, self._settings)

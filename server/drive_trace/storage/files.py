@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import sys
+from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -33,6 +34,10 @@ SMALL = 1 << 20
 """The most bytes of a file that is written by hand or for one purpose, as a configuration."""
 LARGEST = 1 << 30
 """The most bytes of a trace, or of standard input: work on it takes up to six times as much."""
+
+
+DIGEST = 20
+"""Bytes of a digest."""
 
 
 class Problem(NamedTuple):
@@ -83,6 +88,11 @@ def read_bytes(path: str, most: int = LARGEST) -> bytes | Problem:
         return read_regular(path, most)
     except (OSError, ValueError) as error:
         return Problem(path, why_not_read(error))
+
+
+def digest_of(data: bytes) -> bytes:
+    """Identifies the content of a file."""
+    return blake2b(data, digest_size=DIGEST).digest()
 
 
 def records_of(data: bytes) -> list[str]:

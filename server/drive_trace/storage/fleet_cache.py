@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
 from drive_trace import __version__
+from drive_trace.storage.files import DIGEST
 
 _NAME = "fleet.sqlite"
 _MOST_BYTES = 4 << 30
@@ -23,22 +25,15 @@ _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = NORMAL",
 )
-SIZE = 20
-"""Bytes of a digest."""
 
 
 def digest(*parts: bytes) -> bytes:
     """Of bytes, each with its length."""
-    made = blake2b(digest_size=SIZE)
+    made = blake2b(digest_size=DIGEST)
     for part in parts:
         made.update(len(part).to_bytes(8, "big"))
         made.update(part)
     return made.digest()
-
-
-def digest_of(data: bytes) -> bytes:
-    """Of the content of a file."""
-    return blake2b(data, digest_size=SIZE).digest()
 
 
 @cache
@@ -132,6 +127,16 @@ class Cache:
         self._database.close()
         if self._is_broken:
             self._remove()
+
+
+def open_cache(say: Callable[[str], None], patience: float = 0) -> Cache:
+    """The user's cache, see :class:`Cache`; where there is none, that is said, and nothing kept."""
+    folder = cache_folder()
+    try:
+        return Cache(folder, patience)
+    except (OSError, sqlite3.Error) as error:
+        say(f"{folder}: nothing is kept: {error}")
+        return Cache(None)
 
 
 def _usable(folder: Path) -> Path:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import time
 from io import FileIO
 from pathlib import Path
@@ -17,7 +18,14 @@ from typing import NamedTuple
 
 import orjson
 
-from drive_trace.storage.files import Problem, open_regular, records_of, why_not_read, why_not_utf8
+from drive_trace.storage.files import (
+    DIGEST,
+    Problem,
+    open_regular,
+    records_of,
+    why_not_read,
+    why_not_utf8,
+)
 from drive_trace.text.spans import BrokenText
 
 QUIET = 5.0
@@ -45,7 +53,7 @@ Content = tuple[bytes, int]
 """The digest of all bytes that were read, and the number of those that wait."""
 
 
-class _FileState(NamedTuple):
+class FileState(NamedTuple):
     """If this is different, the file may have changed."""
 
     device: int
@@ -62,12 +70,14 @@ class FollowedFile:
         self.path = path
         self._most = most
         """A larger file, in bytes, is not read."""
-        self._state: _FileState | None = None
+        self._state: FileState | None = None
         self._tail = b""
         self._waiting = b""
         self._is_kept = False
         self._is_settled = False
-        self._digest = hashlib.blake2b()
+        self._digest = hashlib.blake2b(digest_size=DIGEST)
+        self._adopted = b""
+        """The digest of the whole file, where somebody else has read it."""
         self.size = 0
         """The number of bytes read so far, with those that wait."""
 
@@ -79,7 +89,23 @@ class FollowedFile:
     @property
     def content(self) -> Content:
         """Identifies what was returned so far: equal for equal texts."""
-        return self._digest.digest(), len(self._waiting)
+        return self._adopted or self._digest.digest(), len(self._waiting)
+
+    def quiet_state(self) -> FileState | None:
+        """The state of a file that can be read and that nobody seems to be writing; else None."""
+        try:
+            status = self.path.stat()
+        except (OSError, ValueError):
+            return None
+        state, age = _state_of(status)
+        is_file = stat.S_ISREG(status.st_mode) and state.size <= self._most
+        return state if is_file and abs(age) >= QUIET else None
+
+    def adopt(self, state: FileState, digest: bytes) -> None:
+        """Go on where somebody else has read the whole file, which had this :meth:`quiet_state`
+        before that, and this digest.
+        """
+        self._state, self._adopted, self.size, self._is_settled = state, digest, state.size, True
 
     def forget(self) -> None:
         """The caller dropped the text, so the next change returns the whole file."""
@@ -117,7 +143,7 @@ class FollowedFile:
             self._is_settled = is_quiet
             return self._give(file, self._waiting, is_quiet=True) if is_quiet else None
 
-    def _is_continued(self, file: FileIO, before: _FileState, now: _FileState) -> bool:
+    def _is_continued(self, file: FileIO, before: FileState, now: FileState) -> bool:
         """Whether the file begins with what was read of it."""
         if (now.device, now.file) != (before.device, before.file) or now.size < self.size:
             return False
@@ -126,12 +152,13 @@ class FollowedFile:
                 return False
             file.seek(self.size - len(self._tail))
             return file.read(len(self._tail)) == self._tail
-        return _digest_of(file) == self._digest.digest()
+        return _digest_of(file) == self.content[0]
 
     def _read_whole(self, file: FileIO, *, is_quiet: bool) -> Whole | Problem:
         file.seek(0)
         data = file.read()
-        self._digest = hashlib.blake2b(data)
+        self._digest = hashlib.blake2b(data, digest_size=DIGEST)
+        self._adopted = b""
         self.size, self._tail = len(data), data[-_TAIL:]
         self._is_settled = is_quiet
         reason = why_not_utf8(data)
@@ -167,9 +194,9 @@ class FollowedFile:
         return problem
 
 
-def _state_of(status: os.stat_result) -> tuple[_FileState, float]:
+def _state_of(status: os.stat_result) -> tuple[FileState, float]:
     """A file's state, and its age in seconds."""
-    state = _FileState(
+    state = FileState(
         status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
     )
     return state, time.time() - status.st_mtime
@@ -177,7 +204,7 @@ def _state_of(status: os.stat_result) -> tuple[_FileState, float]:
 
 def _digest_of(file: FileIO) -> bytes:
     """The digest of a whole file, read in pieces."""
-    digest = hashlib.blake2b()
+    digest = hashlib.blake2b(digest_size=DIGEST)
     file.seek(0)
     while chunk := file.read(_CHUNK):
         digest.update(chunk)

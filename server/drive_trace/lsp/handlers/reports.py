@@ -174,7 +174,7 @@ class Reports:
         if path is None:
             return None
         if self._following.is_trace(uri):
-            (rules,) = await self._judging.rules_now([uri])
+            (rules,) = await self._judging.rules_now([path])
             return await in_thread(self._closed_text, path, run_id, name, rules)
         if self._runs.open.has_seen(uri):
             return await in_thread(_text_outside, path, run_id, name)

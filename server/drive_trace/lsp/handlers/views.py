@@ -49,8 +49,8 @@ from drive_trace.scorecard.card import RunScore, ScoreCard, score_run
 from drive_trace.storage.recording import new_stamp
 from drive_trace.tasks import Task, in_batches
 
-_AT_ONCE = 20
-"""Closed traces that a thread judges in one go. A cancellation is noticed between two."""
+_AT_ONCE = 200
+"""Closed traces whose findings a thread counts in one go; most have been counted already."""
 
 _Counts = Mapping[str, Mapping[str | None, int]]
 """Findings by the URI of a trace and the id of a run."""
@@ -98,22 +98,25 @@ class Views:
         """The findings of traces that are not open."""
         is_open = self._runs.open_reals()
         traces = [
-            (each.real, each.path.as_uri())
+            (each.real, each.path)
             for each in self._runs.closed.seen()
             if each.parts and each.real not in is_open
         ]
         counts: _Counts = {}
         for start in range(0, len(traces), _AT_ONCE):
             batch = traces[start : start + _AT_ONCE]
-            rules = await self._judging.rules_now([uri for _, uri in batch])
+            rules = await self._judging.rules_now([path for _, path in batch])
             counts = {**counts, **await in_thread(self._counts_of, batch, rules)}
         return counts
 
     def _counts_of(
-        self, traces: Sequence[tuple[str, str]], rules: Sequence[RuleSettings]
+        self, traces: Sequence[tuple[str, Path]], rules: Sequence[RuleSettings]
     ) -> _Counts:
         count = self._runs.closed.findings_by_run
-        return {uri: count(real, each) for (real, uri), each in zip(traces, rules, strict=True)}
+        return {
+            path.as_uri(): count(real, each)
+            for (real, path), each in zip(traces, rules, strict=True)
+        }
 
     def _runs_json(self, closed: _Counts) -> Task[JsonText]:
         runs = yield from self._runs.all_runs()
@@ -131,13 +134,16 @@ class Views:
         found: list[bytes] = []
         scores: list[RunScore] = []
         for batch in in_batches(runs):
-            for folder, parts in batch:
+            for folder, all_parts in batch:
+                parts, lacking = self._runs.joinable(all_parts)
+                left = waiting[folder]
+                left = left + lacking if left is not None else None
                 score = score_run([each.part for each in parts], unread[folder], unplaced[folder])
                 scores.append(score)
                 uris = [each.uri for each in parts]
-                run = JoinedRun(score, None, uris, "", waiting[folder])
+                run = JoinedRun(score, None, uris, "", left)
                 name = folder.name if folder is not None and len(folders) > 2 else None
-                found.append(dumps(run_json(run, name, _files(parts, counts))))
+                found.append(dumps(run_json(run, name, _files(all_parts, counts))))
             yield
         count = sum(each or 0 for each in waiting.values())
         card = ScoreCard(tuple(scores), (), tuple(chain(*unread.values())))
@@ -195,7 +201,7 @@ class Views:
 
 def _files(parts: Sequence[RunPart], counts: _Counts) -> list[RunFile]:
     files = []
-    for uri, part, trace in parts:
+    for uri, part, trace, _ in parts:
         record = part.first_line - 1
         line = record if trace is None else trace.analysis.document.protocol_line(record)
         findings = counts.get(uri, {}).get(part.run_id, 0)

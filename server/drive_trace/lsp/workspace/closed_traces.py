@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
@@ -41,6 +41,10 @@ from drive_trace.storage.files import Problem
 from drive_trace.storage.followed_file import Content, FollowedFile, More, Whole
 from drive_trace.tasks import finish
 from drive_trace.trace.document import Point
+
+if TYPE_CHECKING:
+    from drive_trace.fleet.kept import KeptTraces
+    from drive_trace.storage.fleet_cache import Cache
 
 Result = TypeVar("Result")
 
@@ -72,6 +76,8 @@ class ClosedTrace(NamedTuple):
     """See :func:`unplaced_grades`."""
     is_illegible: bool = False
     """See :attr:`TraceSummary.is_illegible`."""
+    is_short: bool = False
+    """Whether its parts have no events, which only runs that stand in several traces need."""
 
     @property
     def unread_because(self) -> str:
@@ -176,6 +182,37 @@ class ClosedTraces:
                 with entry.lock:
                     self._look(entry, settle=settle)
         return len(reals)
+
+    def look_first(
+        self, traces: Sequence[tuple[str, RuleSettings]], cache: Cache, *, seconds: float
+    ) -> int:
+        """The same for traces that nobody has looked at, each with its rules. What the cache keeps
+        of their runs and findings is not made again.
+        """
+        from drive_trace.fleet.kept import KeptTraces  # noqa: PLC0415 - takes a moment to load
+
+        end = time.monotonic() + seconds
+        kept = KeptTraces(cache)
+        for done, (real, rules) in enumerate(traces):
+            if time.monotonic() > end:
+                return done
+            entry = self._entries.get(real)
+            if entry is not None:
+                with entry.lock:
+                    if not self._take_short(entry, rules, kept):
+                        self._look(entry)
+        return len(traces)
+
+    def complete(self, runs: Iterable[str]) -> None:
+        """Read the events of these runs, and of those that stand in several traces."""
+        with self._lock:
+            several = (run_id for run_id, each in self._holders.items() if len(each) > 1)
+            held = (self._holders.get(run_id, {}) for run_id in {*runs, *several})
+            short = {real for each in held for real, seen in each.items() if seen.is_short}
+            entries = [self._entries[real] for real in short if real in self._entries]
+        for entry in entries:
+            with entry.lock:
+                self._look(entry, completes=True)
 
     # Without waiting
 
@@ -298,9 +335,37 @@ class ClosedTraces:
                 known = entry.results[name] = depends, make(analysis)
         return cast("Result", known[1])
 
-    def _look(self, entry: _Entry, *, settle: bool = False, opens: bool = False) -> None:
-        """Read what has changed. ``opens``: the analysis is needed, changed or not."""
-        news = entry.file.look(anew=opens and entry.analysis is None, settle=settle)
+    def _take_short(self, entry: _Entry, rules: RuleSettings, kept: KeptTraces) -> bool:
+        """Look at a trace for the first time, for what the score needs of it and the number of its
+        findings. Gives whether that is possible: not while somebody writes to it.
+        """
+        from drive_trace.fleet.looking import File  # noqa: PLC0415 - as above
+
+        before, state = entry.seen, entry.file.quiet_state()
+        if not before.is_unread or state is None:
+            return False
+        name = self.folders.name_of(before.path)
+        found = kept.look_at_one(File(str(before.path), name, rules))
+        if isinstance(found, Problem):
+            return False
+        (summary, findings), digest = found
+        entry.file.adopt(state, digest)
+        parts = parts_by_run(summary)
+        now = before._replace(content=entry.file.content, parts=parts, is_short=True)
+        unplaced, is_illegible = unplaced_grades(summary), summary.is_illegible
+        self._note(entry, now._replace(unplaced=unplaced, is_illegible=is_illegible))
+        counts = {run_id: sum(each.values()) for run_id, each in (findings or {}).items()}
+        entry.results["counts"] = rules, counts
+        return True
+
+    def _look(
+        self, entry: _Entry, *, settle: bool = False, opens: bool = False, completes: bool = False
+    ) -> None:
+        """Read what has changed. ``opens``: the analysis is needed, changed or not; ``completes``:
+        so are the events.
+        """
+        completes &= entry.seen.is_short
+        news = entry.file.look(anew=completes or (opens and entry.analysis is None), settle=settle)
         if news is None:
             return
         if isinstance(news, Problem):
@@ -315,7 +380,7 @@ class ClosedTraces:
             _append(entry.analysis, news.text)
         elif opens or is_changing:
             entry.analysis = Analysis(news.records, entry.rules, str(seen.path))
-        if has_changed:
+        if has_changed or completes:
             name = self.folders.name_of(seen.path)
             if entry.analysis is not None:
                 summary = entry.analysis.summary(name)
@@ -387,7 +452,8 @@ class ClosedTraces:
             was_read = before.content is not None
             self._changes = Changes(
                 self._changes.runs | runs,
-                self._changes.has_new_text or (was_read and not (before.problem and now.problem)),
+                self._changes.has_new_text
+                or (was_read and (before.content, before.problem) != (now.content, now.problem)),
                 self._changes.may_touch_any_run
                 or (before.problem, before.unplaced, before.is_illegible)
                 != (now.problem, now.unplaced, now.is_illegible),

@@ -7,12 +7,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
 
+from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.protocol import TraceProtocol
 from drive_trace.lsp.rpc.tasks import Debouncer, in_thread
@@ -25,8 +27,12 @@ log = logging.getLogger(__name__)
 
 LARGE = 100
 """From so many traces on, the user sees the progress of their first reading."""
-_STRETCH = 0.1
-"""Seconds of reading between two reports of progress. A cancellation is noticed there, too."""
+_STRETCH = 0.25
+"""Seconds of reading between two reports of progress. A cancellation is noticed there, too. For
+so long nobody else has the cache.
+"""
+_AT_ONCE = 200
+"""For so many traces at once the rules are asked."""
 _SHARE = 20
 """If the client does not watch files, all traces are looked at again after this many times the
 time that the last look took.
@@ -81,9 +87,15 @@ class Following:
     """Looks at closed traces, and calls ``changed`` after each look."""
 
     def __init__(
-        self, protocol: TraceProtocol, runs: WorkspaceRuns, changed: Callable[[], None]
+        self,
+        protocol: TraceProtocol,
+        runs: WorkspaceRuns,
+        rules_now: Callable[[Sequence[Path]], Awaitable[Sequence[RuleSettings]]],
+        changed: Callable[[], None],
     ) -> None:
+        """``rules_now`` gives the rules of traces."""
         self._protocol = protocol
+        self._rules_now = rules_now
         self._runs = runs
         self._closed = runs.closed
         self._changed = changed
@@ -98,6 +110,10 @@ class Following:
         self._reported: set[str] = set()
         """The URIs of changed files that have not been looked at yet."""
         self._soon = Debouncer(lambda _: self._start(self._look_at_reported()))
+        self._wanted: set[str] = set()
+        """The ids of runs whose events are to be read."""
+        self._complete_soon = Debouncer(lambda _: self._start(self._look_at([])))
+        runs.want = self._want
         self._settling: asyncio.TimerHandle | None = None
         self._tried: dict[str, object] = {}
         """The contents that were compared as a whole. Doing so again would find nothing new."""
@@ -231,6 +247,7 @@ class Following:
         path = path_of(uri)
         if path is not None:
             await in_thread(self._runs.note_open, uri, path)
+            await self._complete()
             self._changed()
 
     async def _look_at_all(self, progress: Progress | None, opened: str | None = None) -> None:
@@ -241,18 +258,48 @@ class Following:
         reals = await self.everything()
         if progress is not None and len(reals) >= LARGE:
             progress.show()
-        done = 0
-        while done < len(reals) and not self._is_cancelled:
-            done += await in_thread(partial(self._closed.look, reals[done:], seconds=_STRETCH))
-            if progress is not None:
-                progress.report(done, len(reals))
+        unread = {each.real: each.path for each in self._closed.seen() if each.is_unread}
+        await in_thread(self._closed.look, [each for each in reals if each not in unread])
+        new = [(each, unread[each]) for each in reals if each in unread]
+        await self._look_first(new, progress)
         await in_thread(self._runs.look_at_records, [*reals, *self._runs.open_reals()])
+        await self._complete()
         if progress is not None:
             progress.end()
         else:
             now = loop.time()
             self._good_until = now + (now - start) * _SHARE
         self._after_look()
+
+    async def _look_first(
+        self, traces: Sequence[tuple[str, Path]], progress: Progress | None
+    ) -> None:
+        done = 0
+        while done < len(traces) and not self._is_cancelled:
+            reals, paths = zip(*traces[done : done + _AT_ONCE], strict=True)
+            rules = await self._rules_now(paths)
+            done += await in_thread(self._read_some, list(zip(reals, rules, strict=True)))
+            if progress is not None:
+                progress.report(done, len(traces))
+
+    def _read_some(self, traces: Sequence[tuple[str, RuleSettings]]) -> int:
+        from drive_trace.storage.fleet_cache import open_cache  # noqa: PLC0415 - loads SQLite
+
+        cache = open_cache(log.info)
+        try:
+            return self._closed.look_first(traces, cache, seconds=_STRETCH)
+        finally:
+            cache.close()
+
+    def _want(self, run_id: str) -> None:
+        self._wanted.add(run_id)
+        self._complete_soon.request("")
+
+    async def _complete(self) -> None:
+        """Read the events of runs that stand in several traces."""
+        runs = self._wanted.union(*(each.analysis.index.runs for each in self._runs.open))
+        self._wanted = set()
+        await in_thread(self._closed.complete, runs)
 
     async def _look_at_reported(self) -> None:
         uris, self._reported = self._reported, set()
@@ -265,6 +312,7 @@ class Following:
         is_open = self._runs.open_reals()
         closed = [real for real in reals if real not in is_open]
         await in_thread(partial(self._closed.look, closed, settle=settle))
+        await self._complete()
         self._after_look()
 
     def _after_look(self) -> None:

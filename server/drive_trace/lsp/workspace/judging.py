@@ -59,18 +59,21 @@ class Configurations:
         """The settings of the rules for a trace, by the last look at its folder. ``over`` are the
         client's own, which take precedence.
         """
-        project = self.project_of(uri)
+        return self.rules_of(_absolute(uri), over)
+
+    def rules_of(self, path: Path | None, over: RuleSettings) -> RuleSettings:
+        """The same of the trace at an absolute path."""
+        project = self._found.get(path.parent) if path is not None else None
         # The project's folder is above the trace, so that nothing is looked up on disk here.
-        return project.settings_for(str(_absolute(uri))).under(over) if project else over
+        return project.settings_for(str(path)).under(over) if project else over
 
     def project_of(self, uri: str) -> Project | None:
         """The project of a trace, by the last look at its folder."""
         path = _absolute(uri)
         return self._found.get(path.parent) if path is not None else None
 
-    async def look(self, uris: Iterable[str]) -> None:
+    async def look(self, paths: Iterable[Path | None]) -> None:
         """Look at the configurations of traces. The look begins after this call."""
-        paths = map(_absolute, uris)
         folders = frozenset(path.parent for path in paths if path is not None)
         # Threads may read the same file at once: each gets what it read, and what is remembered
         # is compared with the file the next time.
@@ -228,7 +231,7 @@ class Judging:
 
     async def project_now(self, uri: str) -> Project:
         """The project of a trace, after a look at the disk. Raises LookupError if that failed."""
-        await self._configurations.look([uri])
+        await self._configurations.look([_absolute(uri)])
         project = self._configurations.project_of(uri)
         if project is None:
             raise LookupError(uri)
@@ -236,13 +239,14 @@ class Judging:
 
     async def options_now(self, uri: str) -> DiagnosticOptions:
         """The options for a trace that is not open, after a look at the disk."""
-        await self._configurations.look([uri])
+        await self._configurations.look([_absolute(uri)])
         return self.options(uri)
 
-    async def rules_now(self, uris: Sequence[str]) -> list[RuleSettings]:
+    async def rules_now(self, paths: Sequence[Path]) -> list[RuleSettings]:
         """The settings of the rules for several traces, after a look at the disk."""
-        await self._configurations.look(uris)
-        return [self.options(uri).rules for uri in uris]
+        await self._configurations.look(paths)
+        over = self._settings.now.rules
+        return [self._configurations.rules_of(path, over) for path in paths]
 
     async def _take(self, look: _Look, uri: str) -> None:
         looking = asyncio.ensure_future(self._look_at(uri))
@@ -261,7 +265,7 @@ class Judging:
 
     async def _look_at(self, uri: str) -> Sequence[str] | None:
         """Look at a trace's configuration, and at what git has of it if a rule wants to know."""
-        await self._configurations.look([uri])
+        await self._configurations.look([_absolute(uri)])
         path = path_of(uri)
         if path is None or self.options(uri).rules.severity(RULES["history-rewritten"]) is None:
             return None

@@ -35,6 +35,8 @@ class RunPart(NamedTuple):
     part: RunSummary
     trace: OpenTrace | None
     """The open trace; None if it is not open."""
+    is_short: bool = False
+    """See :attr:`ClosedTrace.is_short`. Such a part is joined with no other."""
 
 
 class WorkspaceRun(NamedTuple):
@@ -56,6 +58,8 @@ class WorkspaceRuns:
         self.closed = closed
         self._reals: dict[str, str] = {}
         """The real paths of open traces, by URI."""
+        self.want: Callable[[str], object] = lambda _: None
+        """Is called with the id of a run whose events have to be read, see :meth:`joinable`."""
         self._records = JudgementFiles()
         self._has_other_records = False
         self._has_partial = False
@@ -145,11 +149,24 @@ class WorkspaceRuns:
             return None
         own = [each.part for each in parts if each.uri == uri and each.part.event_count]
         folder = self.folder_of(uri)
+        parts, lacking = self.joinable(parts)
+        waiting = self.waiting(folder)
+        waiting = waiting + lacking if waiting is not None else None
         unread = self.unread(folder)
         unplaced = yield from self.unplaced(folder)
         run = score_run([each.part for each in parts], unread, unplaced)
         here = score_run(own, unread, unplaced) if own else None
-        return JoinedRun(run, here, [each.uri for each in parts], uri, self.waiting(folder))
+        return JoinedRun(run, here, [each.uri for each in parts], uri, waiting)
+
+    def joinable(self, parts: list[RunPart]) -> tuple[list[RunPart], int]:
+        """The parts of a run that can be joined now, and how many cannot: of several, those without
+        events. These are read, and the run is shown again.
+        """
+        joinable = [each for each in parts if not each.is_short] or parts[:1]
+        if len(parts) == 1 or len(joinable) == len(parts):
+            return parts, 0
+        self.want(parts[0].part.run_id)
+        return joinable, len(parts) - len(joinable)
 
     def unread(self, folder: Path | None) -> list[Unread]:
         """The traces of a folder that cannot be read: each may hold a part of any of its runs."""
@@ -225,7 +242,7 @@ class WorkspaceRuns:
         return RunPart(trace.uri, self._judged(part, self._real(trace) or ""), trace)
 
     def _closed_part(self, trace: ClosedTrace, part: RunSummary) -> RunPart:
-        return RunPart(trace.path.as_uri(), self._judged(part, trace.real), None)
+        return RunPart(trace.path.as_uri(), self._judged(part, trace.real), None, trace.is_short)
 
     def _judged(self, part: RunSummary, real: str) -> RunSummary:
         return part._replace(verdicts=self._records.of(real).on(part.run_id))

@@ -1,0 +1,132 @@
+"""Traces of which a cache keeps what the score needs: they say what they say without."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drive_trace.fleet import looking
+from drive_trace.linter.settings import DEFAULTS
+from drive_trace.lsp.workspace.closed_traces import ClosedTraces
+from drive_trace.lsp.workspace.open_traces import Workspace
+from drive_trace.lsp.workspace.runs import WorkspaceRuns
+from drive_trace.scorecard.card import score_run
+from drive_trace.storage.fleet_cache import Cache
+from drive_trace.tasks import finish
+from tests.server.test_closed_traces import STRAYS, look, write
+from tests.server.test_live import WATCHES, append, eventually, opened, told
+from tests.server.test_views import ask, runs
+from tests.support.client_text import apart, graded, triage
+from tests.support.command import SERVE
+from tests.support.raw_client import RawClient
+
+PASSED = graded("pass", "pass", "pass")
+FAILED = graded("pass", "fail", "pass", ts="2026-05-28T16:00:00.000Z")
+TEXTS = {
+    "alone": apart(triage(project_run_id="alone") + graded("pass", None, "pass", run="alone")),
+    "copied": PASSED + FAILED,
+    "also-copied": PASSED,
+    **{name.replace(" ", "-"): text for name, text in STRAYS.items()},
+    "faulty": apart(triage(project_run_id="faulty", ts="yesterday")) + "{\n",
+    "pointer": "version https://example.org/spec/v1\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A workspace to which nobody has written for long."""
+    for name, text in TEXTS.items():
+        settled(write(tmp_path / "traces" / name / "trace.jsonl", text))
+    return tmp_path / "traces"
+
+
+def settled(path: Path) -> Path:
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    return path
+
+
+def said(closed: ClosedTraces) -> list[Any]:
+    """All that the list of runs shows of traces."""
+    workspace = WorkspaceRuns(Workspace(), closed)
+    (root,) = closed.folders.folders
+    unread, unplaced = workspace.unread(root), finish(workspace.unplaced(root))
+    found = []
+    for _, parts in finish(workspace.all_runs()):
+        assert workspace.joinable(parts) == (parts, 0)
+        run = score_run([each.part for each in parts], unread, unplaced)
+        reals = {each.real: each.path.as_uri() for each in closed.seen()}
+        counts = [
+            closed.findings_by_run(real, DEFAULTS).get(run.run_id, 0)
+            for each in parts
+            for real, uri in reals.items()
+            if uri == each.uri
+        ]
+        card = run.headline, run.caveats, run.tokens, run.measured, run.copied_lines
+        found.append((run.run_id, [each.uri for each in parts], counts, *card))
+    return found
+
+
+def test_what_is_kept_says_what_the_files_say(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = ClosedTraces([folder])
+    look(plain)
+    expected = said(plain)
+    assert len(expected) == 3
+    now = time.time_ns
+    monkeypatch.setattr(looking.time, "time_ns", lambda: now() + 10**10)
+    for attempt in ("first", "second"):
+        closed = ClosedTraces([folder])
+        cache = Cache(tmp_path / "cache")
+        traces = [(real, DEFAULTS) for real in closed.search()]
+        assert closed.look_first(traces, cache, seconds=60) == len(TEXTS), attempt
+        cache.close()
+        assert all(each.is_short for each in closed.seen())
+        closed.complete(())
+        assert said(closed) == expected
+        for each in closed.seen():  # only what is joined is read
+            assert each.is_short == ("run-1" not in each.parts)
+        monkeypatch.setattr(looking, "read", None)  # the second time, nothing is
+    closed.take_changes()
+    assert look(closed) == set()
+    path = folder / "alone" / "trace.jsonl"
+    settled(write(path, path.read_text("utf-8").replace("direct", "Direct")))
+    assert look(closed) == {"alone"}
+
+
+@pytest.mark.end_to_end
+def test_a_server_lists_the_second_time_what_it_listed_the_first(folder: Path) -> None:
+    given = [{"uri": folder.as_uri(), "name": "traces"}]
+    lists = []
+    for _ in range(2):
+        with RawClient(SERVE) as client:
+            client.initialize(WATCHES, workspaceFolders=given)
+            lists.append(ask(client, "runs"))
+            if len(lists) == 2:
+                follows(client, folder)
+    assert lists[0] == lists[1]
+    assert {each["runId"] for each in lists[0]["runs"]} == {"run-1", "alone", "faulty"}
+
+
+def follows(client: RawClient, folder: Path) -> None:
+    """What was listed from the cache is read as soon as an edit or a change asks for more of it."""
+    path = folder / "alone" / "trace.jsonl"
+    last = path.read_text("utf-8").splitlines(keepends=True)[-1]
+    own = opened(client, folder / "own" / "trace.jsonl", apart(triage(project_run_id="own")))
+    assert {"own", "alone"} < runs(client).keys()
+    own.edit((len(own.text), len(own.text), last.replace("pass", "fail", 1)))
+
+    def is_joined() -> bool:
+        run = runs(client)["alone"]
+        is_whole = len(run["files"]) == 2 and not run["headline"].endswith("so far")
+        assert is_whole == ("1 event with the id of another" in run["title"])
+        return is_whole
+
+    assert eventually(is_joined)
+    append(path, graded("pass", "pass", "pass", run="alone", ts="2026-05-28T16:00:00.000Z"))
+    told(client, path)
+    assert eventually(lambda: runs(client)["alone"]["verdict"] == "correct")
