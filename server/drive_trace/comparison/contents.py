@@ -24,14 +24,13 @@ from drive_trace.comparison.runs import (
     Tally,
     tally,
 )
-from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
+from drive_trace.comparison.statistics import ALPHA, Interval
 from drive_trace.report.metrics.base import Value
 from drive_trace.scorecard.card import QUALIFIED
 from drive_trace.text.wording import are, duration, first_of, plural
 
 _MOST = 5
 _HEADLINE = "All that was spent ÷ CORRECT runs: what the others cost counts, too"
-_BEST = "where one side never passes"
 _NO_RATIO = "A cost of nothing has no ratio: the p is by ranks all the same"
 _FACTS = "Facts without a verdict: what happened in all runs of a side, and in each on average"
 _TOLD = "Told by: so many of the CORRECT runs of the baseline, and of the candidate"
@@ -58,16 +57,6 @@ class Drawn(NamedTuple):
     interval: Interval | None
 
 
-class Scale(NamedTuple):
-    """The axis that intervals are drawn on."""
-
-    marks: tuple[float, ...]
-    """The first and the last are its ends."""
-    same: float | None = None
-    """Where both sides are the same."""
-    is_ratio: bool = False
-
-
 class Section(NamedTuple):
     """A heading, and a table or sentences below it."""
 
@@ -76,7 +65,8 @@ class Section(NamedTuple):
     headers: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     drawn: Sequence[Drawn] = ()
-    scale: Scale = Scale((0, 0.5, 1))
+    farthest: float | None = None
+    """Of ratios that are drawn, the largest: they go from its inverse to it. None for shares."""
     numbers_from: int | None = None
     """The first column of figures, from 0: then all that follow are."""
 
@@ -89,14 +79,11 @@ def power(found: Comparison) -> str:
     if gate.smallest_p is None:
         return f"{sizes} can show nothing."
     least = f"the least p that the gate can reach is {in_digits(gate.smallest_p)}"
-    if not is_significant(gate.smallest_p):
+    if gate.smallest_detectable is None:
         return f"{sizes} can never be significant: {least}, and {ALPHA:.2f} is needed."
-    shown = gate.smallest_detectable
-    if shown is None:
-        return f"{sizes}: {least}."
     about = "about " if len(found.cases) > 1 else ""  # see smallest_detectable
-    effect = f", and the least difference that it can show {about}{shown:.3f}, {_BEST}"
-    return f"{sizes}: {least}{effect}."
+    shown = f"{about}{gate.smallest_detectable:.3f}, where one side never passes"
+    return f"{sizes}: {least}, and the least difference that it can show {shown}."
 
 
 def sections(found: Comparison) -> Iterator[Section]:
@@ -191,14 +178,13 @@ def _costs(found: Comparison) -> Section:
     known = [(each.metric.title, each.ratio, each.interval) for each in found.costs if each.ratio]
     drawn = [Drawn(*each) for each in known]
     ratios = [at for _, ratio, interval in known for at in (ratio, *(interval or ()))]
-    far = max([2.0, *ratios, *(1 / at for at in ratios)])
     return Section(
         "Cost of CORRECT runs, candidate ÷ baseline",
         (_TOLD, *(() if len(drawn) == len(found.costs) else (_NO_RATIO,))),
         ("cost", "ratio", "95 % interval", "p", "p by Holm", "cases", "told by"),
         rows,
         drawn,
-        Scale((1 / far, 1, far), same=1, is_ratio=True),
+        max([2.0, *ratios, *(1 / at for at in ratios)]),
         numbers_from=1,
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
 from drive_trace.comparison.answer import Comparison
-from drive_trace.comparison.contents import Drawn, Name, Scale, Section, power, sections
+from drive_trace.comparison.contents import Name, Section, power, sections
 from drive_trace.report.html import STYLE
 from drive_trace.report.html.markup import (
     Html,
@@ -48,10 +48,10 @@ def as_text(found: Comparison) -> str:
         lines += ["", each.title]
         for note in each.notes:
             lines += wrapped(note)
-        cells = [[_in(cell, plain) for cell in row] for row in each.rows]
+        rows = _rows(each, plain)
         if each.numbers_from is not None:  # what stands within a figure is not wrapped
-            cells = [[_IN_FIGURE.sub("\u00a0", cell) for cell in row] for row in cells]
-        lines += _aligned([each.headers, *cells])
+            rows = [[_IN_FIGURE.sub("\u00a0", cell) for cell in row] for row in rows]
+        lines += _aligned([each.headers, *rows])
     return "\n".join(lines).replace("\u00a0", " ")
 
 
@@ -93,8 +93,8 @@ def _markdown_table(each: Section) -> Iterator[str]:
     yield f"| {' | '.join(each.headers)} |"
     yield f"|{' --- |' * len(each.headers)}"
     room = _MOST_OF_A_TABLE
-    for at, row in enumerate(each.rows):
-        line = f"| {' | '.join(_in(cell, code_in_cell) for cell in row)} |"
+    for at, row in enumerate(_rows(each, code_in_cell)):
+        line = f"| {' | '.join(row)} |"
         room -= len(line)
         if room < 0:
             yield f"\n… and {len(each.rows) - at:,} more: the JSON has them all."
@@ -102,8 +102,10 @@ def _markdown_table(each: Section) -> Iterator[str]:
         yield line
 
 
-def _in(cell: str, escaped: Callable[[str], str]) -> str:
-    return escaped(cell) if isinstance(cell, Name) else str(cell)
+def _rows(each: Section, escaped: Callable[[str], str]) -> list[list[str]]:
+    return [
+        [escaped(cell) if isinstance(cell, Name) else cell for cell in row] for row in each.rows
+    ]
 
 
 def as_html(found: Comparison, generator: str) -> str:
@@ -121,30 +123,31 @@ def as_html(found: Comparison, generator: str) -> str:
 
 
 def _html(number: int, each: Section) -> Html:
-    rows = [[untrusted(c, 200) if isinstance(c, Name) else c for c in row] for row in each.rows]
     notes = [tag("p", note) for note in each.notes]
-    drawn = [_intervals(each.title, each.drawn, each.scale)] if each.drawn else []
+    drawn = [_intervals(each)] if each.drawn else []
     label, numbers_from = f"{each.title}, table", each.numbers_from
+    rows = _rows(each, lambda name: untrusted(name, 200))
     shown = table(each.title, each.headers, rows, label=label, numbers_from=numbers_from)
     return section(f"part-{number}", each.title, *notes, *drawn, shown)
 
 
-def _intervals(title: str, drawn: Sequence[Drawn], scale: Scale) -> Html:
+def _intervals(part: Section) -> Html:
     """A line for each interval below its name, and a square at its value."""
-    first, last = _at(scale.marks[0], scale), _at(scale.marks[-1], scale)
+    far = part.farthest
+    marks = (0, 0.5, 1) if far is None else (1 / far, 1, far)
 
     def x(value: float) -> float:
-        share = (_at(value, scale) - first) / (last - first)
+        share = value if far is None else (math.log(value, far) + 1) / 2
         return round(_LEFT + _WIDTH * min(max(share, 0.0), 1.0), 1)
 
-    bottom = _ROW * len(drawn)
+    bottom = _ROW * len(part.drawn)
     shapes = []
-    for at in scale.marks:
-        kind = "same" if at == scale.same else "axis"
+    for at in marks:
+        kind = "axis" if far is None or at != 1 else "same"
         shapes.append(tag("line", x1=x(at), x2=x(at), y1=0, y2=bottom, class_=kind))
         said, y = f"{at:.2f}", bottom + 14
         shapes.append(tag("text", said, x=x(at), y=y, text_anchor="middle", class_="soft"))
-    for number, each in enumerate(drawn):
+    for number, each in enumerate(part.drawn):
         y = _ROW * number + 24
         shapes.append(tag("text", plain(each.label, 50), x=_LEFT, y=y - 10))
         if each.interval is not None:
@@ -153,9 +156,5 @@ def _intervals(title: str, drawn: Sequence[Drawn], scale: Scale) -> Html:
         if each.value is not None:
             shapes.append(tag("rect", x=x(each.value) - 3, y=y - 3, width=6, height=6))
     box = f"0 0 {2 * _LEFT + _WIDTH} {bottom + 20}"
-    label = f"{title}: 95 % intervals, which the table below has"
+    label = f"{part.title}: 95 % intervals, which the table below has"
     return tag("svg", join(shapes), viewBox=box, class_="intervals", role="img", aria_label=label)
-
-
-def _at(value: float, scale: Scale) -> float:
-    return math.log(value) if scale.is_ratio else value
