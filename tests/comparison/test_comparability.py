@@ -110,9 +110,10 @@ def test_what_one_run_does_not_say_is_unverifiable(sides: Sides, fact: str) -> N
     assert ran.code == 3
     unknown = ["prompt", "calibration"] if fact == "prompt" else [fact]
     (reason,) = ran.json["reasons"]
+    by = "; only the record of drive-trace judge tells the calibration" if unknown[1:] else ""
     assert reason == (
-        f"unverifiable: {' and '.join(unknown)}; --allow-unverified {','.join(unknown)} compares "
-        f"all the same; {'some of it is ' if unknown[1:] else ''}not said by 1 run: b-1"
+        f"unverifiable: {' and '.join(unknown)}{by}; --allow-unverified {','.join(unknown)} "
+        f"compares all the same; {'some of it is ' if unknown[1:] else ''}not said by 1 run: b-1"
     )
     assert sides.compare("--allow-unverified", ",".join(unknown)).code == 0
     assert sides.compare("--allow-unverified", "case").code == 3

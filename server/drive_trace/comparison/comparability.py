@@ -94,9 +94,10 @@ def _unknown(facts: Sequence[Fact]) -> Reason:
     option = "" if len(named) == len(UNVERIFIABLE) else f" {','.join(named)}"
     silent = list(dict.fromkeys(chain.from_iterable(each.silent for each in facts)))
     which = "" if len(facts) == 1 else "some of it is "
+    by = "; only the record of drive-trace judge tells the calibration"
     what = (
-        f"unverifiable: {listed(named)}; --allow-unverified{option} compares all the same; "
-        f"{which}not said by {plural(len(silent), 'run')}"
+        f"unverifiable: {listed(named)}{by if 'calibration' in named else ''}; "
+        f"--allow-unverified{option} compares all the same; {which}not said by {plural(len(silent), 'run')}"
     )
     return Reason(what, first_of(silent, _MOST))
 
