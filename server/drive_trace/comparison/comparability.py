@@ -97,7 +97,8 @@ def _unknown(facts: Sequence[Fact]) -> Reason:
     by = "; only the record of drive-trace judge tells the calibration"
     what = (
         f"unverifiable: {listed(named)}{by if 'calibration' in named else ''}; "
-        f"--allow-unverified{option} compares all the same; {which}not said by {plural(len(silent), 'run')}"
+        f"--allow-unverified{option} compares all the same; {which}not said "
+        f"by {plural(len(silent), 'run')}"
     )
     return Reason(what, first_of(silent, _MOST))
 
