@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from drive_trace.fleet import ScanError
+from drive_trace.fleet.engine import DAFT, EngineScan
+from drive_trace.fleet.inputs import Inputs
 from tests.bench.traces import TraceOptions, trace_bytes
 from tests.cli.support import process, write
 from tests.cli.test_fleet import CONFORMANCE, write_fleet
@@ -111,6 +114,34 @@ def test_no_runs(tmp_path: Path) -> None:
     ran = process("fleet", ".", "--runner", "daft", "--out", "-", cwd=tmp_path)
     assert (ran.code, ran.out) == (0, "")
     assert "0 runs in 1 file" in ran.err
+
+
+def test_a_file_that_changes_meanwhile_puts_its_runs_in_doubt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        write(tmp_path, f"{name}.jsonl", triage(project_run_id="joined") + triage())
+    inputs = Inputs(("one.jsonl", "two.jsonl"), lambda _: None)
+    scan = EngineScan(inputs, DAFT, None)
+    assert scan.read() == 2
+    write(tmp_path, "two.jsonl", triage(project_run_id="joined"))
+    found = list(scan.rows())
+    assert [each.run_id for each in found] == ["joined", "run-1"]
+    assert [each.files for each in found] == [("one.jsonl", "two.jsonl")] * 2
+    assert ["unread-input" in each.caveats for each in found] == [True] * 2
+    assert {each.reason for each in inputs.unread} == {"changed while runs were joined"}
+
+
+def test_a_worker_of_another_version_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("drive_trace.fleet.engine.__version__", "9.9.9")
+    scan = EngineScan(Inputs((str(write(tmp_path, "trace.jsonl")),), print), DAFT, None)
+    with pytest.raises(
+        ScanError, match=r"^a worker has drive-trace [\d.]+; 9\.9\.9 is needed there$"
+    ):
+        scan.read()
 
 
 def test_a_cluster_that_does_not_answer_is_named(tmp_path: Path) -> None:

@@ -114,7 +114,8 @@ class EngineScan:
             .agg(col("place").min(), col("piece").list_agg().alias("pieces"))
             .where(col("place").not_null())
             .sort("place")  # before the join: runs that follow each other are in the same files
-            .select(join(col("pieces"), doubts, self._here).alias("row"))
+            .select("place", join(col("pieces"), doubts, self._here).alias("row"))
+            .sort("place")  # after it, too: a cluster keeps no order over functions
         )
         with _engine_errors():
             for each in runs.iter_rows():
@@ -214,7 +215,8 @@ def _be(here: bytes) -> None:
 
 
 def _started(runner: str, address: str | None) -> Any:
-    os.environ.update(_QUIET)
+    os.environ.update(_QUIET, DAFT_RUNNER="ray" if runner == RAY else "native")
+    logging.getLogger().addHandler(logging.NullHandler())  # what they log is in their exceptions
     try:
         import daft  # noqa: PLC0415 - an extra
 
@@ -225,14 +227,12 @@ def _started(runner: str, address: str | None) -> Any:
             f"--runner {runner} needs an extra: pip install 'drive-trace[{_EXTRAS[runner]}]'"
         ) from error
     if runner == DAFT:
-        daft.set_runner_native()
         return daft
     with _engine_errors():
         if address is not None:
             _reach(address)
         environment = {"env_vars": _QUIET}
         ray.init(address, runtime_env=environment, log_to_driver=False, logging_level=logging.ERROR)
-        daft.set_runner_ray()
     return daft
 
 
