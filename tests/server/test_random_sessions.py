@@ -27,7 +27,17 @@ from tests.support.sessions.conversation import PARAMS, Conversation
 from tests.support.sessions.model import ALL_MEMBERS, Client, World, folder_of, write_disk
 from tests.support.sessions.places import ANY
 from tests.support.sessions.pulling import PullAll
-from tests.support.sessions.steps import OPEN, RIGHT, SETTLE, Actions, Open, ShowRun, weighted
+from tests.support.sessions.steps import (
+    OPEN,
+    RIGHT,
+    SETTLE,
+    Actions,
+    Change,
+    Open,
+    ShowRun,
+    Splice,
+    weighted,
+)
 from tests.support.sessions.texts import DISK
 from tests.support.sessions.wrong import WRONG, Refused
 
@@ -147,6 +157,18 @@ EVENTS_BEFORE_THE_TRACE = Session(
 )
 """A list is made while other messages come, and may be of a trace that these have opened."""
 
+COMPLETION_BEFORE_A_CHANGE = Session(
+    Client(),
+    has_folder=False,
+    early=[],
+    opened=[Open(ANY + 2, "\n", 1)],
+    steps=[
+        Ask("textDocument/completion", 0, (0, 0), None),
+        Change(0, (Splice(0, 0, "\u0301", (0, 0), False),), 1),
+    ],
+    late=None,
+)
+"""Its place is one of the text before the change."""
 ONE_ID_FOR_THREE = Session(
     Client(),
     has_folder=False,
@@ -192,6 +214,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
 @example(session=GRADE_THAT_IS_REFUSED, reads_ahead=False).via("the oracle knew no refused grade")
 @example(session=START_OF_A_FILE, reads_ahead=False).via("the oracle knew no old text")
 @example(session=EVENTS_BEFORE_THE_TRACE, reads_ahead=False).via("the oracle knew no later text")
+@example(session=COMPLETION_BEFORE_A_CHANGE, reads_ahead=False).via("made of a later text")
 @example(session=ONE_ID_FOR_THREE, reads_ahead=False).via("the oracle asked an object for a text")
 def test_random_sessions(
     play: Callable[[Session, Channel], None], session: Session, reads_ahead: bool

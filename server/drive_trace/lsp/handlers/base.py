@@ -71,10 +71,10 @@ class TraceRequest(NamedTuple):
             needs_look |= run is None or run.lack is None
             return run
 
-        version, made = self.runs.version, make(joined)
+        edits, version = self.trace.edits, self.runs.version
+        made = make(joined)
 
         async def after_look() -> object:
-            edits = self.trace.edits  # a change that has arrived together with the request counts
             await self.following.settled(searches=False)
             check_unchanged(self.trace, edits)
             return made if self.runs.version == version else make(self.joined)
