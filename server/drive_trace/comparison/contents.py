@@ -154,13 +154,14 @@ def _tally(each: Tally) -> tuple[str, ...]:
 def _share(each: Tally) -> str:
     if each.interval is None:
         return "n/a"
-    least, most = (f"{count / each.k:.3f}" for count in (each.correct, each.most))
+    least, most = (f"{each.hits(may_be) / each.k:.3f}" for may_be in (False, True))
     share = least if least == most else f"{least} to {most}"
     return f"{share} {_interval(each.interval)}"
 
 
 def _drawn(label: str, each: Tally) -> Drawn:
-    return Drawn(label, each.correct / each.k if each.correct == each.most else None, each.interval)
+    is_known = each.hits(may_be=False) == each.most
+    return Drawn(label, each.correct / each.k if is_known else None, each.interval)
 
 
 def _costs(found: Comparison) -> Section:

@@ -211,12 +211,12 @@ class Tally(NamedTuple):
 
     @property
     def interval(self) -> Interval | None:
-        """Wilson's, of the share of CORRECT runs, whatever the not computable are; None where there
-        are no runs.
+        """Wilson's, of the share of CORRECT runs, from the least to the most that may be CORRECT;
+        None where there are no runs.
         """
         if not self.k:
             return None
-        return wilson(self.correct, self.k)[0], wilson(self.most, self.k)[1]
+        return wilson(self.hits(may_be=False), self.k)[0], wilson(self.most, self.k)[1]
 
 
 def tally(runs: Sequence[ComparedRun]) -> Tally:
