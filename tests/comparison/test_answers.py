@@ -286,7 +286,7 @@ def test_a_correct_that_a_caveat_qualifies_may_be_none(sides: Sides) -> None:
     assert found["spent_for_each_correct"]["candidate"]["input_tokens"] == (1000 + 1003) / 2
     assert found["answer"] == "cannot-tell"
     said = sides.compare("--allow-unverified", "--format", "markdown").out
-    share = r"0.750 to 1.000 \[0.301, 1.000\]"  # Wilson's bounds of 3 of 4, and of 4 of 4
+    share = "0.750 to 1.000 [0.301, 1.000]"  # Wilson's bounds of 3 of 4, and of 4 of 4
     assert f"| candidate | 4 | 4 (1 with caveats) | 0 | 0 | {share} |" in said
     assert "4 (1 with caveats) of 4 runs of the candidate are CORRECT" in said
     assert "readers reject 1 line of the candidate, which is not counted" in said
