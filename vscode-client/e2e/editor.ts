@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import * as path from "node:path";
 
 import type { Browser, Locator, Page } from "playwright-core";
 
+import { axe } from "./axe";
 import { closeUps } from "./pictures";
 import { until } from "./until";
 
@@ -127,16 +126,16 @@ export class Editor {
   }
 
   /** What axe-core finds serious or critical in a webview. */
-  async violations(view: Locator): Promise<string[]> {
+  async violations(view: Locator, only?: readonly string[]): Promise<string[]> {
     const frame = await (await view.elementHandle()).ownerFrame();
-    await frame?.evaluate(await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
-    return (await frame?.evaluate(async () => {
+    await frame?.evaluate(await axe());
+    return (await frame?.evaluate(async (runOnly) => {
       interface Violation { impact: string; id: string; nodes: { html: string }[] }
-      const { axe } = window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-      const { violations } = await axe.run();
+      const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+      const { violations } = await axe.run(runOnly === undefined ? {} : { runOnly });
       return violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
         .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-    })) ?? ["no webview"];
+    }, only)) ?? ["no webview"];
   }
 
   async closeSideBar(): Promise<void> {

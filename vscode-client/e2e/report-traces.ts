@@ -32,6 +32,7 @@ export async function reportTraces(repository: string): Promise<Map<string, stri
   const correct = await example("projects/checkout-retry");
   const events = correct.trimEnd().split("\n").map((line) => JSON.parse(line) as Event);
   const ungraded = events.filter(({ event_type }) => event_type !== "correctness-recorded");
+  const dispatches = events.filter(({ event_type }) => String(event_type).startsWith("dispatch-"));
   return new Map([
     ["correct", correct],
     ["incorrect", await example("projects/search-index")],
@@ -39,7 +40,7 @@ export async function reportTraces(repository: string): Promise<Map<string, stri
     ["rejected", await example("projects/typical-mistakes")],
     ["empty", ""],
     ["hostile", hostile.map((text) => written(events.map((event) => saying(event, text)))).join("")],
-    ["clusters", repeated(events, 30, later)],
+    ["clusters", repeated(dispatches, 30, later)],
     ["long", repeated(events, 10_000 / events.length, later)],
     ["runs", repeated(events, 5, again)],
     ["big", repeated(events, 180, again)],
