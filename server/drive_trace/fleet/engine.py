@@ -43,8 +43,10 @@ _QUIET = {
 _AT_ONCE = 16
 """Files that are handed over together."""
 _GROUPS_AT_ONCE = 64
-_CHUNKS = 64
-"""A worker of a cluster gets so many times that many files as one piece of work."""
+_CHUNKS = 512
+"""A worker of a cluster gets at most so many times that many files as one task: to start its
+process takes as long as to read hundreds.
+"""
 _PATIENCE = 10.0
 """Seconds to wait for a cluster to answer."""
 
@@ -68,7 +70,7 @@ class EngineScan:
         self.file_count = 0
         """How many traces were read."""
         self._inputs = inputs
-        self._daft = _started(runner, address)
+        self._daft, self._cores = _started(runner, address)
         self._here = pickle.dumps((__version__, str(Path.cwd())))
         self._pieces: Any = None
         self._doubts = Doubts()
@@ -82,8 +84,9 @@ class EngineScan:
         look = daft.func.batch(return_dtype=made, use_process=True, batch_size=1)(_look_at_each)
         with _engine_errors():
             files = daft.from_pydict({"work": daft.Series.from_pylist(work, dtype=kinds.binary())})
-            if daft.get_or_infer_runner_type() == RAY:
-                files = files.into_partitions(-(-len(work) // _CHUNKS) or 1)
+            if self._cores:
+                tasks = min(len(work), max(2 * self._cores, len(work) // _CHUNKS))
+                files = files.into_partitions(max(tasks, 1))
             pieces = files.select(look(col("work"), self._here).alias("piece")).explode("piece")
             columns = [col("piece")[name].alias(name) for name in piece]
             self._pieces = pieces.where(col("piece").not_null()).select(*columns, "piece").collect()
@@ -214,7 +217,8 @@ def _be(here: bytes) -> None:
 # The engine
 
 
-def _started(runner: str, address: str | None) -> Any:
+def _started(runner: str, address: str | None) -> tuple[Any, int]:
+    """Daft, and how many cores its cluster has; 0 without one."""
     os.environ.update(_QUIET, DAFT_RUNNER="ray" if runner == RAY else "native")
     logging.getLogger().addHandler(logging.NullHandler())  # what they log is in their exceptions
     try:
@@ -227,13 +231,13 @@ def _started(runner: str, address: str | None) -> Any:
             f"--runner {runner} needs an extra: pip install 'drive-trace[{_EXTRAS[runner]}]'"
         ) from error
     if runner == DAFT:
-        return daft
+        return daft, 0
     with _engine_errors():
         if address is not None:
             _reach(address)
         environment = {"env_vars": _QUIET}
         ray.init(address, runtime_env=environment, log_to_driver=False, logging_level=logging.ERROR)
-    return daft
+        return daft, int(ray.cluster_resources().get("CPU", 1))
 
 
 def _reach(address: str) -> None:
