@@ -260,8 +260,16 @@ package: venv ## Build sdist and wheel, and try the wheel in a fresh environment
 	@$(TRIAL)/bin/drive-trace schema round-start | cmp - schemas/round-start.schema.json
 	@echo "installed from the wheel: drive-trace runs, and the pages of its rules are there"
 
+# What is missing is named before minutes of set-up, where a Python is there.
+.PHONY: ready
+ready:
+	@python=$(or $(wildcard $(BIN)/python),$(PYTHON),python3); \
+	if [ -z "$(UNREADY)" ] && $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	  $$python tools/release.py --check; \
+	fi
+
 .PHONY: release
-release: venv $(NODE_STAMP) ## Build all files of a release into dist/ (AGAIN=1 builds twice and compares)
+release: ready venv $(NODE_STAMP) ## Build all files of a release into dist/ (AGAIN=1 builds twice and compares)
 	$(call heading,release)
 	$(BIN)/python tools/release.py $(if $(AGAIN),--again) $(if $(UNREADY),--unready)
 

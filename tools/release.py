@@ -1,9 +1,10 @@
 """Builds what a release consists of, into ``dist/``: the same bytes from the same commit.
 
-    python tools/release.py [--again] [--unready]
+    python tools/release.py [--check] [--again] [--unready]
 
 sdist, wheel, a .vsix for every target of VS Code, a bill of materials (CycloneDX), and SHA256SUMS.
 It refuses a tree with changes, and a version that the changelogs and manifests do not have.
+``--check`` builds nothing, and needs no package but the standard library.
 ``--again`` builds a second time, from a clone in another folder, and fails where a hash differs.
 ``--unready`` builds whatever the tree and the changelogs say.
 """
@@ -41,11 +42,14 @@ _ELSEWHERE = "emscripten"
 def main() -> int:
     """Build the release; exit code 1 if it is not to be released, or differs the second time."""
     parser = argparse.ArgumentParser(description="Build what a release consists of.")
+    parser.add_argument("--check", action="store_true", help="only say what is not ready")
     parser.add_argument("--again", action="store_true", help="build twice, and compare")
     parser.add_argument("--unready", action="store_true", help="build whatever is not ready")
     chosen = parser.parse_args()
     problems = [] if chosen.unready else [*why_not(ROOT)]
     if not problems:
+        if chosen.check:
+            return 0
         build(ROOT)
         if chosen.again:
             problems = [*differences(ROOT, ROOT / "build/again")]
