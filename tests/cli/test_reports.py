@@ -49,6 +49,14 @@ def test_markdown_is_the_default_and_joins_traces(tmp_path: Path) -> None:
     assert not ran.out.endswith("\n\n")
 
 
+def test_where_no_trace_is_there_a_report_says_that_and_no_more(tmp_path: Path) -> None:
+    ran = run("report", tmp_path / "missing")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "**Not complete: 1 input was not read" in ran.out
+    assert "**No runs: no trace was read**" in ran.out
+    assert "n/a" not in ran.out
+
+
 def test_nothing_to_report() -> None:
     assert "No runs: the traces hold no valid event." in run("report", "-", stdin="").out
 
@@ -136,6 +144,16 @@ def test_out_never_takes_the_place_of_a_trace(tmp_path: Path) -> None:
     assert path.read_text("utf-8") == PASSED
     assert other.read_text("utf-8") == CLEAN
     assert not (tmp_path / "new.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", ["drive-trace.toml", "other.TOML", "drive-trace-baseline.json"])
+def test_out_never_takes_the_place_of_a_configuration_or_a_baseline(
+    name: str, tmp_path: Path
+) -> None:
+    path, out = write(tmp_path, "trace.jsonl", PASSED), write(tmp_path, name, "")
+    said = "is not written: a report must not take the place of a configuration or a baseline"
+    assert run("report", path, "--out", out) == (2, "", f"drive-trace: {out}: {said}\n")
+    assert out.read_text("utf-8") == ""
 
 
 def test_out_that_cannot_be_written(tmp_path: Path) -> None:

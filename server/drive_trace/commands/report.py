@@ -49,7 +49,7 @@ def report(
     verdict CORRECT. The html format is one file that loads nothing and runs its own script only.
 
     Several traces are joined by run id, and otherwise read as if they were one file. --out
-    replaces a file that is there, but never a trace.
+    replaces a file that is there, but never a trace, a configuration or a baseline.
 
     Exit code: 0 whatever the verdicts, 2 some input could not be read (the report is on the
     rest), or the report could not be written.

@@ -89,6 +89,8 @@ def _sections(report: FullReport, run_rows: Sequence[str], most: int) -> Iterato
     """``most`` runs in full, and as many files and rows."""
     runs = report.card.runs
     yield from ("# Drive Trace report", "", *_verdicts(report), "", *_runs(report, run_rows, most))
+    if not report.traces:
+        return
     card = [markdown(report.card, level=2, most=most), ""]
     card += _left_out(len(runs) - most, "runs in full")
     yield from card if len(runs) == 1 else _folded("Scorecard of each run", card)

@@ -14,6 +14,7 @@ from pathlib import Path
 import orjson
 
 from drive_trace.storage.appending import AppendError, locked_trace, sync_folder
+from drive_trace.storage.baseline import BASELINE_NAME
 from drive_trace.storage.files import (
     SMALL,
     STDIN,
@@ -129,6 +130,7 @@ def _umask() -> int:
 
 
 _TRACE = "is not written: a report must not take the place of a trace"
+_SETTINGS = "is not written: a report must not take the place of a configuration or a baseline"
 _INPUT = "is not written: a report must not take the place of what it is made from"
 _DEVICES = ("/dev/stdout", "/dev/stderr", "/dev/null")
 
@@ -150,6 +152,8 @@ def write_report(
             return Problem(path, _TRACE)
         if _is_one_of(real, inputs):
             return Problem(path, _INPUT)
+        if any(_holds_settings(name) for name in (path, real.name)):
+            return Problem(path, _SETTINGS)
         return _written(path, real, data)
     except (OSError, ValueError) as error:
         return Problem(path, f"is not written: {why(error)}")
@@ -185,6 +189,10 @@ def may_be_trace(path: str, traces: Sequence[str]) -> bool:
     if any(name.casefold().endswith((".jsonl", ".ndjson")) for name in (path, real.name)):
         return True
     return _holds_events(real) or _is_one_of(real, traces)
+
+
+def _holds_settings(name: str) -> bool:
+    return name.casefold().endswith((".toml", BASELINE_NAME))
 
 
 def _is_one_of(real: Path, paths: Sequence[str]) -> bool:
