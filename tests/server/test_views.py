@@ -75,7 +75,7 @@ def tidings(client: RawClient, uri: str | None) -> Any:
 def test_they_are_declared(alone: RawClient) -> None:
     experimental = alone.initialize()["capabilities"]["experimental"]
     views = ("runs", "run", "runAt", "report", "timeline")
-    names = (*views, "nextEvents", "composeEvent", "events", "event")
+    names = (*views, "nextEvents", "composeEvent", "events", "event", "compare")
     assert experimental == {
         "driveTrace": {
             "requests": [f"driveTrace/{each}" for each in names],

@@ -173,6 +173,21 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     await editor.verdict.filter({ hasText: "not computable" }).waitFor();
   });
 
+  await step("a run is compared with another, and what is unknown has to be vouched for", async () => {
+    await editor.pickFor(editor.rowOf("demo"), "Select Runs for Compare");
+    await editor.pickFor(editor.rowOf("other"), "Compare Runs with Selected");
+    await editor.tab("other against demo: not comparable").waitFor();
+    await editor.toast.filter({ hasText: "it is unknown whether this is alike: case, " }).getByText("Vouch for It…").click();
+    await editor.inputTitle.filter({ hasText: "What do you know to be alike on both sides?" }).waitFor();
+    for (const each of await editor.choices.all()) {
+      await each.click();
+    }
+    await editor.press("Enter");
+    await editor.tab("other against demo: cannot tell").waitFor();
+    await editor.screenshot("comparison");
+    await editor.closeTab("other against demo: cannot tell");
+  });
+
   await step("with the focus in a report, a whole grade goes into the report's trace as one event", async () => {
     await editor.run("Drive Trace: Open Report");
     await editor.tab("Report: other").waitFor();

@@ -77,6 +77,16 @@ export interface ReportPage {
   html: string;
 }
 
+/** Whether the candidate's runs are better than the baseline's. */
+export interface Compared {
+  answer: "better" | "worse" | "cannot-tell" | "not-comparable";
+  title: string;
+  body: string;
+  style: string;
+  /** What has to be alike, and nobody can verify. */
+  unverified: string[];
+}
+
 export interface NextEvent {
   event: string;
   /** By which this event is asked for, among several of its name. */
@@ -176,4 +186,5 @@ export interface Requests {
   "driveTrace/composeEvent": Composed | null;
   "driveTrace/events": EventRows | null;
   "driveTrace/event": EventDetails | null;
+  "driveTrace/compare": Compared;
 }

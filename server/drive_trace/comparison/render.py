@@ -22,7 +22,9 @@ from drive_trace.report.html.markup import (
 from drive_trace.text.escaping import code, code_in_cell, plain
 from drive_trace.text.wording import wrapped
 
-_STYLE = """
+HTML_STYLE = (
+    STYLE
+    + """
 caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 td.n{white-space:nowrap}
 .intervals{width:100%;max-width:28rem}
@@ -32,6 +34,7 @@ td.n{white-space:nowrap}
 .intervals line.same{stroke:var(--soft);stroke-dasharray:3}
 .intervals rect{fill:var(--clock)}
 """
+)
 _TITLE = "Drive Trace: candidate against baseline"
 _MOST_OF_A_TABLE = 12_000
 """Characters in Markdown: a comment on GitHub has at most 65,536."""
@@ -110,6 +113,12 @@ def _rows(each: Section, escaped: Callable[[str], str]) -> list[list[str]]:
 
 def as_html(found: Comparison, generator: str) -> str:
     """One file that loads nothing and runs nothing, with the intervals drawn."""
+    footer = tag("footer", tag("p", f"Made by {generator}. This file loads nothing."))
+    return document(HTML_STYLE, "", f"Drive Trace: {found.answer.words}", html_body(found), footer)
+
+
+def html_body(found: Comparison) -> Html:
+    """What stands in such a page, which has :data:`HTML_STYLE`."""
     reasons = [
         tag("li", each.words, *([": ", untrusted(each.names, 500)] if each.names else []))
         for each in found.reasons
@@ -117,9 +126,7 @@ def as_html(found: Comparison, generator: str) -> str:
     answer = tag("p", "Answer: ", tag("strong", found.answer.words), class_="headline")
     parts = [_html(number, each) for number, each in enumerate(sections(found))]
     header = tag("header", tag("p", power(found)), tag("h1", _TITLE), answer, tag("ul", reasons))
-    footer = tag("footer", tag("p", f"Made by {generator}. This file loads nothing."))
-    title = f"Drive Trace: {found.answer.words}"
-    return document(STYLE + _STYLE, "", title, header, tag("main", parts), footer)
+    return join([header, tag("main", parts)])
 
 
 def _html(number: int, each: Section) -> Html:

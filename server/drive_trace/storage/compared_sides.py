@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from drive_trace.analysis import read_log
 from drive_trace.comparison.runs import RunManifest, Side, SideFile, compared, facts_of
@@ -21,11 +21,12 @@ def read_side(
     name: str,
     paths: Sequence[str],
     found: Iterable[TraceRecords | Problem | LeftOut],
-    cases: CaseFile | None,
+    cases: CaseFile | None = None,
+    only: Container[str] | None = None,
 ) -> Side | Problem:
     """The runs of what was found at ``paths``, joined by their ids. What cannot be read stands in
     ``unread``: a trace, its manifest, or a file of which no line can be read as an event. A Problem
-    where there are too many runs.
+    where there are too many runs. ``only`` are the ids of the runs that count, if not all do.
     """
     logs: list[TraceLog] = []
     manifests: dict[str, RunManifest] = {}
@@ -45,6 +46,8 @@ def read_side(
             elif manifest is not None:
                 manifests[each.path] = manifest
     card = score([log.summary for log in logs], unread)
+    if only is not None:
+        card = card._replace(runs=tuple(each for each in card.runs if each.run_id in only))
     if len(card.runs) > _MOST_RUNS:
         return Problem("", f"the {name} has more than {_MOST_RUNS:,} runs")
     runs = []

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 
+import { Comparing } from "./comparing";
 import { current, eventsView } from "./current";
 import { EventsEditor, openEvents, openEventsBeside } from "./events-editor";
 import { FollowTail } from "./follow-tail";
@@ -24,8 +25,9 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
   const runs = new RunsTree(context, need);
   new StatusBar(context, (run, uri) => { runs.reveal(run, uri); });
   new FollowTail(context);
-  const command = (name: string, act: (given: unknown) => Promise<void>): vscode.Disposable =>
-    vscode.commands.registerCommand(`driveTrace.${name}`, (given) => withServer(need, () => act(given)));
+  const comparing = new Comparing(() => runs.selection);
+  const command = (name: string, act: (given: unknown, all: unknown) => Promise<void>): vscode.Disposable =>
+    vscode.commands.registerCommand(`driveTrace.${name}`, (given, all) => withServer(need, () => act(given, all)));
   context.subscriptions.push(
     reports,
     timelines,
@@ -36,6 +38,8 @@ export function registerViews(context: vscode.ExtensionContext, need: () => Prom
     vscode.commands.registerCommand("driveTrace.turnGrade", turnGrade),
     command("appendEvent", appendEvent),
     command("fixRule", fixRule),
+    vscode.commands.registerCommand("driveTrace.selectForCompare", (given, all) => { comparing.select(given, all); }),
+    command("compareWithSelected", (given, all) => comparing.compare(given, all)),
     command("openEvents", openEvents),
     command("openEventsBeside", openEventsBeside),
     vscode.window.registerCustomEditorProvider(eventsView, events, {

@@ -7,7 +7,7 @@ import { listsAlone, type Place, showLine } from "./places";
 import { Panels, type ViewKind } from "./webview";
 
 /** The colours of the report are those of the theme; green stays CORRECT's alone. */
-const style = `
+export const themed = `
 :root{--bg:var(--vscode-editor-background);--ink:var(--vscode-editor-foreground);
 --soft:var(--vscode-descriptionForeground);--panel:var(--vscode-textBlockQuote-background);
 --line:color-mix(in srgb,var(--ink) 20%,var(--bg));
@@ -47,7 +47,7 @@ interface Act {
 /** The live preview of a run's report. */
 class ReportView implements ViewKind {
   readonly type: string = "driveTrace.report";
-  readonly style = style;
+  readonly style = themed;
   /** The traces that pages have been given links to: nothing else is shown or changed for them. */
   private readonly traces = new Set<unknown>();
 

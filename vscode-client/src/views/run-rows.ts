@@ -63,6 +63,7 @@ function folderItem({ folder, runs }: FolderNode): vscode.TreeItem {
   item.iconPath = vscode.ThemeIcon.Folder;
   item.description = runs.length === 1 ? vscode.l10n.t("1 run") : vscode.l10n.t("{0} runs", runs.length);
   item.id = `\n${folder}`;
+  item.contextValue = "driveTrace.folder";
   return item;
 }
 

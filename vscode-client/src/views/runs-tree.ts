@@ -36,7 +36,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
 
   constructor(private readonly context: vscode.ExtensionContext, private readonly need: () => Promise<void>) {
     this.arrangement = { by: "slice", sorting: "last", ...context.workspaceState.get<Partial<Arrangement>>(arrangementKey) };
-    this.view = vscode.window.createTreeView("driveTrace.runs", { treeDataProvider: this, showCollapseAll: true });
+    this.view = vscode.window.createTreeView("driveTrace.runs", { treeDataProvider: this, showCollapseAll: true, canSelectMany: true });
     const command = (name: string, act: () => unknown): vscode.Disposable =>
       vscode.commands.registerCommand(`driveTrace.${name}`, act);
     context.subscriptions.push(
@@ -70,6 +70,10 @@ export class RunsTree implements vscode.TreeDataProvider<Node> {
     const isNew = runId !== this.here?.runId || uri !== this.here.uri || this.here.isNew;
     this.here = { runId, uri, isNew };
     this.revealHere();
+  }
+
+  get selection(): readonly Node[] {
+    return this.view.selection;
   }
 
   private revealHere(): void {

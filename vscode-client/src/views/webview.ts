@@ -29,6 +29,21 @@ type Answer = { readonly content: object } | { readonly lack: "gone" | "absent" 
 /** All views that are open, of any kind, as VS Code has them. */
 const opened = new Set<vscode.WebviewPanel>();
 
+/** A view where the others are, or beside what somebody works in. */
+export function newPanel(type: string, title: string): vscode.WebviewPanel {
+  const columns = [...opened].map(({ viewColumn }) => viewColumn);
+  const column = columnOfViews(columns, vscode.window.activeTextEditor?.viewColumn);
+  const where = { viewColumn: column ?? vscode.ViewColumn.Beside, preserveFocus: true };
+  const panel = vscode.window.createWebviewPanel(type, title, where, { enableFindWidget: true });
+  noted(panel);
+  return panel;
+}
+
+function noted(panel: vscode.WebviewPanel): void {
+  opened.add(panel);
+  panel.onDidDispose(() => { opened.delete(panel); });
+}
+
 /** The open views of one kind, one a run of a trace. */
 export class Panels<K extends ViewKind> implements vscode.Disposable {
   private readonly panels = new Map<string, Panel>();
@@ -57,11 +72,7 @@ export class Panels<K extends ViewKind> implements vscode.Disposable {
       known.reveal();
       return;
     }
-    const columns = [...opened].map(({ viewColumn }) => viewColumn);
-    const column = columnOfViews(columns, vscode.window.activeTextEditor?.viewColumn);
-    const where = { viewColumn: column ?? vscode.ViewColumn.Beside, preserveFocus: true };
-    const { type } = this.kind;
-    this.add(place, vscode.window.createWebviewPanel(type, this.kind.title(place), where, { enableFindWidget: true }));
+    this.add(place, newPanel(this.kind.type, this.kind.title(place)));
   }
 
   private changed(uri: string | null): void {
@@ -75,6 +86,7 @@ export class Panels<K extends ViewKind> implements vscode.Disposable {
       return;
     }
     void this.need();
+    noted(panel);
     this.add({ uri: link.spell(state.uri), runId: state.runId }, panel);
   }
 
@@ -118,9 +130,7 @@ class Panel {
     extension: vscode.Uri,
     onClose: () => void,
   ) {
-    opened.add(panel);
     panel.onDidDispose(() => {
-      opened.delete(panel);
       this.isClosed = true;
       this.soon.dispose();
       onClose();

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from typing import Any, NamedTuple, Self, get_args
 
@@ -30,6 +30,7 @@ NEXT_EVENTS = "driveTrace/nextEvents"
 COMPOSE_EVENT = "driveTrace/composeEvent"
 EVENTS = "driveTrace/events"
 EVENT = "driveTrace/event"
+COMPARE = "driveTrace/compare"
 CHANGED = "driveTrace/changed"
 
 
@@ -98,6 +99,20 @@ class EventParams:
     """Of the protocol, from 0."""
 
 
+@dataclass(frozen=True, slots=True)
+class CompareParams:
+    """Requests whether the candidate's runs are better than the baseline's, as their traces are on
+    disk. Each side is traces and folders of the workspace, or some of the runs in these.
+    """
+
+    baseline: list[str]
+    candidate: list[str]
+    baseline_runs: list[str] | None = None
+    candidate_runs: list[str] | None = None
+    allowed: list[str] = field(default_factory=list)
+    """What may be unknown, by its names."""
+
+
 class DiagnosticReport(NamedTuple):
     """The diagnostics of one document, as pulled by a client."""
 
@@ -137,6 +152,7 @@ OWN_REQUESTS: dict[str, type] = {
     COMPOSE_EVENT: ComposeEventParams,
     EVENTS: EventsParams,
     EVENT: EventParams,
+    COMPARE: CompareParams,
 }
 """The methods of the extension's own requests, with the types of their params."""
 
@@ -161,7 +177,7 @@ def expected_members(method: str) -> str:
     if params is None or params.__module__ != __name__:
         return ""
     names = [camel(each.name) + ("" if each.default is MISSING else "?") for each in fields(params)]
-    are_strings = names and all("str" in str(each.type) for each in fields(params))
+    are_strings = names and all(str(each.type).startswith("str") for each in fields(params))
     return f": expected {{{', '.join(names)}}}" + (", all strings" if are_strings else "")
 
 
