@@ -53,6 +53,16 @@ def write_traces() -> None:
     write(Path(), "other.jsonl", later.replace("0b9c", "1b9c"))
 
 
+def write_usage() -> None:
+    write_trace()
+    write(Path(), "usage.json", '{"inputTokens":5,"outputTokens":7}')
+
+
+def write_report() -> None:
+    write_trace()
+    write(Path(), "report.md", "of another day\n")
+
+
 def write_baseline() -> None:
     """One that knows a finding of another trace, too."""
     write_trace(triage(severity="low"))
@@ -94,6 +104,12 @@ OPERATIONS = {
         ("trace.jsonl",),
         read=("other.jsonl", "drive-trace.toml"),
     ),
+    "tokens": Operation(
+        cli("tokens", *TARGET, "--usage", "usage.json"),
+        write_usage,
+        ("trace.jsonl",),
+        read=("usage.json",),
+    ),
     "judge": Operation(
         cli(*command("--replay", "replies.ndjson", "--allow-uncalibrated")),
         write_judged,
@@ -111,6 +127,11 @@ OPERATIONS = {
         write_baseline,
         replaced="drive-trace-baseline.json",
         read=("trace.jsonl", "drive-trace.toml"),
+    ),
+    "report": Operation(
+        cli("report", "trace.jsonl", "--out", "report.md"),
+        write_report,
+        replaced="report.md",
     ),
     "configuration": Operation(
         change_configuration,
