@@ -66,6 +66,8 @@ function M.follow(buffer)
     end
   end
   poll:start(vim.api.nvim_buf_get_name(buffer), POLL_MS, vim.schedule_wrap(read))
+  -- What was appended before the first look at the file is no change to those after it.
+  vim.defer_fn(read, POLL_MS)
   vim.api.nvim_create_autocmd({ 'BufUnload', 'BufFilePost' }, { buffer = buffer, callback = stop })
 end
 
