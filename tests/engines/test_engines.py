@@ -9,6 +9,8 @@ import json
 import os
 import re
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,10 +26,10 @@ from tests.support.client_text import triage
 
 NEEDED = "needs the extra drive-trace[fleet-ray]: see make fleet-test"
 pytest.importorskip("daft", reason=NEEDED)
-cluster_utils = pytest.importorskip("ray.cluster_utils", reason=NEEDED)
+pytest.importorskip("ray", reason=NEEDED)
 
+ROOT = Path(__file__).parent.parent.parent
 TRACES = 3_000
-HERE = {"node_ip_address": "127.0.0.1", "num_cpus": 1, "object_store_memory": 200 << 20}
 SILENT = {"RAY_USAGE_STATS_ENABLED": "0", "DO_NOT_TRACK": "1"}
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 """As Ray does by itself on other systems: it has other nodes on this machine only."""
@@ -70,16 +72,12 @@ def local(traces: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """The address of a cluster with two workers, on this machine alone."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in (SILENT | LOOPBACK).items():
-            patch.setenv(name, value)
-        own = cluster_utils.Cluster()
-        try:
-            own.add_node(**HERE, include_dashboard=False)
-            own.add_node(**HERE)
-            yield own.address
-        finally:
-            own.shutdown()
+    command = [sys.executable, "-m", "tests.engines.cluster"]
+    env = os.environ | SILENT | LOOPBACK
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, env=env, **pipes, text=True) as own:
+        assert own.stdout is not None
+        yield own.stdout.readline().strip()
 
 
 def table(folder: Path, *args: str) -> list[str]:
