@@ -17,7 +17,7 @@ from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.scorecard.card import score_run
 from drive_trace.storage.fleet_cache import Cache
 from drive_trace.tasks import finish
-from tests.server.test_closed_traces import STRAYS, look, write
+from tests.server.test_closed_traces import STRAYS, look, options, write
 from tests.server.test_live import WATCHES, append, eventually, opened, told
 from tests.server.test_views import ask, runs
 from tests.support.client_text import apart, graded, triage
@@ -70,6 +70,13 @@ def said(closed: ClosedTraces) -> list[Any]:
     return found
 
 
+def report(closed: ClosedTraces, path: Path) -> bytes:
+    """The diagnostics of a trace."""
+    found = closed.report(path, None, options(path))
+    assert found is not None
+    return found.items or b""
+
+
 def test_what_is_kept_says_what_the_files_say(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,11 +98,16 @@ def test_what_is_kept_says_what_the_files_say(
         for each in closed.seen():  # only what is joined is read
             assert each.is_short == ("run-1" not in each.parts)
         monkeypatch.setattr(looking, "read", None)  # the second time, nothing is
+    assert report(closed, folder / "alone" / "trace.jsonl") == b"[]"
+    assert b"malformed-timestamp" in report(closed, folder / "faulty" / "trace.jsonl")
+    assert b"invalid-json" in report(closed, folder / "pointer" / "trace.jsonl")
     closed.take_changes()
     assert look(closed) == set()
     path = folder / "alone" / "trace.jsonl"
     settled(write(path, path.read_text("utf-8").replace("direct", "Direct")))
     assert look(closed) == {"alone"}
+    append(path, "{\n")
+    assert b"invalid-json" in report(closed, path)
 
 
 @pytest.mark.end_to_end

@@ -157,7 +157,7 @@ def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
         yield note | {"data": pickle.dumps(trace)}
         return
     records, digest = trace
-    summary, findings = in_short(records.records, file)
+    summary, findings, _ = in_short(records.records, file)
     unread = (Unread(summary.path, ILLEGIBLE),) if summary.is_illegible else ()
     doubts = Doubts(unread, tuple(unplaced_grades(summary)))
     if doubts != Doubts():

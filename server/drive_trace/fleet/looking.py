@@ -94,14 +94,15 @@ def read(path: str) -> tuple[TraceRecords, bytes] | Problem:
 def in_short(records: Sequence[str], file: File) -> Stored:
     """What the score needs of a trace, and what the rules find in it by its settings."""
     if file.settings is None:
-        summary, findings = summarize_text(records, file.name), None
+        summary, findings, is_clean = summarize_text(records, file.name), None, False
     else:
         where = os.path.abspath(file.path)  # noqa: PTH100 - that would follow links
         analysis = Analysis(records, file.settings, where)
         summary = analysis.summary(file.name)
-        by_run = analysis.findings_by_rule().items()
-        findings = {run_id: dict(found) for run_id, found in by_run if run_id is not None}
-    return Stored(with_judgements(without_events(summary), file.path), findings)
+        by_run = analysis.findings_by_rule()
+        findings = {run_id: dict(each) for run_id, each in by_run.items() if run_id is not None}
+        is_clean = not by_run
+    return Stored(with_judgements(without_events(summary), file.path), findings, is_clean)
 
 
 def _version(path: str) -> str:

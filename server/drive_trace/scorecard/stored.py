@@ -63,6 +63,7 @@ class _Stored(NamedTuple):
     unknown: tuple[UnknownEvent, ...]
     is_illegible: bool
     findings: dict[str, dict[str, int]] | None
+    is_clean: bool
 
 
 _EVENTS = _Part._fields.index("events")
@@ -77,6 +78,8 @@ class Stored(NamedTuple):
     summary: TraceSummary
     findings: FindingCounts | None
     """None where the rules did not run."""
+    is_clean: bool = False
+    """Whether they have found nothing, on lines of no run either."""
 
 
 def without_events(summary: TraceSummary) -> TraceSummary:
@@ -93,7 +96,7 @@ def to_bytes(stored: Stored) -> bytes | None:
     summary = without_events(stored.summary)
     runs = [(*run[:_EVENTS], None, *run[_EVENTS + 1 :]) for run in summary.runs]
     try:
-        return msgspec.json.encode((summary.path, runs, *summary[2:], stored.findings))
+        return msgspec.json.encode((summary.path, runs, *summary[2:], *stored[1:]))
     except (OverflowError, UnicodeEncodeError):
         return None
 
@@ -103,12 +106,12 @@ def from_bytes(data: bytes, path: str) -> Stored | None:
     are anything else.
     """
     try:
-        _, runs, orphans, unknown, is_illegible, findings = _DECODER.decode(data)
+        _, runs, orphans, unknown, is_illegible, findings, is_clean = _DECODER.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
     parts = tuple(_run(each, path) for each in runs)
     summary = TraceSummary(path, parts, orphans, _unknown(unknown, path), is_illegible)
-    return Stored(summary, findings)
+    return Stored(summary, findings, is_clean)
 
 
 def _run(part: _Part, path: str) -> RunSummary:

@@ -89,7 +89,7 @@ class ProjectCommands:
             trace = project.path_of(path) if is_here else None
             file = self._checked(await in_thread(turn_off, project, code, trace))
         done = f"{code} is off for {'this file' if is_here else 'the project'} now: see {file}"
-        options = await self._judging.options_now(uri)
+        (options,) = await self._judging.options_now([uri])
         if options.rules.severity(RULES[code]) is not None:
             done += ". It stays on here, by a setting of the editor or an override for this file"
         self._done(done)

@@ -18,7 +18,7 @@ from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.messages import REPORT, RUN, TIMELINE, ReportParams, RunParams
 from drive_trace.lsp.rpc.tasks import Turns, in_slices_anew, in_thread
-from drive_trace.lsp.workspace.closed_traces import MOST_BYTES
+from drive_trace.lsp.workspace.closed_trace import MOST_BYTES
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.judging import Judging
 from drive_trace.lsp.workspace.publishing import Publisher

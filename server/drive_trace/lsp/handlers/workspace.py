@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
 
+from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.features.workspace_symbol import (
     FoundSymbol,
     SymbolName,
@@ -31,7 +33,7 @@ from drive_trace.lsp.workspace.trace_folders import real_path
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 50
-"""Closed traces that a thread reads symbols of in one go. A cancellation is noticed between two."""
+"""Closed traces that a thread looks at in one go. A cancellation is noticed between two."""
 _BATCH_SECONDS = 0.1
 """A partial result waits so long for more before it is sent."""
 
@@ -106,7 +108,7 @@ class PulledDiagnostics:
         if report is None:
             path = path_of(uri)
             if path is not None and await in_thread(self._closed.has, path):
-                report = await self._of_closed(path, uri, previous)
+                (report,) = await self._of_closed([(path, uri)], {uri: previous})
         return (report or DiagnosticReport.of(uri, b"[]").unless(previous)).as_document_report()
 
     async def workspace(self, params: types.WorkspaceDiagnosticParams) -> dict[str, Any]:
@@ -139,14 +141,18 @@ class PulledDiagnostics:
             now = self._traces.get(trace.uri)
             if report is not None and now is not None:
                 yield report.as_workspace_report(now.version)
-        for real, path, uri in await in_thread(self._closed.folders.spelled, list(previous)):
-            if real in map(self._real_path, self._traces):
-                continue
-            closed = await self._of_closed(path, uri, previous.get(uri))
-            # If it has been opened meanwhile, the file on disk does not count.
-            if closed is not None and self._traces.get(uri) is None:
-                done.add(uri)
-                yield closed.as_workspace_report(None)
+        rest = await in_thread(self._closed.folders.spelled, list(previous))
+        while rest:
+            is_open = set(map(self._real_path, self._traces))
+            batch = [each for each in rest[:_AT_ONCE] if each[0] not in is_open]
+            reports = await self._of_closed([each[1:] for each in batch], previous)
+            for report in reports:
+                # If it has been opened meanwhile, the file on disk does not count.
+                if report is not None and self._traces.get(report.uri) is None:
+                    done.add(report.uri)
+                    yield report.as_workspace_report(None)
+            is_whole = len(reports) == len(batch)
+            rest = rest[_AT_ONCE if is_whole else rest.index(batch[len(reports)]) :]
         for uri, items in self._judging.configuration_diagnostics().items():
             done.add(uri)
             yield _workspace_report(uri, items, previous.get(uri))
@@ -171,15 +177,34 @@ class PulledDiagnostics:
         return DiagnosticReport.of(uri, trace.diagnostics()).unless(previous)
 
     async def _of_closed(
-        self, path: Path, uri: str, previous: str | None
+        self, traces: Sequence[tuple[Path, str]], previous: Mapping[str, str | None]
+    ) -> list[DiagnosticReport | None]:
+        """Of the first of these traces: of as many as take a moment."""
+        uris = [uri for _, uri in traces]
+        options = await self._judging.options_now(uris)
+
+        def reports() -> list[DiagnosticReport | None]:
+            end = time.monotonic() + _BATCH_SECONDS
+            made: list[DiagnosticReport | None] = []
+            for (path, uri), given in zip(traces, options, strict=True):
+                if made and time.monotonic() > end:
+                    break
+                made.append(self._report(path, previous.get(uri), given))
+            return made
+
+        return [
+            report if self._traces.get(uri) is None else await self._of_open(uri, previous.get(uri))
+            for uri, report in zip(uris, await in_thread(reports), strict=False)
+        ]
+
+    def _report(
+        self, path: Path, previous: str | None, options: DiagnosticOptions
     ) -> DiagnosticReport | None:
         try:
-            options = await self._judging.options_now(uri)
-            report = await in_thread(self._closed.report, path, previous, options)
+            return self._closed.report(path, previous, options)
         except Exception:
             log.exception("%s cannot be looked at", path)  # which must not fail all the others
             return None
-        return report if self._traces.get(uri) is None else await self._of_open(uri, previous)
 
 
 def _workspace_report(uri: str, items: bytes, previous: str | None) -> dict[str, Any]:

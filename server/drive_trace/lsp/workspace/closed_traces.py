@@ -20,25 +20,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.workspace_symbol import SymbolName, names_in
-from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.lsp.rpc.messages import DiagnosticReport
+from drive_trace.lsp.workspace.closed_trace import MOST_BYTES, Changes, ClosedTrace, Entry
 from drive_trace.lsp.workspace.trace_folders import TraceFolders, real_path
-from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.summary import (
-    RunSummary,
-    Unplaced,
     as_it_is,
     parts_by_run,
     unplaced_grades,
 )
 from drive_trace.storage.files import Problem
-from drive_trace.storage.followed_file import Content, FollowedFile, More, Whole
+from drive_trace.storage.followed_file import Content, More, Whole
 from drive_trace.tasks import finish
 from drive_trace.trace.document import Point
 
@@ -50,87 +47,6 @@ Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
-MOST_BYTES = 64 << 20
-"""Larger files are left to the command line, as editors do not open them either. It is also the
-most bytes of text that are kept of all traces together.
-"""
-_NO_RULES = RuleSettings(dict.fromkeys(RULES))
-"""For traces whose findings nobody has requested."""
-
-
-class ClosedTrace(NamedTuple):
-    """A trace as it was when it was last looked at."""
-
-    real: str
-    """Its real path, by which it is known here."""
-    path: Path
-    content: Content | None = None
-    """Identifies the text that was read last; None if none was read."""
-    problem: Problem | None = None
-    """Why it cannot be read."""
-    is_gone: bool = False
-    """Whether that is because there is no such file any more."""
-    parts: Mapping[str, RunSummary] = {}
-    """The part of each run in it, by the run's id."""
-    unplaced: Sequence[Unplaced] = ()
-    """See :func:`unplaced_grades`."""
-    is_illegible: bool = False
-    """See :attr:`TraceSummary.is_illegible`."""
-    is_short: bool = False
-    """Whether its parts have no events, which only runs that stand in several traces need."""
-
-    @property
-    def unread_because(self) -> str:
-        """Why runs may lack a part that is in it; empty if they do not."""
-        if self.problem is not None:
-            return "" if self.is_gone else self.problem.reason
-        return ILLEGIBLE if self.is_illegible else ""
-
-    @property
-    def is_unread(self) -> bool:
-        """Whether nobody has tried to read it yet."""
-        return self.content is None and self.problem is None
-
-
-class Changes(NamedTuple):
-    """What has changed since the last call."""
-
-    runs: frozenset[str] = frozenset()
-    """The ids of the runs of which some trace has another part now."""
-    has_new_text: bool = False
-    """Whether a trace that had been read has another text now."""
-    may_touch_any_run: bool = False
-    """Whether traces became readable or unreadable, or other lines may grade any run."""
-
-
-class _Entry:
-    """One trace, and what it takes to follow it."""
-
-    def __init__(self, real: str, path: Path) -> None:
-        self.lock = Lock()
-        self.seen = ClosedTrace(real, path)
-        """Replaced as a whole, with both locks held."""
-        self.file = FollowedFile(path, MOST_BYTES)
-        self.analysis: Analysis | None = None
-        self.rules = _NO_RULES
-        """The rules of the analysis."""
-        self.results: dict[str, tuple[object, Any]] = {}
-        """What was made of the text, by a name, each with what else it depends on."""
-        self.keeps = False
-        """Whether the analysis is kept when nobody works with it."""
-
-    def judge_by(self, rules: RuleSettings) -> None:
-        """Let the analysis use these rules."""
-        if rules != self.rules:
-            self.rules = rules
-            if self.analysis is not None:
-                self.analysis.use(rules)
-
-    def drop(self) -> None:
-        """Let go of the text."""
-        self.analysis = None
-        self.file.forget()
-
 
 class ClosedTraces:
     """Traces under the workspace's folders. Safe to use from several threads at once."""
@@ -141,11 +57,11 @@ class ClosedTraces:
         """Whether the folders have been searched for traces."""
         self._budget = budget
         self._lock = Lock()
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, Entry] = {}
         """By real path."""
         self._holders: dict[str, dict[str, ClosedTrace]] = {}
         """The traces that hold a run, by its id and their real paths."""
-        self._kept: OrderedDict[str, _Entry] = OrderedDict()
+        self._kept: OrderedDict[str, Entry] = OrderedDict()
         """The traces that keep their analysis, the one that was used last at the end."""
         self._changes = Changes()
         self.revision = 0
@@ -162,7 +78,7 @@ class ClosedTraces:
             gone = [self._entries.pop(real) for real in self._entries.keys() - paths.keys()]
             for real, path in paths.items():
                 if real not in self._entries:
-                    self._entries[real] = _Entry(real, path)
+                    self._entries[real] = Entry(real, path)
             self.is_searched = True
         for entry in gone:
             with entry.lock:
@@ -259,6 +175,11 @@ class ClosedTraces:
         entry = self._entry(path)
         with entry.lock:
             entry.judge_by(options.rules)
+            is_clean = options.rules, None
+            if entry.results.get("clean") == is_clean:
+                self._look(entry)
+                if entry.results.get("clean") == is_clean:  # and not another by now
+                    return DiagnosticReport.of(options.uri, b"[]").unless(previous)
             report = self._result(
                 entry,
                 "report",
@@ -306,16 +227,16 @@ class ClosedTraces:
         with entry.lock:
             return self._result(entry, "names", None, names_in, looks=looks) or ()
 
-    def _entry(self, path: Path) -> _Entry:
+    def _entry(self, path: Path) -> Entry:
         real = real_path(path)
         with self._lock:
-            return self._entries.setdefault(real, _Entry(real, path))
+            return self._entries.setdefault(real, Entry(real, path))
 
     # With the lock of the trace held
 
     def _result(
         self,
-        entry: _Entry,
+        entry: Entry,
         name: str,
         depends: object,
         make: Callable[[Analysis], Result],
@@ -335,7 +256,7 @@ class ClosedTraces:
                 known = entry.results[name] = depends, make(analysis)
         return cast("Result", known[1])
 
-    def _take_short(self, entry: _Entry, rules: RuleSettings, kept: KeptTraces) -> bool:
+    def _take_short(self, entry: Entry, rules: RuleSettings, kept: KeptTraces) -> bool:
         """Look at a trace for the first time, for what the score needs of it and the number of its
         findings. Gives whether that is possible: not while somebody writes to it.
         """
@@ -348,7 +269,7 @@ class ClosedTraces:
         found = kept.look_at_one(File(str(before.path), name, rules))
         if isinstance(found, Problem):
             return False
-        (summary, findings), digest = found
+        (summary, findings, is_clean), digest = found
         entry.file.adopt(state, digest)
         parts = parts_by_run(summary)
         now = before._replace(content=entry.file.content, parts=parts, is_short=True)
@@ -356,10 +277,12 @@ class ClosedTraces:
         self._note(entry, now._replace(unplaced=unplaced, is_illegible=is_illegible))
         counts = {run_id: sum(each.values()) for run_id, each in (findings or {}).items()}
         entry.results["counts"] = rules, counts
+        if is_clean:
+            entry.results["clean"] = rules, None
         return True
 
     def _look(
-        self, entry: _Entry, *, settle: bool = False, opens: bool = False, completes: bool = False
+        self, entry: Entry, *, settle: bool = False, opens: bool = False, completes: bool = False
     ) -> None:
         """Read what has changed. ``opens``: the analysis is needed, changed or not; ``completes``:
         so are the events.
@@ -396,7 +319,7 @@ class ClosedTraces:
             self._put_away(entry)
 
     @contextmanager
-    def _opened(self, entry: _Entry) -> Iterator[Analysis | None]:
+    def _opened(self, entry: Entry) -> Iterator[Analysis | None]:
         """The trace as it is now; None if it cannot be read."""
         self._look(entry, opens=True)
         try:
@@ -404,7 +327,7 @@ class ClosedTraces:
         finally:
             self._put_away(entry)
 
-    def _put_away(self, entry: _Entry) -> None:
+    def _put_away(self, entry: Entry) -> None:
         """Keep the analysis of a trace that has changed. Drop those of traces that do not change,
         and those that were not used for longest.
         """
@@ -428,7 +351,7 @@ class ClosedTraces:
                 if each is not entry:
                     each.lock.release()
 
-    def _lose(self, entry: _Entry, problem: Problem | None) -> None:
+    def _lose(self, entry: Entry, problem: Problem | None) -> None:
         """Note that a trace cannot be read, or that it is no trace any more."""
         seen = entry.seen
         if problem is not None and problem != seen.problem:
@@ -440,7 +363,7 @@ class ClosedTraces:
         is_gone = problem is not None and not os.path.lexists(seen.path)
         self._note(entry, ClosedTrace(seen.real, seen.path, seen.content, problem, is_gone))
 
-    def _note(self, entry: _Entry, now: ClosedTrace) -> None:
+    def _note(self, entry: Entry, now: ClosedTrace) -> None:
         """Make a new state of a trace visible, and note what it changes."""
         before = entry.seen
         entry.results.clear()

@@ -237,10 +237,10 @@ class Judging:
             raise LookupError(uri)
         return project
 
-    async def options_now(self, uri: str) -> DiagnosticOptions:
-        """The options for a trace that is not open, after a look at the disk."""
-        await self._configurations.look([_absolute(uri)])
-        return self.options(uri)
+    async def options_now(self, uris: Sequence[str]) -> list[DiagnosticOptions]:
+        """The options for traces that are not open, after a look at the disk."""
+        await self._configurations.look(map(_absolute, uris))
+        return [*map(self.options, uris)]
 
     async def rules_now(self, paths: Sequence[Path]) -> list[RuleSettings]:
         """The settings of the rules for several traces, after a look at the disk."""

@@ -13,7 +13,8 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.runs import JoinedRun
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.lsp.rpc.tasks import in_slices, in_thread
-from drive_trace.lsp.workspace.closed_traces import ClosedTrace, ClosedTraces
+from drive_trace.lsp.workspace.closed_trace import ClosedTrace
+from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ILLEGIBLE, score_run
