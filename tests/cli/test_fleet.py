@@ -389,6 +389,14 @@ def test_the_summary_names_first_what_needs_somebody(tmp_path: Path) -> None:
     assert ran.out.replace("\\", "/").splitlines() == SUMMARY.splitlines()
 
 
+def test_an_incorrect_that_is_stale_may_be_correct(tmp_path: Path) -> None:
+    text = graded("pass", "fail", "pass", project_run_id="old") + ROUND
+    write(tmp_path, "api/projects/old/trace.jsonl", apart(text))
+    ran = process("fleet", ".", "--no-cache", "--out", "-", cwd=tmp_path)
+    assert json.loads(ran.out)["is_certain"] is False
+    assert "0.00 to 1.00 [0.00, 1.00]" in ran.err
+
+
 ROUND = event("round-start", "old", dispatch_id="d", round_id="r", round_number=1)
 SUMMARY = """\
 4 runs in 4 files: 1 CORRECT · 1 CORRECT with caveats · 1 INCORRECT · 1 not computable

@@ -292,6 +292,20 @@ def test_a_correct_that_a_caveat_qualifies_may_be_none(sides: Sides) -> None:
     assert "readers reject 1 line of the candidate, which is not counted" in said
 
 
+def test_an_incorrect_that_a_caveat_could_overturn_may_be_correct(sides: Sides) -> None:
+    # Else 0 of 8 against 8 of 8: p = 2 / C(16, 8).
+    for path in sides.add("b", *[INCORRECT] * 8):
+        tear(path)
+    sides.add("c", *[CORRECT] * 8)
+    found = sides.allowed()
+    assert found["gate"]["baseline"]["incorrect_qualified"] == 8
+    assert found["gate"]["baseline"]["interval"] == pytest.approx([0, 1])
+    assert found["answer"] == "cannot-tell"
+    said = " ".join(sides.compare("--allow-unverified").out.split())
+    assert "it depends on 8 runs that may be CORRECT or not" in said
+    assert "8 INCORRECT runs may be CORRECT, as a caveat says" in said
+
+
 def tear(path: Path) -> None:
     """Have the run of a trace go on after its grade: its last line is written again, in part."""
     text = path.read_text("utf-8")

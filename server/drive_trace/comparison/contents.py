@@ -119,7 +119,7 @@ def _gate(found: Comparison) -> Section:
             "(candidate − baseline; Newcombe: it illustrates, the test decides), "
             f"{p_is(gate.p)} (two-sided, {test})"
         )
-    if any(each.most > each.correct for each in tallies.values()):
+    if any(each.not_computable > each.failed for each in tallies.values()):
         notes.append(
             "runs that are not computable may be CORRECT or not: the share is told from the least "
             "to the most, and p and the difference take them for not CORRECT"
@@ -129,6 +129,12 @@ def _gate(found: Comparison) -> Section:
         notes.append(
             f"{plural(qualified, 'CORRECT run')} may be something else, as a caveat says: the "
             "answer has to hold either way, and the costs of CORRECT runs are without theirs"
+        )
+    contested = gate.baseline.incorrect_qualified + gate.candidate.incorrect_qualified
+    if contested:
+        notes.append(
+            f"{plural(contested, 'INCORRECT run')} may be CORRECT, as a caveat says: the answer "
+            "has to hold either way"
         )
     notes += [
         f"readers reject {plural(side.rejected, 'line')} of the {side.name}, which "

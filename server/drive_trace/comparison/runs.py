@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
@@ -189,13 +190,17 @@ class Tally(NamedTuple):
     not_computable: int
     qualified: int
     """So many of the CORRECT have a caveat that could overturn that."""
+    incorrect_qualified: int
+    """So many of the INCORRECT have such a caveat, and may be CORRECT."""
     failed: int
-    """So many of the not computable cannot become CORRECT: a component is recorded as a fail."""
+    """So many of the not computable cannot become CORRECT: a component is recorded as a fail, and
+    no caveat could overturn that.
+    """
 
     @property
     def most(self) -> int:
         """How many may be CORRECT."""
-        return self.correct + self.not_computable - self.failed
+        return self.correct + self.not_computable - self.failed + self.incorrect_qualified
 
     def hits(self, may_be: bool | None) -> int:
         """How many are CORRECT: as recorded, as many as may be, or no more than have to be."""
@@ -221,17 +226,21 @@ class Tally(NamedTuple):
 
 def tally(runs: Sequence[ComparedRun]) -> Tally:
     """Count the verdicts."""
-    verdicts = [each.score.verdict for each in runs]
-    correct = verdicts.count(Verdict.CORRECT)
+    scores = [each.score for each in runs]
+    qualified = Counter(each.verdict for each in scores if each.qualifying)
+    verdicts = Counter(each.verdict for each in scores)
     return Tally(
         len(runs),
-        correct,
-        verdicts.count(Verdict.INCORRECT),
-        verdicts.count(Verdict.NOT_COMPUTABLE),
-        correct - sum(each.score.is_earned for each in runs),
+        verdicts[Verdict.CORRECT],
+        verdicts[Verdict.INCORRECT],
+        verdicts[Verdict.NOT_COMPUTABLE],
+        qualified[Verdict.CORRECT],
+        qualified[Verdict.INCORRECT],
         sum(
-            each is Verdict.NOT_COMPUTABLE and bool(run.score.gate.failed)
-            for each, run in zip(verdicts, runs, strict=True)
+            each.verdict is Verdict.NOT_COMPUTABLE
+            and bool(each.gate.failed)
+            and not each.qualifying
+            for each in scores
         ),
     )
 

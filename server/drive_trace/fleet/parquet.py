@@ -18,6 +18,7 @@ _TYPES = {
     **dict.fromkeys((str, str | None), pa.string()),
     **dict.fromkeys((int, int | None, Number), pa.int64()),
     float | None: pa.float64(),
+    bool: pa.bool_(),
     tuple[str, ...]: pa.list_(pa.string()),
     dict[str, int] | None: pa.map_(pa.string(), pa.int64()),
 }

@@ -49,6 +49,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     missing_inputs: tuple[str, ...]
     caveats: tuple[str, ...]
     """Their codes."""
+    is_certain: bool
+    """Whether no caveat could overturn the verdict."""
     provenance: str | None
     graded: str | None
     """When: as started, closed and last the timestamp as its author wrote it."""
@@ -102,6 +104,7 @@ def row_of(run: RunScore, project: str) -> Row:
         headline=run.headline,
         missing_inputs=tuple(said["missing_inputs"]),
         caveats=tuple(each["code"] for each in said["caveats"]),
+        is_certain=not run.qualifying,
         provenance=(said["provenance"] or {}).get("origin"),
         graded=run.correctness.ts if run.correctness is not None else None,
         judge=(said["judged"] or {}).get("model"),
@@ -173,8 +176,11 @@ class FleetSummary:
     def add(self, row: Row) -> None:
         """Take in a run."""
         self._standings[row.standing] += 1
+        is_failed = row.is_certain and "fail" in {row.mechanical, row.qa, row.intent}
         for name, groups in self._by.items():
-            groups.setdefault(getattr(row, name) or "unknown", Counter())[row.standing] += 1
+            group = groups.setdefault(getattr(row, name) or "unknown", Counter())
+            group.update(("runs", row.standing))
+            group["failed"] += is_failed
         self._findings.update(row.findings or {})
         self._found_in.update((row.findings or {}).keys())
         stale, ungraded = self._needing
@@ -219,14 +225,14 @@ def _rates(title: str, groups: Mapping[str, Counter[str]]) -> Iterator[str]:
         f"\n{title:<{_WIDTH}}  {'runs':>7}  CORRECT  caveats  INCORRECT  no verdict"
         "  share of CORRECT"
     )
-    most = sorted(groups, key=lambda name: (-groups[name].total(), name))[:_MOST]
+    most = sorted(groups, key=lambda name: (-groups[name]["runs"], name))[:_MOST]
     for name in sorted(most):
         counts = groups[name]
-        runs, least, failed = counts.total(), counts[Verdict.CORRECT], counts[Verdict.INCORRECT]
+        runs, least = counts["runs"], counts[Verdict.CORRECT]
         yield (
             f"{_tail(name):<{_WIDTH}}  {runs:>7,}  {least:>7,}  {counts[QUALIFIED]:>7,}  "
-            f"{failed:>9,}  {counts[Verdict.NOT_COMPUTABLE]:>10,}  "
-            f"{share(least, runs - failed, runs)}"
+            f"{counts[Verdict.INCORRECT]:>9,}  {counts[Verdict.NOT_COMPUTABLE]:>10,}  "
+            f"{share(least, runs - counts['failed'], runs)}"
         )
     yield from _more(len(groups) - len(most))
 
