@@ -174,6 +174,20 @@ def test_facts_are_shown_without_a_verdict_and_per_run(sides: Sides) -> None:
     assert "halts on falsified assumptions           0         0.00     2          0.40" in said
 
 
+def test_a_rate_is_none_of_a_run_whatever_it_is(sides: Sides) -> None:
+    for side, verdict in (("b", "satisfied"), ("c", "another-round-needed")):
+        events = [
+            {**EVENTS["round-start"].example, "round_number": 1},
+            {**EVENTS["round-end"].example, "verdict": verdict},
+        ]
+        sides.write(side, CORRECT, {}, events="".join(f"{json.dumps(each)}\n" for each in events))
+    accepted = sides.allowed()["differences"]["dispatches accepted in round 1"]
+    assert (accepted["baseline"], accepted["candidate"]) == (1, 0)
+    assert accepted["per_run"] == {"baseline": None, "candidate": None}
+    said = sides.compare("--allow-unverified").out
+    assert "dispatches accepted in round 1           1         n/a      0          n/a" in said
+
+
 def test_the_documentation_shows_what_is_said(tmp_path: Path) -> None:
     made = Sides(tmp_path)
     made.add("b", *[CORRECT] * 7, INCORRECT)

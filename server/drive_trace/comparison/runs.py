@@ -271,26 +271,36 @@ def on_both_sides(baseline: Side, candidate: Side) -> list[str]:
     ]
 
 
+class _Where(NamedTuple):
+    """Where a figure stands in the report's metrics."""
+
+    path: tuple[str, ...]
+    is_rate: bool = False
+
+
 FACTS = {
-    "briefs reissued": ("rework", "brief_stability", "overall", "reissue"),
-    "briefs amended": ("rework", "brief_stability", "overall", "amended"),
-    "halts on falsified assumptions": ("planning_quality", "i12_halts", "count"),
-    "spec amendments": ("planning_quality", "spec_amendments", "count"),
-    "plan amendments": ("planning_quality", "plan_amendments", "count"),
-    "dispatches accepted in round 1": ("rework", "first_pass_acceptance_rate"),
-    "rounds sent back for each one satisfied": ("rework", "backtrack_ratio"),
+    "briefs reissued": _Where(("rework", "brief_stability", "overall", "reissue")),
+    "briefs amended": _Where(("rework", "brief_stability", "overall", "amended")),
+    "halts on falsified assumptions": _Where(("planning_quality", "i12_halts", "count")),
+    "spec amendments": _Where(("planning_quality", "spec_amendments", "count")),
+    "plan amendments": _Where(("planning_quality", "plan_amendments", "count")),
+    "dispatches accepted in round 1": _Where(("rework", "first_pass_acceptance_rate"), True),
+    "rounds sent back for each one satisfied": _Where(("rework", "backtrack_ratio"), True),
 }
-"""Differences that explain and decide nothing: of the report's metrics, where each stands."""
+"""Differences that explain and decide nothing."""
 
 
 def facts_of(logs: Sequence[TraceLog], runs: Sequence[RunScore]) -> Mapping[str, Happened]:
     """What happened in all runs of a side."""
     measured = to_json(measure(EventLog(logs, runs)))
-    found = {title: _at(measured, path) for title, path in FACTS.items()}
     return {
-        title: Happened(each, each / len(runs) if runs and isinstance(each, int) else None)
-        for title, each in found.items()
+        title: _happened(_at(measured, where.path), 0 if where.is_rate else len(runs))
+        for title, where in FACTS.items()
     }
+
+
+def _happened(value: Value, runs: int) -> Happened:
+    return Happened(value, value / runs if runs and isinstance(value, int) else None)
 
 
 def _at(value: Value, path: Sequence[str]) -> Value:
