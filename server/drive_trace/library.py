@@ -137,8 +137,8 @@ def compare(
     """Say whether the candidate's runs are better than the baseline's, as ``drive-trace compare``
     does. ``cases`` is a file that names the case of each run, and ``allow_unverified`` holds the
     names of what may be unknown, or ``"all"``. Inputs that cannot be read make the sides not
-    comparable. Raises UnreadableError for ``cases``, and for a side of more than 1,000 runs;
-    ValueError for a name of ``allow_unverified`` that means nothing.
+    comparable. Raises UnreadableError for ``cases``, also where one fits no run, and for a side of
+    more than 1,000 runs; ValueError for a name of ``allow_unverified`` that means nothing.
     """
     allowed = allowed_of(allow_unverified)
     case_file = read_case_file(os.fspath(cases)) if cases is not None else None
@@ -153,4 +153,8 @@ def compare(
             raise UnreadableError(read.message)
         return read
 
-    return compare_sides(side("baseline", baseline), side("candidate", candidate), allowed)
+    sides = side("baseline", baseline), side("candidate", candidate)
+    misfit = case_file.misfit(sides) if case_file is not None else None
+    if misfit is not None:
+        raise UnreadableError(misfit.message)
+    return compare_sides(*sides, allowed)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.cli.support import run, write
-from tests.comparison.support import CORRECT, KNOWN, UNGRADED, Sides, judged
-from tests.support.client_text import triage
+from tests.comparison.support import CORRECT, INCORRECT, KNOWN, UNGRADED, Sides, judged
+from tests.support.client_text import graded, triage
 from tests.support.judging import HASH, NO_FIGURES
 from tests.support.systems import NO_FIFOS, not_on_windows
 
@@ -266,6 +266,40 @@ def test_a_file_says_of_which_case_a_run_is(sides: Sides) -> None:
         ("easy", 1),
         ("hard", 0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            'easy = ["*/es-*/**"]\nhard = ["*/hard*/**"]',
+            "case `easy` fits no run; correct or remove it",
+        ),
+        (
+            '"e\\u001b" = ["es-*/**"]\nhard = ["b-2"]',
+            "cases `e<U+001B>`, `hard` fit no run; correct",
+        ),
+    ],
+)
+def test_a_case_that_fits_no_run_is_wrong_usage(sides: Sides, text: str, problem: str) -> None:
+    # Simpson: 20 of 24 against 4 of 24 are CORRECT, but in each case all runs of both end alike.
+    for side, at in (("b", 20), ("c", 4)):
+        easy = (graded(*CORRECT, project_run_id=f"{side}-easy-{each}") for each in range(at))
+        hard = (graded(*INCORRECT, project_run_id=f"{side}-hard-{each}") for each in range(24 - at))
+        write(sides.folder, f"{side}/easy/trace.jsonl", "".join(easy))
+        write(sides.folder, f"{side}/hard/trace.jsonl", "".join(hard))
+    path = write(sides.folder, "cases.toml", f"[cases]\n{text}\n")
+    ran = sides.compare("--allow-unverified", "--cases", str(path))
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{path}: {problem}" in ran.err
+
+
+def test_what_cannot_be_read_is_told_before_a_case_that_fits_no_run(sides: Sides) -> None:
+    known(sides, "b")
+    write(sides.folder, "c/trace.jsonl", "garbage")
+    path = write(sides.folder, "cases.toml", '[cases]\neasy = ["c-1"]\n')
+    ran = sides.compare("--cases", str(path), "--output-format", "json")
+    assert (ran.code, ran.json["complete"]) == (2, False)
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         _side("baseline", baseline, case_file, no_ignore=no_ignore),
         _side("candidate", candidate, case_file, no_ignore=no_ignore),
     )
+    misfit = case_file.misfit(sides) if case_file is not None else None
+    if misfit is not None:
+        raise Ended(EXIT_UNUSABLE, misfit.message)
     found = compare_sides(*sides, allowed, ranked=rank)
     chosen = output_format or format_of(out, "text")
     rendered = _rendered(found, chosen)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import msgspec
 
 from drive_trace.analysis import Spot
-from drive_trace.comparison.runs import RunManifest
+from drive_trace.comparison.runs import RunManifest, Side
 from drive_trace.json_text import find_member, parse
 from drive_trace.storage.configuration_text import Spots, not_toml
 from drive_trace.storage.files import STDIN, Problem, may_be_there, why
@@ -22,7 +22,7 @@ from drive_trace.storage.replace import inside
 from drive_trace.storage.toml_places import excess, toml_places
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
-from drive_trace.text.wording import shown
+from drive_trace.text.wording import first_of, shown
 
 MANIFEST_SUFFIX = ".run.json"
 _TRACES = (".jsonl", ".ndjson")
@@ -33,6 +33,7 @@ _MOST_CASES = 1000
 _MOST_PATTERNS = 4000
 """Of all cases together: each is matched with each file of a run."""
 _MOST_LENGTH = 200
+_MOST_NAMED = 3
 
 
 Cases: TypeAlias = Mapping[str, tuple[str, ...]]
@@ -41,17 +42,34 @@ Cases: TypeAlias = Mapping[str, tuple[str, ...]]
 class CaseFile(NamedTuple):
     """The names of cases, and what their runs are known by."""
 
-    folder: Path
-    """Patterns start here."""
+    path: str
+    """As somebody named it."""
     cases: Cases
 
     def case_of(self, run_id: str, paths: list[str]) -> str | None:
         """The first case that names the run, or has a pattern for one of its files."""
         return next((name for name in self.cases if self._has(name, run_id, paths)), None)
 
+    def misfit(self, sides: Sequence[Side]) -> Problem | None:
+        """Why this is no file for these sides: a case fits none of their runs, as by a typo, and
+        these would be compared in another case. None where not all runs are known.
+        """
+        runs = [run.score for side in sides for run in side.runs]
+        if not runs or any(side.unread for side in sides):
+            return None
+        known = [(run.run_id, [part.path for part in run.parts]) for run in runs]
+        unfit = [name for name in self.cases if not any(self._has(name, *run) for run in known)]
+        if not unfit:
+            return None
+        names = first_of([f"`{printable(name)}`" for name in unfit], _MOST_NAMED)
+        fit, it = ("case {} fits", "it") if len(unfit) == 1 else ("cases {} fit", "them")
+        what = f"{fit.format(names)} no run; correct or remove {it}"
+        return Problem(self.path, f"{what} (patterns start in the folder of this file)")
+
     def _has(self, name: str, run_id: str, paths: list[str]) -> bool:
         said = self.cases[name]
-        inner = (relative(path, str(self.folder)) for path in paths)
+        folder = str(Path(self.path).absolute().parent)
+        inner = (relative(path, folder) for path in paths)
         return run_id in said or any(patterns_of(said).hold(each) for each in inner)
 
 
@@ -85,7 +103,7 @@ def read_case_file(path: str) -> CaseFile | Problem:
     problems: list[FileProblem] = []
     nothing: Cases = {}
     cases = ParsedFiles(_cases, nothing).read(Path(path), problems)
-    return problems[0].problem if problems else CaseFile(Path(path).absolute().parent, cases)
+    return problems[0].problem if problems else CaseFile(path, cases)
 
 
 def _manifest(text: str) -> RunManifest | tuple[TextProblem, ...]:
