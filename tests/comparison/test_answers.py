@@ -338,6 +338,42 @@ def test_a_cost_is_told_with_all_that_it_rests_on(sides: Sides) -> None:
     assert cost["cases"] == ["all runs"]
 
 
+@pytest.mark.parametrize(
+    ("cost", "reason", "row"),
+    [
+        (700_000, "0.70", "0.700 | [0.700, 0.700]"),
+        (999_000, "0.999", "0.999 | [0.999, 0.999]"),
+        (1_000_040, "1.00004", "1.00004 | [1.00004, 1.00004]"),
+    ],
+)
+def test_a_ratio_has_the_digits_that_tell_it_from_1(
+    sides: Sides, cost: int, reason: str, row: str
+) -> None:
+    sides.add("b", *[CORRECT] * 16, costs=[(1_000_000, 10)] * 16)
+    sides.add("c", *[CORRECT] * 16, costs=[(cost, 10)] * 16)
+    assert f": input tokens × {reason} (p < 0.0001 by Holm)" in sides.allowed()["reasons"][1]
+    said = sides.compare("--allow-unverified", "--format", "markdown").out
+    assert f"| input tokens | {row} |" in said
+    assert "| output tokens | 1.000 | [1.000, 1.000] | 1.000 |" in said
+    assert "Equal costs" not in said
+
+
+def test_an_interval_with_1_beside_a_small_p_is_explained(sides: Sides) -> None:
+    # The 7 of 32 runs that cost more are all the baseline's: 2 · C(16, 7) / C(32, 7) = 0.0068. Of
+    # 256 pairs of runs 144 cost the same, so that the median is 1.
+    sides.add("b", *[CORRECT] * 16, costs=[(2000, None)] * 7 + [(1000, None)] * 9)
+    sides.add("c", *[CORRECT] * 16, costs=[(1000, None)] * 16)
+    (cost,) = sides.allowed()["costs"]
+    assert (cost["ratio"], cost["p"]) == (1, pytest.approx(2 * 11_440 / 3_365_856))
+    assert cost["interval"] == pytest.approx([0.5, 1])
+    for output_format in ("text", "markdown", "html"):
+        said = " ".join(sides.compare("--allow-unverified", "--format", output_format).out.split())
+        assert (
+            "Equal costs widen an interval, which can hold 1 though p is below 0.05: the test "
+            "decides" in said
+        )
+
+
 def test_the_dearer_one_is_not_worse_where_it_is_more_often_correct(sides: Sides) -> None:
     # 15 of 16 against 16 of 16: p = 1, so that the gate does not decide.
     sides.add("b", *[CORRECT] * 15, INCORRECT, costs=CHEAP)

@@ -21,7 +21,7 @@ from drive_trace.comparison.statistics import (
 )
 from drive_trace.scorecard.card import QUALIFIED
 from drive_trace.scorecard.verdict import Verdict
-from drive_trace.text.wording import first_of, listed, plural
+from drive_trace.text.wording import factor, first_of, listed, plural
 
 MOST_LOST = 0.20
 """Cost decides nothing where the candidate's rate of CORRECT runs may be lower by more."""
@@ -190,7 +190,7 @@ def p_is(p: float | None) -> str:
 def _moves(cost: Cost) -> str:
     if cost.ratio is None:
         return f"{cost.metric.title} {'up' if cost.way > 0 else 'down'}"
-    return f"{cost.metric.title} × {cost.ratio:.2f}"
+    return f"{cost.metric.title} × {factor(cost.ratio, 2)}"
 
 
 def _by_cost(costs: Sequence[Cost], cases: Sequence[Case]) -> tuple[Answer, Sequence[Reason]]:

@@ -24,14 +24,15 @@ from drive_trace.comparison.runs import (
     Tally,
     tally,
 )
-from drive_trace.comparison.statistics import ALPHA, Interval
+from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
 from drive_trace.report.metrics.base import Value
 from drive_trace.scorecard.card import QUALIFIED
-from drive_trace.text.wording import are, duration, first_of, plural
+from drive_trace.text.wording import are, duration, factor, first_of, plural
 
 _MOST = 5
 _HEADLINE = "All that was spent ÷ CORRECT runs: what the others cost counts, too"
 _NO_RATIO = "A cost of nothing has no ratio: the p is by ranks all the same"
+_TIED = "Equal costs widen an interval, which can hold 1 though p is below 0.05: the test decides"
 _FACTS = "Facts without a verdict: what happened in all runs of a side, and in each on average"
 _TOLD = "Told by: so many of the CORRECT runs of the baseline, and of the candidate"
 _TIE_BREAK = (
@@ -183,11 +184,13 @@ def _costs(found: Comparison) -> Section:
         for each in found.costs
     ]
     known = [(each.metric.title, each.ratio, each.interval) for each in found.costs if each.ratio]
+    unlike = [each.interval for each in found.costs if each.interval and is_significant(each.p)]
+    tied = any(low <= 1 <= high for low, high in unlike)
     drawn = [Drawn(*each) for each in known]
     ratios = [at for _, ratio, interval in known for at in (ratio, *(interval or ()))]
     return Section(
         "Cost of CORRECT runs, candidate ÷ baseline",
-        (_TOLD, *(() if len(drawn) == len(found.costs) else (_NO_RATIO,))),
+        (_TOLD, *[_NO_RATIO] * (len(drawn) < len(found.costs)), *[_TIED] * tied),
         ("cost", "ratio", "95 % interval", "p", "p by Holm", "cases", "told by"),
         rows,
         drawn,
@@ -199,7 +202,8 @@ def _costs(found: Comparison) -> Section:
 def _ratio(cost: Cost) -> tuple[str, str]:
     if cost.ratio is None:
         return "n/a", "n/a"
-    return f"{cost.ratio:.3f}", _interval(cost.interval) if cost.interval else "none at this k"
+    bounds = ", ".join(factor(each, 3) for each in cost.interval or ())
+    return factor(cost.ratio, 3), f"[{bounds}]" if bounds else "none at this k"
 
 
 def _spent(found: Comparison) -> Section:

@@ -75,6 +75,16 @@ def compact(number: int) -> str:
     return str(number)
 
 
+def factor(ratio: float, digits: int) -> str:
+    """A ratio with so many digits after its point, or with as many more, up to six, as tell it from
+    1: ``0.70``, and ``0.9994``.
+    """
+    return next(
+        (text for more in range(digits, 7) if float(text := f"{ratio:.{more}f}") != 1),
+        f"{ratio:.{digits}f}",
+    )
+
+
 def duration(milliseconds: int) -> str:
     """Rounded to two units: ``2d 3h``, ``1h 05m``, ``19m 58s``, ``28m``, ``45.2s``, ``350ms``."""
     if milliseconds < 0:
