@@ -39,7 +39,7 @@ from tests.support.sessions.steps import (
     weighted,
 )
 from tests.support.sessions.texts import DISK
-from tests.support.sessions.wrong import WRONG, Refused
+from tests.support.sessions.wrong import WRONG, Refused, Reversed
 
 pytestmark = pytest.mark.timeout(600)  # to find the smallest session that fails takes its time
 
@@ -169,6 +169,12 @@ COMPLETION_BEFORE_A_CHANGE = Session(
     late=None,
 )
 """Its place is one of the text before the change."""
+ACTIONS_BEFORE_A_CHANGE = replace(
+    COMPLETION_BEFORE_A_CHANGE,
+    opened=[Open(ANY + 2, _PASSED, 1)],
+    steps=[Reversed(0), Change(0, (), 1)],
+)
+"""The same of a range."""
 ONE_ID_FOR_THREE = Session(
     Client(),
     has_folder=False,
@@ -215,6 +221,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
 @example(session=START_OF_A_FILE, reads_ahead=False).via("the oracle knew no old text")
 @example(session=EVENTS_BEFORE_THE_TRACE, reads_ahead=False).via("the oracle knew no later text")
 @example(session=COMPLETION_BEFORE_A_CHANGE, reads_ahead=False).via("made of a later text")
+@example(session=ACTIONS_BEFORE_A_CHANGE, reads_ahead=False).via("the oracle knew no change")
 @example(session=ONE_ID_FOR_THREE, reads_ahead=False).via("the oracle asked an object for a text")
 def test_random_sessions(
     play: Callable[[Session, Channel], None], session: Session, reads_ahead: bool

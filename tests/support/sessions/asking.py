@@ -115,14 +115,19 @@ def _check_highlights(asked: _Asked, result: Any) -> None:
 def _check_symbols(asked: _Asked, result: Any) -> None:
     roots = finish(outline(asked.analysis))
     client = asked.client
-    assert result == _json(
+    assert _at_last(result) == _json(
         document_symbols(asked.analysis, roots, asked.uri, client.encoding, client.symbols)
     )
 
 
 def _check_folds(asked: _Asked, result: Any) -> None:
     roots = finish(outline(asked.analysis))
-    assert result == _json(folding_ranges(asked.analysis, roots, asked.client.folding))
+    assert _at_last(result) == _json(folding_ranges(asked.analysis, roots, asked.client.folding))
+
+
+def _at_last(result: Any) -> Any:
+    """A result as it is once all other traces of its runs have been read."""
+    return json.loads(json.dumps(result).replace(" so far", ""))
 
 
 def _check_selections(asked: _Asked, result: Any) -> None:

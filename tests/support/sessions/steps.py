@@ -28,7 +28,7 @@ from tests.support.editor import is_about_rule
 from tests.support.others import hover_alone, lens_alone
 from tests.support.sessions.aids import Aids
 from tests.support.sessions.asking import FIND_NAMES, asks, check_fixes
-from tests.support.sessions.conversation import FAILED, OK, PARAMS
+from tests.support.sessions.conversation import FAILED, MODIFIED, OK, PARAMS
 from tests.support.sessions.model import folder_of, position
 from tests.support.sessions.places import ANY, IDS, place, uri_of, whole
 from tests.support.sessions.pulling import Pull, PullAll
@@ -206,7 +206,7 @@ class Actions:
         context = {"diagnostics": [], **({"only": list(self.only)} if self.only else {})}
         params = {"textDocument": {"uri": uri}, "range": where, "context": context}
         if not picks or conversation.buffer(uri) is None:
-            conversation.ask("textDocument/codeAction", params)
+            conversation.ask("textDocument/codeAction", params, codes={OK, MODIFIED})
             return
         actions = conversation.result("textDocument/codeAction", params)
         check_fixes(conversation, uri, params, actions)

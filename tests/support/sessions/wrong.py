@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from tests.support.editor import ABOUT_RULES
-from tests.support.sessions.conversation import INVALID, OK, PARAMS, PARSE, UNKNOWN, encoded
+from tests.support.sessions.conversation import (
+    INVALID,
+    MODIFIED,
+    OK,
+    PARAMS,
+    PARSE,
+    UNKNOWN,
+    encoded,
+)
 from tests.support.sessions.places import IDS, uri_of, whole
 from tests.support.sessions.steps import APPLY_FIX, SHOW_RUN, URIS
 
@@ -290,7 +298,7 @@ class Reversed:
         where = whole(conversation, uri)
         where = {"start": where["end"], "end": where["start"]}
         params = {"textDocument": {"uri": uri}, "range": where, "context": {"diagnostics": []}}
-        conversation.ask("textDocument/codeAction", params)
+        conversation.ask("textDocument/codeAction", params, codes={OK, MODIFIED})
 
 
 _NAMES = st.sampled_from(IDS[2:])
