@@ -13,7 +13,7 @@ from drive_trace.comparison.statistics import (
     difference,
     gate_p,
     hodges_lehmann,
-    rank_p,
+    rank_test,
 )
 from drive_trace.grading.calibration import wilson
 from tests.bench.table import Heading, Row, Target
@@ -92,5 +92,5 @@ def _cost_misses(k: int, draws: int) -> tuple[float, float]:
         sample = [Sample(*sides)]
         low, high = hodges_lehmann(sample)[1] or (0, math.inf)
         missed += not low <= 1 <= high
-        alarms += rank_p(sample) <= ALPHA
+        alarms += rank_test(sample)[0] <= ALPHA
     return missed / draws, alarms / draws

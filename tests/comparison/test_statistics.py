@@ -20,7 +20,7 @@ from drive_trace.comparison.statistics import (
     gate_p,
     hodges_lehmann,
     holm,
-    rank_p,
+    rank_test,
     smallest_detectable,
     smallest_p,
 )
@@ -73,7 +73,7 @@ def test_costs_without_ties_have_mann_and_whitneys_p() -> None:
 
     for each in samples(200):
         expected = mannwhitneyu(each.candidate, each.baseline, method="exact").pvalue
-        assert rank_p([each]) == pytest.approx(expected, rel=1e-9)
+        assert rank_test([each])[0] == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_interval_of_a_ratio_holds_what_the_test_does_not_reject() -> None:
@@ -95,6 +95,27 @@ def test_the_interval_of_a_ratio_holds_what_the_test_does_not_reject() -> None:
             assert (p.pvalue > ALPHA) == is_inside
 
 
+@pytest.mark.parametrize("sizes", [(100, 16), (200, 16), (1000, 1000)])
+def test_costs_of_many_runs_that_are_nearly_all_equal_have_an_exact_p(
+    sizes: tuple[int, int],
+) -> None:
+    # Which of all runs is the dear one is left to chance.
+    ours, theirs = sizes
+    each = Sample((1.0,) * ours, (*(1.0,) * (theirs - 1), 2.0))
+    p = theirs / (ours + theirs)
+    assert rank_test([each]) == (pytest.approx(p if ours != theirs else 1), 1)
+    # The mean of two cases lies between; what happens in both is least likely.
+    assert rank_test([each, each])[0] == pytest.approx(p * p if ours != theirs else 0.5)
+
+
+def test_the_way_of_a_cost_is_that_of_its_test() -> None:
+    # In most pairs the two are equal.
+    each = Sample((1.0,) * 4 + (2.0,) * 12, (1.0,) * 12 + (2.0,) * 4)
+    p, way = rank_test([each])
+    assert (p < ALPHA, way) == (True, -1)
+    assert rank_test([Sample((1.0, 2.0), (1.0, 2.0))]) == (1, 0)
+
+
 def test_many_costs_have_the_normal_p() -> None:
     from scipy.stats import mannwhitneyu
 
@@ -102,7 +123,7 @@ def test_many_costs_have_the_normal_p() -> None:
     each = Sample(*(tuple(drawn.gauss(at, 1) for _ in range(150)) for at in (0.2, 0)))
     options = {"method": "asymptotic", "use_continuity": False}
     expected = mannwhitneyu(each.candidate, each.baseline, **options).pvalue
-    assert rank_p([each]) == pytest.approx(expected, rel=1e-6)
+    assert rank_test([each])[0] == pytest.approx(expected, rel=1e-6)
     ratio, interval = hodges_lehmann([each])
     assert interval is not None
     assert interval[0] < ratio < interval[1]
@@ -164,7 +185,7 @@ def test_costs_with_ties_count_every_way_to_shuffle_labels_within_cases() -> Non
         observed = sum(ranks[at][each] for at, chosen in enumerate(own) for each in chosen)
         far = abs(observed - mean) - 1e-9
         expected = sum(abs(each - mean) >= far for each in ways) / len(ways)
-        assert rank_p(cases) == pytest.approx(expected)
+        assert rank_test(cases)[0] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

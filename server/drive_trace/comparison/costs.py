@@ -13,7 +13,7 @@ from drive_trace.comparison.statistics import (
     hodges_lehmann,
     holm,
     is_significant,
-    rank_p,
+    rank_test,
 )
 from drive_trace.scorecard.verdict import Verdict
 
@@ -25,7 +25,7 @@ class Cost(NamedTuple):
 
     metric: Metric
     way: int
-    """Above 0 where the candidate costs more in most pairs of runs, below 0 where less."""
+    """Above 0 where the candidate costs more by its ranks, below 0 where less."""
     ratio: float | None
     """Candidate ÷ baseline; None where a run costs nothing."""
     interval: Interval | None
@@ -56,19 +56,19 @@ def costs_of(cases: Sequence[Case]) -> tuple[Cost, ...]:
     for metric in METRICS:
         samples = {case.name: found for case in cases if (found := _sample(case, metric))}
         if samples:
-            told.append((metric, samples, rank_p([*samples.values()])))
-    adjusted = holm([p for *_, p in told])
+            told.append((metric, samples, *rank_test([*samples.values()])))
+    adjusted = holm([p for _, _, p, _ in told])
     return tuple(
         Cost(
             metric,
-            _way([*samples.values()]),
+            way,
             *_ratio([*samples.values()]),
             p,
             by_holm,
             tuple(samples),
             _told([*samples.values()], cases),
         )
-        for (metric, samples, p), by_holm in zip(told, adjusted, strict=True)
+        for (metric, samples, p, way), by_holm in zip(told, adjusted, strict=True)
     )
 
 
@@ -94,11 +94,6 @@ def _told(samples: Sequence[Sample], cases: Sequence[Case]) -> Told:
         for at in (0, 1)
     )
     return ours, theirs
-
-
-def _way(samples: Sequence[Sample]) -> int:
-    signs = sorted((c > b) - (c < b) for ours, theirs in samples for b in ours for c in theirs)
-    return signs[(len(signs) - 1) // 2] + signs[len(signs) // 2]
 
 
 def _ratio(samples: Sequence[Sample]) -> tuple[float | None, Interval | None]:

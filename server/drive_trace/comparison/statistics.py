@@ -21,9 +21,11 @@ _Z = 1.959963984540054
 _TIED = 1 + 1e-7
 """Chances that differ by less are the same, as in R's ``fisher.test``."""
 _NEVER = 1e-30
-_MOST_EXACT = (64, 256)
-"""Runs of a case, and of all, whose ranks are shuffled exactly; the sum of more is as good as
-normal.
+_CLOSE = 1e-9
+"""Sums of ranks that differ by less are the same."""
+_MOST_WORK = 10**9, 3 * 10**7
+"""Bytes that are added up to count the ways of a case, and steps to join the cases: some seconds.
+What takes more has so many different ranks that their sum is as good as normal.
 """
 
 Interval = tuple[float, float]
@@ -165,7 +167,7 @@ class _Null(NamedTuple):
 
     def p(self, observed: int) -> float:
         """How likely a sum as far from the mean is."""
-        far = abs(observed - self.mean) - 1e-9
+        far = abs(observed - self.mean) - _CLOSE
         if self.chances is not None:
             found = enumerate(self.chances, self.lowest)
             return min(1.0, math.fsum(each for at, each in found if abs(at - self.mean) >= far))
@@ -178,19 +180,25 @@ class _Null(NamedTuple):
         return self.lowest - 1 + bisect_right([*accumulate(self.chances)], ALPHA / 2 * _TIED)
 
 
-def rank_p(cases: Sequence[Sample]) -> float:
+def rank_test(cases: Sequence[Sample]) -> tuple[float, int]:
     """The two-sided p of no difference of a cost: all ways to shuffle the labels within the cases,
-    by the sum of the ranks there (Wilcoxon). Equal costs share their ranks.
+    by the sum of the ranks there (Wilcoxon). Equal costs share their ranks. And the way: above 0
+    where the candidate's ranks are higher than chance has them, below 0 where they are lower.
     """
     ranked = [(_doubled_ranks(case), len(case.candidate)) for case in cases]
+    # Ties leave few different ranks. As small numbers these are counted in little time.
+    step = math.gcd(*(each - min(ranks) for ranks, _ in ranked for each in ranks)) or 1
+    ranked = [([(e - min(ranks)) // step for e in ranks], chosen) for ranks, chosen in ranked]
     observed = sum(sum(ranks[-chosen:]) for ranks, chosen in ranked)
-    return _null([(tuple(sorted(ranks)), chosen) for ranks, chosen in ranked]).p(observed)
+    null = _null([(tuple(sorted(ranks)), chosen) for ranks, chosen in ranked])
+    far = observed - null.mean
+    return null.p(observed), 0 if abs(far) < _CLOSE else 1 if far > 0 else -1
 
 
 def hodges_lehmann(cases: Sequence[Sample]) -> tuple[float, Interval | None]:
     """By how much the candidate's costs are larger, as a ratio, given their logarithms: the median
     over all pairs of runs of a case (Hodges and Lehmann), with the interval that the test of
-    :func:`rank_p` gives. That is None where so few runs give none.
+    :func:`rank_test` gives. That is None where so few runs give none.
     """
     shifts = sorted(c - b for case in cases for b in case.baseline for c in case.candidate)
     middle = (shifts[(len(shifts) - 1) // 2] + shifts[len(shifts) // 2]) / 2
@@ -224,8 +232,10 @@ def _null(cases: Sequence[tuple[tuple[int, ...], int]]) -> _Null:
     variance = math.fsum(
         chosen * (len(ranks) - chosen) * _variance(ranks) / len(ranks) for ranks, chosen in cases
     )
-    sizes = [len(ranks) for ranks, _ in cases]
-    exact = max(sizes) <= _MOST_EXACT[0] and sum(sizes) <= _MOST_EXACT[1]
+    work = [_work(*case) for case in cases]
+    spans = [sum(ranks[-chosen:]) - sum(ranks[:chosen]) + 1 for ranks, chosen in cases]
+    joined = sum(before * span for before, span in zip(accumulate(spans), spans[1:], strict=False))
+    exact = sum(work) <= _MOST_WORK[0] and joined <= _MOST_WORK[1]
     chances = _added(_rank_sums(*case) for case in cases) if exact else None
     lowest = sum(sum(ranks[:chosen]) for ranks, chosen in cases)
     return _Null(mean, math.sqrt(variance), chances, lowest)
@@ -236,14 +246,20 @@ def _variance(ranks: Sequence[int]) -> float:
     return math.fsum((each - mean) ** 2 for each in ranks) / (len(ranks) - 1)
 
 
+def _work(ranks: Sequence[int], chosen: int) -> int:
+    size = (len(ranks) // 8 + 1) * (sum(ranks[-chosen:]) + 1)
+    return (len(ranks) - ranks.count(0)) * chosen * size
+
+
 @cache
 def _rank_sums(ranks: tuple[int, ...], chosen: int) -> Chances:
     """How likely each sum of so many of the ranks is, from the smallest on."""
     # The polynomials of a generating function, each as one number: its digits, so many bytes
     # each, are the coefficients. No coefficient has more bits than there are ranks.
     size = len(ranks) // 8 + 1
-    ways = [1] + [0] * chosen
-    for rank in ranks:
+    lowest = ranks.count(0)
+    ways = [math.comb(lowest, taken) for taken in range(chosen + 1)]
+    for rank in ranks[lowest:]:
         for taken in range(chosen, 0, -1):
             ways[taken] += ways[taken - 1] << (8 * size * rank)
     first, last = sum(ranks[:chosen]), sum(ranks[len(ranks) - chosen :])
