@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
+from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from drive_trace.linter.rule import Severity
+from drive_trace.linter.rules import RULES
+from drive_trace.linter.settings import RuleSettings
+from drive_trace.lsp.workspace.judging import Configurations
+from drive_trace.storage.projects import Above, Project, Projects
 from tests.server.support import PASSED, REJECTED
 from tests.support.client_text import triage
 from tests.support.editor import Document
@@ -16,7 +24,6 @@ from tests.support.systems import NO_FIFOS, not_on_windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = [
     pytest.mark.end_to_end,
@@ -109,6 +116,39 @@ def test_the_findings_are_not_waited_for_forever(slow: Slow) -> None:
     slow.client.forget()
     slow.let_through()
     assert codes(document.diagnostics()) == ["unknown-value"]
+
+
+def test_an_older_look_does_not_undo_a_newer_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was begun for more folders, one of which takes long."""
+    traces = [tmp_path / name / "trace.jsonl" for name in ("one", "two")]
+    for each in traces:
+        each.parent.mkdir()
+    read, go_on, gate = Event(), Event(), [Projects.of]
+
+    def of(self: Projects, path: str, known: Above) -> Project:
+        found = _of(self, path, known)
+        if gate and Path(path) == traces[0]:
+            gate.clear()
+            read.set()
+            go_on.wait()
+        return found
+
+    _of = gate[0]
+    monkeypatch.setattr(Projects, "of", of)
+
+    async def look() -> RuleSettings:
+        configurations = Configurations()
+        older = asyncio.create_task(configurations.look(traces))
+        await asyncio.to_thread(read.wait)
+        (tmp_path / "drive-trace.toml").write_text('[rules]\nblank-line = "error"\n', "utf-8")
+        await configurations.look(traces[:1])
+        go_on.set()
+        await older
+        return configurations.rules_of(traces[0], RuleSettings())
+
+    assert asyncio.run(look()).severity(RULES["blank-line"]) == Severity.ERROR
 
 
 def test_a_report_that_is_asked_for_waits(slow: Slow) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -50,7 +51,9 @@ from drive_trace.storage.recording import new_stamp
 from drive_trace.tasks import Task, in_batches
 
 _AT_ONCE = 200
-"""Closed traces whose findings a thread counts in one go; most have been counted already."""
+"""Closed traces whose configurations are looked at together."""
+_STRETCH = 0.25
+"""Seconds for which a thread counts findings in one go; most have been counted already."""
 
 _Counts = Mapping[str, Mapping[str | None, int]]
 """Findings by the URI of a trace and the id of a run."""
@@ -102,21 +105,26 @@ class Views:
             for each in self._runs.closed.seen()
             if each.parts and each.real not in is_open
         ]
-        counts: _Counts = {}
+        counts: dict[str, Mapping[str | None, int]] = {}
         for start in range(0, len(traces), _AT_ONCE):
             batch = traces[start : start + _AT_ONCE]
             rules = await self._judging.rules_now([path for _, path in batch])
-            counts = {**counts, **await in_thread(self._counts_of, batch, rules)}
+            left = [*zip(batch, rules, strict=True)]
+            while left:
+                counted = await in_thread(self._counts_of, left)
+                counts.update(counted)
+                left = left[len(counted) :]
         return counts
 
-    def _counts_of(
-        self, traces: Sequence[tuple[str, Path]], rules: Sequence[RuleSettings]
-    ) -> _Counts:
-        count = self._runs.closed.findings_by_run
-        return {
-            path.as_uri(): count(real, each)
-            for (real, path), each in zip(traces, rules, strict=True)
-        }
+    def _counts_of(self, traces: Sequence[tuple[tuple[str, Path], RuleSettings]]) -> _Counts:
+        """Those of the first of some traces: no trace is begun after a while."""
+        end = time.monotonic() + _STRETCH
+        counts = {}
+        for (real, path), rules in traces:
+            counts[path.as_uri()] = self._runs.closed.findings_by_run(real, rules)
+            if time.monotonic() > end:
+                break
+        return counts
 
     def _runs_json(self, closed: _Counts) -> Task[JsonText]:
         runs = yield from self._runs.all_runs()

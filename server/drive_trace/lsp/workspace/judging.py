@@ -46,7 +46,11 @@ class Configurations:
         self.start(os.curdir)
         self._found: dict[Path, Project] = {}
         """What the last look at each folder found."""
-        self._turns: Turns[Mapping[Path, Project]] = Turns()
+        self._turns: Turns[None] = Turns()
+        self._count = 0
+        """How many looks have begun."""
+        self._numbers: dict[Path, int] = {}
+        """Which of them found what is known of a folder."""
         self._reported: set[Path] = set()
         """The files that have or had problems."""
         self._look_again = 0.0
@@ -75,10 +79,16 @@ class Configurations:
     async def look(self, paths: Iterable[Path | None]) -> None:
         """Look at the configurations of traces. The look begins after this call."""
         folders = frozenset(path.parent for path in paths if path is not None)
+        await self._turns.take(folders, partial(self._look, folders))
+
+    async def _look(self, folders: Iterable[Path]) -> None:
         # Threads may read the same file at once: each gets what it read, and what is remembered
-        # is compared with the file the next time.
-        look = partial(in_thread, self._look_at, folders)
-        self._found.update(await self._turns.take(folders, look))
+        # is compared with the file the next time. No look undoes what a later one found.
+        self._count += 1
+        number = self._count
+        for folder, project in (await in_thread(self._look_at, folders)).items():
+            if self._numbers.get(folder, 0) < number:
+                self._numbers[folder], self._found[folder] = number, project
 
     def _look_at(self, folders: Iterable[Path]) -> Mapping[Path, Project]:
         found, known = {}, Above()
