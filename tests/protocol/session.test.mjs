@@ -32,7 +32,7 @@ test("open, look, run the lens, edit, quit", { timeout: 60_000 }, async (context
   const mark = `DRIVE_TRACE_SESSION=${randomUUID()}`;
   const [name, value] = mark.split("=");
   const child = spawn(command[0], command.slice(1), {
-    env: { ...process.env, HOME: home, XDG_CACHE_HOME: home, [name]: value },
+    env: { ...process.env, HOME: home, DRIVE_TRACE_CACHE: home, [name]: value },
   });
   const closed = once(child, "close"); // the server, and whoever else holds its standard error
   const log = text(child.stderr);

@@ -165,7 +165,7 @@ def test_a_message_is_never_more_than_its_header_said(
 @pytest.fixture(scope="module", autouse=True)
 def _prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patched.setenv("DRIVE_TRACE_CACHE", str(tmp_path_factory.mktemp("cache")))
         patched.setattr(slices, "SLICE", 0)  # messages come between any two steps
         patched.setattr(server_module, "strict_converter", cache(server_module.strict_converter))
         yield

@@ -195,7 +195,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Session
     """Plays a session, with traces on disk, and a folder for what a server writes."""
     folder = tmp_path_factory.mktemp("sessions")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patched.setenv("DRIVE_TRACE_CACHE", str(folder / "cache"))
         # A slice of no time: what is made in steps has other messages between each two.
         patched.setattr(slices, "SLICE", 0)
         # All servers read and write messages in the same way, which takes long to prepare.

@@ -6,7 +6,6 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from drive_trace.storage import pages
@@ -19,7 +18,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / "cache" / name)
+    monkeypatch.setenv("DRIVE_TRACE_CACHE", str(tmp_path / "cache"))
     pages._new_folder.cache_clear()
     return tmp_path / "cache"
 
@@ -33,7 +32,7 @@ def test_many_may_write_one_page_at_once(cache: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         (page,) = set(pool.map(write, texts * 4))
     assert page.read_text(encoding="utf-8") in texts
-    assert list((cache / "drive-trace" / "runs").iterdir()) == [page]
+    assert list((cache / "runs").iterdir()) == [page]
 
 
 def test_a_page_that_cannot_be_put_in_place_leaves_nothing(cache: Path) -> None:

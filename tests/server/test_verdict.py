@@ -123,7 +123,7 @@ def test_the_page_of_a_run(tmp_path: Path) -> None:
         shown.append(params)
         return {"success": True}
 
-    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    env = {**os.environ, "DRIVE_TRACE_CACHE": str(tmp_path)}
     with RawClient(SERVE, handlers={"window/showDocument": show}, env=env) as client:
         client.initialize({"window": {"showDocument": {"support": True}}})
         evil = "../../../x`</code>\n# CORRECT\n🚀"
@@ -166,7 +166,7 @@ def test_a_client_that_shows_no_documents_gets_the_card(supported: bool, tmp_pat
             raise answer
         return answer
 
-    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    env = {**os.environ, "DRIVE_TRACE_CACHE": str(tmp_path)}
     with RawClient(SERVE, handlers={"window/showDocument": show}, env=env) as client:
         client.initialize({"window": {"showDocument": {"support": supported}}})
         document = Document(client, graded("pass", "pass", "pass"))

@@ -70,7 +70,7 @@ class Editor(LanguageClient):
             """It shows what takes long."""
 
     async def start_io(self, cmd: str, *args: str, **_: Any) -> None:
-        home = {"HOME": self.home.name, "XDG_CACHE_HOME": self.home.name}
+        home = {"HOME": self.home.name, "DRIVE_TRACE_CACHE": self.home.name}
         await super().start_io(cmd, *args, env={**os.environ, **home})
 
     async def server_exit(self, server: asyncio.subprocess.Process) -> None:

@@ -90,6 +90,14 @@ def read_bytes(path: str, most: int = LARGEST) -> bytes | Problem:
         return Problem(path, why_not_read(error))
 
 
+def cache_folder() -> Path:
+    """Where the user's cache is: in the folder that ``DRIVE_TRACE_CACHE`` names, if it is set."""
+    from platformdirs import user_cache_path  # noqa: PLC0415 - few need it
+
+    named = os.environ.get("DRIVE_TRACE_CACHE")
+    return Path(named) if named else user_cache_path("drive-trace")
+
+
 def digest_of(data: bytes) -> bytes:
     """Identifies the content of a file."""
     return blake2b(data, digest_size=DIGEST).digest()

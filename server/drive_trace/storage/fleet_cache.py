@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
 from drive_trace import __version__
-from drive_trace.storage.files import DIGEST
+from drive_trace.storage.files import DIGEST, cache_folder
 
 _NAME = "fleet.sqlite"
 _MOST_BYTES = 4 << 30
@@ -43,14 +44,6 @@ def program() -> bytes:
     files = sorted((str(each), each.stat()) for each in folder.rglob("*.py"))
     states = [f"{name}\0{state.st_size}\0{state.st_mtime_ns}" for name, state in files]
     return digest(__version__.encode(), *(os.fsencode(each) for each in states))
-
-
-def cache_folder() -> Path:
-    """Where the user's cache is: in the folder that ``DRIVE_TRACE_CACHE`` names, if it is set."""
-    from platformdirs import user_cache_path  # noqa: PLC0415 - as in pages
-
-    named = os.environ.get("DRIVE_TRACE_CACHE")
-    return Path(named) if named else user_cache_path("drive-trace")
 
 
 class Cache:
@@ -126,7 +119,8 @@ class Cache:
         self.commit()
         self._database.close()
         if self._is_broken:
-            self._remove()
+            with suppress(OSError):  # Windows keeps it while somebody else has it open
+                self._remove()
 
 
 def open_cache(say: Callable[[str], None], patience: float = 0) -> Cache:

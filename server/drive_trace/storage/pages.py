@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
+from drive_trace.storage.files import cache_folder
 from drive_trace.storage.replace import file_beside
 
 PAGES = Path(__file__).resolve().parent.parent / "rule_pages"
@@ -78,11 +79,9 @@ def write_run_page(uri: str, run_id: str, text: str) -> Path:
 
     The name is a digest: nothing from a trace becomes part of a path.
     """
-    from platformdirs import user_cache_path  # noqa: PLC0415 - commands need it not
-
     digest = hashlib.sha256(f"{uri}\n{run_id}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     name = f"run-{digest}.md"
-    folder = user_cache_path("drive-trace") / "runs"
+    folder = cache_folder() / "runs"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return _write(folder / name, text)
