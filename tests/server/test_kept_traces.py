@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,6 @@ from tests.server.test_closed_traces import STRAYS, look, options, write
 from tests.server.test_live import WATCHES, append, eventually, opened, told
 from tests.server.test_views import ask, runs
 from tests.support.client_text import apart, graded, triage
-from tests.support.command import SERVE
 from tests.support.raw_client import RawClient
 
 PASSED = graded("pass", "pass", "pass")
@@ -110,16 +110,35 @@ def test_what_is_kept_says_what_the_files_say(
     assert b"invalid-json" in report(closed, path)
 
 
+LATER = """
+import sys, time
+from drive_trace.commands import main
+from drive_trace.fleet import looking
+
+looking.read = eval(sys.argv.pop(1))
+now = time.time_ns
+time.time_ns = lambda: now() + 10**10
+main()
+"""
+"""A server, long after the traces were written. With None it reads none that nobody asks for."""
+
+
 @pytest.mark.end_to_end
-def test_a_server_lists_the_second_time_what_it_listed_the_first(folder: Path) -> None:
+def test_a_server_lists_the_second_time_what_it_listed_the_first(
+    folder: Path, tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache"
+    env = {**os.environ, "DRIVE_TRACE_CACHE": str(cache)}
     given = [{"uri": folder.as_uri(), "name": "traces"}]
     lists = []
-    for _ in range(2):
-        with RawClient(SERVE) as client:
+    for reads in ("looking.read", "None"):
+        with RawClient((sys.executable, "-c", LATER, reads, "serve"), env=env) as client:
             client.initialize(WATCHES, workspaceFolders=given)
             lists.append(ask(client, "runs"))
             if len(lists) == 2:
                 follows(client, folder)
+            assert "Traceback" not in client.stderr()
+        assert (cache / "fleet.sqlite").is_file()
     assert lists[0] == lists[1]
     assert {each["runId"] for each in lists[0]["runs"]} == {"run-1", "alone", "faulty"}
 

@@ -80,8 +80,9 @@ class KeptTraces:
             kept = self._kept(file.key)
             data = kept[1] if kept is not None else b""
         stored = from_bytes(data, file.name) if isinstance(data, bytes) else data
-        if stored is None:  # what was kept is nothing of ours
-            return self._take_in(file, look(file._replace(known=None)))
+        if stored is None:  # what was kept is nothing of ours, or JSON does not tell it
+            anew = look(file._replace(known=None), as_json=seen.stored is None)
+            return self._take_in(file, anew)
         if seen.look != file.known or seen.stored is not None:
             value = b"%b\n%b" % (seen.look.version.encode(), seen.look.digest)
             if not (isinstance(data, bytes) and self._cache.put(file.key, value + data)):

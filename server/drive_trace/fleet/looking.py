@@ -58,7 +58,7 @@ class Seen(NamedTuple):
     """The trace in short; None where it is as it was, and itself where it is no JSON."""
 
 
-def look(file: File) -> Seen | Problem:
+def look(file: File, *, as_json: bool = True) -> Seen | Problem:
     """Look at a trace, and read it unless it is as it was."""
     version = _version(file.path)
     if file.known is not None and version and file.known.version == version:
@@ -71,7 +71,7 @@ def look(file: File) -> Seen | Problem:
     if file.known is not None and file.known.digest == content:
         return Seen(now, None)
     stored = in_short(records.records, file)
-    return Seen(now, to_bytes(stored) or stored)
+    return Seen(now, (to_bytes(stored) if as_json else None) or stored)
 
 
 def look_at_each(files: Sequence[File]) -> list[Seen | Problem]:
@@ -112,6 +112,8 @@ def _version(path: str) -> str:
         try:
             state = os.stat(each)  # noqa: PTH116 - Path raises for some names
         except (OSError, ValueError):
+            if each == path:
+                return ""
             found.append("-")
             continue
         changed = max(state.st_mtime_ns, state.st_ctime_ns)

@@ -121,6 +121,7 @@ def _run(part: _Part, path: str) -> RunSummary:
         path=path,
         correctness=None if grade is None else Recorded(*grade._replace(path=path)),
         tokens=None if cost is None else Recorded(*cost._replace(path=path)),
+        worked=part.worked._replace(times=()),
         events=NO_EVENTS,
         unknown=_unknown(part.unknown, path),
     )
