@@ -14,12 +14,16 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
+from drive_trace.fleet import looking
+from drive_trace.fleet.engine import RAY, EngineScan
 from drive_trace.fleet.inputs import Inputs
 from drive_trace.fleet.scan import FleetScan
+from drive_trace.storage.files import Problem
 from drive_trace.storage.fleet_cache import Cache, digest
 from tests.bench.traces import TraceOptions, trace_bytes
 from tests.cli.support import REJECTED, process, run, write
@@ -217,6 +221,76 @@ def test_what_was_just_written_is_read_again(fleet: Path) -> None:
     assert rows(trace)[0]["verdict"] == "incorrect"
 
 
+def test_what_cannot_be_read_back_is_not_kept(
+    fleet: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = rows(".", "--no-cache")
+    monkeypatch.setattr("drive_trace.fleet.kept.from_bytes", lambda *_: None)
+    assert rows(".") == expected
+    assert (kept / "fleet.sqlite").is_file()
+
+
+def test_a_trace_that_cannot_be_asked_for_its_state_is_not_as_it_was(
+    fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = fleet / "made/projects/p1/trace.jsonl"
+
+    def refuse(_: str) -> None:
+        raise PermissionError
+
+    with monkeypatch.context() as patched:
+        asked = SimpleNamespace(stat=refuse, path=os.path)
+        patched.setattr(looking, "os", asked)
+        file = looking.File(str(trace), "x", None)
+        seen = looking.look(file)
+    assert isinstance(seen, looking.Seen)
+    trace.unlink()
+    assert isinstance(looking.look(file._replace(known=seen.look)), Problem)
+
+
+@pytest.mark.parametrize("options", [(), ("--no-cache",)])
+def test_a_file_without_an_event_is_named(tmp_path: Path, options: tuple[str, ...]) -> None:
+    for name, text in UNREADABLE.items():
+        path = write(tmp_path, f"bad/{name}.jsonl", text)
+        for _ in range(2):
+            ran = run("fleet", path, *options)
+            said = f"drive-trace: {path}: no line of it can be read as an event\n"
+            assert (ran.code, ran.err) == (2, said)
+            assert ran.out == "0 runs in 1 file\n1 input could not be read\n"
+    good = write(tmp_path, "good.jsonl", apart(graded("pass", "pass", "pass")))
+    ran = run("fleet", *sorted((tmp_path / "bad").iterdir()), good, *options)
+    assert ran.code == 2
+    assert ran.out.splitlines()[:2] == [
+        "1 run in 4 files: 1 CORRECT with caveats",
+        "3 inputs could not be read, so no CORRECT is free of caveats",
+    ]
+    empty = write(tmp_path, "empty.jsonl", "")
+    ran = run("fleet", empty, *options)
+    assert (ran.code, ran.out, ran.err) == (0, "0 runs in 1 file\n", "")
+
+
+UNREADABLE = {
+    "garbage": "\0\1garbage\n",
+    "pointer": "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
+    "other": '{"name": "not a trace"}\n',
+}
+
+
+def test_a_cache_that_cannot_be_removed_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows while another process reads it."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    cache = Cache(tmp_path)
+    cache._database.execute("DROP TABLE kept")
+    assert cache.get(b"key") is None
+    monkeypatch.setattr(Path, "unlink", refuse)
+    cache.close()
+
+
 @not_on_windows(NO_SIGNALS)
 def test_a_killed_scan_leaves_a_cache_that_works(fleet: Path, kept: Path) -> None:
     expected = rows(".", "--no-cache")
@@ -353,6 +427,27 @@ def test_what_cannot_be_asked() -> None:
     assert "ends with none of" in run("fleet", "--out", "runs.xml").err
     assert "is no file" in run("fleet", "-").err
     assert "--address is for --runner ray" in run("fleet", "--address", "head:6379").err
+    assert "--address is empty" in run("fleet", "--runner", "ray", "--address", "").err
+
+
+@pytest.mark.parametrize(
+    ("named", "address", "joined"),
+    [(None, None, "local"), ("", None, "local"), ("auto", None, "auto"), ("auto", "a", "a")],
+)
+def test_no_cluster_is_joined_that_nobody_named(
+    monkeypatch: pytest.MonkeyPatch, named: str | None, address: str | None, joined: str
+) -> None:
+    addresses: list[str] = []
+    ray = ModuleType("ray")
+    setattr(ray, "init", lambda address, **_: addresses.append(address))  # noqa: B010
+    setattr(ray, "cluster_resources", dict)  # noqa: B010
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setitem(sys.modules, "daft", ModuleType("daft"))
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    os.environ.pop("RAY_ADDRESS", None)
+    os.environ.update({"RAY_ADDRESS": named} if named is not None else {})
+    EngineScan(Inputs((), print), RAY, address)
+    assert addresses == [joined]
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,7 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(folder, "team2/drive-trace.toml", "[rules]\nblank-line = 3\n")
     write(folder, "garbage/trace.jsonl", b"\xff\xfe\0\1" * 999)
     write(folder, "binary/trace.jsonl", b"\x80\n" * 9)
+    write(folder, "pointer/trace.jsonl", b"version https://git-lfs.github.com/spec/v1\n")
     write(folder, "empty/trace.jsonl", b"")
     (folder / "folder/trace.jsonl").mkdir(parents=True)
     return folder
@@ -85,7 +86,12 @@ def table(folder: Path, *args: str) -> list[str]:
     env = os.environ | LOOPBACK
     ran = process("fleet", ".", "--no-cache", "--out", "-", *args, cwd=folder, env=env)
     assert ran.code == 2, ran.err  # as some traces cannot be read
-    for unread in ("folder/trace.jsonl", "garbage/trace.jsonl", "team2/drive-trace.toml"):
+    for unread in (
+        "folder/trace.jsonl",
+        "garbage/trace.jsonl",
+        "pointer/trace.jsonl",
+        "team2/drive-trace.toml",
+    ):
         assert unread in ran.err
     _, _, summary = ran.err.rpartition(" runs in ")
     return [*ran.out.splitlines(), *summary.splitlines()]
@@ -112,6 +118,14 @@ def test_no_runs(tmp_path: Path) -> None:
     ran = process("fleet", ".", "--runner", "daft", "--out", "-", cwd=tmp_path)
     assert (ran.code, ran.out) == (0, "")
     assert "0 runs in 1 file" in ran.err
+
+
+def test_a_file_without_an_event_is_named(tmp_path: Path) -> None:
+    write(tmp_path, "trace.jsonl", b"garbage\n")
+    ran = process("fleet", ".", "--runner", "daft", cwd=tmp_path)
+    assert ran.code == 2
+    assert "trace.jsonl: no line of it can be read as an event" in ran.err
+    assert ran.out.splitlines() == ["0 runs in 1 file", "1 input could not be read"]
 
 
 def test_a_file_that_changes_meanwhile_puts_its_runs_in_doubt(

@@ -58,7 +58,11 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
     help="What reads and joins: processes of this machine, with what is kept; or Daft, here or on "
     "a cluster of Ray, keeping nothing (needs the extra drive-trace[fleet] or [fleet-ray]).",
 )
-@click.option("--address", metavar="HOST:PORT", help="The cluster of Ray; else one is started.")
+@click.option(
+    "--address",
+    metavar="HOST:PORT",
+    help="The cluster of Ray; else that of RAY_ADDRESS, or one that is started here and ends.",
+)
 def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     paths: tuple[str, ...],
     no_ignore: bool,
@@ -86,6 +90,8 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     """
     if STDIN in paths:
         raise click.UsageError("- is no file: a fleet is read from files")
+    if address == "":
+        raise click.UsageError("--address is empty")
     if address is not None and runner != RAY:
         raise click.UsageError("--address is for --runner ray")
     gc.enable()  # this may go on for hours, see main
@@ -114,7 +120,8 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
         raise Ended(EXIT_UNUSABLE, str(error)) from error
     if inputs.left_out:
         notify(omitted(inputs.left_out).phrase)
-    click.echo(summary.text(scan.file_count), err=out == STDIN)
+    unread = len({each.path for each in inputs.unread})
+    click.echo(summary.text(scan.file_count, unread), err=out == STDIN)
     sys.exit(EXIT_UNUSABLE if inputs.unread or inputs.failed else 0)
 
 

@@ -25,9 +25,8 @@ from drive_trace.fleet.joining import CHANGED, Doubts, Group, Joiner, row, with_
 from drive_trace.fleet.looking import File, in_short, read
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.stored import FindingCounts
-from drive_trace.scorecard.summary import RunSummary, parts_by_run, unplaced_grades
+from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run, unplaced_grades
 from drive_trace.storage.files import Problem, why
 
 DAFT, RAY = "daft", "ray"
@@ -94,14 +93,14 @@ class EngineScan:
             notes = [pickle.loads(each["piece"]["data"]) for each in noted.iter_rows()]  # noqa: S301
             placed = self._pieces.where(col("place").not_null())
             count: int = placed.select("run").distinct().count_rows()
-        doubts = [each for each in notes if isinstance(each, Doubts)]
+        unplaced: list[Unplaced] = []
         for each in notes:
             if isinstance(each, Problem):
                 self._inputs.cannot_read(each)
-                self.file_count -= 1
-        self._inputs.unread += [unread for each in doubts for unread in each.unread if count]
-        unplaced = tuple(line for each in doubts for line in each.unplaced)
-        self._doubts = Doubts(tuple(self._inputs.unread), unplaced)
+                self.file_count -= each.reason != ILLEGIBLE
+            else:
+                unplaced += each
+        self._doubts = Doubts(tuple(self._inputs.unread), tuple(unplaced))
         return count
 
     def rows(self) -> Iterator[Row]:
@@ -158,10 +157,11 @@ def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
         return
     records, digest = trace
     summary, findings, _ = in_short(records.records, file)
-    unread = (Unread(summary.path, ILLEGIBLE),) if summary.is_illegible else ()
-    doubts = Doubts(unread, tuple(unplaced_grades(summary)))
-    if doubts != Doubts():
-        yield note | {"data": pickle.dumps(doubts)}
+    if summary.is_illegible:
+        yield note | {"data": pickle.dumps(Problem(summary.path, ILLEGIBLE))}
+    unplaced = unplaced_grades(summary)
+    if unplaced:
+        yield note | {"data": pickle.dumps(tuple(unplaced))}
     places = {run.run_id: at for at, run in enumerate(summary.runs, number << 32)}
     for run_id, part in parts_by_run(summary).items():
         own = None if findings is None else {run_id: findings.get(run_id, {})}
@@ -233,8 +233,9 @@ def _started(runner: str, address: str | None) -> tuple[Any, int]:
     if runner == DAFT:
         return daft, 0
     with _engine_errors():
-        if address is not None:
-            _reach(address)
+        # Ray itself would join whatever cluster of anybody's was started last on this machine.
+        address = address or os.environ.get("RAY_ADDRESS") or "local"
+        _reach(address)
         environment = {"env_vars": _QUIET}
         ray.init(address, runtime_env=environment, log_to_driver=False, logging_level=logging.ERROR)
         return daft, int(ray.cluster_resources().get("CPU", 1))

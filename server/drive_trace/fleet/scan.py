@@ -12,7 +12,6 @@ from drive_trace.fleet.joining import CHANGED, Doubts, Group, Joiner, row, with_
 from drive_trace.fleet.kept import KeptTraces
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import ILLEGIBLE
-from drive_trace.scorecard.caveats import Unread
 from drive_trace.scorecard.stored import Stored
 from drive_trace.scorecard.summary import Unplaced, parts_by_run, unplaced_grades
 from drive_trace.storage.cores import on_all_cores
@@ -43,7 +42,6 @@ class FleetScan:
     def read(self) -> int:
         """Read all traces. Returns how many runs they have."""
         strays: dict[str, list[int]] = {}  # in files with only lines of it that do not count
-        illegible: list[Unread] = []
         unplaced: list[Unplaced] = []
         for stored in self._traces.look_at(self._inputs):
             if isinstance(stored, Problem):
@@ -55,10 +53,10 @@ class FleetScan:
             for run_id in parts_by_run(trace).keys() - {run.run_id for run in trace.runs}:
                 strays.setdefault(run_id, []).append(number)
             unplaced += unplaced_grades(trace)
-            illegible += [Unread(trace.path, ILLEGIBLE)] if trace.is_illegible else []
+            if trace.is_illegible:
+                self._inputs.cannot_read(Problem(trace.path, ILLEGIBLE))
         for run_id in strays.keys() & self._runs.keys():
             self._runs[run_id] = sorted(self._runs[run_id] + strays[run_id])
-        self._inputs.unread += illegible if self._runs else []
         self._doubts = Doubts(tuple(self._inputs.unread), tuple(unplaced))
         return len(self._runs)
 

@@ -190,11 +190,13 @@ class FleetSummary:
             if len(self._needing[need]) < _MOST:
                 self._needing[need].append(row)
 
-    def text(self, files: int) -> str:
-        """All of it for a terminal, what needs somebody first."""
-        return "\n".join(self._lines(files))
+    def text(self, files: int, unread: int = 0) -> str:
+        """All of it for a terminal, what needs somebody first; ``unread`` is how many inputs could
+        not be read.
+        """
+        return "\n".join(self._lines(files, unread))
 
-    def _lines(self, files: int) -> Iterator[str]:
+    def _lines(self, files: int, unread: int) -> Iterator[str]:
         count = self._standings.total()
         yield f"{plural(count, 'run')} in {plural(files, 'file')}{': ' if count else ''}" + (
             " · ".join(
@@ -203,6 +205,9 @@ class FleetSummary:
                 if self._standings[name]
             )
         )
+        if unread:
+            doubt = ", so no CORRECT is free of caveats" if count else ""
+            yield f"{plural(unread, 'input')} could not be read{doubt}"
         for need, rows in self._needing.items():
             if rows:
                 yield f"\n{need}: {plural(self._needed[need], 'run')}"
