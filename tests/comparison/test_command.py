@@ -73,9 +73,11 @@ def test_wrong_usage(options: list[str], problem: str) -> None:
 def test_text(sides: Sides) -> None:
     write(sides.folder / "b" / "again", "trace.jsonl", graded(*CORRECT, project_run_id="b-1"))
     said = sides.compare("--allow-unverified").out.splitlines()
-    assert said[:15] == [
+    assert said[:16] == [
         "4 runs against 4 in 1 case: the least p that the gate can reach is 0.029, and",
         "  the least difference that it can show 1.000, where one side never passes.",
+        "1 run of the baseline is joined over files: each repetition needs an id of its",
+        "  own.",
         "",
         "Answer: worse",
         "  the gate decides: 0 of 4 runs of the candidate are CORRECT, and 4 of 4 of the",
@@ -88,13 +90,12 @@ def test_text(sides: Sides) -> None:
         "  baseline   4     4        0          0               1.000 [0.510, 1.000]",
         "  candidate  4     0        4          0               0.000 [0.000, 0.490]",
         "",
-        "Cost for each CORRECT run",
     ]
     assert "  all runs  CORRECT → INCORRECT  b-1, b-2, b-3, b-4    c-5, c-6, c-7, c-8" in said
     at = said.index("What was read")
     assert max(map(len, said[:at])) <= 80
     read = " ".join(" ".join(said[at:]).split())
-    assert f"baseline 5 files {sides.folder}/b baseline 1 run joined over files; each" in read
+    assert f"baseline 5 files {sides.folder}/b baseline 1 run joined over files b-1" in read
 
 
 def test_markdown_is_a_comment_with_the_answer_at_its_top(sides: Sides) -> None:

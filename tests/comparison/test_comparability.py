@@ -145,6 +145,7 @@ def test_the_case_of_some_runs_alone_is_no_case_of_the_others(sides: Sides) -> N
     known(sides, "c", case=None)
     ran = sides.compare("--allow-unverified", "--output-format", "json")
     assert ran.code == 3
+    assert_not_blamed_on_k(sides)
     assert ran.json["reasons"] == ["the case of some runs is known, and not that of all: c-3"]
 
 
@@ -198,11 +199,19 @@ def test_what_cannot_be_read_is_no_run_less(sides: Sides) -> None:
     assert ran.err.endswith("none.jsonl: no such file or folder\n")
 
 
-def test_a_side_without_runs_is_not_comparable(sides: Sides) -> None:
-    known(sides, "b")
+def test_a_side_without_runs_is_not_comparable_and_nothing_else_is_said(sides: Sides) -> None:
+    sides.add("b", CORRECT)
     (sides.folder / "c").mkdir()
     ran = sides.compare("--output-format", "json")
     assert (ran.code, ran.json["reasons"]) == (3, ["the candidate has no runs"])
+    assert_not_blamed_on_k(sides)
+
+
+def assert_not_blamed_on_k(sides: Sides) -> None:
+    assert sides.compare().out.startswith("Answer: not comparable\n")
+    markdown = sides.compare("--output-format", "markdown").out
+    assert markdown.startswith("# Drive Trace: not comparable\n")
+    assert "<header><h1>" in sides.compare("--output-format", "html").out
 
 
 # Files

@@ -84,7 +84,7 @@ def comparability(
     reasons = [*_unfit(baseline, candidate)]
     reasons += dict.fromkeys(each.why for each in facts if each.why is not None)
     unknown = [each for each in facts if each.state is State.UNVERIFIABLE]
-    if unknown:
+    if unknown and baseline.runs and candidate.runs:  # else allowing it would help nobody
         reasons.append(_unknown(unknown))
     return tuple(facts), tuple(reasons)
 

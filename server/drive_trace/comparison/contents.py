@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from drive_trace.comparison.answer import (
-    Answer,
-    Comparison,
-    Flip,
-    in_digits,
-    p_is,
-)
+from drive_trace.comparison.answer import Answer, Comparison, Flip, Gate, in_digits, p_is
+from drive_trace.comparison.comparability import State
 from drive_trace.comparison.costs import Cost, spent_for_each_correct
 from drive_trace.comparison.runs import (
     FACTS,
@@ -72,17 +67,24 @@ class Section(NamedTuple):
     """The first column of figures, from 0: then all that follow are."""
 
 
-def power(found: Comparison) -> str:
-    """What so many runs can show at all, which is said before anything else."""
-    gate = found.gate
-    cases = plural(len(found.cases), "case")
+def power(found: Comparison) -> Iterator[str]:
+    """What so many runs can show at all, which is said before anything else. Nothing where a case
+    has no runs on a side, or not all have one: it is not for their number that they show nothing.
+    """
+    if found.gate.smallest_p is not None and found.known[0].state is not State.DIFFERS:
+        yield _power(found.gate, plural(len(found.cases), "case"))
+    for side in found.sides:
+        if joined := _joined(side):
+            what = f"{plural(len(joined), 'run')} of the {side.name} {are(len(joined))}"
+            yield f"{what} joined over files: each repetition needs an id of its own."
+
+
+def _power(gate: Gate, cases: str) -> str:
     sizes = f"{plural(gate.candidate.k, 'run')} against {gate.baseline.k:,} in {cases}"
-    if gate.smallest_p is None:
-        return f"{sizes} can show nothing."
     least = f"the least p that the gate can reach is {in_digits(gate.smallest_p)}"
     if gate.smallest_detectable is None:
         return f"{sizes} can never be significant: {least}, and {ALPHA:.2f} is needed."
-    about = "about " if len(found.cases) > 1 else ""  # see smallest_detectable
+    about = "about " if gate.test != "fisher" else ""  # see smallest_detectable
     shown = f"{about}{gate.smallest_detectable:.3f}, where one side never passes"
     return f"{sizes}: {least}, and the least difference that it can show {shown}."
 
@@ -287,10 +289,8 @@ def _inputs(sides: tuple[Side, Side]) -> Section:
 
 def _input(side: Side) -> Iterator[tuple[str, str]]:
     yield plural(len(side.files), "file"), Name(first_of(side.paths, _MOST))
-    joined = [run.run_id for run in side.runs if len(run.score.parts) > 1]
-    if joined:
-        what = f"{plural(len(joined), 'run')} joined over files"
-        yield f"{what}; each repetition needs an id of its own", Name(first_of(joined, _MOST))
+    if joined := _joined(side):
+        yield f"{plural(len(joined), 'run')} joined over files", Name(first_of(joined, _MOST))
     for reason in dict.fromkeys(each.reason for each in side.unread):
         paths = [each.path for each in side.unread if each.reason == reason]
         yield Name(f"not read: {reason}"), Name(first_of(paths, _MOST))
@@ -299,6 +299,10 @@ def _input(side: Side) -> Iterator[tuple[str, str]]:
         yield f"{plural(side.rejected, 'line')} rejected", Name(first_of(rejecting, _MOST))
     if side.left_out.phrase:
         yield side.left_out.phrase, ""
+
+
+def _joined(side: Side) -> list[str]:
+    return [run.run_id for run in side.runs if len(run.score.parts) > 1]
 
 
 def _figure(value: Value, spec: str = "") -> str:

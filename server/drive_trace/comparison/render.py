@@ -44,7 +44,8 @@ _IN_FIGURE = re.compile(r"(?<=[,<]) ")
 
 def as_text(found: Comparison) -> str:
     """Tables with aligned columns; at most 80 columns where names allow."""
-    lines = [*wrapped(power(found), ""), "", f"Answer: {found.answer.words}"]
+    lines = [line for each in power(found) for line in wrapped(each, "")]
+    lines += [*([""] if lines else []), f"Answer: {found.answer.words}"]
     for reason in found.reasons:
         lines += wrapped(f"{plain(reason.sentence, 500)}.")
     for each in sections(found):
@@ -77,7 +78,8 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def as_markdown(found: Comparison) -> str:
     """A comment on a pull request: what leads to the answer below it, folded."""
-    lines = [power(found), "", f"# Drive Trace: {found.answer.words}", ""]
+    lines = [line for each in power(found) for line in (each, "")]
+    lines += [f"# Drive Trace: {found.answer.words}", ""]
     lines += [
         f"- {reason.words}{f': {code(reason.names)}' if reason.names else ''}"
         for reason in found.reasons
@@ -125,7 +127,8 @@ def html_body(found: Comparison) -> Html:
     ]
     answer = tag("p", "Answer: ", tag("strong", found.answer.words), class_="headline")
     parts = [_html(number, each) for number, each in enumerate(sections(found))]
-    header = tag("header", tag("p", power(found)), tag("h1", _TITLE), answer, tag("ul", reasons))
+    said = [tag("p", each) for each in power(found)]
+    header = tag("header", *said, tag("h1", _TITLE), answer, tag("ul", reasons))
     return join([header, tag("main", parts)])
 
 
