@@ -366,6 +366,7 @@ def test_an_interval_with_1_beside_a_small_p_is_explained(sides: Sides) -> None:
     (cost,) = sides.allowed()["costs"]
     assert (cost["ratio"], cost["p"]) == (1, pytest.approx(2 * 11_440 / 3_365_856))
     assert cost["interval"] == pytest.approx([0.5, 1])
+    assert sides.allowed()["reasons"][1].endswith(": input tokens down (p = 0.007 by Holm)")
     for output_format in ("text", "markdown", "html"):
         said = " ".join(sides.compare("--allow-unverified", "--format", output_format).out.split())
         assert (

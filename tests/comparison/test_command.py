@@ -62,6 +62,10 @@ def test_a_side_takes_paths_until_the_next_option(sides: Sides) -> None:
             ["--baseline", "x", "--candidate", "y", "--allow-unverified", "jugde"],
             '"jugde" is none of all, case, judge',
         ),
+        (
+            ["--baseline", "x", "--candidate", "y", "--out", "z.CSV"],
+            "compare does not write .csv; end FILE with .txt, .json, .md or .html",
+        ),
     ],
 )
 def test_wrong_usage(options: list[str], problem: str) -> None:

@@ -30,6 +30,8 @@ from drive_trace.text.escaping import in_json
 _EXIT_NOT_COMPARABLE = 3
 _SIDES = ("--baseline", "--candidate")
 _FORMATS = ("text", "json", "markdown", "html")
+_NOT_OURS = (".csv", ".tsv", ".xlsx", ".parquet", ".xml", ".pdf", ".yaml", ".yml")
+"""Endings of files that would not hold what they promise."""
 
 
 class _Sides(click.Command):
@@ -55,6 +57,14 @@ def _names(_: click.Context, __: click.Parameter, value: str | None) -> frozense
         return allowed_of(filter(None, (value or "").split(",")))
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
+
+
+def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    ending = PurePath(value or "").suffix.lower()
+    if ending in _NOT_OURS:
+        known = "end FILE with .txt, .json, .md or .html"
+        raise click.BadParameter(f"compare does not write {ending}; {known}")
+    return value
 
 
 def _side_option(flag: str, what: str) -> Callable[[F], F]:
@@ -101,7 +111,9 @@ def _side_option(flag: str, what: str) -> Callable[[F], F]:
     type=click.Choice(_FORMATS),
     help="By default what the name of --out says, else text.",
 )
-@click.option("--out", metavar="FILE", help="Write to a file instead of standard output.")
+@click.option(
+    "--out", metavar="FILE", callback=_out, help="Write to a file instead of standard output."
+)
 def compare(  # noqa: PLR0913, PLR0917 - one for each option
     baseline: tuple[str, ...],
     candidate: tuple[str, ...],

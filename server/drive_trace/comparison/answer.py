@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from enum import StrEnum
 from itertools import product
@@ -188,7 +189,7 @@ def p_is(p: float | None) -> str:
 
 
 def _moves(cost: Cost) -> str:
-    if cost.ratio is None:
+    if cost.ratio is None or math.isclose(cost.ratio, 1):  # as where many costs are equal
         return f"{cost.metric.title} {'up' if cost.way > 0 else 'down'}"
     return f"{cost.metric.title} × {factor(cost.ratio, 2)}"
 
