@@ -119,6 +119,24 @@ def test_what_one_run_does_not_say_is_unverifiable(sides: Sides, fact: str) -> N
     assert sides.compare("--allow-unverified", "case").code == 3
 
 
+@pytest.mark.parametrize("record", [{"ts": "2026-05-28T21:00:00.000Z"}, {"verdict": "fail"}])
+def test_a_record_of_the_judging_that_does_not_count_is_told(
+    sides: Sides, record: dict[str, str]
+) -> None:
+    path = known(sides, "b")  # graded at 20:00
+    known(sides, "c")
+    judged(path, **{"verdict": "pass", **record})
+    ran = sides.compare("--output-format", "json")
+    assert ran.code == 3
+    unverifiable, idle = ran.json["reasons"]
+    assert unverifiable.startswith("unverifiable: calibration; only the record of")
+    assert idle == (
+        "the record of drive-trace judge does not count for 1 run, as it is later than the grade, "
+        "says something else, or cannot be true; judge again: b-1"
+    )
+    assert sides.json("--allow-unverified", "calibration")["answer"] == "cannot-tell"
+
+
 def test_what_differs_is_not_allowed_away_by_one_run_that_is_silent(sides: Sides) -> None:
     for _ in range(5):
         known(sides, "b")

@@ -86,6 +86,10 @@ def comparability(
     unknown = [each for each in facts if each.state is State.UNVERIFIABLE]
     if unknown and baseline.runs and candidate.runs:  # else allowing it would help nobody
         reasons.append(_unknown(unknown))
+        runs = (*baseline.runs, *candidate.runs)
+        idle = [run.run_id for run in runs if run.has_idle_record]
+        if idle and any(each.name in {*_AS_JUDGED, "calibration"} for each in unknown):
+            reasons.append(_idle(idle))
     return tuple(facts), tuple(reasons)
 
 
@@ -101,6 +105,14 @@ def _unknown(facts: Sequence[Fact]) -> Reason:
         f"by {plural(len(silent), 'run')}"
     )
     return Reason(what, first_of(silent, _MOST))
+
+
+def _idle(run_ids: Sequence[str]) -> Reason:
+    what = (
+        f"the record of drive-trace judge does not count for {plural(len(run_ids), 'run')}, as it "
+        "is later than the grade, says something else, or cannot be true; judge again"
+    )
+    return Reason(what, first_of(run_ids, _MOST))
 
 
 def _refused(fact: Fact, why: Reason) -> Fact:

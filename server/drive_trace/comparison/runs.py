@@ -93,6 +93,13 @@ class ComparedRun(NamedTuple):
         return grade is not None and grade.values["intent"] is not None
 
     @property
+    def has_idle_record(self) -> bool:
+        """Whether there is a record of its judging, and its grade does not rest on that."""
+        grade = self.score.correctness
+        rests = grade is None or grade.judgement is not None
+        return self.is_judged and not rests and any(each.verdicts for each in self.score.parts)
+
+    @property
     def clock(self) -> str | None:
         """How its wall-clock was measured; None where that does not cover the whole run."""
         clock = self.score.measured.wall_clock
