@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from drive_trace.fleet import looking
+from drive_trace.fleet import scanning
 from drive_trace.fleet.engine import RAY, EngineScan
 from drive_trace.fleet.inputs import Inputs
 from drive_trace.fleet.scan import FleetScan
@@ -225,7 +225,7 @@ def test_what_cannot_be_read_back_is_not_kept(
     fleet: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = rows(".", "--no-cache")
-    monkeypatch.setattr("drive_trace.fleet.kept.from_bytes", lambda *_: None)
+    monkeypatch.setattr("drive_trace.fleet.cached.from_bytes", lambda *_: None)
     assert rows(".") == expected
     assert (kept / "fleet.sqlite").is_file()
 
@@ -240,12 +240,12 @@ def test_a_trace_that_cannot_be_asked_for_its_state_is_not_as_it_was(
 
     with monkeypatch.context() as patched:
         asked = SimpleNamespace(stat=refuse, path=os.path)
-        patched.setattr(looking, "os", asked)
-        file = looking.File(str(trace), "x", None)
-        seen = looking.look(file)
-    assert isinstance(seen, looking.Seen)
+        patched.setattr(scanning, "os", asked)
+        file = scanning.File(str(trace), "x", None)
+        seen = scanning.scan_file(file)
+    assert isinstance(seen, scanning.Scanned)
     trace.unlink()
-    assert isinstance(looking.look(file._replace(known=seen.look)), Problem)
+    assert isinstance(scanning.scan_file(file._replace(known=seen.fingerprint)), Problem)
 
 
 @pytest.mark.parametrize("options", [(), ("--no-cache",)])

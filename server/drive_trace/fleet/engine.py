@@ -22,7 +22,7 @@ from drive_trace import __version__
 from drive_trace.fleet import ScanError
 from drive_trace.fleet.inputs import Inputs
 from drive_trace.fleet.joining import CHANGED, Doubts, Group, Joiner, row, with_findings
-from drive_trace.fleet.looking import File, in_short, read
+from drive_trace.fleet.scanning import File, read, summarized
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.stored import FindingCounts
@@ -80,7 +80,7 @@ class EngineScan:
         work = list(self._work())
         piece = {"run": kinds.binary(), "number": kinds.int64(), "place": kinds.int64()}
         made = kinds.list(kinds.struct(piece | {"data": kinds.binary()}))
-        look = daft.func.batch(return_dtype=made, use_process=True, batch_size=1)(_look_at_each)
+        look = daft.func.batch(return_dtype=made, use_process=True, batch_size=1)(_scan_files)
         with _engine_errors():
             files = daft.from_pydict({"work": daft.Series.from_pylist(work, dtype=kinds.binary())})
             if self._cores:
@@ -136,11 +136,11 @@ class EngineScan:
 # In the processes of the engine
 
 
-def _look_at_each(work: Any, here: bytes) -> list[list[dict[str, Any]]]:
+def _scan_files(work: Any, here: bytes) -> list[list[dict[str, Any]]]:
     """For each chunk of files what was found in them: of each part of a run its id, the number of
     the file, the run's place among all if the file has a valid event of it, and the part.
     """
-    _be(here)
+    _check_worker(here)
     found = []
     for each in work.to_pylist():
         first, files = pickle.loads(each)  # noqa: S301 - of our own process
@@ -156,7 +156,7 @@ def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
         yield note | {"data": pickle.dumps(trace)}
         return
     records, digest = trace
-    summary, findings, _ = in_short(records.records, file)
+    summary, findings, _ = summarized(records.records, file)
     if summary.is_illegible:
         yield note | {"data": pickle.dumps(Problem(summary.path, ILLEGIBLE))}
     unplaced = unplaced_grades(summary)
@@ -175,7 +175,7 @@ def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
 
 def _join_each(groups: Any, doubts: bytes, here: bytes) -> list[bytes]:
     """For each run its row, and the path of a file that is no longer what it was, or None."""
-    _be(here)
+    _check_worker(here)
     joiner = _joiner(doubts)
     known: Doubts = pickle.loads(doubts)  # noqa: S301 - of our own process
     return [pickle.dumps(_joined(each, joiner, known)) for each in groups.to_pylist()]
@@ -203,7 +203,7 @@ def _joined(
     return with_findings(made, (each.findings for each in parts)), changed
 
 
-def _be(here: bytes) -> None:
+def _check_worker(here: bytes) -> None:
     """Be where the command was started, as its paths may be relative."""
     version, folder = pickle.loads(here)  # noqa: S301 - as above
     if version != __version__:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from drive_trace.fleet.looking import File
+from drive_trace.fleet.scanning import File
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import Problem
 from drive_trace.storage.finding import Found, LeftOut, NoTraces

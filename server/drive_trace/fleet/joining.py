@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from drive_trace.analysis import summarize_text
-from drive_trace.fleet.looking import read
+from drive_trace.fleet.scanning import read
 from drive_trace.report.fleet import Row, row_of
 from drive_trace.scorecard.card import score_run
 from drive_trace.scorecard.caveats import Unread

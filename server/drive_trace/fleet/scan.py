@@ -7,9 +7,9 @@ from contextlib import suppress
 
 import msgspec
 
+from drive_trace.fleet.cached import CachedTraces
 from drive_trace.fleet.inputs import Inputs
 from drive_trace.fleet.joining import CHANGED, Doubts, Group, Joiner, row, with_findings
-from drive_trace.fleet.kept import KeptTraces
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.stored import Stored
@@ -29,7 +29,7 @@ class FleetScan:
         self._inputs = inputs
         self._cache = cache
         self._processes = processes
-        self._traces = KeptTraces(cache, processes)
+        self._traces = CachedTraces(cache, processes)
         self._runs: dict[str, list[int]] = {}
         """By id the numbers of a run's files, if one of these has a valid event of it."""
         self._doubts = Doubts()

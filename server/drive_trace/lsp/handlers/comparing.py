@@ -73,7 +73,7 @@ class Comparing:
 
 
 def _read(path: Path) -> TraceRecords | Problem:
-    from drive_trace.fleet.looking import read  # noqa: PLC0415 - as above
+    from drive_trace.fleet.scanning import read  # noqa: PLC0415 - as above
 
     trace = read(str(path))
     return trace if isinstance(trace, Problem) else trace[0]

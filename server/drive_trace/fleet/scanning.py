@@ -1,5 +1,5 @@
-"""A look at one trace: what it is, in short, unless it is as it was. All of it can be pickled, so
-that any process may look.
+"""A scan of one trace: what it is, in short, unless it is as it was. All of it can be pickled, so
+that any process may scan.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SETTLED = 2_000_000_000
 """Nanoseconds: what was written less long ago may be written again with the same timestamp."""
 
 
-class Look(NamedTuple):
+class Fingerprint(NamedTuple):
     """What a trace was when it was read."""
 
     version: str
@@ -46,37 +46,37 @@ class File(NamedTuple):
     """None where the configuration cannot be used."""
     key: bytes = b""
     """Of where it is, the settings and this version of the program; empty where nothing is kept."""
-    known: Look | None = None
+    known: Fingerprint | None = None
     """What it was when it was looked at last."""
 
 
-class Seen(NamedTuple):
+class Scanned(NamedTuple):
     """What a look at a trace gave."""
 
-    look: Look
+    fingerprint: Fingerprint
     stored: bytes | Stored | None
     """The trace in short; None where it is as it was, and itself where it is no JSON."""
 
 
-def look(file: File, *, as_json: bool = True) -> Seen | Problem:
+def scan_file(file: File, *, as_json: bool = True) -> Scanned | Problem:
     """Look at a trace, and read it unless it is as it was."""
     version = _version(file.path)
     if file.known is not None and version and file.known.version == version:
-        return Seen(file.known, None)
+        return Scanned(file.known, None)
     trace = read(file.path)
     if isinstance(trace, Problem):
         return trace
     records, content = trace
-    now = Look(version, content)
+    fingerprint = Fingerprint(version, content)
     if file.known is not None and file.known.digest == content:
-        return Seen(now, None)
-    stored = in_short(records.records, file)
-    return Seen(now, (to_bytes(stored) if as_json else None) or stored)
+        return Scanned(fingerprint, None)
+    stored = summarized(records.records, file)
+    return Scanned(fingerprint, (to_bytes(stored) if as_json else None) or stored)
 
 
-def look_at_each(files: Sequence[File]) -> list[Seen | Problem]:
+def scan_files(files: Sequence[File]) -> list[Scanned | Problem]:
     """Look at some traces, as to hand over one takes as long as to read a small one."""
-    return [look(each) for each in files]
+    return [scan_file(each) for each in files]
 
 
 def read(path: str) -> tuple[TraceRecords, bytes] | Problem:
@@ -91,7 +91,7 @@ def read(path: str) -> tuple[TraceRecords, bytes] | Problem:
     return TraceRecords(path, records_of(data)), content
 
 
-def in_short(records: Sequence[str], file: File) -> Stored:
+def summarized(records: Sequence[str], file: File) -> Stored:
     """What the score needs of a trace, and what the rules find in it by its settings."""
     if file.settings is None:
         summary, findings, is_clean = summarize_text(records, file.name), None, False

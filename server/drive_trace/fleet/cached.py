@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from drive_trace.fleet import ScanError
-from drive_trace.fleet.looking import File, Look, Seen, look, look_at_each
+from drive_trace.fleet.scanning import File, Fingerprint, Scanned, scan_file, scan_files
 from drive_trace.scorecard.stored import Stored, from_bytes
 from drive_trace.storage.cores import on_all_cores
 from drive_trace.storage.files import DIGEST, Problem
@@ -17,7 +17,7 @@ _AT_ONCE = 16
 """A process gets so many files at a time: to hand one over takes as long as to read a small one."""
 
 
-class KeptTraces:
+class CachedTraces:
     """Looks at traces, and keeps in a cache what it finds. In memory it keeps their paths, and of
     those that the cache does not take all that the score needs.
     """
@@ -35,7 +35,7 @@ class KeptTraces:
         """Each trace in short, in their order; those that can be read get numbers, from 0."""
         found = map(self._with_known, files)
         chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
-        for chunk, answers in on_all_cores(look_at_each, chunks, most=self._processes):
+        for chunk, answers in on_all_cores(scan_files, chunks, most=self._processes):
             for file, seen in zip(chunk, answers, strict=True):
                 yield self._take_in(file, seen)
             self._cache.commit()
@@ -43,7 +43,7 @@ class KeptTraces:
     def look_at_one(self, file: File) -> tuple[Stored, bytes] | Problem:
         """A trace in short, and the digest of its content."""
         known = self._with_known(file)
-        found = self._take_in(known, look(known))
+        found = self._take_in(known, scan_file(known))
         return found if isinstance(found, Problem) else (found, self.files[-1][1][:DIGEST])
 
     def stored(self, number: int) -> Stored:
@@ -64,15 +64,17 @@ class KeptTraces:
         kept = self._kept(key)
         return file._replace(key=key, known=kept[0] if kept is not None else None)
 
-    def _kept(self, key: bytes) -> tuple[Look, bytes] | None:
+    def _kept(self, key: bytes) -> tuple[Fingerprint, bytes] | None:
         """What is kept of a file: what it was, and the trace in short."""
         value = self._cache.get(key)
         if value is None:
             return None
         version, _, rest = value.partition(b"\n")
-        return Look(version.decode("ascii", "replace"), rest[: 2 * DIGEST]), rest[2 * DIGEST :]
+        return Fingerprint(version.decode("ascii", "replace"), rest[: 2 * DIGEST]), rest[
+            2 * DIGEST :
+        ]
 
-    def _take_in(self, file: File, seen: Seen | Problem) -> Stored | Problem:
+    def _take_in(self, file: File, seen: Scanned | Problem) -> Stored | Problem:
         if isinstance(seen, Problem):
             return seen
         data = seen.stored
@@ -81,11 +83,11 @@ class KeptTraces:
             data = kept[1] if kept is not None else b""
         stored = from_bytes(data, file.name) if isinstance(data, bytes) else data
         if stored is None:  # what was kept is nothing of ours, or JSON does not tell it
-            anew = look(file._replace(known=None), as_json=seen.stored is None)
+            anew = scan_file(file._replace(known=None), as_json=seen.stored is None)
             return self._take_in(file, anew)
-        if seen.look != file.known or seen.stored is not None:
-            value = b"%b\n%b" % (seen.look.version.encode(), seen.look.digest)
+        if seen.fingerprint != file.known or seen.stored is not None:
+            value = b"%b\n%b" % (seen.fingerprint.version.encode(), seen.fingerprint.digest)
             if not (isinstance(data, bytes) and self._cache.put(file.key, value + data)):
                 self._loose[len(self.files)] = stored
-        self.files.append((file._replace(known=None), seen.look.digest))
+        self.files.append((file._replace(known=None), seen.fingerprint.digest))
         return stored
