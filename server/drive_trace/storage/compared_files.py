@@ -48,7 +48,8 @@ class CaseFile(NamedTuple):
 
     def case_of(self, run_id: str, paths: list[str]) -> str | None:
         """The first case that names the run, or has a pattern for one of its files."""
-        return next((name for name in self.cases if self._has(name, run_id, paths)), None)
+        inner = self._inner(paths)
+        return next((name for name in self.cases if self._has(name, run_id, inner)), None)
 
     def misfit(self, sides: Sequence[Side]) -> Problem | None:
         """Why this is no file for these sides: a case fits none of their runs, as by a typo, and
@@ -57,7 +58,7 @@ class CaseFile(NamedTuple):
         runs = [run.score for side in sides for run in side.runs]
         if not runs or any(side.unread for side in sides):
             return None
-        known = [(run.run_id, [part.path for part in run.parts]) for run in runs]
+        known = [(run.run_id, self._inner([part.path for part in run.parts])) for run in runs]
         unfit = [name for name in self.cases if not any(self._has(name, *run) for run in known)]
         if not unfit:
             return None
@@ -66,10 +67,12 @@ class CaseFile(NamedTuple):
         what = f"{fit.format(names)} no run; correct or remove {it}"
         return Problem(self.path, f"{what} (patterns start in the folder of this file)")
 
-    def _has(self, name: str, run_id: str, paths: list[str]) -> bool:
-        said = self.cases[name]
+    def _inner(self, paths: list[str]) -> list[str]:
         folder = str(Path(self.path).absolute().parent)
-        inner = (relative(path, folder) for path in paths)
+        return [relative(path, folder) for path in paths]
+
+    def _has(self, name: str, run_id: str, inner: list[str]) -> bool:
+        said = self.cases[name]
         return run_id in said or any(patterns_of(said).hold(each) for each in inner)
 
 
