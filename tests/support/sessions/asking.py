@@ -35,6 +35,7 @@ from drive_trace.lsp.rpc.capabilities import read_client
 from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
 from drive_trace.trace.occurrences import named_at
+from tests.support.others import name_alone
 from tests.support.sessions.conversation import FAILED, MODIFIED, OK
 from tests.support.sessions.model import folder_of
 from tests.support.sessions.places import IDS, place, uri_of
@@ -127,7 +128,7 @@ def _check_folds(asked: _Asked, result: Any) -> None:
 
 def _at_last(result: Any) -> Any:
     """A result as it is once all other traces of its runs have been read."""
-    return json.loads(json.dumps(result).replace(" so far", ""))
+    return json.loads(name_alone(json.dumps(result, ensure_ascii=False)))
 
 
 def _check_selections(asked: _Asked, result: Any) -> None:
