@@ -58,7 +58,7 @@ const unlisted = {
 };
 
 /** The requests and the notification of our own, whose types are those of the VS Code client. */
-const ownRequests = ["runs", "run", "runAt", "report", "timeline", "nextEvents", "composeEvent", "events", "event"];
+const ownRequests = ["runs", "run", "runAt", "report", "timeline", "nextEvents", "composeEvent", "events", "event", "compare"];
 const ownChanged = "driveTrace/changed";
 
 function compiled(file) {

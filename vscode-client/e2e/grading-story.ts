@@ -70,8 +70,13 @@ export async function playGrading(editor: Editor, sandbox: Sandbox): Promise<voi
     await editor.closeSideBar();
     await editor.lenses.filter({ hasText: "not computable" }).first().waitFor();
     await editor.lenses.filter({ hasText: "judge…" }).first().waitFor();
-    await editor.lenses.filter({ hasText: "gates…" }).first().click();
-    await editor.choices.filter({ hasText: "mechanical" }).click();
+    const mechanical = editor.choices.filter({ hasText: "mechanical" });
+    // A lens that is drawn anew under the pointer, as once the workspace is read, takes no click.
+    await until("the gates behind the lens", async () => {
+      await editor.lenses.filter({ hasText: "gates…" }).first().click();
+      return mechanical.waitFor({ timeout: 5_000 }).then(() => true, () => false);
+    });
+    await mechanical.click();
     await editor.dialog.filter({ hasText: "echo the types fit" }).filter({ hasText: sandbox.workspace }).waitFor();
     await editor.screenshot("gates");
     await editor.answer("Cancel");
