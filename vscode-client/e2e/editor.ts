@@ -162,12 +162,16 @@ export class Editor {
   }
 
   private async pick(command: string): Promise<void> {
-    await this.page.keyboard.press("F1");
     const input = this.page.locator(".quick-input-widget input").first();
     const name = this.page.locator(".label-name").getByText(command, { exact: true });
     const row = this.page.locator(".quick-input-list .monaco-list-row").filter({ has: name }).first();
+    await this.page.keyboard.press("F1");
     // What an extension adds while the list is shown is only in the next one.
     await until(`the command "${command}"`, async () => {
+      if (!(await input.waitFor({ timeout: 2_000 }).then(() => true, () => false))) {
+        await this.page.keyboard.press("F1"); // what took the focus has closed the list
+        return false;
+      }
       await input.fill(">");
       await input.fill(`>${command}`);
       return row.waitFor({ timeout: 1_000 }).then(() => true, () => false);
