@@ -1,4 +1,4 @@
-"""Traces, with what is kept of them."""
+"""Traces, read from the cache where it knows them as they are."""
 
 from __future__ import annotations
 
@@ -70,9 +70,8 @@ class CachedTraces:
         if value is None:
             return None
         version, _, rest = value.partition(b"\n")
-        return Fingerprint(version.decode("ascii", "replace"), rest[: 2 * DIGEST]), rest[
-            2 * DIGEST :
-        ]
+        digests, data = rest[: 2 * DIGEST], rest[2 * DIGEST :]
+        return Fingerprint(version.decode("ascii", "replace"), digests), data
 
     def _take_in(self, file: File, seen: Scanned | Problem) -> Stored | Problem:
         if isinstance(seen, Problem):

@@ -75,7 +75,7 @@ def scan_file(file: File, *, as_json: bool = True) -> Scanned | Problem:
 
 
 def scan_files(files: Sequence[File]) -> list[Scanned | Problem]:
-    """Look at some traces, as to hand over one takes as long as to read a small one."""
+    """The same of some traces: to hand over one takes as long as to read a small one."""
     return [scan_file(each) for each in files]
 
 
