@@ -184,6 +184,8 @@ export async function playViews(editor: Editor, sandbox: Sandbox): Promise<void>
     }
     await editor.press("Enter");
     await editor.tab("other against demo: cannot tell").waitFor();
+    const page = await editor.webviewWith("svg.intervals");
+    await page.getByText("the gate does not decide").first().waitFor();
     await editor.screenshot("comparison");
     await editor.closeTab("other against demo: cannot tell");
   });
