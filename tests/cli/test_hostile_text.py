@@ -177,3 +177,12 @@ def test_a_report_holds_it_as_text(chosen: str, text: str) -> None:
         assert "obeyed" not in CODE.sub("", out)
     else:
         assert text in json.dumps(json.loads(out)).replace('\\"', '"')
+
+
+@pytest.mark.parametrize("ts", ["<img src=//x.yz>", "2026-01-01|**b**", "[x](//obeyed.yz)"])
+def test_a_time_that_is_none_is_code_in_the_table_of_runs(ts: str) -> None:
+    other = trace_with("other").replace("2026-05-28T14:00:00.000Z", ts)
+    out = run("report", "-", "--format", "markdown", stdin=trace_with("one") + other).out
+    row = next(each for each in out.splitlines() if each.startswith("| `other` |"))
+    assert ts[:16].replace("|", "\\|") in row
+    assert not re.search(r"img|obeyed|\*\*", CODE.sub("", row))

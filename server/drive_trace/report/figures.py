@@ -207,7 +207,9 @@ def run_figures(run: RunScore) -> list[tuple[float, str]]:
     ]
 
 
-def last_event(events: Sequence[Event]) -> str:
-    """``2026-06-08 14:19 dispatch-end``; empty if there is none."""
+def last_event(events: Sequence[Event]) -> tuple[str, str]:
+    """``2026-06-08 14:19`` and ``dispatch-end``; empty if there is none. The time is what a
+    stranger wrote: any text.
+    """
     last = max(events, key=lambda event: event.ts, default=None)
-    return "" if last is None else f"{plain(last.ts[:16]).replace('T', ' ')} {last.name}"
+    return ("", "") if last is None else (plain(last.ts[:16]).replace("T", " "), last.name)

@@ -79,7 +79,8 @@ def _run_rows(report: FullReport) -> list[str]:
         notes = "; ".join(each.short for each in run.caveats) or "none"
         figures = [words for _, words in run_figures(run)]
         counts = findings_phrase(found[run.run_id])
-        last = last_event(by_run[run.run_id]) if run.run_id in by_run else ""
+        when, what = last_event(by_run.get(run.run_id, ()))
+        last = f"{_name(when)} {what}" if what else ""
         cells = [_name(run.run_id), run.headline, notes, *figures, counts, last]
         rows.append(f"| {' | '.join(cells)} |")
     return rows

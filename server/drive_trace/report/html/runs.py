@@ -128,7 +128,7 @@ class Runs:
         link = tag("a", untrusted(run.run_id, 60), href=f"#run-{number}")
         found = self._findings.get(run.run_id)
         notes = [tag("div", each) for each in self.places.caveats(run)]
-        when, _, what = last_event(self.events.of(run)).rpartition(" ")
+        when, what = last_event(self.events.of(run))
         return [
             link,
             [chip(run), tag("div", cause(run.gate)), tag("div", *self._decided_by(run))],
