@@ -43,7 +43,7 @@ PARAMS: dict[str, Any] = {
     "$/cancelRequest": {"id": 1},
     "exit": None,
 }
-IDS = st.sampled_from([1, 1, 2, "x", "\ud800", -1, 2**31, 2**53, 2**64 - 1, 1.0, 1.5, None, True])
+IDS = st.sampled_from([1, 1, 2, "x", "\ud800", -1, 2**31, 2**53, 2**64, 1.0, 1.5, None, True])
 INITIALIZE = {"id": "first", "method": "initialize", "params": PARAMS["initialize"]}
 OPENED = {"method": "textDocument/didOpen", "params": PARAMS["textDocument/didOpen"]}
 METHODS = st.sampled_from([*PARAMS] * 2 + [*PARAMS][:3] * 4)
@@ -186,7 +186,7 @@ def answered(body: bytes) -> list[Any]:
     if not isinstance(message, dict):
         return [None]
     id_ = message.get("id")
-    is_id = isinstance(id_, str) or (type(id_) is int and -(2**63) <= id_ < 2**64)
+    is_id = isinstance(id_, str) or type(id_) is int
     if "id" in message and "method" not in message:
         return [] if "result" in message or "error" in message else [None]
     if isinstance(message.get("method"), str) and "id" not in message:

@@ -107,6 +107,15 @@ def test_requests_that_are_refused(method: str, params: Any, code: int, client: 
         assert refused(client, message_id) == code
 
 
+@pytest.mark.parametrize("message_id", [2**64 - 1, 2**64, 2**64 + 1, -(2**63) - 1, 10**40])
+def test_an_id_may_be_as_large_as_it_likes(message_id: int, client: RawClient) -> None:
+    client.send(id=message_id, method="textDocument/hover", params=HOVER)
+    assert client.response(message_id)["result"] is None
+    client.send(id=message_id, method="textDocument/unheard-of")
+    assert refused(client, message_id) == -32601
+    client.notify("$/cancelRequest", {"id": message_id})
+
+
 def test_a_number_may_be_written_as_json_allows(client: RawClient) -> None:
     position = b'{"line":0.0,"character":0e5}'
     params = b'{"textDocument":{"uri":"file:///x"},"position":%b}' % position

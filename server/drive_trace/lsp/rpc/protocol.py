@@ -12,7 +12,7 @@ import inspect
 import json
 import logging
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from typing import Any, NoReturn, TypeGuard
 
@@ -74,8 +74,8 @@ class TraceProtocol(OutgoingProtocol):
         """
         if len(body) > _SHORT or not (_CANCEL in body or _EXIT in body):
             return None
-        with suppress(ValueError, TypeError, KeyError):
-            message = orjson.loads(body)
+        with suppress(ValueError, TypeError, KeyError, RecursionError):
+            message = _loads(body)
             method = message["method"]
             if "id" in message or method not in (types.CANCEL_REQUEST, types.EXIT):
                 return None
@@ -259,11 +259,19 @@ def _is_id(value: object) -> TypeGuard[MsgId]:
 
 
 def _loads(body: bytes) -> Any:
-    try:
-        return orjson.loads(body)
-    except ValueError:  # lone surrogates, numbers that no double holds
-        text = body.decode("utf-8", "surrogatepass")
-        return json.loads(text, parse_float=_finite, parse_constant=_refuse_constant)
+    with suppress(ValueError):  # lone surrogates, numbers that no double holds
+        message = orjson.loads(body)
+        if not any(isinstance(each, float) for each in _ids(message)):
+            return message
+    # An id of 2^64 or more is a float to orjson, and is given back as it came.
+    text = body.decode("utf-8", "surrogatepass")
+    return json.loads(text, parse_float=_finite, parse_constant=_refuse_constant)
+
+
+def _ids(message: object) -> Iterator[object]:
+    """The id of a message, and that of the request which it cancels."""
+    for each in (message, message.get("params")) if isinstance(message, dict) else ():
+        yield each.get("id") if isinstance(each, dict) else None
 
 
 def _finite(word: str) -> float | None:
