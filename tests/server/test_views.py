@@ -348,6 +348,16 @@ def test_a_report_obeys_nothing_that_a_trace_says(client: RawClient) -> None:
     assert "<img" not in timeline
 
 
+@pytest.mark.parametrize("shown", ["html", "body"])
+def test_a_report_on_what_no_file_can_hold(shown: str, client: RawClient) -> None:
+    """An editor may cut a surrogate pair in two while somebody types."""
+    half = triage(project_run_id="run-\ud83d") + triage().replace("event_id", "\ud83d")
+    document = Document(client, apart(half) + "\ud83d\n")
+    for run in ({"runId": "run-\ud83d"}, {}):
+        report = ask(client, "report", uri=document.uri, format=shown, **run)
+        assert "triage-verdict" in report[shown]
+
+
 def test_there_is_no_report_of_what_is_no_trace(alone: RawClient, tmp_path: Path) -> None:
     start(alone, tmp_path)
     secret = write(tmp_path / "notes.txt", "secret")

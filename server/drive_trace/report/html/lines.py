@@ -23,7 +23,6 @@ from drive_trace.report.html.markup import (
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.render import hidden_because
 from drive_trace.text.escaping import plain
-from drive_trace.text.spans import encode_exactly
 from drive_trace.text.wording import plural
 from drive_trace.vocabulary import COST
 
@@ -170,7 +169,8 @@ class EventLists:
             self._records.get(path, ())[number - 1 : number] for path, number in self._listed
         )
         text = "\n".join(record[0] if record else "" for record in records)
-        packed = b64encode(compress(encode_exactly(text), mtime=0)).decode()
+        # An editor may have half of a surrogate pair, which the page shows as U+FFFD.
+        packed = b64encode(compress(text.encode("utf-8", "surrogatepass"), mtime=0)).decode()
         return tag("data", value=packed, id="raw", hidden="")
 
 
