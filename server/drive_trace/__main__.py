@@ -1,12 +1,17 @@
 """The way in: ``drive-trace``, and ``python -m drive_trace`` where that is not on the path."""
 
-from drive_trace.interrupts import end_when_interrupted
+import os
+import signal
+
+# Ctrl-C counts from here on, before anything else is loaded. The parent process may want it
+# ignored, as a shell does for a background job.
+if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
 
 
 def main() -> None:
-    """Run the command line. Ctrl-C counts from here on, not only when the rest is loaded."""
-    end_when_interrupted()
-    from drive_trace.commands import main as run  # noqa: PLC0415
+    """Run the command line."""
+    from drive_trace.commands import main as run  # noqa: PLC0415 - it takes a while
 
     run()
 

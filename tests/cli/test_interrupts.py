@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import CLEAN, write
+from tests.support.command import COMMAND
 from tests.support.systems import NO_SIGNALS, not_on_windows
 
 pytestmark = [
@@ -20,16 +21,21 @@ pytestmark = [
 
 PRESSED = "import os, signal; os.kill(os.getpid(), signal.SIGINT)\n"
 ENDED = (130, b"", b"")
+AS_MODULE = (sys.executable, "-m", "drive_trace")
 
 
 def interrupted(
-    *args: str | Path, module: str, folder: Path, ignored: bool = False
+    *args: str | Path,
+    module: str,
+    folder: Path,
+    ignored: bool = False,
+    command: tuple[str, ...] = AS_MODULE,
 ) -> tuple[int, bytes, bytes]:
     """What comes of a command that is interrupted while it loads a module."""
     code = f"{PRESSED}import sys; sys.path.remove({str(folder)!r}); del sys.modules[__name__]\n"
     write(folder, f"{module}.py", f"{code}import {module}\n")
     ended = subprocess.run(
-        [sys.executable, "-m", "drive_trace", *map(str, args)],
+        [*command, *map(str, args)],
         capture_output=True,
         timeout=30,
         check=False,
@@ -39,9 +45,12 @@ def interrupted(
     return ended.returncode, ended.stdout, ended.stderr
 
 
-@pytest.mark.parametrize("module", ["click", "msgspec"])
-def test_while_it_loads(module: str, tmp_path: Path) -> None:
-    assert interrupted("score", "--help", module=module, folder=tmp_path) == ENDED
+@pytest.mark.parametrize("module", ["threading", "click", "msgspec"])
+@pytest.mark.parametrize("command", [AS_MODULE, (COMMAND,)], ids=["module", "command"])
+def test_while_it_loads(command: tuple[str, ...], module: str, tmp_path: Path) -> None:
+    """Whatever of it is first: `threading` is loaded before the command line is."""
+    ended = interrupted("score", "--help", module=module, folder=tmp_path, command=command)
+    assert ended == ENDED
 
 
 def test_where_the_shell_ignores_it_so_does_the_command(tmp_path: Path) -> None:

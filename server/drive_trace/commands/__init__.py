@@ -67,6 +67,8 @@ class _Commands(click.Group):
 def _command(name: str) -> click.Command:
     module = import_module(f"drive_trace.commands.{name}")
     command: click.Command = getattr(module, name)
+    # Not before: an exception in the midst of loading can crash what is written in C.
+    raise_when_interrupted()
     return colour_option(command)
 
 
@@ -112,7 +114,6 @@ def _run() -> int | str | None:
     """The exit code."""
     code: int | str | None = None
     try:
-        raise_when_interrupted()
         try:
             cli(prog_name="drive-trace")
         except SystemExit as end:
