@@ -40,6 +40,26 @@ def test_the_docs_use_them_as_they_are() -> None:
     assert run(*command, ROOT / "examples/projects/checkout-retry/trace.jsonl").code == 0
 
 
+# Foreign actions
+
+USED = re.compile(r"uses:[ \t]*(\S+)[ \t]*(.*)")
+
+
+def test_foreign_actions_are_pinned_by_their_commit() -> None:
+    """A tag or a branch can be moved, as to what steals the token of the publishing job."""
+    docs = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    workflows = [*(ROOT / ".github").rglob("*.yml"), ROOT / "action.yml"]
+    used = [each for path in [*workflows, *docs] for each in USED.findall(path.read_text("utf-8"))]
+    foreign = [each for each in used if not each[0].startswith(("./", "<owner>/"))]
+    assert len(foreign) > 20
+    for action, comment in foreign:
+        assert re.fullmatch(r"[\w-]+/[\w./-]+@[0-9a-f]{40}", action), action
+        assert re.fullmatch(r"# v\d+\.\d+\.\d+", comment), (action, comment)
+    (updates,) = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text("utf-8"))["updates"]
+    assert updates["package-ecosystem"] == "github-actions"
+    assert updates["schedule"]["interval"] == "weekly"
+
+
 # The action
 
 
