@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tests.support.client_text import event, graded, path_of, tokens, triage
 from tests.support.command import SERVE
 from tests.support.editor import Document
 from tests.support.raw_client import RawClient, ResponseError
+from tests.support.sessions.channels import InProcess
 
 pytestmark = pytest.mark.end_to_end
 
@@ -68,6 +70,41 @@ def test_a_lens_whose_line_is_gone_says_so(client: RawClient) -> None:
     for lens in lenses:
         resolved = client.request("codeLens/resolve", lens)
         assert resolved["command"]["title"] == "the trace has changed"
+
+
+def test_a_lens_is_resolved_before_a_look_at_other_traces_ends(tmp_path: Path) -> None:
+    """Emacs stands still until it has the title; the request for lenses waits for the look."""
+    path = tmp_path / "trace.jsonl"
+    document = {"uri": path.as_uri(), "languageId": "drive-trace", "version": 1, "text": triage()}
+    channel, got = InProcess(reads_ahead=False), dict[str, Any]()
+
+    def take(message: Any) -> tuple[bytes, ...]:
+        if "result" in message or "error" in message:
+            got[message["id"]] = message.get("result")
+        return ()
+
+    def exchange(*messages: tuple[str, Any]) -> list[str]:
+        got.clear()
+        bodies = [
+            json.dumps({"jsonrpc": "2.0", "id": method, "method": method, "params": params})
+            for method, params in messages
+        ]
+        channel.exchange([body.encode() for body in bodies], take, lambda: True)
+        return list(got)
+
+    lenses, resolve, unheard = "textDocument/codeLens", "codeLens/resolve", "unheard-of"
+    try:
+        exchange(("initialize", {"rootUri": tmp_path.as_uri(), "capabilities": {}}))
+        opened = {"jsonrpc": "2.0", "method": "textDocument/didOpen"}
+        opened["params"] = {"textDocument": document}
+        channel.exchange([json.dumps(opened).encode()], take, lambda: True)
+        asked = (lenses, {"textDocument": {"uri": path.as_uri()}})
+        assert exchange(asked, (unheard, {})) == [unheard, lenses]
+        (lens,) = got[lenses]
+        assert exchange((resolve, lens), (unheard, {})) == [resolve, unheard]
+        assert got[resolve]["command"]["title"] == "not computable: not graded"
+    finally:
+        channel.close()
 
 
 @pytest.mark.parametrize("supported", [True, False])

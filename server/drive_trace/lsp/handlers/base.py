@@ -107,9 +107,9 @@ class ResolveHandler(NamedTuple):
 
     method: str
     handle: Callable[[Client, TraceRequest | None, Any], object]
-    """The request is None if ``data`` names no trace, or one that is not open any more."""
-    shows_other_traces: bool = False
-    """See :attr:`RequestHandler.shows_other_traces`."""
+    """The request is None if ``data`` names no trace, or one that is not open any more. It never
+    waits for a look at other traces: Emacs stands still until it has the result.
+    """
 
 
 class Responder:
@@ -140,27 +140,22 @@ class Responder:
         request = self.request(params.text_document.uri)
         if request is None:
             return handler.if_closed
-        return self._made(request, handler, lambda: handler.handle(request, params))
+
+        def make() -> object:
+            return handler.handle(request, params)
+
+        result = begun(request.trace, make())
+        if not (handler.shows_other_traces and self._following.is_due):
+            return result
+        return self._made_after_look(request.trace, request.trace.edits, result, make)
 
     def resolve(self, handler: ResolveHandler, item: Any) -> object:
         """A completed item, or a coroutine that returns it."""
         uri = item.data.get("uri") if isinstance(item.data, dict) else None
         request = self.request(uri) if isinstance(uri, str) else None
         client = self._protocol.client
-        if request is None:
-            return handler.handle(client, None, item)
-        return self._made(request, handler, lambda: handler.handle(client, request, item))
-
-    def _made(
-        self,
-        request: TraceRequest,
-        handler: RequestHandler | ResolveHandler,
-        make: Callable[[], object],
-    ) -> object:
-        result = begun(request.trace, make())
-        if not (handler.shows_other_traces and self._following.is_due):
-            return result
-        return self._made_after_look(request.trace, request.trace.edits, result, make)
+        result = handler.handle(client, request, item)
+        return begun(request.trace, result) if request is not None else result
 
     async def _made_after_look(
         self, trace: OpenTrace, edits: int, before: object, make: Callable[[], object]

@@ -247,6 +247,7 @@ HANDLERS = (
         _code_lens,
         types.CodeLensOptions(resolve_provider=True),
         if_closed=(),
+        shows_other_traces=True,
     ),
     RequestHandler(types.TEXT_DOCUMENT_INLAY_HINT, _inlay_hint, if_closed=()),
     RequestHandler(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _tokens, tokens.LEGEND),
@@ -262,6 +263,6 @@ HANDLERS = (
 )
 
 RESOLVE_HANDLERS = (
-    ResolveHandler(types.CODE_LENS_RESOLVE, _resolve_lens, shows_other_traces=True),
+    ResolveHandler(types.CODE_LENS_RESOLVE, _resolve_lens),
     ResolveHandler(types.INLAY_HINT_RESOLVE, _resolve_hint),
 )
