@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from typing import Any
@@ -97,7 +99,73 @@ def target(trace: Path) -> list[str | Path]:
 
 
 PASSED = '<testsuite><testcase name="adds"/></testsuite>'
+SOME = '<testsuite><testcase name="adds"/><testcase name="later"><skipped/></testcase></testsuite>'
 FAILED = '<testsuite><testcase name="pays"><failure/></testcase></testsuite>'
+
+
+WORKED = datetime(2026, 5, 28, 14, tzinfo=UTC)
+"""When the run was worked on last."""
+
+
+def report(path: Path, text: str, modified: datetime = WORKED + timedelta(days=9)) -> Path:
+    path.write_text(text)
+    os.utime(path, (modified.timestamp(),) * 2)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("stamps", "hours", "stale"),
+    [
+        (["2001-02-03T04:05:06"], 9, "2001-02-03T18:05:06+00:00"),
+        (["2026-05-28T13:59:50Z"], 9, "2026-05-28T13:59:50+00:00"),
+        (["2026-05-28T13:59:59Z"], 9, None),  # it may leave out what is less than a second
+        (["2026-05-28T15:00:00+02:00"], 9, "2026-05-28T15:00:00+02:00"),
+        (["2026-05-28T13:00:00-02:00"], 9, None),
+        (["2026-05-28T15:00:00Z", "2001-02-03T04:05:06Z"], 9, "2001-02-03T04:05:06+00:00"),
+        # Without a zone it may be a local time; but nothing is younger than its file.
+        (["2026-05-28T00:30:00"], 9, None),
+        (["2026-05-28T15:00:00Z"], -1, "2026-05-28T13:00:00+00:00"),
+        (["2026-05-28T00:30:00"], -1, "2026-05-28T13:00:00+00:00"),
+        ([], 9, None),
+        ([], -1, "2026-05-28T13:00:00+00:00"),
+        (["yesterday"], -1, "2026-05-28T13:00:00+00:00"),
+        (["9999-12-31T23:59:59"], 9, None),
+    ],
+)
+def test_a_report_older_than_the_work_says_nothing_of_it(
+    stamps: list[str], hours: int, stale: str | None, trace: Path, tmp_path: Path
+) -> None:
+    suites = "".join(PASSED.replace(">", f' timestamp="{each}">', 1) for each in stamps)
+    text = f"<testsuites>{suites or PASSED}</testsuites>"
+    args = ["--result", report(tmp_path / "1.xml", text, WORKED + timedelta(hours=hours))]
+    ran = gate(trace, *args)
+    if stale is None:
+        assert ran.code == 0
+        return
+    assert (ran.code, grade(trace)["qa"]) == (3, None)
+    assert (
+        f"1.xml: the report is from {stale}, older than the run's last work of "
+        "2026-05-28T14:00:00+00:00; run the tests again, or pass --accept-stale"
+    ) in ran.err
+    assert gate(trace, *args, "--accept-stale").code == 0
+
+
+def test_a_report_of_which_nobody_knows_when_it_was_made(trace: Path) -> None:
+    ran = gate(trace, "--result", "-", stdin=PASSED.encode())
+    assert (ran.code, grade(trace)["qa"]) == (3, None)
+    assert "does not say when the tests ran; run the tests again, or pass --accept-stale" in ran.err
+    assert gate(trace, "--result", "-", "--accept-stale", stdin=PASSED.encode()).code == 0
+    later = PASSED.replace(">", ' timestamp="2026-05-28T15:00:00Z">', 1).encode()
+    assert gate(trace, "--result", "-", stdin=later).code == 0
+
+
+def test_the_work_that_counts_may_be_in_another_file(trace: Path, tmp_path: Path) -> None:
+    other = tmp_path / "b/trace.jsonl"
+    other.parent.mkdir()
+    other.write_text(text_of(event("round-start", ts="2026-08-01T00:00:00.000Z")), "utf-8")
+    result = report(tmp_path / "1.xml", PASSED)
+    assert "last work of 2026-08-01" in gate(trace, "--result", result, other).err
+    assert gate(trace, "--result", result, "--only-this-file").code == 0
 
 
 @pytest.mark.parametrize(
@@ -105,6 +173,11 @@ FAILED = '<testsuite><testcase name="pays"><failure/></testcase></testsuite>'
     [
         ([PASSED], 0, "0 of 1 case failed"),
         ([PASSED, FAILED], 1, "1 of 2 cases failed: pays"),
+        ([PASSED, SOME], 0, "0 of 2 cases failed, 1 case skipped"),
+        ([SOME, SOME.replace("adds", "pays")], 0, "0 of 2 cases failed, 2 cases skipped"),
+        ([SOME.replace("adds", "a").replace("/>", ' status="skipped"/>', 1)], 3, "2 cases skipped"),
+        (['<testsuite><testcase status="fail"/></testsuite>'], 1, "1 of 1 case failed"),
+        (['<testsuite failures=" 1"><testcase/></testsuite>'], 3, "`failures` of ` 1`"),
         ([PASSED, "<testsuite/>"], 3, "no case ran"),
         ([FAILED, PASSED[:-3]], 3, "is cut off"),
         (["<html/>"], 3, "its root is no"),
@@ -116,8 +189,7 @@ def test_a_report_is_read(
     before, outcome = grade(trace), {0: "pass", 1: "fail"}.get(code)
     args: list[str | Path] = []
     for number, text in enumerate(reports):
-        (tmp_path / f"{number}.xml").write_text(text)
-        args += ["--result", tmp_path / f"{number}.xml"]
+        args += ["--result", report(tmp_path / f"{number}.xml", text)]
     ran = gate(trace, *args)
     assert ran.code == code
     assert says in ran.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -17,13 +18,19 @@ from tests.support.systems import POSIX_SHELL, not_on_windows
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "code"),
     [
-        ["check", "--output-format", "concise"],
-        ["score", "--format", "json"],
+        (["check", "--output-format", "concise"], 1),
+        (["check", "--fail-on", "never"], 0),
+        (["score", "--format", "json"], 0),
+        (["score", "--require-correct"], 1),
+        (["report", "--format", "html"], 0),
     ],
 )
-def test_a_reader_that_has_enough_is_no_error(arguments: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("most", [1, 5000, 70_000])
+def test_a_reader_that_has_enough_changes_no_exit_code(
+    arguments: list[str], code: int, most: int, tmp_path: Path
+) -> None:
     runs = "".join(
         REJECTED.replace("run-1", f"run-{each}") + triage(run=f"run-{each}") for each in range(600)
     )
@@ -33,25 +40,123 @@ def test_a_reader_that_has_enough_is_no_error(arguments: list[str], tmp_path: Pa
     ) as running:
         assert running.stdout is not None
         assert running.stderr is not None
-        assert running.stdout.readline()
+        assert running.stdout.read(most)
         running.stdout.close()
-        assert running.stderr.read() == b""
-        assert running.wait(30) == 0
+        assert b"output" not in running.stderr.read()
+        assert running.wait(30) == code
 
 
-def test_a_reader_that_never_reads_is_no_error() -> None:
-    for arguments in (["--help"], ["check", "-"]):
-        with subprocess.Popen(
-            [COMMAND, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as running:
-            assert running.stdout is not None
-            running.stdout.close()
-            running.stdout = None
-            assert running.communicate(b"", timeout=120) == (None, b"")
-            assert running.returncode == 0
+def unread(*arguments: str | Path, stdin: bytes = b"", both: bool = True) -> tuple[int, str]:
+    """The exit code of a command whose reader has gone before it began, as of ``2>&1 | true``, and
+    what it says on standard error if that has a reader.
+    """
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as gone:
+        ended = subprocess.run(
+            [COMMAND, *map(str, arguments)],
+            input=stdin,
+            stdout=gone,
+            stderr=gone if both else subprocess.PIPE,
+            timeout=120,
+            check=False,
+        )
+    return ended.returncode, (ended.stderr or b"").decode()
+
+
+@pytest.fixture
+def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of which none is CORRECT in ``bad``, and all are in ``good``."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "drive-trace.toml", "")
+    for at in range(20):
+        for side, qa in (("good", "pass"), ("bad", "fail")):
+            text = triage(run=f"{side}-{at}") + graded("pass", qa, "pass", run=f"{side}-{at}")
+            write(tmp_path, f"{side}/{at}/trace.jsonl", text)
+    write(tmp_path, "rejected/trace.jsonl", REJECTED)
+    write(tmp_path, "labels.csv", "case,human,judge\nc1,fail,pass\n")
+    write(tmp_path, "turns.txt", "please\n")
+
+
+SIDES = ["--baseline", "good", "--candidate", "bad", "--allow-unverified"]
+SORTING = ["operator-turns", "turns.txt", "--model", "m", "--model-command"]
+
+
+@pytest.mark.usefixtures("sides")
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (["--help"], 0),
+        (["score", "--help"], 0),
+        (["score", "good", "--require-correct"], 0),
+        (["score", "bad", "--require-correct"], 1),
+        (["score", "bad", "missing"], 2),
+        (["score", "--nope"], 2),
+        (["check", "good"], 0),
+        (["check", "rejected"], 1),
+        (["check", "--statistics", "rejected"], 1),
+        (["check", "--diff", "rejected"], 1),
+        (["check", "--fix", "-"], 1),
+        (["check", "missing"], 2),
+        (["compare", *SIDES], 0),
+        (["compare", *SIDES, "--fail-on", "worse"], 1),
+        (["compare", *SIDES[:-1]], 3),
+        (["compare", *SIDES, "--fail-on", "worse", "--out", "/dev/stdout"], 1),
+        (["report", "bad"], 0),
+        (["report", "bad", "missing"], 2),
+        (["report", "bad", "--out", "/dev/stdout"], 0),
+        (["fleet", "bad", "--out", "-"], 0),
+        (["fleet", "bad", "missing"], 2),
+        (["calibrate", "labels.csv", "--model", "m"], 1),
+        (["judge", *SORTING, "echo no"], 3),
+        (["judge", *SORTING, """echo '{"reasons":["r"],"class":"legitimate-design"}'"""], 0),
+        (["reconstruct", "turns.txt"], 0),
+        (["explain", "unknown-value"], 0),
+        (["explain", "unknown-valu"], 2),
+        (["schema", "dispatch-start"], 0),
+        (["completion", "bash"], 0),
+    ],
+)
+@not_on_windows(POSIX_SHELL)
+def test_the_exit_code_is_the_same_whoever_reads(command: list[str], code: int) -> None:
+    assert unread(*command, stdin=REJECTED.encode()) == (code, "")
+
+
+TARGET = ["--trace-file", "good/0/trace.jsonl", "--project-run-id", "good-0"]
+
+
+@pytest.mark.usefixtures("sides")
+@pytest.mark.parametrize(
+    ("command", "code", "recorded"),
+    [
+        (["gate", "--component", "qa", "--run", "echo tested; exit 1"], 1, {"qa": "fail"}),
+        (["gate", "--component", "qa", "--run", "seq 99999; exit 1"], 1, {"qa": "fail"}),
+        (["gate", "--component", "qa", "--run", "echo tested"], 0, {"qa": "pass"}),
+        (["gate", "--component", "qa", "--run", "kill -9 $$"], 3, {"severity": "low"}),
+        (["record", "--intent", "fail"], 0, {"intent": "fail"}),
+        (["record"], 2, {"severity": "low"}),
+        (["tokens", "--usage", "-"], 0, {"output_tokens": 7}),
+        (["emit", "--event", "round-start", "--payload", "{}"], 1, {"severity": "low"}),
+    ],
+)
+@pytest.mark.parametrize("both", [True, False])
+@not_on_windows(POSIX_SHELL)
+def test_what_came_of_it_is_recorded_whoever_reads(
+    command: list[str], code: int, recorded: dict[str, object], both: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "good/0/trace.jsonl"
+    path.write_text(path.read_text() + triage(run="good-0", severity="low"))
+    assert unread(*command, *TARGET, stdin=b'{"outputTokens":7}', both=both)[0] == code
+    last = json.loads(path.read_text().splitlines()[-1])
+    assert {name: last.get(name) for name in recorded} == recorded
+
+
+@pytest.mark.usefixtures("sides")
+@not_on_windows(POSIX_SHELL)
+def test_why_it_failed_is_told_to_whom_is_left() -> None:
+    code, said = unread("score", "bad/0", "--require-correct", both=False)
+    assert code == 1
+    assert "--require-correct: bad-0: INCORRECT" in said
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -70,7 +175,7 @@ def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
             assert (
                 ended.stderr == b"drive-trace: cannot write the output: No space left on device\n"
             )
-        # Nor what cannot be read: then there is only the exit code.
+        # Standard error fails alone, and the work goes on.
         ended = subprocess.run(
             [COMMAND, "check", "missing"],
             stdout=subprocess.PIPE,
@@ -78,7 +183,8 @@ def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
             timeout=120,
             check=False,
         )
-        assert (ended.returncode, ended.stdout) == (2, b"")
+        assert ended.returncode == 2
+        assert ended.stdout.startswith(b"missing:1:1: error[unreadable-file]")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

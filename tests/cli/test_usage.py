@@ -343,19 +343,38 @@ def test_what_is_not_known_is_not_taken_from_earlier_messages(trace: Path) -> No
     assert recorded(trace, log(usage(10, 20)))[0] == [10, 20, None, None]
 
 
-def test_subagents_that_logged_elsewhere_are_named(trace: Path) -> None:
-    started = {"type": "user", "toolUseResult": {"agentId": "a1", "totalTokens": 5}}
-    _, said = recorded(trace, log(claude_line("m1", 1), started))
-    assert said[-1] == (
-        "1 subagent logged elsewhere, and not counted: name the files in the session's folder "
-        "subagents, too"
+def test_a_part_of_a_cost_is_not_recorded_as_the_cost(trace: Path) -> None:
+    started = [{"type": "user", "toolUseResult": {"agentId": each}} for each in ("a1", "a2", "a1")]
+    main, missing = log(claude_line("m1", 1), *started), "name the files in the session's folder"
+    (why,) = refused(trace, main)
+    assert why == (
+        "2 subagents of the session logged elsewhere, and the rest is not what the run cost; "
+        f"{missing} subagents, too: agent-a1.jsonl, agent-a2.jsonl"
     )
-    session = write(trace.parent, "s.log", log(claude_line("m1", 1), started))
-    agent = write(trace.parent, "a.log", log(claude_line("m2", 4, agentId="a1", isSidechain=True)))
-    target = ("--trace-file", trace, "--project-run-id", "run-1")
-    ran = run("tokens", *target, "--usage", session, "--usage", agent)
-    assert (ran.code, "subagent" in ran.err) == (0, False)
-    assert json.loads(trace.read_text().splitlines()[-1])["output_tokens"] == 5
+    progress = {"type": "progress", "agentId": "a1"}  # says that it works, and not what it cost
+    assert missing in refused(trace, main + log(progress))[0]
+
+    def add_all(*logs: str) -> Ran:
+        paths = [write(trace.parent, f"{at}.log", text) for at, text in enumerate(logs)]
+        usages = (part for path in paths for part in ("--usage", path))
+        return run("tokens", "--trace-file", trace, "--project-run-id", "run-1", *usages)
+
+    agents = [log(claude_line(f"m-{each}", 4, agentId=each)) for each in ("a1", "a2")]
+    ran = add_all(main, agents[0])
+    assert (ran.code, trace.read_text()) == (1, triage())
+    assert "1 subagent of the session" in ran.err
+    assert add_all(main, *agents).code == 0
+    assert json.loads(trace.read_text().splitlines()[-1])["output_tokens"] == 9
+    # A result has summed them up.
+    assert add_all(main + log(RESULT)).code == 0
+    assert add_all(main, agents[0], agents[1], log(RESULT | {"session_id": "t"})).code == 0
+
+
+def test_a_message_without_an_id_counts_once_a_request(trace: Path) -> None:
+    lines = [claude_line("m1", each, requestId=f"r{each}") for each in (1, 6, 6, 7)]
+    for each in lines:
+        del each["message"]["id"]
+    assert recorded(trace, log(*lines))[0][1] == 14
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,8 @@ class Shape(NamedTuple):
     """Where the message's id is. Of messages with one id, and of those without any in one session,
     the last counts: tools log them again while they grow.
     """
+    request: Path = ()
+    """Where the id of the request is, which identifies a message that has none."""
     model: Path | None = None
     replaces: str | None = None
     """The shape of messages that this one adds up."""
@@ -123,6 +125,7 @@ SHAPES = (
         ("message", "usage"),
         CLAUDE,
         id=("message", "id"),
+        request=("requestId",),
         model=("message", "model"),
         is_log=True,
     ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 from drive_trace.agent_logs.shapes import (
@@ -37,6 +37,8 @@ _TOTALS = ("result", "total", "summary")
 """Types of the SDK's messages whose usage is the sum of all before them."""
 _FOREIGN = ("inputtokens", "outputtokens", "prompttokens", "completiontokens", "totaltokens")
 """Names of figures in other SDKs, in lower case and without underscores."""
+_SUBAGENT = ("toolUseResult", "agentId")
+"""Where a session says which subagent has done something for it."""
 _PLAIN_KEY = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _NO_SPACE = re.compile(r"[^ \t\r\n]")
 
@@ -98,6 +100,8 @@ def total_usage(logs: Mapping[str, str]) -> Usage | Refused:
         messages = _messages(read)
         once = _without_repeated(messages)
         counted = _without_parts_of_totals(once)
+        sessions = {each.log for each in counted if each.shape.name == CLAUDE_SESSION}
+        _refuse_lost_subagents(found, sessions)
     except UsageLogError as error:
         return Refused(error.args)
     objects = [value for each in found.values() for _, value in each]
@@ -111,8 +115,6 @@ def total_usage(logs: Mapping[str, str]) -> Usage | Refused:
     if len(counted) < len(once):
         others = len(once) - len(counted)
         notes.append(f"{counted[-1].name} adds up the {others} others, which are not counted again")
-    if any(each.shape.name == CLAUDE_SESSION for each in counted):
-        notes += _lost_subagents(objects)
     return Usage(_rows(counted), _sums(counted), [*notes, *_losses(counted)])
 
 
@@ -131,15 +133,21 @@ def _rows(messages: Messages) -> Sequence[Row]:
     return [Row(shape, model, len(part), _sums(part)) for (shape, model), part in parts.items()]
 
 
-def _lost_subagents(objects: Sequence[object]) -> Iterator[str]:
-    """Claude Code logs what its subagents do in files of their own."""
-    started = {at(each, ("toolUseResult", "agentId")) for each in objects} - {None}
-    logged = {at(each, ("agentId",)) for each in objects}
-    lost = {str(each) for each in started} - {str(each) for each in logged}
+def _refuse_lost_subagents(
+    found: Mapping[str, Sequence[tuple[int, object]]], sessions: Collection[str]
+) -> None:
+    """Claude Code logs what its subagents do in files of their own. Raises UsageLogError where one
+    that a session of ``sessions`` has started is in no log: the rest is not the run's cost.
+    """
+    objects = [(log, each) for log in found for _, each in found[log]]
+    started = {str(at(each, _SUBAGENT) or "") for log, each in objects if log in sessions}
+    logged = {str(at(each, ("agentId",))) for _, each in objects if at(each, ("message",))}
+    lost = sorted(started - logged - {""})
     if lost:
-        yield (
-            f"{plural(len(lost), 'subagent')} logged elsewhere, and not counted: name the files in "
-            "the session's folder subagents, too"
+        files = first_of([f"agent-{printable(each, 100)}.jsonl" for each in lost], 10)
+        raise UsageLogError(
+            f"{plural(len(lost), 'subagent')} of the session logged elsewhere, and the rest is not "
+            f"what the run cost; name the files in the session's folder subagents, too: {files}"
         )
 
 
@@ -168,7 +176,7 @@ def _known(
     assert isinstance(usage, dict)
     named = at(message, shape.model or ("model",))
     by_model = usage if shape.by_model else {named if isinstance(named, str) else None: usage}
-    id_ = at(message, shape.id) if shape.id else session
+    id_ = at(message, shape.id) or at(message, shape.request) if shape.id else session
     for model, each in by_model.items():
         figures = _figures(name, each, shape.names)
         if isinstance(figures, list):

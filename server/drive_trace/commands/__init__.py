@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import NoReturn
@@ -14,10 +13,10 @@ import click
 
 from drive_trace import __version__
 from drive_trace.commands.terminal import (
-    OutputError,
     colour_option,
-    give_up_output,
+    notify,
     open_streams,
+    take_failure,
     wanted_colour,
 )
 from drive_trace.interrupts import (
@@ -111,33 +110,25 @@ def main() -> None:
 
 
 def _run() -> int | str | None:
-    """The exit code."""
+    """The exit code. Whoever reads the output has no say in it."""
     code: int | str | None = None
     try:
         try:
             cli(prog_name="drive-trace")
         except SystemExit as end:
             code = end.code
-        sys.stdout.flush()
-    except OutputError as error:
-        give_up_output()
-        cause = error.__cause__
-        code = 0  # the reader of our output has enough
-        if not isinstance(cause, BrokenPipeError):
+        failure = take_failure()
+        if failure is not None:
             code = EXIT_UNUSABLE
-            why = getattr(cause, "strerror", None) or cause
-            with suppress(OutputError):  # it may have been standard error
-                click.echo(f"drive-trace: cannot write the output: {why}", err=True)
+            notify(f"cannot write the output: {failure.strerror or failure}")
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
         code = EXIT_UNUSABLE
-        with suppress(OutputError):
-            click.echo(
-                f"drive-trace: a defect of drive-trace itself ({type(error).__name__}); "
-                f"set {TRACEBACK}=1 to see where, and report it",
-                err=True,
-            )
+        notify(
+            f"a defect of drive-trace itself ({type(error).__name__}); "
+            f"set {TRACEBACK}=1 to see where, and report it"
+        )
     finally:
         end_when_interrupted()
     return code
@@ -147,6 +138,5 @@ def _leave(code: int | str | None) -> NoReturn:
     """End the process without freeing its objects one by one, which the system does faster."""
     if not isinstance(code, int):
         sys.exit(code)
-    with suppress(OutputError):
-        sys.stderr.flush()
+    sys.stderr.flush()
     os._exit(code)

@@ -9,6 +9,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -18,7 +21,7 @@ from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.terminal import notify
 from drive_trace.grading.junit import JUnitError, Report, read_junit
-from drive_trace.storage.files import Problem, read_bytes, why
+from drive_trace.storage.files import STDIN, Problem, read_bytes, why
 from drive_trace.storage.processes import run_shell
 from drive_trace.storage.replace import may_be_trace
 from drive_trace.text.wording import duration
@@ -26,6 +29,8 @@ from drive_trace.vocabulary import GRADE
 
 EXIT_FAIL, EXIT_NOTHING = 1, 3
 _LARGEST_REPORT = 64 << 20
+_SLACK = timedelta(seconds=2)
+"""Reports and some disks have whole seconds, or two."""
 _WITHOUT_WAITING = sum(
     getattr(os, each, 0) for each in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_NOINHERIT")
 )
@@ -66,6 +71,7 @@ class _Ended(NamedTuple):
     shell_complete=complete_files,
     help="Read a JUnit XML report instead of running something; - is standard input.",
 )
+@click.option("--accept-stale", is_flag=True, help="Take a --result older than the run's work.")
 @writing.timeout_option(3600.0, "command")
 @click.option(
     "--cwd",
@@ -88,6 +94,7 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     component: str,
     gates: tuple[str, ...],
     reports: tuple[str, ...],
+    accept_stale: bool,
     timeout: float,
     cwd: str | None,
     log: str | None,
@@ -102,7 +109,9 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
     a signal: that says nothing of the run. What the commands print goes to standard error.
 
     With --result it is fail if a case failed, and pass if at least one case ran and none failed.
-    Nothing is recorded of an empty or broken report.
+    Nothing is recorded of an empty or broken report, of one that says what is not known to be
+    harmless, and of one that is older than the run's last work: the earliest of its timestamps
+    counts, or the time of its file if that is earlier.
 
     The other components are kept, and files of the run are merged, as record does.
 
@@ -132,8 +141,9 @@ def gate(  # noqa: PLR0913, PLR0917 - one for each option
 
     with _or_nothing():
         # A gate may take an hour: what cannot be recorded is refused before.
-        writing.preview(request("pass"))
-    ended = _run(gates, timeout, cwd, log) if gates else _read(reports)
+        would, _ = writing.preview(request("pass"))
+    worked = None if accept_stale else would.last_work
+    ended = _run(gates, timeout, cwd, log) if gates else _read(reports, worked)
     if ended.outcome is None:
         notes = [f"nothing was written to {trace_file}"]
         raise writing.Ended(EXIT_NOTHING, ended.message, notes=notes)
@@ -222,8 +232,10 @@ def _opened(path: str) -> int:
     return handle
 
 
-def _read(paths: tuple[str, ...]) -> _Ended:
-    """What several reports say together: all of them have to be there."""
+def _read(paths: tuple[str, ...], worked: datetime | None) -> _Ended:
+    """What several reports say together: all of them have to be there, and to be later than the
+    run's last work.
+    """
     found: list[Report] = []
     for path in paths:
         data = read_bytes(path, _LARGEST_REPORT)
@@ -233,12 +245,25 @@ def _read(paths: tuple[str, ...]) -> _Ended:
             report = read_junit(data)
         except JUnitError as error:
             return _Ended(None, f"{path}: {error}")
-        if report.outcome is None:
-            return _Ended(None, f"{path}: {report.in_words()}")
+        late = _is_late(path, report, worked) if worked is not None else None
+        if report.outcome is None or late:
+            return _Ended(None, f"{path}: {late or report.in_words()}")
         found.append(report)
-    whole = Report(
-        sum(each.ran for each in found),
-        tuple(name for each in found for name in each.failed),
-        sum(each.unnamed for each in found),
-    )
+    ran, failed, unnamed, skipped, _ = zip(*found, strict=True)
+    whole = Report(sum(ran), tuple(chain.from_iterable(failed)), sum(unnamed), sum(skipped))
     return _Ended(whole.outcome, whole.in_words())
+
+
+def _is_late(path: str, report: Report, worked: datetime) -> str | None:
+    """Why a report says nothing of the run's last work, if that is so."""
+    moments = [report.began] if report.began is not None else []
+    if path != STDIN:
+        moments.append(datetime.fromtimestamp(Path(path).stat().st_mtime, UTC))
+    began = min(moments, default=None)
+    said = "does not say when the tests ran"
+    if began is not None:
+        if worked - began <= _SLACK:
+            return None
+        older, last = (each.isoformat(timespec="seconds") for each in (began, worked))
+        said = f"is from {older}, older than the run's last work of {last}"
+    return f"the report {said}; run the tests again, or pass --accept-stale"

@@ -152,7 +152,7 @@ class Judging:
             prompt,
             (*cut.left_out, *unseen),
             self._destination(),
-            would.record(new_stamp()),
+            would.draft.record(new_stamp()),
             agreement,
             lacks,
         )

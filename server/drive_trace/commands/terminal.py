@@ -1,16 +1,16 @@
-"""Standard output and error: width, colours and progress for a person, and failures to write."""
+"""Standard output and error: width, colours and progress for a person, and writes that fail."""
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO, TypeVar
 
 import click
 
@@ -33,6 +33,8 @@ _FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _PATIENCE = 1.0
 """Seconds before a bar is shown."""
 _PAUSE = 0.1
+_HAS_ENOUGH = {errno.EPIPE, errno.ECONNRESET, *([errno.EINVAL] if os.name == "nt" else ())}
+"""The reader of a pipe has gone. Windows calls that an invalid argument, too."""
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -132,36 +134,52 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-class OutputError(Exception):
-    """The output cannot be written. The cause is the reason.
-
-    No OSError: click would make exit code 1 of a broken pipe.
+class _Output(io.BufferedWriter):
+    """Below the text layer, so that every write to the stream comes by. From the first write that
+    fails nothing is written any more: what a command finds and records, and its exit code, are the
+    same whoever reads of it.
     """
 
-
-class _Output(io.BufferedWriter):
-    """Below the text layer, so that every write to the stream comes by."""
+    failure: ClassVar[OSError | None] = None
+    """Why some output was lost, unless its reader had enough."""
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Write, or raise OutputError."""
-        with _output_errors():
+        """Write, or take it for written."""
+        try:
             return super().write(data)
+        except OSError as error:
+            self._give_up(error)
+        return memoryview(data).nbytes
 
     def flush(self) -> None:
-        """Flush, or raise OutputError."""
-        with _output_errors():
+        """Flush, or take it for written."""
+        try:
             super().flush()
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        if error.errno not in _HAS_ENOUGH:
+            _Output.failure = _Output.failure or error
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
+        super().flush()
 
 
 def open_streams() -> None:
-    """Make standard output and error raise OutputError, and take any character."""
+    """Let standard output and error take any character, and never fail: see take_failure."""
     sys.stdout = _opened(sys.stdout)
     sys.stderr = _opened(sys.stderr)
 
 
-def give_up_output() -> None:
-    """Detach standard output, as Python would report its error once more at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def take_failure() -> OSError | None:
+    """Why some output is lost, and nothing more from then on; None where it is written, or where
+    its reader has gone.
+    """
+    sys.stdout.flush()
+    failure, _Output.failure = _Output.failure, None
+    return failure
 
 
 def _opened(stream: TextIO | None) -> TextIO:
@@ -183,11 +201,3 @@ def _encoding(stream: TextIO, platform: str = sys.platform) -> str:
     if platform == "win32" and not os.environ.get("PYTHONIOENCODING"):
         return "utf-8"
     return stream.encoding
-
-
-@contextmanager
-def _output_errors() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError from error

@@ -71,8 +71,8 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     recorded before. Input tokens are those that were not read from a cache.
 
     Messages without usage are passed over. A message that is logged again counts once, as it was
-    last, and so does a running total. Where a sum could be wrong, nothing is counted: it is
-    refused, and why is told.
+    last, and so does a running total. Where a sum could be wrong or is of a part, as without the
+    log of a subagent, nothing is counted: it is refused, and why is told.
 
     What is refused, which agent the event has, and in which files the run is looked for is as by
     record.
@@ -94,6 +94,7 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     changes: dict[str, int | None] = {
         name: count for name, count in given.items() if count is not None
     }
+    total = None
     if usage:
         if changes:
             raise click.UsageError("--usage does not go with single figures")
@@ -101,7 +102,6 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
         total = done(total_usage(logs), trace_file)
         for note in total.notes:
             notify(note)
-        _show(total)
         if any(count is not None for count in total.figures.values()):
             # What was recorded before is of other messages: it has no place beside these.
             changes = dict(total.figures)
@@ -110,7 +110,10 @@ def tokens(  # noqa: PLR0913, PLR0917 - one for each option
     request = writing.RecordRequest(
         trace_file, project_run_id, COST, changes, new_run, only_this_file, paths
     )
-    writing.show_recorded(request, writing.record(request), "tokens recorded")
+    recorded = writing.record(request)
+    if total is not None:
+        _show(total)
+    writing.show_recorded(request, recorded, "tokens recorded")
 
 
 def _show(total: Usage) -> None:

@@ -5,20 +5,19 @@ output.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple, NoReturn, TypeVar
 
 import click
 
-from drive_trace.authoring.drafts import Draft, Refused
+from drive_trace.authoring.drafts import Refused
 from drive_trace.commands.completion import complete_files, complete_runs
-from drive_trace.commands.terminal import OutputError, give_up_output, notify, say_waiting
+from drive_trace.commands.terminal import notify, say_waiting, take_failure
 from drive_trace.scorecard.feed_state import FeedState
 from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.storage.files import STDIN, Problem, read_bytes
 from drive_trace.storage.finding import LeftOut
-from drive_trace.storage.recording import Merged, preview_feed, record_feed
+from drive_trace.storage.recording import Merge, Merged, preview_feed, record_feed
 from drive_trace.storage.run_files import files_beside, may_be_missed, search_folder
 from drive_trace.text.escaping import printable
 
@@ -210,12 +209,12 @@ def record(request: RecordRequest) -> Merged:
     return merged
 
 
-def preview(request: RecordRequest) -> tuple[Draft, Beside]:
+def preview(request: RecordRequest) -> tuple[Merge, Beside]:
     """What :func:`record` would append, if nobody appends meanwhile, and the files that it looks
     at. Ends the command as that does.
     """
     beside = beside_of(request)
-    draft = preview_feed(
+    merge = preview_feed(
         request.trace_file,
         request.feed,
         request.run_id,
@@ -223,7 +222,7 @@ def preview(request: RecordRequest) -> tuple[Draft, Beside]:
         new_run=request.new_run,
         beside=beside.paths,
     )
-    return done(draft, request.trace_file, beside._replace(notes=())), beside
+    return done(merge, request.trace_file, beside._replace(notes=())), beside
 
 
 def beside_of(request: RecordRequest) -> Beside:
@@ -269,11 +268,8 @@ def show_recorded(request: RecordRequest, recorded: Merged, title: str) -> None:
     The event is recorded by now. If the output cannot be written, that must not look like a
     refusal, or somebody would record the event again.
     """
-    try:
-        _echo_recorded(request, recorded, title)
-        sys.stdout.flush()
-    except OutputError:
-        give_up_output()
+    _echo_recorded(request, recorded, title)
+    if take_failure() is not None:
         notify(f"recorded on line {recorded.line}, but the output cannot be written")
 
 

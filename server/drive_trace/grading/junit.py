@@ -1,25 +1,48 @@
 """JUnit XML reports: which cases ran, and which of them failed.
 
 There is no standard; this reads what pytest, Maven, Gradle, Jest, Go and others write: ``testcase``
-elements in ``testsuite`` elements, with ``failure``, ``error`` or ``skipped`` in them.
+elements in ``testsuite`` elements, with ``failure``, ``error`` or ``skipped`` in them. Other tools
+have other words for a failure. So a report passes only if all that its suites and cases say is
+known to be harmless.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 from xml.parsers import expat
 
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of, plural
+from drive_trace.trace.times import moment, sortable
 
 _SUITES = {"testsuites", "testsuite"}
-_FAILED = {"failure", "error"}
-_NOT_RUN = {"notrun", "skipped", "disabled", "ignored"}
+_TOLD = {*_SUITES, "testcase"}
+_HARMLESS_ELEMENTS = {"properties", "systemout", "systemerr", "flakyfailure", "flakyerror"}
+_HARMLESS_ATTRIBUTES = re.compile(
+    "(class|file|host|report|start|end)?(name|path|time)|class|file|line|lineno|column|package|url"
+    "|u?id|key|type|(type|value)param|parameters|description|tags|owner|feature|groups?|priority"
+    "|log|product|framework|browser|device|platform|project|version|(nonamespace)?schemalocation"
+    "|(random)?seed|assert(ion)?s|flakes|time(stamp)?|duration|start(ed)?|finished|date"
+)
+_VERDICTS = re.compile("status|result|outcome|state|verdict|success(ful)?|passed")
+"""Attributes whose value is one of the words that follow."""
+_PASSED = re.compile("pass(ed)?|success(ful)?|succeeded|ok|run|completed|true|yes")
+_NOT_RUN = re.compile("notrun|skip(ped)?|disabled|ignored|suppressed|pending|untested")
+_FAILED = re.compile(
+    "(rerun)?(fail(ed|ures?)?|error(ed|s)?)|fatal|broken|crash(ed)?|timed?out|abort(ed)?|false|no"
+)
+_COUNTERS = re.compile("tests|passed|failed|failures|errors|skipped|disabled|ignored")
+_NOTHING = {"", "0", "false", "no"}
+_COUNT = re.compile("[0-9]{1,9}")
 _DEEPEST = 100
 
 
 class JUnitError(Exception):
-    """The text is no report: why, in one clause without a full stop."""
+    """The text is no report that can be relied on: why, in one clause without a full stop."""
 
 
 class Report(NamedTuple):
@@ -32,6 +55,9 @@ class Report(NamedTuple):
     unnamed: int = 0
     """Failures and errors that the suites count and no case has, as of a suite that did not start.
     """
+    skipped: int = 0
+    began: datetime | None = None
+    """When its first suite began at the latest: a time without a zone may be a local one."""
 
     @property
     def outcome(self) -> str | None:
@@ -42,10 +68,11 @@ class Report(NamedTuple):
 
     def in_words(self) -> str:
         """``2 of 31 cases failed: a, b``."""
+        skipped = f", {plural(self.skipped, 'case')} skipped" if self.skipped else ""
         if not self.ran and self.outcome is None:
-            return "no case ran"
+            return f"no case ran{skipped}"
         failed = len(self.failed)
-        phrases = [f"{failed:,} of {plural(self.ran, 'case')} failed"]
+        phrases = [f"{failed:,} of {plural(self.ran, 'case')} failed{skipped}"]
         if self.unnamed:
             phrases.append(f"the suites count {plural(self.unnamed, 'failure')} more")
         names = f": {first_of(self.failed, 10)}" if failed else ""
@@ -53,11 +80,12 @@ class Report(NamedTuple):
 
 
 def read_junit(data: bytes) -> Report:
-    """Read a report. Raises JUnitError for what is none, or is cut off, or has a document type:
-    reports need none, and it is there that entities are declared that expand without end.
+    """Read a report. Raises JUnitError for what is none, or is cut off, or says what is not known
+    to be harmless while no case failed, or has a document type: reports need none, and it is there
+    that entities are declared that expand without end.
     """
     reader = _Reader()
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate(namespace_separator=":")
     parser.StartDoctypeDeclHandler = _no_doctype
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
@@ -65,21 +93,33 @@ def read_junit(data: bytes) -> Report:
         parser.Parse(data, True)
     except (expat.ExpatError, LookupError, ValueError) as error:  # as for an unknown encoding
         raise JUnitError(f"it is not XML, or is cut off ({error})") from error
-    return Report(reader.ran, tuple(reader.failed), max(reader.counted - len(reader.failed), 0))
+    failed, skipped = tuple(reader.failed), reader.cases - reader.ran
+    unnamed = max(reader.counted - len(failed), 0)
+    report = Report(reader.ran, failed, unnamed, skipped, reader.began)
+    if reader.doubt is not None and report.outcome != "fail":
+        raise JUnitError(reader.doubt)
+    return report
 
 
 def _no_doctype(*_: object) -> None:
     raise JUnitError("it has a document type, which no report needs")
 
 
+@lru_cache(1024)
+def _word(text: str) -> str:
+    """A name or a value, however it is spelt and whatever its namespace: ``TIMED_OUT`` is
+    ``timedout``.
+    """
+    return re.sub(r"[\s_-]", "", text.rpartition(":")[2]).casefold()
+
+
 class _Case:
     """A case that is read."""
 
-    def __init__(self, attributes: dict[str, str]) -> None:
+    def __init__(self, attributes: Mapping[str, str]) -> None:
         parts = attributes.get("classname"), attributes.get("name")
         self.name = printable(".".join(filter(None, parts)), 200) or "a case without a name"
-        self.is_failed = False
-        self.is_skipped = attributes.get("status", "").lower() in _NOT_RUN
+        self.is_failed = self.is_skipped = False
 
 
 class _Reader:
@@ -90,48 +130,86 @@ class _Reader:
         self.failed: list[str] = []
         self.counted = 0
         """The failures and errors that are counted, or stand outside of a case."""
-        self._suites: list[tuple[int, int]] = []
-        """The suites that are open, the outermost first: how many cases each counts, and how many
-        came before it.
+        self.began: datetime | None = None
+        self.doubt: str | None = None
+        """The first thing that may say that something failed."""
+        self._suites: list[tuple[dict[str, int], int, int]] = []
+        """The suites that are open, the outermost first: what each counts, and how many cases came
+        before it and ran before it.
         """
-        self._depth = 0
+        self._path: list[str] = []
+        """The elements that are open, the outermost first."""
         self._open: list[_Case] = []
-        """The cases that are open, the outermost first."""
+        """The cases among them."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if not self._depth and name not in _SUITES:
+        word, within = _word(name), self._path[-1] if self._path else None
+        if within is None and word not in _SUITES:
             raise JUnitError("its root is no `testsuites` or `testsuite`")
-        if self._depth == _DEEPEST:
+        if len(self._path) == _DEEPEST:
             raise JUnitError("its elements are nested too deep")
-        self._depth += 1
-        if name in _SUITES:
-            # Suites count what is in those inside them: the largest sum has all.
-            told = sum(_count(attributes.get(each)) for each in ("failures", "errors"))
-            self.counted = max(self.counted, told)
-            self._suites.append((_count(attributes.get("tests")), self.cases))
-        elif name == "testcase":
+        self._path.append(word)
+        if word in _SUITES:
+            self._begin_suite(attributes)
+        elif word == "testcase":
             self.cases += 1
             self._open.append(_Case(attributes))
-        elif name in _FAILED and not self._open:
-            self.failed.append("a suite")
-        elif self._open:
-            self._open[-1].is_failed |= name in _FAILED
-            self._open[-1].is_skipped |= name == "skipped"
+            self._read(attributes)
+        elif _FAILED.fullmatch(word) or (within in _TOLD and word not in _HARMLESS_ELEMENTS):
+            self._take(word, f"`<{name}>` in a {within}")
 
-    def end(self, name: str) -> None:
-        self._depth -= 1
-        if name == "testcase":
+    def end(self, _: str) -> None:
+        word = self._path.pop()
+        if word == "testcase":
             case = self._open.pop()
             self.ran += case.is_failed or not case.is_skipped
             if case.is_failed:
                 self.failed.append(case.name)
-        elif name in _SUITES:
-            told, before = self._suites.pop()
-            found = self.cases - before
-            if found < told:
-                what = f"a suite of it counts {plural(told, 'case')}"
-                raise JUnitError(f"{what}, and {found:,} of them are in it")
+        elif word in _SUITES:
+            counts, cases, ran = self._suites.pop()
+            cases, ran, told = self.cases - cases, self.ran - ran, counts.get("tests", 0)
+            skipped = max(counts.get(each, 0) for each in ("skipped", "disabled", "ignored"))
+            if cases < told or 0 < told < ran or cases - ran < skipped:
+                phrase = f"a suite of it counts {plural(told, 'case')}, {skipped:,} of them skipped"
+                self.doubt = self.doubt or f"{phrase}, and has {cases:,}, {cases - ran:,} skipped"
 
+    def _begin_suite(self, attributes: Mapping[str, str]) -> None:
+        counts = self._read(attributes)
+        stamp = attributes.get("timestamp", "").strip()
+        began = moment(stamp)
+        if began is not None and began.year < datetime.max.year:
+            began += timedelta(hours=0 if sortable(stamp) else 14)
+            self.began = min(self.began or began, began)
+        # Suites count what is in those inside them: the largest sum has all.
+        told = sum(counts.get(each, 0) for each in ("failures", "errors", "failed"))
+        self.counted = max(self.counted, told)
+        self._suites.append((counts, self.cases, self.ran))
 
-def _count(text: str | None) -> int:
-    return int(text) if text is not None and text.isdecimal() and len(text) < 10 else 0
+    def _read(self, attributes: Mapping[str, str]) -> dict[str, int]:
+        """Take what the attributes of a case or a suite say. Gives the counters of a suite."""
+        counts = {}
+        for name, value in attributes.items():
+            word, what = _word(name), f"`{name}` of `{value}`"
+            if not self._open and _COUNTERS.fullmatch(word):
+                if _COUNT.fullmatch(value):
+                    counts[word] = int(value)
+                else:
+                    self._take("", what)
+            elif _VERDICTS.fullmatch(word):
+                self._take(_word(value), what)
+            elif not (_HARMLESS_ATTRIBUTES.fullmatch(word) or value.casefold() in _NOTHING):
+                self._take(word, what)
+        return counts
+
+    def _take(self, word: str, what: str) -> None:
+        """Take a word for what became of the case, or of the suite outside of one."""
+        if _FAILED.fullmatch(word):
+            if self._open:
+                self._open[-1].is_failed = True
+            else:
+                self.failed.append("a suite")
+        elif _NOT_RUN.fullmatch(word) and self._open:
+            self._open[-1].is_skipped = True
+        elif not _PASSED.fullmatch(word):
+            phrase = "and nobody can tell whether that is a failure"
+            self.doubt = self.doubt or f"it has {printable(what, 120)}, {phrase}"

@@ -31,6 +31,7 @@ from drive_trace.storage.files import Problem, may_be_there, read_bytes, records
 from drive_trace.storage.run_files import RunFiles, nearest_run, run_meant
 from drive_trace.text.wording import shown
 from drive_trace.trace.reading import read_exactly
+from drive_trace.trace.times import moment
 from drive_trace.vocabulary import EVENTS, GRADE
 
 
@@ -172,7 +173,7 @@ def preview_feed(  # noqa: PLR0913 - as for record_feed
     *,
     new_run: bool = False,
     beside: Sequence[str] = (),
-) -> Draft | Refused | Problem:
+) -> Merge | Refused | Problem:
     """What :func:`record_feed` would append, or why it would not. Locks nothing, and never raises:
     what others write meanwhile is merged when it is recorded.
     """
@@ -180,11 +181,10 @@ def preview_feed(  # noqa: PLR0913 - as for record_feed
     data = _looked_at(path, files, create=new_run)
     if isinstance(data, Problem):
         return data
-    merge = _merged(files, data, run_id, changes, new_run=new_run)
-    return merge if isinstance(merge, Refused) else merge.draft
+    return _merged(files, data, run_id, changes, new_run=new_run)
 
 
-class _Merge(NamedTuple):
+class Merge(NamedTuple):
     """What would be appended to a trace, and what that was found from."""
 
     draft: Draft
@@ -195,10 +195,16 @@ class _Merge(NamedTuple):
     before: RunScore | None
     """The run's score; None for tokens that stand in one file alone."""
 
+    @property
+    def last_work(self) -> datetime | None:
+        """When the run was worked on last, as far as its events have times; of a grade alone."""
+        parts = self.before.parts if self.before is not None else ()
+        return moment(max((each for part in parts for each in part.worked.times), default=""))
+
 
 def _merged(
     files: RunFiles, data: bytes, run_id: str, changes: Mapping[str, object], *, new_run: bool
-) -> _Merge | Refused:
+) -> Merge | Refused:
     """What counts of a run's feed with its changes, given the trace's bytes."""
     feed = files.feed
     own = ScoredTrace(records_of(data), files.path)
@@ -216,7 +222,7 @@ def _merged(
     superseded = joined.superseded(before, feed.name)
     if superseded and not draft.payload.keys() <= changes.keys():
         return Refused((superseded,))
-    return _Merge(draft, stamp, joined, own, data, before)
+    return Merge(draft, stamp, joined, own, data, before)
 
 
 def _looked_at(path: str, files: RunFiles, *, create: bool) -> bytes | Problem:

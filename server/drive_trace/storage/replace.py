@@ -145,7 +145,8 @@ def write_report(
     """
     try:
         if is_open_already(path, *_DEVICES):
-            Path(path).write_bytes(data)
+            with suppress(BrokenPipeError):  # its reader has enough, as of standard output
+                Path(path).write_bytes(data)
             return None
         real = inside(Path(path), Path(path).parent)
         if may_be_trace(path, traces):
