@@ -154,6 +154,8 @@ def test_links_to_folders_are_counted_unless_they_lead_into_what_is_searched(
     monkeypatch.chdir(tmp_path)
     for name in ("in/a/trace.jsonl", "out/trace.jsonl", "out2/trace.jsonl"):
         write(tmp_path, name)
+    # The current folder is a repository: what leads out of one is no input that is left out.
+    write(tmp_path, ".git/HEAD", "")
     for name, target in (("twice", "out"), ("back", "in/a"), ("b/up", "in"), (".hid/x", "out2")):
         link = tmp_path / "in" / name
         link.parent.mkdir(exist_ok=True)

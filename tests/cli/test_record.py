@@ -381,8 +381,10 @@ def test_a_link_to_a_folder_is_told(trace: Path, tmp_path_factory: pytest.TempPa
     link = trace.parent / "slices"
     link.symlink_to(there)
     ran = record(trace, "--qa", "pass")
-    said = f"{link} (a linked folder): not looked at, and may hold the run, too\n"
-    assert ran.err == f"drive-trace: {said}"
+    said = f"{link}: not read: link out of the repository; it may hold the run, too"
+    assert ran.code == 2
+    assert ran.err.startswith(f"drive-trace: {said} (--only-this-file does without it)\n")
+    assert record(trace, "--qa", "pass", "--only-this-file").code == 0
 
 
 @pytest.mark.parametrize("root", ["", ".."])

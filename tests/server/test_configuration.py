@@ -200,9 +200,12 @@ def test_what_cannot_be_read_is_told_and_waited_for_by_nobody(
     baseline.symlink_to("/dev/zero")
     document = open_trace(alone, tmp_path)
     assert severities(document) == BOTH
-    for path in (configuration, baseline):
+    for path, said in (
+        (configuration, "cannot be read: it is no regular file"),
+        (baseline, "not read: link out of the repository"),
+    ):
         (finding,) = alone.diagnostics(path.as_uri())
-        assert finding["message"] == "cannot be read: it is no regular file"
+        assert finding["message"] == said
         assert finding["range"]["end"] == {"line": 0, "character": 0}
     alone.forget()
     configuration.unlink()

@@ -56,6 +56,8 @@ def test_the_owner_stays(path: Path) -> None:
 def test_a_link_stays_a_link(path: Path, tmp_path: Path) -> None:
     folder = tmp_path / "elsewhere"
     folder.mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/HEAD").touch()
     link = folder / "link.jsonl"
     link.symlink_to("../trace.jsonl")
     assert said(link) == ""

@@ -32,10 +32,11 @@ from drive_trace.grading.judgements import (
 )
 from drive_trace.grading.labels import LabelError, Labels, read_labels
 from drive_trace.grading.prompts import PROMPT_VERSION, RUBRIC_HASH, hash_of
+from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import read_regular, why
 from drive_trace.storage.projects import Projects
 from drive_trace.storage.recording import new_stamp
-from drive_trace.storage.replace import inside, write_whole
+from drive_trace.storage.replace import write_whole
 from drive_trace.text.wording import plural
 
 CALIBRATION_NAME = "drive-trace-calibration.json"
@@ -171,7 +172,7 @@ def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
     try:
         if os.path.lexists(path):
             read_calibrated(read_regular(path).decode())
-        write_whole(inside(path, path.parent), f"{to_record(kept)}\n".encode())
+        write_whole(inside(path), f"{to_record(kept)}\n".encode())
     except ValueError as error:
         what = f"{path}: is no calibration; it is not replaced"
         raise Ended(EXIT_UNUSABLE, what) from error

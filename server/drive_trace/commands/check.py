@@ -13,7 +13,13 @@ from drive_trace.commands.explain import complete_rules, unknown_rule
 from drive_trace.commands.formats import FORMATS
 from drive_trace.commands.formats.findings import FindingWriter, RuleUrl, Totals
 from drive_trace.commands.formats.text import StatisticsWriter
-from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
+from drive_trace.commands.paths import (
+    Reading,
+    follow_links_option,
+    followed,
+    no_ignore_option,
+    paths_argument,
+)
 from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
@@ -84,6 +90,7 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
 )
 @click.option("--fix", is_flag=True, help="Make all safe fixes, and report what is left.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: make suggestions, too.")
+@follow_links_option
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
 @click.option(
     "--write-baseline",
@@ -169,7 +176,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
         with_baseline = not (no_baseline or write_baseline)
         projects = Projects(".", configuration=config, with_baseline=with_baseline)
     repairs = Repairs(suggestions=unsafe_fixes, only_show=diff) if fix or diff else None
-    reading = Reading(paths, no_ignore=no_ignore, exclude=exclude)
+    reading = Reading(tuple(map(followed, paths)), no_ignore=no_ignore, exclude=exclude)
     off = ((RULES.keys() - select) if select else frozenset()) | ignore
     run = Checking(projects, repairs, off)
     reports = run.reports(reading)

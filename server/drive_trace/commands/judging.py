@@ -45,11 +45,11 @@ from drive_trace.judging.judge import judge as ask_judge
 from drive_trace.judging.models import Model, ReplayedModel, Reply
 from drive_trace.judging.sources import diff_of, excerpt, read_case, read_diff
 from drive_trace.storage.appending import AppendError, locked_trace
+from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import may_be_there, read_regular, read_trace, why
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
 from drive_trace.storage.recording import Merged, new_stamp
-from drive_trace.storage.replace import inside
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of, listed, writable
 
@@ -317,9 +317,9 @@ class Judging:
 
     def _record_path(self) -> str:
         """Where the calls are recorded: in the folder of the trace, as readers look there alone."""
-        path = Path(f"{self._request.trace_file}{JUDGEMENTS_SUFFIX}")
+        path = f"{self._request.trace_file}{JUDGEMENTS_SUFFIX}"
         try:
-            return str(inside(path, path.parent))
+            return str(inside(path))
         except OSError as error:
             raise self._refused(
                 f"{path}: cannot be written: {why(error)}", EXIT_UNUSABLE

@@ -11,7 +11,7 @@ import click
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.terminal import Progress, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.files import Problem, TraceRecords, read_trace
+from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
 from drive_trace.storage.finding import LeftOut, NoTraces, find_traces, omitted
 from drive_trace.storage.patterns import patterns_of
 
@@ -24,6 +24,22 @@ no_ignore_option = click.option(
     is_flag=True,
     help="Search hidden folders, libraries and what git ignores, too.",
 )
+
+follow_links_option = click.option(
+    "--follow-links",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, _, value: ctx.meta.update({"follow-links": value}),
+    help="Write to what a link that is named leads to, also out of its repository.",
+)
+
+
+def followed(path: str) -> str:
+    """A path that somebody named; with ``--follow-links``, where its links lead."""
+    follows = path != STDIN and click.get_current_context().meta["follow-links"]
+    return os.path.realpath(path) if follows else path
+
 
 _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
 

@@ -12,10 +12,12 @@ import click
 
 from drive_trace.authoring.drafts import Refused
 from drive_trace.commands.completion import complete_files, complete_runs
+from drive_trace.commands.paths import follow_links_option, followed
 from drive_trace.commands.terminal import notify, say_waiting, take_failure
 from drive_trace.scorecard.feed_state import FeedState
 from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
-from drive_trace.storage.files import STDIN, Problem, read_bytes
+from drive_trace.storage.boundary import leads_out
+from drive_trace.storage.files import STDIN, LinkOutError, Problem, read_bytes
 from drive_trace.storage.finding import LeftOut
 from drive_trace.storage.recording import Merge, Merged, preview_feed, record_feed
 from drive_trace.storage.run_files import files_beside, may_be_missed, search_folder
@@ -85,7 +87,11 @@ def _is_file(ctx: click.Context, param: click.Parameter, value: str) -> str:
             "- is no file to append to; emit --dry-run prints the line (a file called - is ./-)"
         )
     not_empty(ctx, param, value)
-    return value
+    path = followed(value)
+    if leads_out(path):
+        said = f"not written: {LinkOutError(path).strerror}"
+        raise click.BadParameter(f"{said} (--follow-links writes to what it leads to)")
+    return path
 
 
 run_option = click.option(
@@ -96,7 +102,7 @@ run_option = click.option(
     shell_complete=complete_runs,
     help="The run that the event belongs to.",
 )
-trace_option = click.option(
+_trace_file_option = click.option(
     "--trace-file",
     metavar="FILE",
     required=True,
@@ -104,6 +110,13 @@ trace_option = click.option(
     shell_complete=complete_files,
     help="The trace to append to.",
 )
+
+
+def trace_option(command: F) -> F:
+    """The option ``--trace-file``, and whether its links are followed."""
+    return _trace_file_option(follow_links_option(command))
+
+
 new_run_option = click.option(
     "--new-run",
     is_flag=True,

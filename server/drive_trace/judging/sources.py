@@ -10,9 +10,9 @@ from pathlib import Path
 
 from drive_trace.grading.diffs import is_diff
 from drive_trace.grading.prompts import Case
+from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import Problem, read_bytes, read_regular, why
 from drive_trace.storage.git import run_git
-from drive_trace.storage.replace import inside
 from drive_trace.text.spans import decode
 from drive_trace.trace.reading import read_lines
 from drive_trace.trace.times import sortable
@@ -47,7 +47,7 @@ def read_case(path: str) -> Case | Problem:
         for each in files.values():
             inside(Path(each), folder)
     except OSError as error:
-        return Problem(path, f"is not read: {why(error)}")
+        return Problem(path, f"not read: {why(error)}")
     return _case(files)
 
 

@@ -12,17 +12,27 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from drive_trace.storage.files import HEAD, Problem, open_handle, refuse_large, why, why_not_utf8
+from drive_trace.storage.boundary import inside
+from drive_trace.storage.files import (
+    HEAD,
+    LinkOutError,
+    Problem,
+    open_handle,
+    refuse_large,
+    refuse_special,
+    why,
+    why_not_utf8,
+)
 
-_FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
-_READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+_COMMON = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FLAGS = os.O_RDWR | os.O_APPEND | _COMMON
+_READING = os.O_RDONLY | _COMMON | getattr(os, "O_NONBLOCK", 0)
 _ATTEMPTS = 1000
 """How often a file may be replaced while we wait for its lock."""
 
@@ -128,7 +138,7 @@ def locked_trace(
 
     ``waiting`` is called with a sentence if the lock takes long. With ``create`` a missing trace is
     created, with the folders above it. If nothing is appended, the empty file is removed again. A
-    link is followed.
+    link is followed within its repository.
     """
     handle, is_new = _open_locked(path, create, waiting)
     try:
@@ -213,7 +223,7 @@ def _open_locked(
     """A handle that has the lock, and whether the file is new."""
     try:
         for _ in range(_ATTEMPTS):
-            handle, is_new = _open(path, create, flags)
+            handle, is_new = _open(path and str(inside(path)), create, flags)
             if _take_lock(path, handle, waiting):
                 return handle, is_new
             _close(handle)
@@ -225,7 +235,7 @@ def _open_locked(
 def _take_lock(path: str, handle: int, waiting: Callable[[str], None] | None) -> bool:
     """Whether the file is still the one at ``path`` when we have its lock."""
     try:
-        _refuse_devices(path, handle)
+        refuse_special(os.fstat(handle))
         if waiting is None:
             lock(handle)
         else:
@@ -262,11 +272,6 @@ def sync_folder(folder: Path) -> None:
             raise
 
 
-def _refuse_devices(path: str, handle: int) -> None:
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        raise AppendError(path, "cannot be written: it is no regular file")
-
-
 def _open(path: str, create: bool, flags: int) -> tuple[int, bool]:
     """A handle, and whether the file is new."""
     try:
@@ -286,6 +291,8 @@ def _why_not(path: str, error: OSError | ValueError) -> AppendError:
     match error:
         case FileNotFoundError() if not path:
             return AppendError("", "the empty path names no file")
+        case LinkOutError():
+            return AppendError(path, f"not written: {error.strerror}")
         case FileNotFoundError():
             return AppendError(path, "no such file or folder")
         case IsADirectoryError():

@@ -15,10 +15,9 @@ from drive_trace.analysis import Spot
 from drive_trace.comparison.runs import RunManifest, Side
 from drive_trace.json_text import find_member, parse
 from drive_trace.storage.configuration_text import Spots, not_toml
-from drive_trace.storage.files import STDIN, Problem, may_be_there, why
+from drive_trace.storage.files import STDIN, Problem, may_be_there
 from drive_trace.storage.patterns import is_pattern, patterns_of
 from drive_trace.storage.projects import FileProblem, ParsedFiles, TextProblem, relative
-from drive_trace.storage.replace import inside
 from drive_trace.storage.toml_places import excess, toml_places
 from drive_trace.text.escaping import printable
 from drive_trace.text.spans import Span
@@ -85,19 +84,15 @@ def manifests_of(trace: str) -> list[Path]:
 
 def manifest_beside(trace: str) -> RunManifest | Problem | None:
     """The manifest of the runs in a trace, ``trace.run.json`` or ``trace.jsonl.run.json`` beside
-    ``trace.jsonl``; None where there is none. Links out of the folder are not followed.
+    ``trace.jsonl``; None where there is none. Links out of the repository are not followed.
     """
     found = [each for each in manifests_of(trace) if may_be_there(each)]
     if not found:
         return None
     if len(found) > 1:
         return Problem(str(found[0]), f"is a second manifest, beside {found[1].name}; keep one")
-    try:
-        real = inside(found[0], found[0].parent)
-    except OSError as error:
-        return Problem(str(found[0]), f"cannot be read: {why(error)}")
     problems: list[FileProblem] = []
-    content = ParsedFiles(_manifest, RunManifest()).read(real, problems)
+    content = ParsedFiles(_manifest, RunManifest()).read(found[0], problems)
     return problems[0].problem if problems else content
 
 
@@ -105,7 +100,7 @@ def read_case_file(path: str) -> CaseFile | Problem:
     """The table ``[cases]`` of a TOML file: by name, patterns as in .gitignore, or ids of runs."""
     problems: list[FileProblem] = []
     nothing: Cases = {}
-    cases = ParsedFiles(_cases, nothing).read(Path(path), problems)
+    cases = ParsedFiles(_cases, nothing).read(Path(path), problems, is_named=True)
     return problems[0].problem if problems else CaseFile(path, cases)
 
 

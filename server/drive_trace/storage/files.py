@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import sys
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -134,9 +135,18 @@ def _has_half_nul(head: bytes) -> bool:
     )
 
 
+class LinkOutError(OSError):
+    """A link leads out of the repository; see :func:`drive_trace.storage.boundary.inside`."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(errno.EPERM, "link out of the repository", path)
+
+
 def why_not_read(error: OSError | ValueError) -> str:
     """Why a file cannot be read, in a few words."""
     match error:
+        case LinkOutError():
+            return f"not read: {error.strerror}"
         case FileNotFoundError():
             return "no such file or folder"
         case IsADirectoryError():
@@ -170,13 +180,26 @@ def open_regular(path: str | Path) -> io.FileIO:
     """
     file = io.FileIO(path, opener=_open)
     try:
-        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return file
+        refuse_special(os.fstat(file.fileno()))
     except OSError:
         file.close()
         raise
-    file.close()
-    raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return file
+
+
+def refuse_special(status: os.stat_result) -> None:
+    """Raise OSError for what is no regular file, and for a file that the system makes up when it is
+    read, such as the environment of a process.
+    """
+    if not stat.S_ISREG(status.st_mode) or status.st_dev in _made_up():
+        raise OSError(errno.EINVAL, "it is no regular file")
+
+
+@cache
+def _made_up() -> frozenset[int]:
+    """The devices of such files."""
+    places = filter(os.path.ismount, ("/proc", "/sys"))
+    return frozenset(os.stat(each).st_dev for each in places)  # noqa: PTH116 - fast
 
 
 def read_regular(path: str | Path, most: int = SMALL) -> bytes:

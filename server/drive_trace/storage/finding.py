@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.scorecard.caveats import Omitted
-from drive_trace.storage.files import STDIN, Problem, why
+from drive_trace.storage.boundary import leads_out
+from drive_trace.storage.files import STDIN, LinkOutError, Problem, why, why_not_read
 from drive_trace.storage.patterns import MoreFiles
 from drive_trace.storage.repositories import Repositories
 from drive_trace.text.wording import plural
@@ -21,6 +22,8 @@ NO_MORE = MoreFiles()
 _HISTORIES = {".git", ".hg", ".svn"}
 """The folders of version control systems."""
 _LIBRARIES = "node_modules"
+_ON_WINDOWS = os.name == "nt"
+"""There a folder on the way may be a junction, which is no link to Python."""
 _ENVIRONMENT = "pyvenv.cfg"
 """A Python environment has this file."""
 _INSTALLED = frozenset({"lib", "lib64", "Lib", "bin", "Scripts", "include", "Include", "share"})
@@ -33,6 +36,7 @@ class Reason(StrEnum):
     HIDDEN = "in a hidden folder"
     IGNORED = "ignored by git"
     LINKED = "a linked folder"
+    OUT = "a linked folder outside"
     PATTERNS = "a .gitignore of too many patterns"
 
 
@@ -41,6 +45,12 @@ class LeftOut(NamedTuple):
 
     path: str
     reason: Reason
+
+
+class LinkOut(Problem):
+    """A link leads out of what is searched."""
+
+    __slots__ = ()
 
 
 class NoTraces(Problem):
@@ -61,7 +71,7 @@ def find_traces(
     that git ignores, are left out, unless git tracks them or they are in ``wip/drive-trace``.
     Libraries and Python environments are not searched. With ``everywhere``, nothing is left out but
     links to folders. Those are never followed, and are reported unless they lead into a folder that
-    is searched.
+    is searched. A link that leads out of the repository, or else out of the folder, is a Problem.
     """
     seen: set[str] = set()
     searched = [Path(_identity(each)) for each in paths if each != STDIN]
@@ -78,8 +88,9 @@ def find_traces(
     for key, each in left_out.items():
         is_inside = any(map(Path(key).is_relative_to, searched))
         is_read = is_inside and not _leads_to_wip(Path(each.path))
-        if key not in seen and not (each.reason is Reason.LINKED and is_read):
-            yield each
+        is_link = each.reason in {Reason.LINKED, Reason.OUT}
+        if key not in seen and not (is_link and is_read):
+            yield each if each.reason is not Reason.OUT else _link_out(each.path)
 
 
 def omitted(left_out: Sequence[LeftOut]) -> Omitted:
@@ -124,6 +135,10 @@ def _in_wip(path: Path) -> bool:
     return path.parent.parts[-2:] == ("wip", "drive-trace")
 
 
+def _link_out(path: str) -> LinkOut:
+    return LinkOut(path, why_not_read(LinkOutError(path)))
+
+
 def _leads_to_wip(link: Path) -> bool:
     """Whether a search would find traces behind a link by the link's own path."""
     return link.name == "wip" or link.parts[-2:] == ("wip", "drive-trace")
@@ -156,7 +171,7 @@ def _in_folder(path: str, search: _Search) -> Iterator[Found]:
     for each in search:
         if isinstance(each, LeftOut):
             left_out.append(each)
-        found = found or isinstance(each, str)
+        found = found or not isinstance(each, LeftOut)
         yield each
     yield from search.problems
     if not found and not search.problems:
@@ -181,7 +196,7 @@ class _Search:
         self._everywhere = everywhere
         self._repositories = Repositories(Path(os.path.abspath(root)))  # noqa: PTH100 - follows links
 
-    def __iter__(self) -> Iterator[str | LeftOut]:
+    def __iter__(self) -> Iterator[Found]:
         for folder, folders, files in os.walk(self._root, onerror=self._note):
             if not self._everywhere and _ENVIRONMENT in files and folder != self._root:
                 for name in _INSTALLED.intersection(folders):
@@ -208,23 +223,30 @@ class _Search:
         if is_trace(folder):
             return
         if self._everywhere or (folder.name != _LIBRARIES and self._reason(folder / "-") is None):
-            yield LeftOut(self._shown(folder), Reason.LINKED)
+            is_out = leads_out(folder, self._root)
+            yield LeftOut(self._shown(folder), Reason.OUT if is_out else Reason.LINKED)
 
     def _shown(self, path: Path) -> str:
         return os.path.relpath(path, self._root) if self._root == "." else str(path)
 
-    def _tracked_below(self, folder: Path) -> Iterator[str | LeftOut]:
+    def _tracked_below(self, folder: Path) -> Iterator[Found]:
         """The traces that git tracks in a folder that is not searched: those are always read."""
         for path in self._repositories.tracked_below(_absolute(folder)):
             # Not Path.exists, which raises for names that the system refuses.
             if os.path.exists(path):  # noqa: PTH110
                 yield from self._judge(folder / path.relative_to(_absolute(folder)))
 
-    def _judge(self, path: Path) -> Iterator[str | LeftOut]:
+    def _judge(self, path: Path) -> Iterator[Found]:
         if is_trace(path) or self._more.hold(path, Path(self._root)):
             shown = self._shown(path)
             reason = None if self._everywhere else self._reason(path)
-            yield shown if reason is None else LeftOut(shown, reason)
+            # Links are few, and to follow one takes as long as to read a small trace.
+            if reason is not None:
+                yield LeftOut(shown, reason)
+            elif (_ON_WINDOWS or os.path.islink(path)) and leads_out(path, self._root):  # noqa: PTH114
+                yield _link_out(shown)
+            else:
+                yield shown
 
     def _reason(self, path: Path) -> Reason | None:
         """Why a trace is left out; None if it is not."""

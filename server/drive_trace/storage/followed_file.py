@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import orjson
 
+from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import (
     DIGEST,
     Problem,
@@ -66,8 +67,10 @@ class FileState(NamedTuple):
 class FollowedFile:
     """One file that one thread at a time looks at again and again."""
 
-    def __init__(self, path: Path, most: int) -> None:
+    def __init__(self, path: Path, most: int, base: Path | None = None) -> None:
+        """No link may lead out of ``base``, the folder that it was found in, or its repository."""
         self.path = path
+        self._base = base
         self._most = most
         """A larger file, in bytes, is not read."""
         self._state: FileState | None = None
@@ -94,7 +97,7 @@ class FollowedFile:
     def quiet_state(self) -> FileState | None:
         """The state of a file that can be read and that nobody seems to be writing; else None."""
         try:
-            status = self.path.stat()
+            status = self._real().stat()
         except (OSError, ValueError):
             return None
         state, age = _state_of(status)
@@ -122,13 +125,16 @@ class FollowedFile:
         except (OSError, ValueError) as error:
             return self._lost(Problem(str(self.path), why_not_read(error)))
 
+    def _real(self) -> Path:
+        return self.path if self._base is None else inside(self.path, self._base)
+
     def _look(self, *, anew: bool, settle: bool) -> Whole | More | Problem | None:
         state, age = _state_of(self.path.stat())
         is_same = state == self._state
         is_quiet = (settle and is_same) or abs(age) >= QUIET
         if is_same and not anew and (self._is_settled or not is_quiet):
             return None
-        with open_regular(self.path) as file:  # a pipe may have taken its place meanwhile
+        with open_regular(self._real()) as file:  # a pipe may have taken its place meanwhile
             status = os.fstat(file.fileno())
             if status.st_size > self._most:
                 reason = f"has {status.st_size} bytes and is left out"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import LARGEST, STDIN, Problem, records_of, why
 from drive_trace.storage.processes import Program, run_shell
 from drive_trace.storage.repositories import git_folder_of
@@ -97,7 +98,7 @@ class CommittedTraces:
         if path == STDIN:
             return None
         try:
-            real = Path(path).resolve(strict=True)
+            real = inside(path, Path(path).parent).resolve(strict=True)
         except (OSError, RuntimeError, ValueError):
             return None
         root = next((each for each in real.parents if git_folder_of(each)), None)

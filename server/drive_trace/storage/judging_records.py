@@ -8,9 +8,9 @@ from threading import Lock
 
 from drive_trace.grading.judgements import Judgements, read_judgements
 from drive_trace.scorecard.summary import TraceSummary
+from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import STDIN, may_be_there, read_regular, records_of, version_of
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
-from drive_trace.storage.replace import inside
 
 MOST_BYTES = 16 << 20
 """A larger record is not read."""
@@ -24,8 +24,8 @@ def read_judgements_beside(trace: str) -> Judgements:
 
 
 def read_record_beside(trace: str) -> bytes:
-    """The record beside a trace; empty if there is none that can be read. Links out of the trace's
-    folder are not followed.
+    """The record beside a trace; empty if there is none that can be read. Links out of the
+    repository are not followed.
     """
     path = Path(f"{trace}{JUDGEMENTS_SUFFIX}")
     if trace == STDIN or not may_be_there(path):  # most traces have none: links cost more to follow

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from drive_trace.storage.boundary import inside, leads_out
 from drive_trace.storage.files import read_regular
 
 _MOST_NAMES = 10_000
@@ -169,30 +170,26 @@ class FolderEntry(NamedTuple):
 
 def list_folder(base: Path, folder: str) -> list[FolderEntry]:
     """The entries of one folder below ``base``, folders first. Nothing outside of ``base`` is
-    listed, neither by ``..`` nor through a link. Empty if the folder cannot be read. Never raises.
+    listed by ``..``, and nothing outside of its repository through a link. Empty if the folder cannot be read. Never raises.
     """
     parts = folder.split("/")
     if "\0" in folder or "\\" in folder or folder.startswith("/") or ".." in parts:
         return []
     try:
-        root = base.resolve()
-        here = (root / folder).resolve()
-        if not here.is_relative_to(root):
-            return []
-        with os.scandir(here) as entries:
+        with os.scandir(inside(base / folder, base)) as entries:
             found = [
                 FolderEntry(
                     f"{folder}{entry.name}/" if is_folder else f"{folder}{entry.name}", is_folder
                 )
                 for entry in islice(entries, _MOST_READ)
-                if (is_folder := _is_folder(entry, root)) is not None
+                if (is_folder := _is_folder(entry, base)) is not None
             ]
-    except (OSError, ValueError, RuntimeError):
+    except (OSError, ValueError):
         return []
     return sorted(found, key=lambda each: (not each.is_folder, each.path))[:_MOST_LISTED]
 
 
-def _is_folder(entry: os.DirEntry[str], root: Path) -> bool | None:
+def _is_folder(entry: os.DirEntry[str], base: Path) -> bool | None:
     """None for what is hidden, for links that lead nowhere or out of the project, and for names
     that JSON cannot spell.
     """
@@ -200,8 +197,7 @@ def _is_folder(entry: os.DirEntry[str], root: Path) -> bool | None:
         return None
     try:
         entry.name.encode()
-        if entry.is_symlink() and not Path(entry.path).resolve(strict=True).is_relative_to(root):
-            return None
-        return entry.is_dir()
-    except (OSError, ValueError, RuntimeError):
+        entry.stat()
+        return None if entry.is_symlink() and leads_out(entry.path, base) else entry.is_dir()
+    except (OSError, ValueError):
         return None

@@ -26,7 +26,7 @@ class KnownStart:
     """The whole lines that a file begins with, as an editor has read or written them."""
 
     def __init__(self, path: str, text: bytes) -> None:
-        self.path = path
+        self.path = os.path.realpath(path)  # the editor writes through a link, wherever it leads
         self._size = len(text)
         self._digest = hashlib.blake2b(text)
         self.modified = _LONG_AGO

@@ -9,6 +9,7 @@ from typing import Any
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import fingerprint
 from drive_trace.storage.baseline import ANY_NUMBER, Known
+from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import Problem, may_be_there, read_regular, why
 from drive_trace.storage.projects import (
     CONFIGURATION_NAME,
@@ -17,7 +18,7 @@ from drive_trace.storage.projects import (
     shown_path,
     write_known,
 )
-from drive_trace.storage.replace import inside, write_whole
+from drive_trace.storage.replace import write_whole
 
 _SPECIAL = re.compile(r"[*?\[]| $")
 """What means something in a pattern, or ends it."""
@@ -37,7 +38,7 @@ def turn_off(project: Project, code: str, trace: str | None) -> Problem | str:
         changed = _without_rule(text, code, trace)
         if changed is None:
             return Problem(shown, f"cannot be changed by a tool: turn {code} off by hand")
-        write_whole(inside(path, path.parent), changed.encode())
+        write_whole(inside(path), changed.encode())
     except (OSError, UnicodeDecodeError) as error:
         reason = why(error) if isinstance(error, OSError) else "it is not UTF-8"
         return Problem(shown, f"cannot be changed: {reason}")

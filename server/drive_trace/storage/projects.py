@@ -20,9 +20,11 @@ from drive_trace.storage.baseline import (
     read_baseline,
     write_baseline,
 )
+from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import (
     SMALL,
     STDIN,
+    LinkOutError,
     Problem,
     may_be_there,
     read_regular,
@@ -30,7 +32,7 @@ from drive_trace.storage.files import (
     why,
 )
 from drive_trace.storage.patterns import patterns_of
-from drive_trace.storage.replace import inside, write_whole
+from drive_trace.storage.replace import write_whole
 from drive_trace.text.spans import Span
 
 Content = TypeVar("Content")
@@ -183,7 +185,9 @@ class Projects:
         problems: list[FileProblem] = []
         configuration = Configuration()
         if found is not None:
-            configuration = self._configurations.read(found, problems)
+            configuration = self._configurations.read(
+                found, problems, is_named=self._given is not None
+            )
         baseline = Baseline()
         if self._with_baseline and may_be_there(folder / BASELINE_NAME):
             baseline = self._baselines.read(folder / BASELINE_NAME, problems)
@@ -220,7 +224,7 @@ def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
     if len(data) > SMALL:
         return Problem(shown, "is not written: it would have more bytes than are read of one")
     try:
-        write_whole(inside(path, project.folder), data)
+        write_whole(inside(path), data)
     except OSError as error:
         return Problem(shown, f"cannot be written: {why(error)}")
     return None
@@ -253,14 +257,17 @@ class ParsedFiles(Generic[Content]):
         self._known: dict[Path, tuple[tuple[int, ...], Content, tuple[FileProblem, ...]]] = {}
         self._default = default
 
-    def read(self, path: Path, problems: list[FileProblem]) -> Content:
-        """The content of a file. What is wrong with it is appended to ``problems``."""
+    def read(self, path: Path, problems: list[FileProblem], *, is_named: bool = False) -> Content:
+        """The content of a file. What is wrong with it is appended to ``problems``, also that it is
+        a link out of the repository, unless somebody has named it.
+        """
         before, content, found = self._known.get(path, ((), self._default, ()))
         version: tuple[int, ...] = ()
         try:
             version = version_of(path.stat())
             if version != before:
-                text = read_regular(path).decode("utf-8-sig")
+                real = path if is_named else inside(path, path.parent)
+                text = read_regular(real).decode("utf-8-sig")
                 read = self._parse(text)
                 if isinstance(read, tuple):
                     found = _file_problems(path, text, read)
@@ -271,7 +278,8 @@ class ParsedFiles(Generic[Content]):
             found = (FileProblem(path, f"is not UTF-8 ({byte}); save it as UTF-8"),)
         except OSError as error:
             version = ()  # what kept it from being read may be gone next time
-            found = (FileProblem(path, f"cannot be read: {why(error)}"),)
+            may = "not" if isinstance(error, LinkOutError) else "cannot be"
+            found = (FileProblem(path, f"{may} read: {why(error)}"),)
         self._known[path] = (version, content, found)
         problems += found
         return content

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import stat
@@ -15,9 +14,11 @@ import orjson
 
 from drive_trace.storage.appending import AppendError, locked_trace, sync_folder
 from drive_trace.storage.baseline import BASELINE_NAME
+from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import (
     SMALL,
     STDIN,
+    LinkOutError,
     Problem,
     is_open_already,
     open_regular,
@@ -52,22 +53,14 @@ class Unsynced(Problem):
     __slots__ = ()
 
 
-def inside(path: Path, folder: Path) -> Path:
-    """The real path of a file. Raises OSError if links lead out of ``folder``."""
-    real = Path(os.path.realpath(path))
-    if not real.is_relative_to(os.path.realpath(folder)):
-        raise OSError(errno.EPERM, f"it is a link that leads out of its folder, to {real}")
-    return real
-
-
 def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
     """Replace the content ``before`` of a file by ``after``, or return why not, or Unsynced.
 
-    A link stays a link, and the file that it leads to is replaced. The new file has the permissions
-    and, where possible, the owner of the old one.
+    A link stays a link, and the file that it leads to is replaced, if that is in the repository.
+    The new file has the permissions and, where possible, the owner of the old one.
     """
-    real = Path(os.path.realpath(path))
     try:
+        real = inside(path)
         status = real.stat()
         if not stat.S_ISREG(status.st_mode):
             return Problem(path, "is not fixed: it is no regular file")
@@ -80,6 +73,9 @@ def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
             if real.read_bytes() != before or version_of(real.stat()) != version_of(status):
                 return Problem(path, "is not fixed: it changed in the meantime; try again")
             temporary.replace(real)
+    except LinkOutError as error:
+        hint = "name it with --follow-links to fix what it leads to"
+        return Problem(path, f"not written: {error.strerror}; {hint}")
     except OSError as error:
         return Problem(path, f"is not fixed: {why(error)}")
     except AppendError as error:
@@ -140,7 +136,7 @@ def write_report(
 ) -> Problem | None:
     """Write a report on ``traces``, and on other files, or return why not.
 
-    A link stays a link, and its target is written, if that is in the link's folder. Streams that a
+    A link stays a link, and its target is written, if that is in the repository. Streams that a
     shell has opened, as ``/dev/stdout``, are written to, but no other pipes and devices.
     """
     try:
@@ -148,7 +144,7 @@ def write_report(
             with suppress(BrokenPipeError):  # its reader has enough, as of standard output
                 Path(path).write_bytes(data)
             return None
-        real = inside(Path(path), Path(path).parent)
+        real = inside(path)
         if may_be_trace(path, traces):
             return Problem(path, _TRACE)
         if _is_one_of(real, inputs):
@@ -165,7 +161,7 @@ def write_table(path: str, data: Iterable[bytes]) -> Problem | None:
     the traces, once the last piece is made.
     """
     try:
-        real = inside(Path(path), Path(path).parent)
+        real = inside(path)
         if any(map(is_trace, (Path(path), real))) or _holds_events(real):
             return Problem(path, _TRACE)
         return _written(path, real, data)

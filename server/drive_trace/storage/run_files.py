@@ -12,6 +12,7 @@ from typing import NamedTuple
 from drive_trace.scorecard.feed_state import FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.scored_trace import ScoredTrace
 from drive_trace.storage.appending import AppendError
+from drive_trace.storage.boundary import holds_home
 from drive_trace.storage.files import Problem, may_be_there, read_trace, records_of, version_of
 from drive_trace.storage.finding import Found, LeftOut, NoTraces, Reason, find_traces
 from drive_trace.storage.projects import CONFIGURATION_NAME, shown_path
@@ -56,10 +57,9 @@ def search_folder(trace: str) -> SearchFolder:
     above = Path(os.path.realpath(trace)).parents
     repositories = (each for each in above if git_folder_of(each) is not None)
     configured = (each for each in above if may_be_there(each / CONFIGURATION_NAME))
-    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111 - raises where none is
     too_large = None
     for each in chain(repositories, configured):
-        if not home.is_relative_to(each):
+        if not holds_home(each):
             return SearchFolder(each, None)
         too_large = too_large or each
     if too_large is None:
@@ -68,7 +68,7 @@ def search_folder(trace: str) -> SearchFolder:
             "only this file was looked at, as it stands in no repository and no drive-trace.toml "
             "is above it; record and tokens take the run's other files as PATH",
         )
-    folder = above[0] if not home.is_relative_to(above[0]) else None
+    folder = above[0] if not holds_home(above[0]) else None
     where = "only this file was" if folder is None else "only its folder was"
     return SearchFolder(folder, f"{where} looked at, as {too_large} has the home folder in it")
 

@@ -23,7 +23,7 @@ _MOST_SHOWN = 8192
 
 
 def _check(subject: UnreadFile) -> Iterable[Finding]:
-    message = f"not read: {printable(subject.reason, _MOST_SHOWN)}"
+    message = f"not read: {printable(subject.reason.removeprefix('not read: '), _MOST_SHOWN)}"
     yield Finding(RULE, Line("", None, ()), Span(0, 0), message)
 
 

@@ -71,11 +71,11 @@ class Changes(NamedTuple):
 class Entry:
     """One trace, and what it takes to follow it."""
 
-    def __init__(self, real: str, path: Path) -> None:
+    def __init__(self, real: str, path: Path, folder: Path | None) -> None:
         self.lock = Lock()
         self.seen = ClosedTrace(real, path)
         """Replaced as a whole, with both locks held."""
-        self.file = FollowedFile(path, MOST_BYTES)
+        self.file = FollowedFile(path, MOST_BYTES, folder)
         self.analysis: Analysis | None = None
         self.rules = _NO_RULES
         """The rules of the analysis."""

@@ -74,11 +74,12 @@ class ClosedTraces:
     def search(self) -> list[str]:
         """The real paths of all traces; those that are gone are forgotten."""
         paths = self.folders.search()
+        paths = {**self.folders.links_out, **paths}
         with self._lock:
             gone = [self._entries.pop(real) for real in self._entries.keys() - paths.keys()]
             for real, path in paths.items():
                 if real not in self._entries:
-                    self._entries[real] = Entry(real, path)
+                    self._entries[real] = Entry(real, path, self.folders.folder_of(path))
             self.is_searched = True
         for entry in gone:
             with entry.lock:
@@ -230,7 +231,7 @@ class ClosedTraces:
     def _entry(self, path: Path) -> Entry:
         real = real_path(path)
         with self._lock:
-            return self._entries.setdefault(real, Entry(real, path))
+            return self._entries.setdefault(real, Entry(real, path, self.folders.folder_of(path)))
 
     # With the lock of the trace held
 

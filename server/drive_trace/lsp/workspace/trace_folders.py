@@ -12,7 +12,7 @@ from typing import NamedTuple
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.scorecard.caveats import Omitted
 from drive_trace.storage.files import Problem
-from drive_trace.storage.finding import NO_MORE, LeftOut, find_traces, is_trace, omitted
+from drive_trace.storage.finding import NO_MORE, LeftOut, LinkOut, find_traces, is_trace, omitted
 from drive_trace.storage.patterns import MoreFiles
 
 _SHARE = 20
@@ -43,6 +43,8 @@ class TraceFolders:
         self.more = NO_MORE
         """The files that are traces by the settings, whatever their names."""
         self._found = _Found({}, (), NO_MORE, 0.0, {})
+        self.links_out: Mapping[str, Path] = {}
+        """The links of the last search that lead out of a repository, which nobody follows."""
         self._expired = 0
         """How often :meth:`expire` was called."""
 
@@ -66,12 +68,15 @@ class TraceFolders:
             return found.paths
         paths: dict[str, Path] = {}
         left_out: dict[Path, LeftOut] = {}
+        links_out: dict[str, Path] = {}
         there = [str(folder) for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - Path.is_dir raises
         for each in find_traces(there, more):
             if (folders, more) != (self.folders, self.more):
                 return self.search()
             if isinstance(each, LeftOut):
                 left_out[Path(each.path)] = each
+            elif isinstance(each, LinkOut):
+                links_out[real_path(Path(each.path))] = Path(each.path)
             elif not isinstance(each, Problem):
                 paths.setdefault(real_path(Path(each)), Path(each))
         if expired != self._expired:  # the search may have missed what came meanwhile
@@ -80,6 +85,7 @@ class TraceFolders:
         took = now - start
         good_until = now + min(took * _SHARE, max(took, _LONGEST))
         self._found = _Found(paths, folders, more, good_until, left_out)
+        self.links_out = links_out
         return paths
 
     def spelled(self, uris: Iterable[str]) -> Sequence[tuple[str, Path, str]]:
