@@ -76,23 +76,27 @@ class Analysis:
         """Changes when an edit may have changed a verdict, a figure or what was rejected."""
         self._take_in(path, 0)
 
-    def edit(self, start: Point, end: Point, text: str) -> None:
-        """Put ``text`` in place of what stands between two points."""
+    def edit(self, start: Point, end: Point, text: str) -> tuple[list[str], Sequence[str]]:
+        """Put ``text`` in place of what stands between two points. Returns the texts of the records
+        that this changes, before and after.
+        """
         document = self.document
         splice = document.splice(start, end, text)
         removed = document.lines[splice.first : splice.stop]
+        before = [line.text for line in removed]
         self.score_revision += any(map(_counts, removed))
         if len(removed) + len(splice.texts) > _MANY:
             document.apply(splice)
             self._take_in(self.index.path, self._findings.revision + 1)
             self.score_revision += 1
-            return
+            return before, splice.texts
         self.index.remove(removed)
         self._findings.forget(removed)
         added = document.apply(splice)
         self.index.add(added)
         self._findings.learn(added)
         self.score_revision += any(map(_counts, added))
+        return before, splice.texts
 
     def use(self, settings: RuleSettings) -> None:
         """Judge by other settings from now on."""

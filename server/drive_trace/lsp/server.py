@@ -176,8 +176,7 @@ class TraceServer(LanguageServer):
         if trace is None or version < trace.version:
             log.warning("ignored a change of %s: not open, or older than what is", uri)
             return
-        trace.change(version, params.content_changes)
-        self._saving.changed(uri)
+        self._saving.changed(trace, trace.change(version, params.content_changes))
         self._edited.request(uri)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
@@ -203,9 +202,10 @@ class TraceServer(LanguageServer):
 
     def _did_change_files(self, params: types.DidChangeWatchedFilesParams) -> None:
         are_traces = self._following.files_changed(params.changes)
-        # A trace that was saved may have been committed, too.
-        saved = (self._traces.get(each.uri) for each in params.changes)
-        self._judging.look(each for each in saved if each is not None)
+        changed = (self._traces.get(each.uri) for each in params.changes)
+        for each in filter(None, changed):
+            self._judging.look([each])  # a trace that was saved may have been committed, too
+            self._saving.file_changed(each)
         if not are_traces:
             self._judging.look_at_all()
 

@@ -171,7 +171,7 @@ class FollowedFile:
         if reason is not None:
             self._is_kept, self._waiting = False, b""
             return Problem(str(self.path), reason)
-        given, self._waiting = _split(data, is_quiet=is_quiet)
+        given, self._waiting = split_waiting(data, is_quiet=is_quiet)
         records = records_of(given)
         # What is appended to a line with broken bytes may mend a character that was cut off.
         self._is_kept = not isinstance(records[-1], BrokenText)
@@ -187,7 +187,7 @@ class FollowedFile:
         return self._give(file, self._waiting + data, is_quiet=False)
 
     def _give(self, file: FileIO, data: bytes, *, is_quiet: bool) -> Whole | More | Problem | None:
-        given, waiting = _split(data, is_quiet=is_quiet)
+        given, waiting = split_waiting(data, is_quiet=is_quiet)
         try:
             text = given.decode()
         except UnicodeDecodeError:  # only whole records know their broken bytes
@@ -217,7 +217,7 @@ def _digest_of(file: FileIO) -> bytes:
     return digest.digest()
 
 
-def _split(data: bytes, *, is_quiet: bool) -> tuple[bytes, bytes]:
+def split_waiting(data: bytes, *, is_quiet: bool) -> tuple[bytes, bytes]:
     """The text that can be read now, and the piece of a line after it that waits."""
     end = data.rfind(b"\n") + 1
     rest = data[end:]

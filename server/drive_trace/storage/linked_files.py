@@ -170,7 +170,8 @@ class FolderEntry(NamedTuple):
 
 def list_folder(base: Path, folder: str) -> list[FolderEntry]:
     """The entries of one folder below ``base``, folders first. Nothing outside of ``base`` is
-    listed by ``..``, and nothing outside of its repository through a link. Empty if the folder cannot be read. Never raises.
+    listed by ``..``, and nothing outside of its repository through a link. Empty if the folder
+    cannot be read. Never raises.
     """
     parts = folder.split("/")
     if "\0" in folder or "\\" in folder or folder.startswith("/") or ".." in parts:

@@ -71,6 +71,8 @@ class Client:
     reads_disabled_actions: bool = _declared_at("text_document.code_action.disabled_support")
     applies_edits: bool = _declared_at("workspace.apply_edit")
     shows_documents: bool = _declared_at("window.show_document.support")
+    asks: bool = _declared_at("window.show_message")
+    """Whether it lets the person choose an answer to a message."""
     shows_progress: bool = _declared_at("window.work_done_progress")
     registers_watchers: bool = _declared_at(
         "workspace.did_change_watched_files.dynamic_registration"

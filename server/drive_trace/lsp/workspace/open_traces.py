@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -18,6 +19,13 @@ from drive_trace.trace.line import Line
 
 _Key = tuple[str, str]
 _DRIVE = re.compile(r"(?i)\Afile:///[a-z](?=:)")
+
+
+class Replaced(NamedTuple):
+    """The texts of records before and after some edits."""
+
+    before: list[str]
+    after: list[str]
 
 
 class OpenTrace:
@@ -47,27 +55,40 @@ class OpenTrace:
         return self.uri.startswith("git:")
 
     @property
+    def records(self) -> list[str]:
+        """The text of each record."""
+        return [line.text for line in self.analysis.document.lines]
+
+    @property
     def score_revision(self) -> tuple[int, int]:
         """Changes when a verdict, a metric or the rejected lines may have changed."""
         return self._replaced, self.analysis.score_revision
 
-    def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
-        """Carry out the client's edits, one after another."""
+    def change(
+        self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]
+    ) -> Replaced:
+        """Carry out the client's edits, one after another. Returns what they have replaced."""
         self.edits += 1
         self._outline = None
+        replaced = Replaced([], [])
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+                replaced.before.extend(self.records)
                 self._replace_all(change.text)
+                replaced.after.extend(self.records)
                 continue
             document, encoding = self.analysis.document, self.options.encoding
             where = change.range
             start = document.point_at(Position(where.start.line, where.start.character), encoding)
             end = document.point_at(Position(where.end.line, where.end.character), encoding)
             start, end = min(start, end), max(start, end)
-            self.analysis.edit(start, end, change.text)
+            before, after = self.analysis.edit(start, end, change.text)
+            replaced.before.extend(before)
+            replaced.after.extend(after)
             record = min(start.record, len(document.lines) - 1)
             self.near = document.lines[record]
         self.version = version
+        return replaced
 
     def use(self, options: DiagnosticOptions) -> bool:
         """Make diagnostics by these options from now on. Gives whether they differ from before."""

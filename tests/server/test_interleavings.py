@@ -1,0 +1,47 @@
+"""Saves of a trace that others write to, in any order with all else that an editor does."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from drive_trace.lsp import server as server_module
+from tests.server.interleaving import EDITORS, Connection, Editing
+from tests.support.sessions.channels import InProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_EACH = 500
+_STEPS = 14
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
+    monkeypatch.setenv("DRIVE_TRACE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(server_module, "strict_converter", cache(server_module.strict_converter))
+    channel = InProcess(reads_ahead=False)
+    try:
+        yield Connection(channel)
+    finally:
+        channel.close()
+
+
+@pytest.mark.parametrize("habits", EDITORS, ids=["VS Code", "Neovim", "no wait", "whole texts"])
+def test_no_event_that_others_wrote_leaves_the_disk(
+    server: Connection, tmp_path: Path, habits: object
+) -> None:
+    for seed in range(_EACH):
+        editing = Editing(server, tmp_path / f"{seed}/trace.jsonl", habits, Random(seed))
+        try:
+            for _ in range(_STEPS):
+                editing.step()
+            editing.save() if editing.is_open else None
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: " + "; ".join(editing.log)) from error
+        if editing.is_open:
+            editing.close()
