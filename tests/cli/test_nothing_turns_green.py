@@ -1,0 +1,186 @@
+"""Nothing turns green by getting worse: whatever happens to lines and files, a gate that fails goes
+on failing, and no run becomes CORRECT.
+
+What is left out: a line that is cleanly gone, and a digit that became another. A trace alone cannot
+tell these.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.cli.support import Ran, run
+from tests.support.command import COMMAND
+from tests.support.damage import FILES, LINES, Damage, Files, damaged
+from tests.support.drawing import examples
+from tests.support.runs import FAIL, PART, PASS, Recorder, Triple, write
+
+GRADES = st.lists(st.sampled_from([PASS, PASS, FAIL, PART]), max_size=3)
+LAYOUTS = st.sampled_from(["apart", "apart", "together", "split"])
+
+
+class Graded(NamedTuple):
+    grades: list[Triple]
+    works_on: bool
+
+
+RUNS = st.lists(st.builds(Graded, GRADES, st.booleans()), min_size=1, max_size=4)
+
+
+def laid_out(runs: list[Graded], layout: str) -> Files:
+    """The runs, each in a file of its own, all in one, or each spread over two."""
+    recorder = Recorder()
+    files: Files = {}
+    for number, each in enumerate(runs):
+        name = f"run-{number}"
+        lines = recorder.run(name, *each.grades, works_on=each.works_on)
+        if layout == "together":
+            files.setdefault("all/trace.jsonl", []).extend(lines)
+        elif layout == "split":
+            files[f"{name}/trace.jsonl"] = lines[:7]
+            files[f"{name}/slices/one/trace.jsonl"] = lines[7:]
+        else:
+            files[f"{name}/trace.jsonl"] = lines
+    return files
+
+
+DAMAGES = st.lists(
+    st.builds(Damage, st.sampled_from([*LINES, *FILES]), st.integers(0, 10**6)),
+    min_size=1,
+    max_size=3,
+)
+
+
+def score(folder: Path) -> tuple[Ran, set[str]]:
+    """What the gate says of a folder, and the runs that are CORRECT with nothing against it."""
+    gate = run("score", "--require-correct", folder)
+    card = run("score", "--format", "json", folder).json
+    bare = {
+        each["run_id"]
+        for each in card["runs"]
+        if each["verdict"] == "correct" and not any(c["qualifies"] for c in each["caveats"])
+    }
+    return gate, bare
+
+
+@given(RUNS, LAYOUTS, DAMAGES)
+@settings(max_examples=examples(300, 20_000), suppress_health_check=list(HealthCheck))
+def test_no_damage_turns_a_gate_green(
+    runs: list[Graded], layout: str, damages: list[Damage]
+) -> None:
+    files = laid_out(runs, layout)
+    with tempfile.TemporaryDirectory() as folder:
+        for path, lines in files.items():
+            write(Path(folder, "before", path), lines)
+        for path, lines in damaged(files, damages).items():
+            write(Path(folder, "after", path), lines)
+        before, was_bare = score(Path(folder, "before"))
+        after, is_bare = score(Path(folder, "after"))
+    assert is_bare <= was_bare, sorted(is_bare - was_bare)
+    if before.code:
+        assert after.code, after.out
+
+
+RUNS_A_SIDE = 16
+SHARES = st.tuples(st.integers(0, RUNS_A_SIDE), st.integers(0, RUNS_A_SIDE))
+
+
+class Loss(NamedTuple):
+    """What becomes of all runs of the candidate that are not CORRECT, or of some of them."""
+
+    kind: str
+    grades_alone: bool
+    first: int
+
+
+LOSSES = st.builds(Loss, st.sampled_from(sorted(LINES)), st.booleans(), st.integers(0, RUNS_A_SIDE))
+
+
+def lost(files: Files, loss: Loss) -> Files:
+    chance = Random(loss.first)
+    return {
+        path: [
+            LINES[loss.kind](line, chance)
+            if not loss.grades_alone or "correctness-recorded" in line
+            else line
+            for line in lines
+        ]
+        if any('"fail"' in line for line in lines) and number >= loss.first
+        else lines
+        for number, (path, lines) in enumerate(files.items())
+    }
+
+
+def compared(folder: Path, sides: dict[str, Files]) -> Ran:
+    for side, files in sides.items():
+        for path, lines in files.items():
+            write(folder / side / path, lines)
+    paths = ("--baseline", folder / "b", "--candidate", folder / "c")
+    fail_on = ("--fail-on", "worse", "--fail-on", "cannot-tell")
+    return run("compare", *paths, *fail_on, "--allow-unverified")
+
+
+@given(SHARES, LOSSES, DAMAGES, st.booleans())
+@settings(max_examples=examples(60, 2_000), suppress_health_check=list(HealthCheck))
+def test_no_damage_of_the_candidate_makes_it_better(
+    passes: tuple[int, int], loss: Loss, damages: list[Damage], with_copies_of_the_baseline: bool
+) -> None:
+    recorder = Recorder()
+    sides = {
+        side: {
+            f"{side}-{number}/trace.jsonl": recorder.run(
+                f"{side}-run-{number}", PASS if number < share else FAIL
+            )
+            for number in range(RUNS_A_SIDE)
+        }
+        for side, share in zip("bc", passes, strict=True)
+    }
+    worse = {"b": sides["b"], "c": damaged(lost(sides["c"], loss), damages)}
+    if with_copies_of_the_baseline:
+        copies = [[line.replace("b-run", "x-run") for line in each] for each in sides["b"].values()]
+        worse["c"] |= {f"x-{number}/trace.jsonl": each for number, each in enumerate(copies)}
+    with tempfile.TemporaryDirectory() as folder:
+        before = compared(Path(folder, "before"), sides)
+        after = compared(Path(folder, "after"), worse)
+    if before.code:
+        assert after.code, after.out
+
+
+def read_a_little(chance: Random, *args: str | Path, at_most: int = 2_000) -> int:
+    """The exit code of a command whose reader has gone after some bytes of either stream."""
+    command = [COMMAND, *map(str, args)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
+        assert running.stdout is not None
+        running.stdout.read(chance.choice([0, 1, chance.randrange(at_most)]))
+        running.stdout.close()
+        return running.wait(60)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_reader_that_has_gone_turns_nothing_green(tmp_path: Path, seed: int) -> None:
+    chance = Random(seed)
+    recorder = Recorder(seed)
+    for number in range(40):
+        lines = recorder.run(f"run-{number}", PASS if number % 2 else FAIL)
+        write(tmp_path / "b" / f"{number}/trace.jsonl", lines)
+    for number in range(40, 60):
+        write(tmp_path / "c" / f"{number}/trace.jsonl", recorder.run(f"run-{number}", FAIL))
+    torn = write(tmp_path / "torn.jsonl", [*recorder.run("torn", PASS)[:-1], '{"event_id":'])
+    assert read_a_little(chance, "check", torn) == 1
+    for form in ("text", "json", "markdown", "table"):
+        assert read_a_little(chance, "score", "--require-correct", "--format", form, tmp_path) == 1
+    sides = ("--baseline", tmp_path / "b", "--candidate", tmp_path / "c", "--allow-unverified")
+    assert read_a_little(chance, "compare", *sides, "--fail-on", "worse") == 1
+    graded = write(tmp_path / "graded.jsonl", recorder.run("graded", PASS))
+    of_graded = ("--trace-file", graded, "--project-run-id", "graded", "--component", "qa")
+    assert read_a_little(chance, "gate", *of_graded, "--run", "seq 9999; exit 1", at_most=40) == 1
+    assert json.loads(graded.read_text("utf-8").splitlines()[-1])["qa"] == "fail"
