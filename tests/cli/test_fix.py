@@ -65,7 +65,7 @@ def test_no_fact_is_made_up(tmp_path: Path) -> None:
     assert ran.code == 1
     assert path.read_text() == text
     assert "error[missing-field]" in ran.out
-    assert ran.out.endswith("2 more can be in an editor, one at a time\n")
+    assert ran.out.endswith("; 1 more can be in an editor, one at a time\n")
 
 
 def test_what_no_fix_touches_stays_to_the_byte(tmp_path: Path) -> None:

@@ -91,7 +91,8 @@ def test_an_object_without_a_missing_field_is_no_wrapper() -> None:
     assert [fix.level for fix in analysis.fixes(finding)] == [Level.BY_HAND]
 
 
-def test_a_payload_that_would_repeat_a_field_is_not_flattened_unasked() -> None:
+def test_a_payload_that_would_repeat_a_field_is_not_flattened() -> None:
+    """Of the two results the last one would count, whichever was meant."""
     analysis = Analysis(
         trace(
             'EVENT{"event_type":"slice-completed","pr_ref":<absent>,'
@@ -99,7 +100,7 @@ def test_a_payload_that_would_repeat_a_field_is_not_flattened_unasked() -> None:
         )
     )
     (finding,) = analysis.findings()
-    assert [fix.safe for fix in analysis.fixes(finding)] == [False]
+    assert not analysis.fixes(finding)
 
 
 @pytest.mark.parametrize(

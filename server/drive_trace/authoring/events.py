@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from drive_trace.authoring.drafts import Stamp
 from drive_trace.authoring.slots import (
+    STALE,
     Carried,
     Carrying,
     Certainty,
@@ -71,6 +72,8 @@ def carried_here(scope: Scope, name: str, now: str) -> Carried:
     line, is_rejected = scope.feeds.get(name), scope.rejected_feed(name) is not None
     if line is None:
         return Carried({}, "", is_rejected)
+    if scope.is_stale(name):
+        return Carried({}, STALE, is_rejected)
     values = {field: line.fact(field) for field in EVENTS[name].fields if field not in ENVELOPE}
     return Carried(values, f"as recorded at {clock(line.text_fact('ts'), now)}", is_rejected)
 

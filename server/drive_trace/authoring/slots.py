@@ -57,13 +57,17 @@ class Carried(NamedTuple):
     """What the next event of a feed repeats, so that recording one component keeps the others."""
 
     values: Mapping[str, object]
-    """By field; empty where nothing was recorded."""
+    """By field; empty where nothing was recorded, or the run went on since: no outcome is repeated
+    then.
+    """
     note: str
-    """When that was recorded, and in which other file."""
+    """When that was recorded, and in which other file, or why it is not repeated."""
     has_newer_rejected: bool = False
     """Whether a newer one was rejected, and is not carried on."""
 
 
+STALE = "the run went on since the last one, which is not repeated"
+"""The note of a grade that says nothing of what came later."""
 Carrying: TypeAlias = Callable[[Scope, str, str], Carried | None]
 """Gives it for a scope, the feed's name and the current time; None if it cannot be known."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import cache
 
 from drive_trace.analysis import Analysis
-from drive_trace.authoring.slots import Carried, Carrying, clock
+from drive_trace.authoring.slots import STALE, Carried, Carrying, clock
 from drive_trace.features.code_actions.offers import CannotMake
 from drive_trace.features.runs import Joined, JoinedRun
 from drive_trace.scorecard.feed_state import (
@@ -66,8 +66,13 @@ def carrying(analysis: Analysis, joined: Joined) -> Carrying:
         decider = feed.deciding
         if decider is None or decider.state.counted is None:
             return Carried({}, "", has_newer_rejected=bool(feed.doubts))
+        run = joined(scope.run_id) if name == GRADE and scope.run_id is not None else None
+        stale = run.run.stale if run is not None else None
+        is_own = decider.state is feed.own
+        if scope.is_stale(name) or (stale is not None and (stale.others or not is_own)):
+            return Carried({}, STALE, has_newer_rejected=bool(feed.doubts))
         counted = decider.state.counted
-        where = f" in {printable(decider.path)}" if decider.state is not feed.own else ""
+        where = f" in {printable(decider.path)}" if not is_own else ""
         note = f"as recorded at {clock(counted.ts, now)}{where}"
         return Carried(counted.values, note, has_newer_rejected=bool(feed.doubts))
 

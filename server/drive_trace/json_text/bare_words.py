@@ -80,7 +80,7 @@ def value_of(word: str, span: Span, report: Report) -> Node:
         span,
         f"{quote(word)} is not JSON: a text stands in double quotes",
         "Put double quotes around it",
-        (span, json.dumps(word, ensure_ascii=False)),
+        *([(span, json.dumps(word, ensure_ascii=False))] if report.is_ended(span) else ()),
     )
     return Node(NodeKind.BROKEN, span, word)
 

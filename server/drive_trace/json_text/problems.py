@@ -16,6 +16,7 @@ _MARKS = {
     ",": (ProblemKind.MISSING_COMMA, "comma"),
     ":": (ProblemKind.MISSING_COLON, "colon"),
 }
+_WORD_END = re.compile(r"[ \t]*+[,}\]]")
 _NO_RECORD = re.compile(
     r"(?P<conflict>(?:<{7}|>{7}|\|{7})(?: .*)?|={7})\Z"
     r"|(?P<fence>[ ]{0,3}(?:`{3,}|~{3,})[ \t]*[\w+-]*)[ \t\r]*\Z"
@@ -140,11 +141,9 @@ class Report:
         message = f"{found} closes nothing: no bracket of its kind is open"
         self.add(kind, bracket, message, f"Remove {found}", (bracket, ""))
 
-    def missing_value(self, key: str, span: Span, *, has_colon: bool) -> None:
-        """A key, with the colon behind it or without, has no value."""
-        message = f"missing value: {quote(key)} has none"
-        edits = [(Span(span.end, span.end), "null")] if has_colon else []
-        self.add(ProblemKind.MISSING_VALUE, span, message, "Put null there", *edits)
+    def missing_value(self, key: str, span: Span) -> None:
+        """A key, with the colon behind it or without, has no value: nobody knows which it had."""
+        self.add(ProblemKind.MISSING_VALUE, span, f"missing value: {quote(key)} has none")
 
     def unquoted_key(self, key: Span, *, safe: bool) -> None:
         """A key without quotes; safe to quote where it is a plain name."""
@@ -165,11 +164,15 @@ class Report:
         message = f"{found} after the end of the object: a record is one object and nothing else"
         self.add(ProblemKind.TEXT_AFTER, rest, message, "Remove what follows", (rest, ""))
 
-    def unfinished(self, end: int, before: str, closers: str) -> None:
-        """The line ends too early; ``closers`` are all that is missing, or "" for more."""
+    def unfinished(self, end: int, before: str, *, can_close: bool) -> None:
+        """The line ends too early; ``can_close`` says that no more than its brace is missing."""
         place, message = Span(end, end), f"unfinished: the line ends before {before}"
-        edits = [(place, closers)] if closers else []
-        self.add(ProblemKind.UNFINISHED, place, message, f"Add `{closers}`", *edits)
+        edits = [(place, "}")] if can_close else []
+        self.add(ProblemKind.UNFINISHED, place, message, "Add `}`", *edits)
+
+    def is_ended(self, word: Span) -> bool:
+        """Whether a word without quotes ends where the record goes on, and not where it is torn."""
+        return _WORD_END.match(self._text, word.end) is not None
 
     def two_objects(self, start: Span, *edits: tuple[Span, str], safe: bool = False) -> None:
         """A second object begins with the brace at ``start``."""
@@ -198,10 +201,14 @@ class Report:
         else:
             self.spread(root.span, is_start=False)
 
-    def cut_off(self, rest: Span) -> None:
-        """A rest that is not read. Nothing is repaired, as the rest may hold more of each kind."""
+    def drop_repairs(self) -> None:
+        """Nothing of the record is repaired."""
         for cause in self._causes.values():
             cause.repair = ""
+
+    def cut_off(self, rest: Span) -> None:
+        """A rest that is not read. Nothing is repaired, as the rest may hold more of each kind."""
+        self.drop_repairs()
         self.add(ProblemKind.UNEXPECTED, rest, "this line is not JSON, and too long to tell why")
 
     def extra_comma(self, comma: Span) -> None:

@@ -21,7 +21,6 @@ from drive_trace.text.spans import Span
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _RECORD_START = re.compile(r"\{[ \t]*[\"'A-Za-z_]")
-_MOST_CLOSERS = 16
 _MOST_TOKENS = 50_000
 """How many tokens of a record that is not JSON are read: nobody writes more by hand, and a record
 may cost a second at the most.
@@ -126,6 +125,9 @@ class _Reader:
                 self._text(token)
             self.last = token
         self._finish()
+        if self.root is not None and self.root.kind is not NodeKind.OBJECT:
+            # A prefix, a quote or a fence may hide a record, which no repair of its form lays open.
+            self.report.drop_repairs()
         return self.root, self.report.problems()
 
     def _give_up(self) -> None:
@@ -356,7 +358,7 @@ class _Reader:
             self.report.unexpected(self.last.span, "a key in double quotes")
             return
         span = Span(key[1].start, max(key[1].end, self.last.span.end))
-        self.report.missing_value(key[0], span, has_colon=self.last.type == ":")
+        self.report.missing_value(key[0], span)
 
     def _finish(self) -> None:
         if self.frames and not self.tokens.swallowed:
@@ -376,16 +378,19 @@ class _Reader:
             span = self.last.span if first.brace or key is None else key
             self.report.spread(span, is_start=first.brace)
             return
-        closers = "".join("}" if each.is_object else "]" for each in reversed(self.frames[-17:]))
         is_whole = self.expect is _Expect.COMMA
         before = "a key"
         if is_whole:
-            before = f"`{closers[0]}`"
+            before = "`}`" if frame.is_object else "`]`"
         elif frame.key is not None:
             what = "value of" if self.expect is _Expect.VALUE else "colon after"
             before = f"the {what} {quote(frame.key[0])}"
-        can_close = is_whole and len(self.frames) <= _MOST_CLOSERS
-        self.report.unfinished(self.last.span.end, before, closers if can_close else "")
+        # Where a line was torn, the end cuts whatever stands there: a number or a word may have
+        # gone on, an array or an inner object may have had more. Only what its own last character
+        # ends is whole.
+        end = self.last.span.end
+        can_close = is_whole and frame is self.frames[0] and self.text[end - 1] in '"}]'
+        self.report.unfinished(end, before, can_close=can_close)
 
     def _close_all(self, end: int) -> None:
         while self.frames:

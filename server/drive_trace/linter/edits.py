@@ -12,10 +12,11 @@ import orjson
 
 from drive_trace.json_text import ProblemKind
 from drive_trace.linter.rule import Edit, Finding, Fix, Level
-from drive_trace.text.spans import Span
+from drive_trace.text.spans import Span, replace_spans
 from drive_trace.text.wording import shown
-from drive_trace.trace.line import Line, Path
+from drive_trace.trace.line import Diagnostic, DiagnosticKind, Line, Path
 from drive_trace.trace.places import Part, Place, pair_at, resolve, syntax_of
+from drive_trace.trace.reading import read_exactly
 from drive_trace.trace.run_index import RunIndex
 from drive_trace.vocabulary import EVENTS, FieldType, Lifetime, ObjectShape, OneOfShape
 from drive_trace.vocabulary.slips import nearest
@@ -24,6 +25,8 @@ _SPACE = " \t\r\n"
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _DELETING = {ProblemKind.COMMENT, ProblemKind.TEXT_AFTER}
 """Mistakes whose repair deletes what somebody wrote."""
+_DATA = re.compile(r"[\d\"'{]")
+"""What no repair deletes: a number, a string, an object."""
 _LATEST = 24
 """So many of the latest starts are searched for the id that was meant."""
 _END = 4
@@ -46,9 +49,11 @@ def replacing(
     return Fix(title or f"Replace with {text}", level, (edit,))
 
 
-def replace_with_expected(finding: Finding, why: str = "") -> Iterable[Fix]:
+def replace_with_expected(
+    finding: Finding, why: str = "", do: str = "Replace with"
+) -> Iterable[Fix]:
     """Suggests what should stand in place of the token that a finding marks."""
-    title = f"Replace with {shown(finding.expected)}{why}"
+    title = f"{do} {shown(finding.expected)}{why}"
     yield replacing(finding, as_json(finding.expected), Level.BY_HAND, title)
 
 
@@ -114,16 +119,27 @@ def _values_of(text: str, path: Path) -> Mapping[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
+def undeclared(line: Line) -> list[Diagnostic]:
+    """The keys of a line that no event declares: each may be what a rejected line lacks."""
+    return [each for each in line.diagnostics if each.kind is DiagnosticKind.UNDECLARED_FIELD]
+
+
 def repairs(finding: Finding) -> Iterable[Fix]:
     """What can be done about a line that is not JSON. Nothing of it is safe on a line that names
     a feed: there it can change a verdict or a figure.
     """
-    problem = finding.noted.problem
+    problem, text = finding.noted.problem, finding.line.text
     assert problem is not None
     for repair in problem.repairs:
-        edits = tuple(Edit(finding.line, span, text) for span, text in repair.edits)
+        if problem.kind in _DELETING and any(_DATA.search(text, *span) for span, _ in repair.edits):
+            continue
+        # A torn line that lacks a field has lost values: closed, it would ask for nulls instead.
+        mended = replace_spans(text, repair.edits)
+        if problem.kind is ProblemKind.UNFINISHED and read_exactly(mended).event is None:
+            continue
+        edits = tuple(Edit(finding.line, *edit) for edit in repair.edits)
         level = Level.SAFE if repair.safe else Level.IN_BULK
-        if problem.kind in _DELETING or names_a_feed(finding.line.text):
+        if problem.kind in _DELETING or names_a_feed(text):
             level = Level.BY_HAND
         yield Fix(repair.title, level, edits)
 

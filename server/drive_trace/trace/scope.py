@@ -15,7 +15,7 @@ from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine, Line, LineSet, latest, name_of, run_of
 from drive_trace.trace.reading import Values, values_of
 from drive_trace.trace.run_index import RunIndex
-from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, Lifetime
+from drive_trace.vocabulary import EVENTS, GRADE, LIFETIMES, Entity, Lifetime
 from drive_trace.vocabulary.files import likely_run
 
 _FAR = 2000
@@ -90,6 +90,13 @@ class Scope:
     def start_of(self, of: Lifetime, name: object) -> Line | None:
         """The latest event that starts a dispatch, round or slice, open or not."""
         return next(reversed(self.of(of.opener, of.field, name)), None)
+
+    def is_stale(self, feed: str) -> bool:
+        """Whether the feed's event that counts is a grade, and the run went on below it, or may
+        have.
+        """
+        grade = self.feeds.get(feed) if feed == GRADE else None
+        return grade is not None and self.index.may_be_worked(grade.run, grade, self.at)
 
     def rejected_feed(self, name: str) -> Line | None:
         """The latest rejected line that was meant for a feed of the run and is below the event that

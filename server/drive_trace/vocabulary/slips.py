@@ -39,6 +39,9 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "slice-started": ("slice-start",),
     "slice-completed": ("slice-complete",),
     "tokens-recorded": ("tokens-record", "token-recorded"),
+    # Counts, as providers of models call them.
+    "input_tokens": ("prompt-tokens",),
+    "output_tokens": ("completion-tokens",),
     # Fields of the envelope.
     "event_id": ("id", "uuid"),
     "schema_version": ("version", "schema"),
@@ -125,11 +128,13 @@ def event_with(data: Mapping[str, object]) -> str | None:
 
 
 def field_meant(name: str, fields: Iterable[FieldType]) -> FieldType | None:
-    """The field that an undeclared key was most likely meant to be."""
+    """The field that an undeclared key was most likely meant to be. What is merely near a figure
+    with a unit may well be another figure: ``wall_clock_s``, ``total_tokens``.
+    """
     by_name = {field.name: field for field in fields}
     found = by_name.get(near_certain(name, by_name) or nearest(name, by_name) or "")
-    is_sure = found is None or not found.is_outcome or near_certain(name, by_name)
-    return found if is_sure else None
+    is_open = found is None or not (found.is_outcome or found.unit)
+    return found if is_open or near_certain(name, by_name) else None
 
 
 def is_same_word(one: str, other: str) -> bool:

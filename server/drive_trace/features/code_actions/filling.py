@@ -26,7 +26,7 @@ from drive_trace.features.code_actions.offers import (
 )
 from drive_trace.features.text_edits import TextChange
 from drive_trace.linter.determined import measured_ms
-from drive_trace.linter.edits import as_json, insert_fields, replace_value, values_of
+from drive_trace.linter.edits import as_json, insert_fields, replace_value, undeclared, values_of
 from drive_trace.linter.rule import Edit
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import duration, listed, shown
@@ -143,7 +143,7 @@ def _known(analysis: Analysis, record: int, stamp: Stamp | None) -> dict[str, ob
     lines = analysis.document.lines
     line = lines[record]
     event = _event(line)
-    if event is None:
+    if event is None or undeclared(line):  # that may be what the line lacks, by another name
         return {}
     values = values_of(line)
     said = {name for each in line.diagnostics for name in _said_by_fix(each)}

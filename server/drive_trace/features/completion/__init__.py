@@ -205,9 +205,9 @@ def _about_event(composed: Composed, request: _Request) -> str:
     event, carried = composed.event, request.carried(composed.event)
     if carried is not None and carried.has_newer_rejected:
         return "a newer one is rejected, and not carried on"
-    if carried is not None and carried.values:
-        values = ", ".join(json_text(value).strip('"') for value in carried.values.values())
-        return f"{values}, {carried.note}"
+    if carried is not None and carried.note:
+        values = (json_text(value).strip('"') for value in carried.values.values())
+        return ", ".join((*values, carried.note))
     by_name = {slot.field.name: slot for slot in composed.slots}
     for entity in (Entity.ROUND, Entity.DISPATCH, Entity.SLICE):
         of = LIFETIMES[entity]

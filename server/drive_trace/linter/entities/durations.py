@@ -59,7 +59,8 @@ class Duration(NamedTuple):
         """The finding on the duration."""
         span = self.span
         related = (Related(span.start, Place.value("ts"), "it started then"),)
-        return Finding(rule, span.end, _CLAIM, message, related, expected=span.measured_ms)
+        expected, run = span.measured_ms, self.run
+        return Finding(rule, span.end, _CLAIM, message, related, expected=expected, run=run)
 
 
 class RecordedAfterwards(NamedTuple):

@@ -9,28 +9,30 @@ latest `ts` decides, and its nulls erase what another file has recorded; that is
 `drive-trace check`.
 
 **Fix.** The recorded component is carried over. It is a suggestion, because the erasure may be
-meant: a verdict can be withdrawn. To repair a trace without changing what was written, append a
-`correctness-recorded` with every component, as `drive-trace record` does.
+meant: a verdict can be withdrawn. It is not offered where work stands between the two grades, or a
+line that may be work: whoever recorded the component never saw that. To repair a trace without
+changing what was written, append a `correctness-recorded` with every component, as `drive-trace
+record` does.
 """
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import as_json, replacing
+from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles
 from drive_trace.linter.entities.runs import FeedEvent
-from drive_trace.linter.rule import Example, Finding, Fix, Level, Related, Rule, Severity
+from drive_trace.linter.rule import Example, Finding, Fix, Related, Rule, Severity, Surroundings
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import Place
-from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS
+from drive_trace.vocabulary import CORRECTNESS_FIELDS, EVENTS, GRADE
 
 _GRADES = ("pass", "fail")
 
 
 def _check(subject: FeedEvent) -> Iterable[Finding]:
     line = subject.line
-    if subject.following is not None or line.event is not EVENTS["correctness-recorded"]:
+    if subject.following is not None or line.event is not EVENTS[GRADE]:
         return
     for name in CORRECTNESS_FIELDS:
         if line.fact(name) is None:
@@ -50,26 +52,26 @@ def _check_across(subject: RunInFiles) -> Iterable[Finding]:
 
 
 def _finding_across(name: str, latest: GradeInFile, recorded: GradeInFile) -> Finding:
-    place = Place.value(name)
+    place, grade = Place.value(name), recorded.line.fact(name)
     where = f"on line {recorded.number} of {printable(recorded.path, 4096)}"
-    message = f"`{name}` was {shown(recorded.line.fact(name))} {where}; this null erases it"
+    message = f"`{name}` was {shown(grade)} {where}; this null erases it"
     related = Related(recorded.line, place, f"`{name}` recorded here")
-    return Finding(RULE, latest.line, place, message, related=(related,))
+    return Finding(RULE, latest.line, place, message, (related,), expected=grade)
 
 
 def _finding(line: Line, name: str, recorded: Line) -> Finding:
-    place = Place.value(name)
-    grade = shown(recorded.fact(name))
-    message = (f"`{name}` was {grade} on line ", recorded, "; this null erases it")
+    place, grade = Place.value(name), recorded.fact(name)
+    message = (f"`{name}` was {shown(grade)} on line ", recorded, "; this null erases it")
     related = Related(recorded, place, f"`{name}` recorded here")
-    return Finding(RULE, line, place, message, related=(related,))
+    return Finding(RULE, line, place, message, (related,), expected=grade)
 
 
-def _fixes(finding: Finding) -> Iterable[Fix]:
-    assert isinstance(finding.place, Place)
-    recorded = finding.related[0].line.fact(str(finding.place.path[0]))
-    title = f"Carry over {shown(recorded)}"
-    yield replacing(finding, as_json(recorded), Level.BY_HAND, title)
+def _carried(finding: Finding, around: Surroundings) -> Iterable[Fix]:
+    trace, line, recorded = around.trace, finding.line, finding.related[0].line
+    # Between files nobody knows what was worked on meanwhile.
+    is_here = trace.runs[line.run].events(GRADE).has(recorded)
+    if is_here and not trace.may_be_worked(line.run, recorded, line):
+        yield from replace_with_expected(finding, do="Carry over")
 
 
 RULE = Rule(
@@ -78,7 +80,7 @@ RULE = Rule(
     entity=FeedEvent,
     check=_check,
     check_across=_check_across,
-    fixes=_fixes,
+    fixes_around=_carried,
     summary="The grade that decides is null for a component that was recorded before.",
 )
 

@@ -10,10 +10,13 @@ All fields that are missing are one finding, on the event's name. A slip in a ke
 the key.
 
 **Fix.** The fields are inserted, all at once or one by one: `null` where that is allowed, else a
-gap (`null` or `""`) that stays an error until somebody fills it in. An event's type is suggested
-where only one event has such fields. A key is renamed, alone or with all others of its line; in
-bulk, if all of them differ in case or separators alone. A nested payload is flattened, which is
-safe but for the two feeds, and where a key would then stand twice.
+gap (`null` or `""`) that stays an error until somebody fills it in. Beside a key that no event
+declares, they are inserted one at a time, as it may be the field; beside one that holds an object
+or array, be it as text, not at all. An event's type is suggested where only one event has such
+fields. A key is renamed, alone or with all others of its line; in bulk, if all of them differ in
+case or separators alone. What is merely near the name of a duration, a length or a token count is
+not: `wall_clock_s` is in another unit. A nested payload is flattened, which is safe but for the two
+feeds; not where a key would then stand twice.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +27,7 @@ from drive_trace.linter.edits import (
     is_gap,
     names_a_feed,
     placeholder,
+    undeclared,
     values_of,
 )
 from drive_trace.linter.rule import (
@@ -100,6 +104,8 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
 def _insertions(finding: Finding) -> Iterable[Fix]:
     """Putting in all fields that are missing, then each of them."""
     line, diagnostic = finding.line, finding.noted
+    if any(str(each.found).lstrip()[:1] in {"{", "["} for each in undeclared(line)):
+        return  # the fields may stand in there
     missing = _missing(line, diagnostic)
     inferred = event_with(values_of(line)) if "event_type" in diagnostic.names else None
     texts = {field.name: placeholder(field) for field in missing}
@@ -126,7 +132,8 @@ def _insertion(
     pairs = [(field.name, texts[field.name]) for field in fields]
     edit = insert_fields(finding.line, finding.noted.path, pairs)
     if edit is not None:
-        level = Level.BY_HAND if any(map(is_gap, fields)) else Level.IN_BULK
+        is_open = any(map(is_gap, fields)) or undeclared(finding.line)
+        level = Level.BY_HAND if is_open else Level.IN_BULK
         # On a feed, nulls could take back what was recorded: an editor may apply this unseen.
         is_preferred = len(fields) > 1 and not names_a_feed(finding.line.text)
         yield Fix(title, level, (edit,), is_preferred)
@@ -175,8 +182,9 @@ def _flatten(line: Line, wrapper: str) -> Iterable[Fix]:
     last = inner[-1].value
     if last is None:
         return
-    repeated = {each.key for each in inner} & {each.key for each in root.members} if root else set()
-    is_certain = event_of(line) is not None and not repeated and not names_a_feed(line.text)
+    if root is None or {each.key for each in inner} & {each.key for each in root.members}:
+        return  # of a key that stands twice, one value is lost
+    is_certain = event_of(line) is not None and not names_a_feed(line.text)
     yield Fix(
         f"Flatten `{printable(wrapper)}`",
         Level.SAFE if is_certain else Level.BY_HAND,

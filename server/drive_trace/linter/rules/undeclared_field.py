@@ -2,8 +2,9 @@
 says is lost on them. Where it is a slip in the name of a required field, that field is missing, and
 `missing-field` speaks instead.
 
-**Fix.** Deleting it, one at a time: somebody wrote it. Where it is a slip in the name of an
-optional field, renaming it; in bulk, if it differs in case or separators alone.
+**Fix.** Deleting it, one at a time: somebody wrote it. Of a line that readers reject it is
+not deleted, as it may be what the line lacks. Where it is a slip in the name of an optional field,
+renaming it; in bulk, if it differs in case or separators alone.
 """
 
 from collections.abc import Iterable
@@ -33,7 +34,7 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
         level = Level.IN_BULK if is_sure else Level.BY_HAND
         yield replacing(finding, as_json(guess.name), level, f"Rename to `{guess.name}`")
     deletion = delete_member(finding.line, path)
-    if deletion is not None:
+    if deletion is not None and not finding.line.is_rejected:
         name = printable(str(path[-1]))
         yield Fix(f"Delete `{name}`", Level.BY_HAND, (deletion,))
 

@@ -1,7 +1,8 @@
 """`schema_version` must be exactly the string `"1"`. Readers of this vocabulary reject every
 other version, the number `1` included, because they cannot know what its fields mean.
 
-**Fix.** `"1"` is suggested; in bulk for the number 1 alone.
+**Fix.** `"1"` is suggested where that is what it says, such as `"1.0"`; in bulk for the number 1
+alone. What another version means, nobody here knows.
 """
 
 from collections.abc import Iterable
@@ -20,8 +21,10 @@ def _check(subject: LineDiagnostic) -> Iterable[Finding]:
 
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
-    level = Level.IN_BULK if finding.noted.found == 1 else Level.BY_HAND
-    yield replacing(finding, as_json(SCHEMA_VERSION), level)
+    found = finding.noted.found
+    if str(found).strip().lower() in {"1", "1.0", "v1"}:
+        level = Level.IN_BULK if found == 1 else Level.BY_HAND
+        yield replacing(finding, as_json(SCHEMA_VERSION), level)
 
 
 RULE = Rule(

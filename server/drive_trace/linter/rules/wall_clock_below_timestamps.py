@@ -7,13 +7,14 @@ The rule is silent where the two differ by no more than `tolerance-ms`, or by no
 or of a dispatch with 2 to 16 rounds, its own. Where start and end were written at one moment, the
 timestamps tell nothing, and `recorded-afterwards` says so.
 
-**Fix.** The measured time, as a suggestion: there may have been idle time.
+**Fix.** The measured time, as a suggestion: there may have been idle time. None where the
+timestamps are in doubt: more than a day lies between them, they are off by a zone of time, or a
+time of the run goes back beside them.
 """
 
 from collections.abc import Iterable
-from functools import partial
 
-from drive_trace.linter.edits import replace_with_expected
+from drive_trace.linter.determined import replace_with_measured
 from drive_trace.linter.entities.durations import TOLERANCES, Duration
 from drive_trace.linter.rule import Example, Finding, Rule, Severity
 from drive_trace.trace.times import in_words
@@ -32,7 +33,7 @@ RULE = Rule(
     severity=Severity.INFORMATION,
     entity=Duration,
     check=_check,
-    fixes=partial(replace_with_expected, why=", as the timestamps say"),
+    fixes=replace_with_measured,
     summary="A duration is shorter than the time between its timestamps.",
     options=TOLERANCES,
 )
