@@ -194,7 +194,7 @@ def test_check_names_each_file_that_holds_copies(tmp_path: Path) -> None:
 def test_check_says_which_ids_are_those_of_other_events(tmp_path: Path) -> None:
     first = write(tmp_path, "a/trace.jsonl", trace(*EVENTS))
     others = [
-        event("round-start", dispatch_id=OTHER, round_id=f"r-{name}", event_id=name)
+        event("round-start", dispatch_id=OTHER, round_id=f"r-{name}", event_id=name, ts=EARLY)
         for name in ("e-1", "e-2", "e-9")
     ]
     text = trace(*others)

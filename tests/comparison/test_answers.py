@@ -514,11 +514,25 @@ def test_only_correct_runs_are_compared_by_their_cost(sides: Sides) -> None:
     assert found["spent_for_each_correct"]["candidate"]["input_tokens"] == 2001
 
 
+def ended(ms: int) -> str:
+    return f"2026-05-28T14:00:{ms / 1000:06.3f}Z"
+
+
 def dispatched(*ends: int, starts: int) -> str:
-    """Dispatches, of which so many started, and that claim to have taken so long (ms)."""
-    lines = [{**EVENTS["dispatch-start"].example, "dispatch_id": f"d{at}"} for at in range(starts)]
+    """Dispatches, of which so many started, and that claim to have taken so long (ms), as their
+    times say.
+    """
+    lines = [
+        {**EVENTS["dispatch-start"].example, "dispatch_id": f"d{at}", "ts": ended(0)}
+        for at in range(starts)
+    ]
     lines += [
-        {**EVENTS["dispatch-end"].example, "dispatch_id": f"d{at}", "wall_clock_ms": ms}
+        {
+            **EVENTS["dispatch-end"].example,
+            "dispatch_id": f"d{at}",
+            "wall_clock_ms": ms,
+            "ts": ended(ms),
+        }
         for at, ms in enumerate(ends)
     ]
     return "".join(json.dumps(each) + "\n" for each in lines)

@@ -12,7 +12,7 @@ from drive_trace.vocabulary import EVENTS
 from tests.cli.support import run, write
 from tests.cli.test_hostile_text import HOSTILE, OBEYED
 from tests.comparison.support import CORRECT, INCORRECT, Sides
-from tests.support.client_text import graded
+from tests.support.client_text import apart, graded
 
 ROOT = Path(__file__).parents[2]
 
@@ -114,7 +114,7 @@ def test_markdown_fits_a_comment_however_many_cases_there_are(tmp_path: Path) ->
     names = [f"{at:03}{'x' * 140}" for at in range(120)]
     for side, grade in (("b", CORRECT), ("c", INCORRECT)):
         runs = (graded(*grade, project_run_id=f"{side}-{at}") for at in range(120))
-        write(tmp_path, f"{side}/trace.jsonl", "".join(runs))
+        write(tmp_path, f"{side}/trace.jsonl", apart("".join(runs)))
     text = "".join(f'{name} = ["b-{at}", "c-{at}"]\n' for at, name in enumerate(names))
     cases = write(tmp_path, "cases.toml", f"[cases]\n{text}")
     given = ("--baseline", tmp_path / "b", "--candidate", tmp_path / "c", "--cases", cases)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.support import run, write
 from tests.comparison.support import CORRECT, INCORRECT, KNOWN, UNGRADED, Sides, judged
-from tests.support.client_text import graded, triage
+from tests.support.client_text import apart, graded, triage
 from tests.support.judging import HASH, NO_FIGURES
 from tests.support.systems import NO_FIFOS, not_on_windows
 
@@ -28,25 +28,41 @@ def sides(tmp_path: Path) -> Sides:
     return Sides(tmp_path)
 
 
-def known(sides: Sides, side: str, *, events: str | None = None, **changes: Any) -> Path:
+def known(
+    sides: Sides,
+    side: str,
+    *,
+    events: str | None = None,
+    cost: tuple[int, int] | None = None,
+    **changes: Any,
+) -> Path:
     """A run of which everything is known, with some of that changed."""
     record = {key: changes.pop(key) for key in list(changes) if key in NO_FIGURES | {"asked": 0}}
     said = {key: value for key, value in {**SAME, **changes}.items() if value is not None}
     wrote = triage(ts="2026-05-28T13:00:01.123Z") * 3 if events is None else events
-    path = sides.write(side, CORRECT, said, events=wrote)
+    path = sides.write(side, CORRECT, said, cost=cost, events=wrote)
     judged(path, **record)
     return path
 
 
-def test_sides_of_which_all_is_known_and_alike_are_compared(sides: Sides) -> None:
-    known(sides, "b")
-    known(sides, "c")
-    ran = sides.compare("--output-format", "json")
-    assert ran.code == 0
-    assert ran.json["answer"] == "cannot-tell"
+def test_sides_that_are_alike_in_all_are_no_comparison(sides: Sides) -> None:
+    for _ in range(20):
+        known(sides, "b", cost=(900, 900))
+        known(sides, "c", cost=(100, 100))
+    ran = sides.compare("--output-format", "json", "--fail-on", "worse")
+    assert (ran.code, ran.json["answer"], ran.json["reasons"]) == (
+        3,
+        "not-comparable",
+        [
+            "nothing varies between the sides: model, bundle and base are the same, so that "
+            "neither can be better"
+        ],
+    )
     assert {each["fact"]: each["state"] for each in ran.json["known"]} == dict.fromkeys(
         FACTS, "same"
     )
+    known(sides, "c", cost=(100, 100), model=None)  # what is not known may vary
+    assert sides.allowed()["answer"] == "better"
 
 
 @pytest.mark.parametrize("key", ["model", "bundle", "base_commit"])
@@ -103,7 +119,7 @@ def test_a_side_of_several_models_is_no_side(sides: Sides) -> None:
 def test_what_one_run_does_not_say_is_unverifiable(sides: Sides, fact: str) -> None:
     key = {"base": "base_commit", "prompt": "prompt_hash"}.get(fact, fact)
     path = known(sides, "b", **{key: None})
-    known(sides, "c")
+    known(sides, "c", **({"model": "opus"} if fact == "prompt" else {}))
     if fact == "prompt":
         path.with_name("trace.jsonl.judgements.ndjson").unlink()
     ran = sides.compare("--output-format", "json")
@@ -124,7 +140,7 @@ def test_a_record_of_the_judging_that_does_not_count_is_told(
     sides: Sides, record: dict[str, str]
 ) -> None:
     path = known(sides, "b")  # graded at 20:00
-    known(sides, "c")
+    known(sides, "c", model="opus")
     judged(path, **{"verdict": "pass", **record})
     ran = sides.compare("--output-format", "json")
     assert ran.code == 3
@@ -169,7 +185,7 @@ def test_the_case_of_some_runs_alone_is_no_case_of_the_others(sides: Sides) -> N
 
 def test_a_case_may_have_the_name_of_all_runs(sides: Sides) -> None:
     known(sides, "b", case="all runs")
-    known(sides, "c", case="all runs")
+    known(sides, "c", case="all runs", model="opus")
     ran = sides.compare()
     assert ran.code == 0
     assert "Nobody says" not in ran.out
@@ -258,7 +274,7 @@ def test_a_broken_manifest_is_told_with_its_place(sides: Sides, text: str, probl
 
 def test_a_manifest_is_no_link_out_of_its_folder(sides: Sides) -> None:
     path = known(sides, "b").with_name("trace.run.json")
-    known(sides, "c")
+    known(sides, "c", model="opus")
     path.rename(sides.folder / "kept.json")
     path.symlink_to(sides.folder / "kept.json")
     ran = sides.compare()
@@ -268,7 +284,7 @@ def test_a_manifest_is_no_link_out_of_its_folder(sides: Sides) -> None:
 
 def test_a_manifest_may_have_the_whole_name_of_its_trace(sides: Sides) -> None:
     path = known(sides, "b").with_name("trace.run.json")
-    known(sides, "c")
+    known(sides, "c", model="opus")
     path.rename(path.with_name("trace.jsonl.run.json"))
     assert sides.compare().code == 0
 
@@ -313,8 +329,8 @@ def test_a_case_that_fits_no_run_is_wrong_usage(sides: Sides, text: str, problem
     for side, at in (("b", 20), ("c", 4)):
         easy = (graded(*CORRECT, project_run_id=f"{side}-easy-{each}") for each in range(at))
         hard = (graded(*INCORRECT, project_run_id=f"{side}-hard-{each}") for each in range(24 - at))
-        write(sides.folder, f"{side}/easy/trace.jsonl", "".join(easy))
-        write(sides.folder, f"{side}/hard/trace.jsonl", "".join(hard))
+        write(sides.folder, f"{side}/easy/trace.jsonl", apart("".join(easy)))
+        write(sides.folder, f"{side}/hard/trace.jsonl", apart("".join(hard)))
     path = write(sides.folder, "cases.toml", f"[cases]\n{text}\n")
     ran = sides.compare("--allow-unverified", "--cases", str(path))
     assert (ran.code, ran.out) == (2, "")

@@ -129,8 +129,9 @@ def test_from_nothing_to_an_answer_that_has_nothing_to_allow(
     write(tmp_path, "acceptance.md", "- **AC-1** Retries are bounded.\n")
     write(tmp_path, "run.diff", "diff --git a/a.ts b/a.ts\n+++ b/a.ts\n+retry(3)\n")
     assert run("calibrate", "labels.csv", "--model", "gpt-x").code == 0
+    sides = Sides(tmp_path)
     for side, bundle in (("b", "v1"), ("c", "v2")):
-        trace = Sides(tmp_path).write(
+        trace = sides.write(
             side,
             (None, None, None),
             {"case": "retry", "base_commit": "4c0ffee", "model": "sonnet", "bundle": bundle},

@@ -17,6 +17,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "caveats.md"
 EARLY, LATE = "2026-05-28T13:00:00.000Z", "2026-05-28T15:00:00.000Z"
 WORK = "round-start"
 FAILED: dict[str, Any] = {"mechanical": "pass", "qa": "fail", "intent": "pass"}
+BEFORE = graded("pass", "pass", "pass", ts=EARLY)
+REGRADED = graded("pass", "pass", "pass", ts="2026-05-28T16:00:00.000Z")
 COSTS: dict[str, Any] = dict.fromkeys(TOKEN_FIELDS, 1)
 
 
@@ -31,7 +33,32 @@ CASES = {
         [trace(PASSED, event(WORK), event(WORK))],
         "stale: 2 events after the grade",
     ),
-    "graded again": ([trace(PASSED, event(WORK), PASSED)], None),
+    "graded again": ([trace(PASSED, event(WORK), REGRADED)], None),
+    "a copy of the grade below work": (
+        [trace(PASSED, event(WORK), PASSED)],
+        "the grade is a copied line",
+    ),
+    "a copy of an earlier grade below a failed one": (
+        [trace(PASSED, event("correctness-recorded", **FAILED), PASSED)],
+        "the grade is a copied line",
+    ),
+    "graded again after a copy": (
+        [trace(PASSED, event("correctness-recorded", **FAILED), PASSED, REGRADED)],
+        None,
+    ),
+    "a grade below one that is later": (
+        [trace(event("correctness-recorded", ts=LATE, **FAILED), PASSED)],
+        "an earlier line has a later grade",
+    ),
+    "a grade below one that is later in another file": (
+        [trace(PASSED), trace(event("correctness-recorded", ts=LATE, **FAILED), BEFORE)],
+        "an earlier line has a later grade",
+    ),
+    "graded again after grades out of order": (
+        [trace(event("correctness-recorded", ts=LATE, **FAILED), PASSED, REGRADED)],
+        None,
+    ),
+    "work that was copied": ([trace(event(WORK), event(WORK), PASSED)], None),
     "what belongs after the work": ([trace(PASSED, event("retro-landed"))], None),
     "later work in another file": (
         [trace(PASSED), trace(event(WORK, ts=LATE))],
@@ -167,7 +194,6 @@ CASES = {
 }
 
 
-AGAIN = graded("pass", "pass", "pass", ts=EARLY)
 WITH_A_COPY = {
     "work below": (
         [PASSED, event(WORK, ts=EARLY)],
@@ -178,10 +204,10 @@ WITH_A_COPY = {
         "stale: 2 events after the grade",
     ),
     "work below a grade below": (
-        [PASSED, AGAIN, event(WORK, ts=EARLY)],
+        [PASSED, REGRADED, event(WORK, ts=EARLY)],
         "stale: 1 event after the grade",
     ),
-    "work that was graded again": ([PASSED, event(WORK, ts=EARLY), AGAIN], None),
+    "work that was graded again": ([PASSED, event(WORK, ts=EARLY), REGRADED], None),
     "a rejected grade below": (
         [PASSED, graded("pass", "failed", "pass", ts=EARLY)],
         "1 correctness line rejected (line 2), not counted",

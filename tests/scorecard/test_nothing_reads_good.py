@@ -132,6 +132,21 @@ def is_valid(record: bytes) -> bool:
     return each["event_type"] in VALID and graded and each.get("round_number") != "one"
 
 
+def identity(record: bytes) -> tuple[str, ...] | None:
+    """What tells a copy of an event; None for what is no event."""
+    if not is_valid(record):
+        return None
+    each = json.loads(record.decode("utf-8", "replace"))
+    return each["event_id"], each["event_type"], each["ts"]
+
+
+def has_later_grade(files: list[tuple[list[bytes], bool]], decides: Grade) -> bool:
+    """Whether a grade that is not the last of its file is later by its time."""
+    known = [each for records, _ in files for each in map(identity, records) if each is not None]
+    later = [ts for _, name, ts in known if name == "correctness-recorded" and ts > decides.ts]
+    return is_certain(decides.ts) and any(map(is_certain, later))
+
+
 def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
     """Whether the one run of the files is CORRECT beyond doubt."""
     last, doubts = grades_and_doubts(files)
@@ -140,6 +155,9 @@ def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
     decides = max(last.values(), key=lambda grade: (grade.ts, grade.at))
     if set(decides.triple) != {"pass"}:
         return False
+    above = [identity(record) for record in files[decides.at][0][: decides.number]]
+    if identity(decides.record) in above or has_later_grade(files, decides):
+        return False
     # Which files' lines are in order with the grade: its own, and those that may grade later, or
     # that have a copy of it.
     in_order = {
@@ -147,7 +165,8 @@ def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
         for grade in last.values()
         if grade.ts >= decides.ts or not is_certain(grade.ts) or not is_certain(decides.ts)
     }
-    in_order |= {at for at, (records, _) in enumerate(files) if decides.record in records}
+    copied = identity(decides.record)
+    in_order |= {at for at, (records, _) in enumerate(files) if copied in map(identity, records)}
     if any(last[at].triple != decides.triple for at in in_order):
         return False
     if any(

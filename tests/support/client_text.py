@@ -14,6 +14,7 @@ import urllib.request
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,9 +40,11 @@ def event(event_type: str, run: object = "run-1", **payload: Any) -> str:
 
 
 def apart(text: str) -> str:
-    """The text with an id of its own for each of its events, as no two of a trace share one."""
-    numbers = count(1)
-    return _EVENT_ID.sub(lambda _: f"0b9c2a4e-6f1d-4c3b-8a57-{next(numbers):012x}", text)
+    """The text with an id of its own for each of its events, as no two of a trace share one, and no
+    two texts.
+    """
+    numbers, own = count(1), f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}"
+    return _EVENT_ID.sub(lambda _: f"{own}-6f1d-4c3b-8a57-{next(numbers):012x}", text)
 
 
 def triage(**payload: Any) -> str:

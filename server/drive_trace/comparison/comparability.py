@@ -90,6 +90,9 @@ def comparability(
         idle = [run.run_id for run in runs if run.has_idle_record]
         if idle and any(each.name in {*_AS_JUDGED, "calibration"} for each in unknown):
             reasons.append(_idle(idle))
+    if not reasons and all(each.state is State.SAME for each in facts if each.name in _VARYING):
+        what = f"nothing varies between the sides: {listed(_VARYING)} are the same"
+        reasons.append(Reason(f"{what}, so that neither can be better"))
     return tuple(facts), tuple(reasons)
 
 

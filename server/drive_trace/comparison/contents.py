@@ -10,6 +10,7 @@ from drive_trace.comparison.comparability import State
 from drive_trace.comparison.costs import Cost, spent_for_each_correct
 from drive_trace.comparison.runs import (
     FACTS,
+    METRICS,
     SUMS,
     WALL_CLOCK,
     Case,
@@ -77,6 +78,9 @@ def power(found: Comparison) -> Iterator[str]:
         if joined := _joined(side):
             what = f"{plural(len(joined), 'run')} of the {side.name} {are(len(joined))}"
             yield f"{what} joined over files: each repetition needs an id of its own."
+        if side.copies:
+            what = f"{plural(len(side.copies), 'run')} of the {side.name} {are(len(side.copies))}"
+            yield f"{what} left out: a run with the events of another one is no repetition."
 
 
 def _power(gate: Gate, cases: str) -> str:
@@ -291,6 +295,14 @@ def _input(side: Side) -> Iterator[tuple[str, str]]:
     yield plural(len(side.files), "file"), Name(first_of(side.paths, _MOST))
     if joined := _joined(side):
         yield f"{plural(len(joined), 'run')} joined over files", Name(first_of(joined, _MOST))
+    if side.copies:
+        named = Name(first_of([run.run_id for run in side.copies], _MOST))
+        yield f"{plural(len(side.copies), 'run')} left out, with the events of others", named
+    for metric in METRICS:
+        doubted = [run.run_id for run in side.runs if metric.key in run.doubted]
+        if doubted:
+            what = f"{metric.title} of {plural(len(doubted), 'run')} doubted, and not believed"
+            yield what, Name(first_of(doubted, _MOST))
     for reason in dict.fromkeys(each.reason for each in side.unread):
         paths = [each.path for each in side.unread if each.reason == reason]
         yield Name(f"not read: {reason}"), Name(first_of(paths, _MOST))
@@ -386,6 +398,11 @@ def _input_json(side: Side) -> Mapping[str, object]:
         "files": [each._asdict() for each in side.files],
         "unread": [each._asdict() for each in side.unread],
         "left_out": side.left_out.total,
+        "copied_runs": [run.run_id for run in side.copies],
+        "doubted": {
+            each.key: [run.run_id for run in side.runs if each.key in run.doubted]
+            for each in METRICS
+        },
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -15,7 +15,6 @@ from drive_trace.report.metrics import measure, to_json
 from drive_trace.report.metrics.base import Value
 from drive_trace.scorecard.card import RunScore
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
-from drive_trace.scorecard.copies import overlaps
 from drive_trace.scorecard.verdict import Verdict
 
 _SAID_BY = {
@@ -75,6 +74,8 @@ class ComparedRun(NamedTuple):
     score: RunScore
     known: Mapping[str, frozenset[str]]
     """By the name of a fact, what is said of it; empty where it is unknown."""
+    doubted: frozenset[str] = frozenset()
+    """The keys of the costs that nobody should believe: see :func:`compared`."""
 
     @property
     def run_id(self) -> str:
@@ -85,6 +86,11 @@ class ComparedRun(NamedTuple):
     def case(self) -> str:
         """Untrusted; :data:`ALL_RUNS` if unknown."""
         return min(self.known["case"], default=ALL_RUNS)
+
+    @property
+    def keys(self) -> frozenset[int]:
+        """Those of its events, by which copies are known."""
+        return frozenset().union(*(part.events.hashes() for part in self.score.parts))
 
     @property
     def is_judged(self) -> bool:
@@ -108,7 +114,11 @@ class ComparedRun(NamedTuple):
         return "claims" if clock.ms is not None and clock.counted == clock.of else None
 
     def cost(self, metric: Metric) -> float | None:
-        """What it cost, whatever its verdict; None where that is not recorded, or in part."""
+        """What it cost, whatever its verdict; None where that is doubted, or not recorded, or in
+        part.
+        """
+        if metric.key in self.doubted:
+            return None
         measured = self.score.measured
         if metric is WALL_CLOCK:
             return measured.wall_clock.ms if self.clock is not None else None
@@ -118,10 +128,14 @@ class ComparedRun(NamedTuple):
 
 
 def compared(
-    score: RunScore, manifests: Iterable[RunManifest], case: str | None = None
+    score: RunScore,
+    manifests: Iterable[RunManifest],
+    case: str | None = None,
+    found: Collection[str] = (),
 ) -> ComparedRun:
     """A run with the manifests beside its files. A ``case`` that is given counts, whatever they
-    say.
+    say. ``found`` are the codes of the rules that have found something in the run: a cost that one
+    of them doubts is taken for unknown, as are token counts that are a copied line, or all 0.
     """
     manifests = list(manifests)
     judgement = score.correctness.judgement if score.correctness is not None else None
@@ -137,7 +151,34 @@ def compared(
         known["acceptance"] |= _said([judgement.acceptance_hash])
         word = "uncalibrated" if judgement.agreement is None else "calibrated"
         known["calibration"] = _said([word])
-    return ComparedRun(score, known)
+    return ComparedRun(score, known, _doubted(score, found))
+
+
+_CLOCK_DOUBTED_BY = {"time-goes-back", "repeated-project-event"}
+_CLAIMS_DOUBTED_BY = {
+    "wall-clock-below-timestamps",
+    "wall-clock-exceeds-timestamps",
+    "rounds-exceed-dispatch",
+    "repeated-end",
+}
+_ROUNDS_DOUBTED_BY = {"round-number-gap"}
+
+
+def _doubted(score: RunScore, found: Collection[str]) -> frozenset[str]:
+    cost, clock = score.tokens, score.measured.wall_clock
+    is_copied = any(
+        cost is part.tokens and cost.line in part.copies for part in score.parts if cost is not None
+    )
+    is_free = not any(value != 0 for value in score.measured.tokens.values())
+    doubts = {
+        "input_tokens": is_copied or is_free,
+        "output_tokens": is_copied or is_free,
+        WALL_CLOCK.key: not (_CLOCK_DOUBTED_BY if clock.clocked else _CLAIMS_DOUBTED_BY).isdisjoint(
+            found
+        ),
+        "rounds_per_dispatch": not _ROUNDS_DOUBTED_BY.isdisjoint(found),
+    }
+    return frozenset(name for name, is_doubted in doubts.items() if is_doubted)
 
 
 def _said(values: Iterable[str | None]) -> frozenset[str]:
@@ -171,6 +212,8 @@ class Side(NamedTuple):
     files: tuple[SideFile, ...] = ()
     unread: tuple[Unread, ...] = ()
     left_out: Omitted = NOTHING_OMITTED
+    copies: tuple[ComparedRun, ...] = ()
+    """The runs that are left out, as a run before them has the same events."""
     facts: Mapping[str, Happened] = {}
     """See :func:`facts_of`."""
 
@@ -264,18 +307,9 @@ def cases_of(baseline: Side, candidate: Side) -> tuple[Case, ...]:
 
 
 def on_both_sides(baseline: Side, candidate: Side) -> list[str]:
-    """The runs of which both sides have the same events."""
-    known = {run.run_id: run.score for run in baseline.runs}
-    both = [(known[run.run_id], run.score) for run in candidate.runs if run.run_id in known]
-    return [
-        here.run_id
-        for here, there in both
-        if any(
-            overlaps([one.events, other.events])[1].copies
-            for one in here.parts
-            for other in there.parts
-        )
-    ]
+    """The runs of the candidate of which the baseline has events."""
+    known = frozenset().union(*(run.keys for run in baseline.runs))
+    return [run.run_id for run in candidate.runs if not known.isdisjoint(run.keys)]
 
 
 class _Where(NamedTuple):
@@ -298,8 +332,13 @@ FACTS = {
 
 
 def facts_of(logs: Sequence[TraceLog], runs: Sequence[RunScore]) -> Mapping[str, Happened]:
-    """What happened in all runs of a side."""
-    measured = to_json(measure(EventLog(logs, runs)))
+    """What happened in all runs of a side; the traces may have others."""
+    ids = {each.run_id for each in runs}
+    own = [
+        log._replace(events=tuple(each for each in log.events if each.run_id in ids))
+        for log in logs
+    ]
+    measured = to_json(measure(EventLog(own, runs)))
     return {
         title: _happened(_at(measured, where.path), 0 if where.is_rate else len(runs))
         for title, where in FACTS.items()

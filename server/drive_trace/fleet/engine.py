@@ -25,6 +25,7 @@ from drive_trace.fleet.joining import CHANGED, Doubts, Group, Joiner, row, with_
 from drive_trace.fleet.scanning import File, read, summarized
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import ILLEGIBLE
+from drive_trace.scorecard.copies import Hashes, copied_among_many
 from drive_trace.scorecard.stored import FindingCounts
 from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run, unplaced_grades
 from drive_trace.storage.files import Problem, why
@@ -60,8 +61,8 @@ class _Part(NamedTuple):
 
 
 class EngineScan:
-    """Reads traces, and joins their runs. This process keeps paths, and lines that may grade any
-    run; where Daft runs on this machine, Daft keeps all that the score needs.
+    """Reads traces, and joins their runs. This process keeps paths, lines that may grade any run,
+    and the keys of events; where Daft runs on this machine, Daft keeps all that the score needs.
     """
 
     def __init__(self, inputs: Inputs, runner: str, address: str | None) -> None:
@@ -94,13 +95,16 @@ class EngineScan:
             placed = self._pieces.where(col("place").not_null())
             count: int = placed.select("run").distinct().count_rows()
         unplaced: list[Unplaced] = []
+        keys: list[tuple[str, str, Hashes]] = []
         for each in notes:
             if isinstance(each, Problem):
                 self._inputs.cannot_read(each)
                 self.file_count -= each.reason != ILLEGIBLE
             else:
-                unplaced += each
-        self._doubts = Doubts(tuple(self._inputs.unread), tuple(unplaced))
+                unplaced += each[0]
+                keys += each[1]
+        copied = copied_among_many(keys)
+        self._doubts = Doubts(tuple(self._inputs.unread), tuple(unplaced), copied)
         return count
 
     def rows(self) -> Iterator[Row]:
@@ -159,9 +163,8 @@ def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
     summary, findings, _ = summarized(records.records, file)
     if summary.is_illegible:
         yield note | {"data": pickle.dumps(Problem(summary.path, ILLEGIBLE))}
-    unplaced = unplaced_grades(summary)
-    if unplaced:
-        yield note | {"data": pickle.dumps(tuple(unplaced))}
+    keys = [(run.run_id, run.path, run.events.hashes()) for run in summary.runs]
+    yield note | {"data": pickle.dumps((tuple(unplaced_grades(summary)), keys))}
     places = {run.run_id: at for at, run in enumerate(summary.runs, number << 32)}
     for run_id, part in parts_by_run(summary).items():
         own = None if findings is None else {run_id: findings.get(run_id, {})}

@@ -25,10 +25,12 @@ CHANGED = "changed while runs were joined"
 
 
 class Doubts(NamedTuple):
-    """What may belong to any run."""
+    """What may belong to any run, and which runs are copies of others."""
 
     unread: tuple[Unread, ...] = ()
     unplaced: tuple[Unplaced, ...] = ()
+    copied: Mapping[str, str] = {}
+    """By the id of a run that has events of another one, a file of the other."""
 
     def and_changed(self, path: str) -> Doubts:
         """These, and that a trace is no longer what it was."""
@@ -49,7 +51,9 @@ class Group(NamedTuple):
 
 def row(parts: Sequence[RunSummary], doubts: Doubts) -> Row:
     """The row of a run, without findings."""
-    return row_of(score_run(parts, *doubts), project_of(parts[0].path))
+    unread, unplaced, copied = doubts
+    score = score_run(parts, unread, unplaced, copied.get(parts[0].run_id))
+    return row_of(score, project_of(parts[0].path))
 
 
 def with_findings(row: Row, of_files: Iterable[FindingCounts | None]) -> Row:

@@ -12,6 +12,7 @@ from drive_trace.fleet.inputs import Inputs
 from drive_trace.fleet.joining import CHANGED, Doubts, Group, Joiner, row, with_findings
 from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import ILLEGIBLE
+from drive_trace.scorecard.copies import Hashes, copied_among_many
 from drive_trace.scorecard.stored import Stored
 from drive_trace.scorecard.summary import Unplaced, parts_by_run, unplaced_grades
 from drive_trace.storage.cores import on_all_cores
@@ -20,8 +21,8 @@ from drive_trace.storage.fleet_cache import Cache, digest
 
 
 class FleetScan:
-    """Reads traces, and joins their runs. In memory it keeps paths, the ids of runs, and lines that
-    may grade any run.
+    """Reads traces, and joins their runs. In memory it keeps paths, the ids of runs, lines that may
+    grade any run, and, while it reads, the keys of events.
     """
 
     def __init__(self, inputs: Inputs, cache: Cache, processes: int | None = None) -> None:
@@ -43,6 +44,7 @@ class FleetScan:
         """Read all traces. Returns how many runs they have."""
         strays: dict[str, list[int]] = {}  # in files with only lines of it that do not count
         unplaced: list[Unplaced] = []
+        keys: list[tuple[str, str, Hashes]] = []
         for stored in self._traces.look_at(self._inputs):
             if isinstance(stored, Problem):
                 self._inputs.cannot_read(stored)
@@ -50,6 +52,7 @@ class FleetScan:
             number, trace = self.file_count - 1, stored.summary
             for run in trace.runs:
                 self._runs.setdefault(run.run_id, []).append(number)
+                keys.append((run.run_id, run.path, run.events.hashes()))
             for run_id in parts_by_run(trace).keys() - {run.run_id for run in trace.runs}:
                 strays.setdefault(run_id, []).append(number)
             unplaced += unplaced_grades(trace)
@@ -57,7 +60,8 @@ class FleetScan:
                 self._inputs.cannot_read(Problem(trace.path, ILLEGIBLE))
         for run_id in strays.keys() & self._runs.keys():
             self._runs[run_id] = sorted(self._runs[run_id] + strays[run_id])
-        self._doubts = Doubts(tuple(self._inputs.unread), tuple(unplaced))
+        copied = copied_among_many(keys)
+        self._doubts = Doubts(tuple(self._inputs.unread), tuple(unplaced), copied)
         return len(self._runs)
 
     def rows(self) -> Iterator[Row]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
+from itertools import chain
 from typing import Any, NamedTuple
 
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Caveat, CaveatCode, Omitted, Unread
-from drive_trace.scorecard.copies import Overlap, overlaps
+from drive_trace.scorecard.copies import Overlap, copied_runs, overlaps
 from drive_trace.scorecard.efficiency import (
     Efficiency,
     Tokens,
@@ -217,17 +218,29 @@ def score(traces: Sequence[TraceSummary], unread: Sequence[Unread] = ()) -> Scor
         orphans = tuple(each for each in trace.orphans if each.run_id not in parts)
         joined.append(trace._replace(orphans=orphans))
     unplaced = [each for trace in traces for each in unplaced_grades(trace)]
-    runs = tuple(score_run(each, unread, unplaced) for each in parts.values())
+    copied = _between_runs(chain(*parts.values())) if len(traces) > 1 else {}
+    runs = tuple(
+        score_run(each, unread, unplaced, copied.get(run_id)) for run_id, each in parts.items()
+    )
     return ScoreCard(runs, tuple(joined), unread)
+
+
+def _between_runs(parts: Iterable[RunSummary]) -> Mapping[str, str]:
+    parts = list(parts)
+    found = copied_runs([(part.run_id, part.path, part.events.ids()) for part in parts])
+    # As good as always that is none.
+    few = [part for part in parts if part.run_id in found]
+    return copied_runs([(part.run_id, part.path, part.events.hashes()) for part in few])
 
 
 def score_run(
     parts: Sequence[RunSummary],
     unread: Sequence[Unread] = (),
     unplaced: Sequence[Unplaced] = (),
+    copied: str | None = None,
 ) -> RunScore:
     """Judge one run by all its parts. ``unplaced`` are the lines of all files that are joined which
-    may grade any run.
+    may grade any run; ``copied`` is a file in which another run has events of this one.
     """
     parts = judged(parts)
     shared = overlaps(part.events for part in parts) if len(parts) > 1 else ()
@@ -238,12 +251,15 @@ def score_run(
     if any(each.copies for each in shared):
         copies = [[twin.here for twin in each.copies] for each in shared]
         counted = tuple(map(without_copies, parts, copies))
-        copied_lines = tuple(frozenset(each.line for each in some) for some in copies)
+        copied_lines = tuple(
+            frozenset((*part.copies, *(each.line for each in some)))
+            for part, some in zip(parts, copies, strict=True)
+        )
     gate = judge(correctness)
     measured = Efficiency(
         tokens_of(tokens) or dict.fromkeys(TOKEN_FIELDS), wall_clock(counted), mean_rounds(counted)
     )
-    caveats = list(caveats_of(parts, correctness, unread, shared, unplaced))
+    caveats = list(caveats_of(parts, correctness, unread, shared, unplaced, copied))
     if gate.verdict is Verdict.CORRECT:
         caveats += caveats_of_coverage(measured, parts)
     return RunScore(

@@ -36,7 +36,8 @@ class Qualifies(Enum):
 
     ALWAYS = "always"
     AFTER_GRADE = "where it stands after the grade that decides, or may"
-    ORDER_UNCERTAIN = "where it is uncertain which file's grade is the latest"
+    ORDER_UNCERTAIN = "where it is uncertain which grade is the latest"
+    COPY_MATTERS = "where a copied line is the grade that decides, or another run has the events"
     NEVER = "never"
 
 
@@ -52,7 +53,7 @@ TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
         Qualifies.AFTER_GRADE,
     ),
     CaveatCode.CONTRADICTING_GRADES: (
-        "Several files grade the run differently.",
+        "Several files grade the run differently, or an earlier line has a later grade.",
         Qualifies.ORDER_UNCERTAIN,
     ),
     CaveatCode.UNCALIBRATED_JUDGE: (
@@ -68,7 +69,10 @@ TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
         Qualifies.NEVER,
     ),
     CaveatCode.REJECTED_LINE: ("Readers reject another line of the run.", Qualifies.NEVER),
-    CaveatCode.COPIED_EVENTS: ("Events of the run stand in several files.", Qualifies.NEVER),
+    CaveatCode.COPIED_EVENTS: (
+        "Events of the run stand in several files, several times in one, or in another run.",
+        Qualifies.COPY_MATTERS,
+    ),
     CaveatCode.CONFLICTING_EVENT_ID: (
         "One event id stands for different events.",
         Qualifies.NEVER,

@@ -1,19 +1,26 @@
-"""Which events stand in several files. An event whose id and content an earlier file has is one
-event with that; the same id with another content is a conflict, and both events count. Within one
-file each line is an event.
+"""Which events stand more than once. What has the id, type and ``ts`` of another event is a copy of
+it, wherever it stands: paths, slugs and run ids may have been changed. Within a run a copy does not
+count; between runs each of the two may be the copy. The same id with another type or ``ts`` is a
+conflict, and both events count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
-from typing import NamedTuple, cast
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Hashable, Iterable, KeysView, Mapping, Sequence
+from hashlib import blake2b
+from typing import NamedTuple, TypeAlias, cast
 
+from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line
 from drive_trace.trace.run_index import FactTable
 from drive_trace.vocabulary import EVENTS, LIFETIMES, Entity, EventType
 
 Number = Callable[[Line], int]
 """Gives a line's number from 1."""
+Hashes: TypeAlias = "array[int]"
+"""See :meth:`Events.hashes`."""
 
 
 class Noted(NamedTuple):
@@ -21,10 +28,6 @@ class Noted(NamedTuple):
 
     line: int
     """From 1."""
-    content: int
-    """The same, within one process, for all that is written with the same characters but for white
-    space.
-    """
     event: EventType
     dispatch: object
     """The dispatch that a start, an end or a round's start is of; else None."""
@@ -32,10 +35,13 @@ class Noted(NamedTuple):
     """The milliseconds that the end of one claims; else None."""
     ts: str
 
+    @property
+    def kind(self) -> tuple[str, str]:
+        """The same for a copy, if the id is the same."""
+        return self.event.name, self.ts
+
 
 _DISPATCH = LIFETIMES[Entity.DISPATCH]
-_UNTOLD = EVENTS[_DISPATCH.opener]
-"""Stands for the event where nothing is counted."""
 _COUNTED = (_DISPATCH.opener, _DISPATCH.closer, LIFETIMES[Entity.ROUND].opener)
 
 
@@ -59,6 +65,12 @@ class Events:
         """The same, whatever becomes of the trace, and without its text."""
         return self
 
+    def hashes(self) -> Hashes:
+        """Of each event a number that its copies have in any file, process and run; sorted."""
+        return array(
+            "Q", sorted({_hash(name, *each.kind) for name in self.ids() for each in self.of(name)})
+        )
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Events) and self.kept()._noted == other.kept()._noted
 
@@ -66,6 +78,25 @@ class Events:
 
 
 NO_EVENTS = Events({})
+
+
+class EventHashes(Events):
+    """The events of a trace that was read before, of which only the keys are known."""
+
+    __slots__ = ("_hashes",)
+
+    def __init__(self, hashes: Hashes) -> None:
+        super().__init__({})
+        self._hashes = hashes
+
+    def hashes(self) -> Hashes:
+        """See :meth:`Events.hashes`."""
+        return self._hashes
+
+
+def _hash(*identity: str) -> int:
+    text = "\0".join(identity).encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
 
 
 class LiveEvents(Events):
@@ -84,25 +115,26 @@ class LiveEvents(Events):
 
     def of(self, event_id: str) -> Sequence[Noted]:
         """See :meth:`Events.of`."""
-        return [_noted(line, self._number) for line in self._table().of(event_id)]
+        return [noted(line, self._number) for line in self._table().of(event_id)]
 
     def kept(self) -> Events:
         """See :meth:`Events.kept`."""
         table, number = self._table(), self._number
-        noted: dict[str, Sequence[Noted]] = {
-            str(name): (_noted(line, number),) for name, line in table.first.items()
+        kept: dict[str, Sequence[Noted]] = {
+            str(name): (noted(line, number),) for name, line in table.first.items()
         }
         for event_id, lines in table.several.items():
-            noted[str(event_id)] = tuple(_noted(line, number) for line in lines)
-        return Events(noted)
+            kept[str(event_id)] = tuple(noted(line, number) for line in lines)
+        return Events(kept)
 
 
-def _noted(line: Line, number: Number) -> Noted:
+def noted(line: Line, number: Number) -> Noted:
+    """What is kept of a valid line."""
     event, facts = line.event, line.facts
     assert event is not None
     dispatch = line.fact(_DISPATCH.field) if event.name in _COUNTED else None
     claims = cast("int", line.fact("wall_clock_ms")) if event.name == _DISPATCH.closer else None
-    return Noted(number(line), _content(line), event, dispatch, claims, str(facts[0]))
+    return Noted(number(line), event, dispatch, claims, str(facts[0]))
 
 
 class ListedEvents(Events):
@@ -110,18 +142,18 @@ class ListedEvents(Events):
 
     __slots__ = ("_listed",)
 
-    def __init__(self, listed: Mapping[str, Sequence[tuple[int, int]]]) -> None:
-        """``listed`` has by id the lines from 1, and the content of each."""
+    def __init__(self, listed: Mapping[str, Sequence[tuple[int, str, str]]]) -> None:
+        """``listed`` has by id the lines from 1, and the type and ``ts`` of each."""
         self._listed = listed
 
     @classmethod
     def of_table(cls, table: FactTable, number: Number) -> ListedEvents:
         """The events of a trace by its table of ids. Pickled, they are small and quick."""
-        listed: dict[str, Sequence[tuple[int, int]]] = {
-            str(name): ((number(line), _content(line)),) for name, line in table.first.items()
+        listed: dict[str, Sequence[tuple[int, str, str]]] = {
+            str(name): ((number(line), *_kind(line)),) for name, line in table.first.items()
         }
         for event_id, lines in table.several.items():
-            listed[str(event_id)] = [(number(line), _content(line)) for line in lines]
+            listed[str(event_id)] = [(number(line), *_kind(line)) for line in lines]
         return cls(listed)
 
     def ids(self) -> KeysView[str]:
@@ -130,11 +162,15 @@ class ListedEvents(Events):
 
     def of(self, event_id: str) -> Sequence[Noted]:
         """See :meth:`Events.of`."""
-        return [Noted(*each, _UNTOLD, None, None, "") for each in self._listed[event_id]]
+        return [
+            Noted(line, EVENTS[name], None, None, ts) for line, name, ts in self._listed[event_id]
+        ]
 
 
-def _content(line: Line) -> int:
-    return hash("".join(line.text.split()))
+def _kind(line: Line) -> tuple[str, str]:
+    """As :attr:`Noted.kind`."""
+    assert line.event is not None
+    return line.event.name, str(line.facts[0])
 
 
 class Twin(NamedTuple):
@@ -150,9 +186,9 @@ class Overlap(NamedTuple):
     """What of a file's events stands in earlier ones; each in the order of the lines."""
 
     copies: Sequence[Twin] = ()
-    """With the same content."""
+    """Of several in this file the first."""
     conflicts: Sequence[Twin] = ()
-    """With another content."""
+    """With another type or ``ts``."""
 
 
 def _line(twin: Twin) -> int:
@@ -166,8 +202,8 @@ class Overlaps:
         self._files: list[Events] = []
         self._first: dict[str, int] = {}
         """The first file that has an id, but for those that the last file has first."""
-        self._shared: dict[str, dict[int, tuple[int, Noted]]] = {}
-        """Of ids in several files, by content, the first file that has it."""
+        self._shared: dict[str, dict[tuple[str, str], tuple[int, Noted]]] = {}
+        """Of ids in several files, by :attr:`Noted.kind`, the first file that has it."""
 
     def add(self, events: Events) -> Overlap:
         """Compare a file with those before. Their events are kept, see :meth:`Events.kept`."""
@@ -184,15 +220,15 @@ class Overlaps:
             file, found = self._first[event_id], events.of(event_id)
             others = self._files[file].of(event_id)
             is_plain = event_id not in self._shared and len(others) == len(found) == 1
-            if is_plain and others[0].content == found[0].content:  # by far the most frequent case
+            if is_plain and others[0].kind == found[0].kind:  # by far the most frequent case
                 copies.append(Twin(found[0], file, others[0]))
                 continue
             known = self._shared.setdefault(event_id, {})
             for each in others:
-                known.setdefault(each.content, (file, each))
+                known.setdefault(each.kind, (file, each))
             earlier = next(iter(known.values()))
-            for each in found:
-                holder, other = known.setdefault(each.content, (number, each))
+            for kind, each in {each.kind: each for each in reversed(found)}.items():
+                holder, other = known.setdefault(kind, (number, each))
                 if holder != number:
                     copies.append(Twin(each, holder, other))
                 else:
@@ -210,3 +246,95 @@ def overlaps(files: Iterable[Events]) -> Sequence[Overlap]:
     """What each file has in common with those before it."""
     seen = Overlaps()
     return [seen.add(each) for each in files]
+
+
+def copies_within(index: Index, run_id: str) -> Sequence[Line]:
+    """The lines of a run that are copies of one above them."""
+    if not index.event_ids.several:  # as good as always; the run has no table then
+        return ()
+    found: list[Line] = []
+    for lines in index.runs[run_id].event_ids.several.values():
+        seen: set[tuple[str, str]] = set()
+        for line in lines:
+            kind = _kind(line)
+            found += [line] if kind in seen else []
+            seen.add(kind)
+    return sorted(found, key=lambda line: line.order)
+
+
+def runs_with_copies(index: Index, run_id: str | None = None) -> frozenset[str]:
+    """The runs of which another one in the same trace has events; of one run, whether it is one."""
+    several = index.event_ids.several if len(index.runs) > 1 else {}
+    names = set(several)
+    if several and run_id is not None:
+        names &= index.runs[run_id].event_ids.first.keys()
+    found: set[str] = set()
+    for name in names:
+        runs: dict[tuple[str, str], set[str]] = {}
+        for line in several[name]:
+            runs.setdefault(_kind(line), set()).add(line.run)
+        found.update(*(each for each in runs.values() if len(each) > 1))
+    return frozenset(found)
+
+
+class Holders:
+    """Which runs hold an event, over many files."""
+
+    def __init__(self) -> None:
+        self._first: dict[Hashable, tuple[str, str]] = {}
+        """By key the id of a run, and the file."""
+        self._second: dict[Hashable, tuple[str, str]] = {}
+        """Of another run than the first."""
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    @property
+    def has_shared(self) -> bool:
+        """Whether two runs hold one event."""
+        return bool(self._second)
+
+    def add(self, run_id: str, path: str, keys: Iterable[Hashable]) -> None:
+        """Take in a run's part in a file."""
+        holder = run_id, path
+        for key in keys:
+            if self._first.setdefault(key, holder)[0] != run_id:
+                self._second.setdefault(key, holder)
+
+    def other(self, run_id: str, keys: Iterable[Hashable]) -> str | None:
+        """The file of another run that holds one of these events; None if there is none."""
+        for key in keys:
+            for found in (self._first.get(key), self._second.get(key)):
+                if found is not None and found[0] != run_id:
+                    return found[1]
+        return None
+
+
+Held: TypeAlias = tuple[str, str, Collection[Hashable]]
+"""The id of a run, a file that has a part of it, and the keys of its events there."""
+
+
+def copied_runs(parts: Sequence[Held]) -> Mapping[str, str]:
+    """By the id of each run that has events of another one, a file of the other."""
+    holders = Holders()
+    for part in parts:
+        holders.add(*part)
+    if not holders.has_shared:
+        return {}
+    found = ((run_id, holders.other(run_id, keys)) for run_id, _, keys in parts)
+    return {run_id: path for run_id, path in found if path is not None}
+
+
+def copied_among_many(parts: Sequence[tuple[str, str, Hashes]]) -> Mapping[str, str]:
+    """The same, in little memory: only a share of the keys is looked at together."""
+    found: dict[str, str] = {}
+    for start in range(0, 1 << 64, _SHARE):
+        held = [
+            (run_id, path, keys[bisect_left(keys, start) : bisect_left(keys, start + _SHARE)])
+            for run_id, path, keys in parts
+        ]
+        found |= copied_runs(held)
+    return found
+
+
+_SHARE = 1 << 60

@@ -23,8 +23,9 @@ from drive_trace.scorecard.order import (
     work_since,
 )
 from drive_trace.scorecard.summary import MOST_UNPLACED, Recorded, RunSummary, Unplaced
-from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
+from drive_trace.scorecard.uncounted import MOST, Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.text.wording import listed, plural
+from drive_trace.trace.times import is_later
 from drive_trace.vocabulary import COST, GRADE
 
 _ENDED = {"dispatch-start", "dispatch-end"}
@@ -32,15 +33,17 @@ _CLOCKED = {"project-started", "project-closed"}
 _STARTED = {"dispatch-start", "round-start"}
 
 
-def caveats_of(
+def caveats_of(  # noqa: PLR0913, PLR0917 - all that may matter
     parts: Sequence[RunSummary],
     deciding: Recorded | None,
     unread: Sequence[Unread] = (),
     shared: Sequence[Overlap] = (),
     unplaced: Sequence[Unplaced] = (),
+    copied: str | None = None,
 ) -> Iterator[Caveat]:
     """The caveats of a run, given all its parts, the grade that counts, what each of several parts
-    has in common with those before it, and the lines that may grade any run.
+    has in common with those before it, the lines that may grade any run, and a file in which
+    another run has its events.
     """
     yield from _of_unread(unread)
     latest: Collection[int] = ()
@@ -48,6 +51,7 @@ def caveats_of(
         latest = latest_grades(parts, deciding, shared)
         yield from _of_stale(parts, deciding, latest, shared)
         yield from _of_contradicting(parts, deciding, latest)
+        yield from _of_order(parts, deciding)
         yield from _of_judge(deciding)
     for number, part in enumerate(parts):
         is_after = after_grade(part, deciding, is_latest=number in latest)
@@ -56,6 +60,8 @@ def caveats_of(
     if deciding is not None:
         yield from _of_unplaced(parts, deciding, unplaced)
     yield from _of_copies(parts, shared)
+    yield from _of_repeats(parts, deciding)
+    yield from _between_runs(parts, copied)
     yield from _of_conflicts(parts, shared)
 
 
@@ -155,6 +161,23 @@ def _of_contradicting(
     )
 
 
+def _of_order(parts: Sequence[RunSummary], deciding: Recorded) -> Iterator[Caveat]:
+    """Of a file's grades the last counts, but one above it says that it is later."""
+    for part in parts:
+        newest = part.newest_grade
+        if newest is not None and is_later(newest.ts, deciding.ts):
+            places = LineRef(deciding.path, deciding.line), LineRef(part.path, newest.line)
+            yield make_caveat(
+                CaveatCode.CONTRADICTING_GRADES,
+                "an earlier line has a later grade",
+                f"the grade of line {newest.line} has a later ts than the one that counts: which "
+                "is the latest is uncertain; grade it again",
+                holds=True,
+                lines=places,
+                path=part.path if len(parts) > 1 else "",
+            )
+
+
 def _of_judge(deciding: Recorded) -> Iterator[Caveat]:
     if deciding.judgement is not None and deciding.judgement.agreement is None:
         how = "judged by an uncalibrated judge"
@@ -251,6 +274,41 @@ def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterat
         lines=[LineRef(part.path, copies[0].here.line) for part, copies in copied],
         others=[each.path for part, copies in copied for each in (parts[copies[0].file], part)],
     )
+
+
+def _of_repeats(parts: Sequence[RunSummary], deciding: Recorded | None) -> Iterator[Caveat]:
+    for part in parts:
+        if not part.copies:
+            continue
+        grade = part.correctness
+        decides = grade is not None and grade is deciding and grade.line in part.copies
+        short = f"{plural(len(part.copies), 'line')} copied in the file"
+        message = f"{short}, as line {part.copies[0]}, and not counted again"
+        if grade is not None and decides:
+            short = "the grade is a copied line"
+            message = (
+                f"{message}; the grade of line {grade.line} is one, so which grade is the latest "
+                "is uncertain; grade it again"
+            )
+        yield make_caveat(
+            CaveatCode.COPIED_EVENTS,
+            short,
+            message,
+            holds=decides,
+            lines=[LineRef(part.path, line) for line in part.copies[:MOST]],
+            path=part.path if len(parts) > 1 else "",
+        )
+
+
+def _between_runs(parts: Sequence[RunSummary], copied: str | None) -> Iterator[Caveat]:
+    within = next((part.path for part in parts if part.shares_events), None)
+    other = copied if within is None else within
+    if other is not None:
+        short = "another run has the same events"
+        message = f"{short}, so that one of the two is a copy, in"
+        yield make_caveat(
+            CaveatCode.COPIED_EVENTS, short, message, holds=True, others=filter(None, (other,))
+        )
 
 
 def _of_conflicts(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterator[Caveat]:

@@ -4,15 +4,23 @@ nothing: it has the declared types, or it is no summary.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 import msgspec
 
 from drive_trace.grading.judgements import Judgement
-from drive_trace.scorecard.copies import NO_EVENTS
+from drive_trace.scorecard.copies import EventHashes
 from drive_trace.scorecard.provenance import Provenance
-from drive_trace.scorecard.summary import Recorded, RunSummary, TraceSummary, Worked, as_it_is
+from drive_trace.scorecard.summary import (
+    Recorded,
+    RunSummary,
+    Stamp,
+    TraceSummary,
+    Worked,
+    as_it_is,
+)
 from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
 
 Counts = Mapping[str, int]
@@ -48,12 +56,15 @@ class _Part(NamedTuple):
     rounds_per_dispatch: Counts
     rejected: tuple[Rejected, ...]
     worked: Worked
-    events: None
+    events: bytes
     unplaced: tuple[Rejected, ...]
     unplaced_count: int
     unknown: tuple[UnknownEvent, ...]
     provenance: Provenance
     verdicts: tuple[tuple[str, tuple[Judgement, ...]], ...]
+    copies: tuple[int, ...]
+    shares_events: bool
+    newest_grade: Stamp | None
 
 
 class _Stored(NamedTuple):
@@ -71,8 +82,8 @@ _DECODER = msgspec.json.Decoder(_Stored)
 
 
 class Stored(NamedTuple):
-    """A trace's summary without its events and their times, which only a run in several files
-    needs, and what the rules found.
+    """A trace's summary, of its events only their keys, without the times of its work, and what the
+    rules found.
     """
 
     summary: TraceSummary
@@ -83,9 +94,13 @@ class Stored(NamedTuple):
 
 
 def without_events(summary: TraceSummary) -> TraceSummary:
-    """A summary without what only a run in several files needs."""
+    """A summary without what only a run in several files needs. Of its events it has the keys."""
     runs = [
-        as_it_is(run._replace(events=NO_EVENTS, worked=run.worked._replace(times=())))
+        as_it_is(
+            run._replace(
+                events=EventHashes(run.events.hashes()), worked=run.worked._replace(times=())
+            )
+        )
         for run in summary.runs
     ]
     return summary._replace(runs=tuple(runs))
@@ -94,7 +109,9 @@ def without_events(summary: TraceSummary) -> TraceSummary:
 def to_bytes(stored: Stored) -> bytes | None:
     """The JSON; None where some text or number does not fit, as a lone surrogate."""
     summary = without_events(stored.summary)
-    runs = [(*run[:_EVENTS], None, *run[_EVENTS + 1 :]) for run in summary.runs]
+    runs = [
+        (*run[:_EVENTS], run.events.hashes().tobytes(), *run[_EVENTS + 1 :]) for run in summary.runs
+    ]
     try:
         return msgspec.json.encode((summary.path, runs, *summary[2:], *stored[1:]))
     except (OverflowError, UnicodeEncodeError):
@@ -107,9 +124,9 @@ def from_bytes(data: bytes, path: str) -> Stored | None:
     """
     try:
         _, runs, orphans, unknown, is_illegible, findings, is_clean = _DECODER.decode(data)
+        parts = tuple(_run(each, path) for each in runs)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    parts = tuple(_run(each, path) for each in runs)
     summary = TraceSummary(path, parts, orphans, _unknown(unknown, path), is_illegible)
     return Stored(summary, findings, is_clean)
 
@@ -122,7 +139,7 @@ def _run(part: _Part, path: str) -> RunSummary:
         correctness=None if grade is None else Recorded(*grade._replace(path=path)),
         tokens=None if cost is None else Recorded(*cost._replace(path=path)),
         worked=part.worked._replace(times=()),
-        events=NO_EVENTS,
+        events=EventHashes(array("Q", part.events)),
         unknown=_unknown(part.unknown, path),
     )
 

@@ -54,7 +54,7 @@ class CaseFile(NamedTuple):
         """Why this is no file for these sides: a case fits none of their runs, as by a typo, and
         these would be compared in another case. None where not all runs are known.
         """
-        runs = [run.score for side in sides for run in side.runs]
+        runs = [run.score for side in sides for run in (*side.runs, *side.copies)]
         if not runs or any(side.unread for side in sides):
             return None
         known = [(run.run_id, self._inner([part.path for part in run.parts])) for run in runs]

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from drive_trace.analysis import read_log
-from drive_trace.comparison.runs import RunManifest, Side, SideFile, compared, facts_of
+from drive_trace.analysis import Analysis, log_of
+from drive_trace.comparison.runs import (
+    ComparedRun,
+    RunManifest,
+    Side,
+    SideFile,
+    compared,
+    facts_of,
+)
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import ILLEGIBLE, score
 from drive_trace.scorecard.caveats import Unread
@@ -25,20 +32,25 @@ def read_side(
     only: Container[str] | None = None,
 ) -> Side | Problem:
     """The runs of what was found at ``paths``, joined by their ids. What cannot be read stands in
-    ``unread``: a trace, its manifest, or a file of which no line can be read as an event. A Problem
-    where there are too many runs. ``only`` are the ids of the runs that count, if not all do.
+    ``unread``: a trace, its manifest, or a file of which no line can be read as an event. A run
+    that has events of one before it is left out, as it is no repetition. A Problem where there are
+    too many runs. ``only`` are the ids of the runs that count, if not all do.
     """
     logs: list[TraceLog] = []
     manifests: dict[str, RunManifest] = {}
     unread: list[Unread] = []
     left_out: list[LeftOut] = []
+    doubts: dict[str | None, set[str]] = {}
     for each in found:
         if isinstance(each, LeftOut):
             left_out.append(each)
         elif isinstance(each, Problem):
             unread += [] if isinstance(each, NoTraces) else [Unread(*each)]
         else:
-            log = read_log(each.records, each.path)
+            analysis = Analysis(each.records)
+            for run_id, codes in analysis.findings_by_rule().items():
+                doubts.setdefault(run_id, set()).update(codes)
+            log = log_of(analysis, each.records, each.path)
             logs.append(log._replace(summary=with_judgements(log.summary, each.path), records=()))
             manifest = manifest_beside(each.path)
             if isinstance(manifest, Problem):
@@ -50,11 +62,16 @@ def read_side(
         card = card._replace(runs=tuple(each for each in card.runs if each.run_id in only))
     if len(card.runs) > _MOST_RUNS:
         return Problem("", f"the {name} has more than {_MOST_RUNS:,} runs")
-    runs = []
+    runs: list[ComparedRun] = []
+    copies: list[ComparedRun] = []
+    seen: set[int] = set()
     for run in card.runs:
         files = [part.path for part in run.parts]
         case = cases.case_of(run.run_id, files) if cases is not None else None
-        runs.append(compared(run, [manifests[each] for each in files if each in manifests], case))
+        said = [manifests[each] for each in files if each in manifests]
+        one = compared(run, said, case, doubts.get(run.run_id, ()))
+        (runs if seen.isdisjoint(one.keys) else copies).append(one)
+        seen |= one.keys
     illegible = [Unread(log.summary.path, ILLEGIBLE) for log in logs if log.summary.is_illegible]
     return Side(
         name,
@@ -65,5 +82,6 @@ def read_side(
         ),
         card.unread if card.runs else (*unread, *illegible),
         omitted(left_out),
-        facts_of(logs, card.runs),
+        tuple(copies),
+        facts_of(logs, [each.score for each in runs]),
     )

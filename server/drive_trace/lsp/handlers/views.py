@@ -146,7 +146,9 @@ class Views:
                 parts, lacking = self._runs.joinable(all_parts)
                 left = waiting[folder]
                 left = left + lacking if left is not None else None
-                score = score_run([each.part for each in parts], unread[folder], unplaced[folder])
+                copied = yield from self._runs.copied(folder, parts)
+                doubts = unread[folder], unplaced[folder], copied
+                score = score_run([each.part for each in parts], *doubts)
                 scores.append(score)
                 uris = [each.uri for each in parts]
                 run = JoinedRun(score, None, uris, "", left)

@@ -19,7 +19,8 @@ from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ILLEGIBLE, score_run
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run
+from drive_trace.scorecard.copies import Holders
+from drive_trace.scorecard.summary import RunSummary, Unplaced, holders_of, parts_by_run
 from drive_trace.storage.judging_records import JudgementFiles
 from drive_trace.tasks import Task, finish, in_batches
 
@@ -64,6 +65,10 @@ class WorkspaceRuns:
         self._records = JudgementFiles()
         self._has_other_records = False
         self._has_partial = False
+        self._holders: dict[str, tuple[object, Holders]] = {}
+        """By URI of an open trace or a folder, for its closed ones, which runs have an event, each
+        with the version of what it was made of.
+        """
 
     @property
     def version(self) -> object:
@@ -81,6 +86,7 @@ class WorkspaceRuns:
 
     def note_closed(self, uri: str) -> str | None:
         """Forget an open trace. Gives the real path of the file that counts again."""
+        self._holders.pop(uri, None)
         return self._reals.pop(uri, None)
 
     def open_reals(self) -> set[str]:
@@ -155,8 +161,9 @@ class WorkspaceRuns:
         waiting = waiting + lacking if waiting is not None else None
         unread = self.unread(folder)
         unplaced = yield from self.unplaced(folder)
-        run = score_run([each.part for each in parts], unread, unplaced)
-        here = score_run(own, unread, unplaced) if own else None
+        copied = yield from self.copied(folder, parts)
+        run = score_run([each.part for each in parts], unread, unplaced, copied)
+        here = score_run(own, unread, unplaced, copied) if own else None
         return JoinedRun(run, here, [each.uri for each in parts], uri, waiting)
 
     def joinable(self, parts: list[RunPart]) -> tuple[list[RunPart], int]:
@@ -185,6 +192,28 @@ class WorkspaceRuns:
         for trace in self._open_in(folder):
             found += yield from trace.analysis.finding_unplaced(self._place(trace)[1])
         return found
+
+    def copied(self, folder: Path | None, parts: Sequence[RunPart]) -> Task[str | None]:
+        """A trace of a folder in which another run has events of a run; None if there is none. What
+        a trace has of both says its part.
+        """
+        if folder is None:
+            return None
+        version, place = (self.closed.revision, self.open_reals()), folder.as_uri()
+        if self._holders.get(place, (None,))[0] != version:
+            closed = [part for each in self._closed_in(folder) for part in each.parts.values()]
+            self._holders[place] = version, holders_of(closed)
+        others = [each for each in self._open_in(folder) if [each.uri] != [p.uri for p in parts]]
+        for trace in others:
+            if self._holders.get(trace.uri, (None,))[0] != trace.edits:
+                summary = yield from trace.analysis.summing_up(self._place(trace)[1])
+                self._holders[trace.uri] = trace.edits, holders_of(summary.runs)
+        found = [self._holders[each][1] for each in (place, *(trace.uri for trace in others))]
+        if not any(found):
+            return None
+        keys = [key for each in parts for key in each.part.events.hashes()]
+        run_id = parts[0].part.run_id
+        return next((path for each in found if (path := each.other(run_id, keys))), None)
 
     def uris_of(self, folder: Path) -> list[str]:
         """The traces of a folder, in the order of their paths."""
