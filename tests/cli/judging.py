@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ SCHEMA = Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8")))
 
 def write_run() -> Path:
     """Write all that judge reads into the current folder."""
+    # The user's own settings are those of nobody else.
+    os.environ["DRIVE_TRACE_CONFIG"] = str(Path("own").absolute())
     Path("drive-trace.toml").write_text("")
     Path("acceptance.md").write_text("- **AC-1** Retries are bounded.\n")
     Path("run.diff").write_text("diff --git a/a.ts b/a.ts\n+++ b/a.ts\n+retry(3)\n")

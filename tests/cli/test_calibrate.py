@@ -30,6 +30,7 @@ GOOD = rows(fail_fail=12, fail_pass=1, pass_fail=1, pass_pass=40, pass_none=2)
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DRIVE_TRACE_CONFIG", str(tmp_path / "own"))
 
 
 def calibrated(text: str, *args: str) -> tuple[int, Any]:
@@ -89,9 +90,9 @@ def test_people_read_a_table() -> None:
     assert "labels of human fails" in ran.out
 
 
-def test_what_judge_needs_is_kept_beside_the_configuration(tmp_path: Path) -> None:
+def test_what_judge_needs_is_kept_with_the_users_own_settings(tmp_path: Path) -> None:
     (tmp_path / "drive-trace.toml").write_text("")
-    kept = tmp_path / "drive-trace-calibration.json"
+    kept = tmp_path / "own/drive-trace-calibration.json"
     assert calibrated(GOOD)[0] == 0
     assert not kept.exists()  # nobody said which model it is
     assert calibrated(GOOD, "--model", "gpt-x")[0] == 0
@@ -129,7 +130,7 @@ def test_the_verdicts_may_come_from_a_record_of_judgements() -> None:
     assert "54 with a verdict, 2 without" in ran.out
     assert "consistent over repeats   0.000 [0.000, 0.793] (0 of 1)" in ran.out
     assert "1 of 57 calls gave no verdict" in ran.err
-    kept = read_calibrated(Path("drive-trace-calibration.json").read_text("utf-8"))
+    kept = read_calibrated(Path("own/drive-trace-calibration.json").read_text("utf-8"))
     assert (kept.judge.model, kept.table.n) == ("gpt-x", 54)
 
 
@@ -145,7 +146,7 @@ def test_a_judge_is_worth_what_all_its_judgings_are_not_the_best_of_them() -> No
     assert ran.code == 1
     assert "66 with a verdict, 0 without" in ran.out
     assert "0 of 66 calls gave no verdict" in ran.err
-    assert not Path("drive-trace-calibration.json").exists()
+    assert not Path("own/drive-trace-calibration.json").exists()
 
 
 def test_a_calibration_follows_no_link_out_of_its_folder(tmp_path: Path) -> None:

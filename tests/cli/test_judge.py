@@ -103,10 +103,14 @@ def test_the_configuration_knows_the_orchestrator_and_more_families(trace: Path)
     del args[at : at + 2]
     ran = run(*args)
     assert (ran.code, "name the --orchestrator-family, or set" in ran.err) == (2, True)
-    settings = Path("drive-trace.toml")
+    settings = Path("own/drive-trace.toml")
+    settings.parent.mkdir()
     settings.write_text('[judge]\norchestrator-family = "our-coder-2"\n')
     ran = run(*args)
-    assert (ran.code, "add one below [judge.families] in drive-trace.toml" in ran.err) == (1, True)
+    assert (ran.code, "add one below [judge.families] in your own drive-trace.toml" in ran.err) == (
+        1,
+        True,
+    )
     settings.write_text(settings.read_text() + 'families.ours = ["coder", "critic"]\n')
     assert run(*args).code == 0
     args[args.index("gpt-x")] = "our-critic"
@@ -118,6 +122,32 @@ def test_the_configuration_knows_the_orchestrator_and_more_families(trace: Path)
     ran = run(*args)
     assert ran.code == 2
     assert "drive-trace.toml:2:12: `families` must be a table" in ran.err
+
+
+def test_nothing_that_raises_trust_comes_from_the_judged_tree(trace: Path) -> None:
+    before = trace.read_bytes()
+    calibrate("gpt-x")
+    Path("own/drive-trace-calibration.json").rename("drive-trace-calibration.json")
+    Path("drive-trace.toml").write_text(
+        '[judge]\norchestrator-family = "claude"\nfamilies.ours = ["any"]\n'
+    )
+    args = command(*says(PASS), "--output-format", "json")
+    at = args.index("--orchestrator-family")
+    untold = [*args[:at], *args[at + 2 :]]
+    unused = "is not used: whoever is judged may have written it; --trust-config uses it"
+    ran = run(*untold)
+    assert (ran.code, "name the --orchestrator-family" in ran.err) == (2, True)
+    assert f"drive-trace.toml: [judge] {unused}" in ran.err
+    ran = run(*args)
+    assert (ran.code, ran.json["calibrated"], trace.read_bytes()) == (1, False, before)
+    assert f"drive-trace-calibration.json: the calibration {unused}" in ran.err
+    assert "there is no drive-trace-calibration.json" in ran.err
+    assert run(*args, "--family", "ours").code == 2
+    # An option says it for the tree, and so does one that names the file.
+    ran = run(*untold, "--family", "ours", "--trust-config", "--dry-run")
+    assert (ran.code, ran.json["calibration"]) == (0, [])
+    named = ("--calibration", "drive-trace-calibration.json", "--dry-run")
+    assert run(*args, *named).json["calibration"] == []
 
 
 def test_only_a_calibrated_judge_is_recorded(trace: Path) -> None:

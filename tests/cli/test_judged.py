@@ -19,7 +19,9 @@ from tests.support.client_text import apart, graded, triage
 from tests.support.judging import INTERVAL, NO_FIGURES, UNCALIBRATED, judge, judgement, record_of
 from tests.support.systems import NO_FIFOS, not_on_windows
 
-JUDGED = "intent: pass, by gpt-5.5, prompt v3, calibrated 0.90 [0.81, 0.95], 2 reasons"
+JUDGED = (
+    "intent: pass, by gpt-5.5, prompt v3, calibrated 0.90 [0.81, 0.95] by its record, 2 reasons"
+)
 NOT_CALIBRATED = "intent: pass, by gpt-5.5, prompt v3, not calibrated, 2 reasons"
 NOBODY = "intent: pass, judge not recorded"
 CAVEAT = "the intent was judged by an uncalibrated judge"
@@ -193,7 +195,7 @@ def test_what_a_stranger_writes_into_a_record_is_shown_and_not_obeyed(trace: Pat
         assert "<U+001B>" in out
         assert not {"\x1b", "\u202e"} & set(out)
         shown = out.partition("intent: pass, by gpt")[2].partition(" reasons")[0]
-        assert " ".join(shown.split()).endswith("calibrated 0.90 [0.81, 0.95], 2")
+        assert " ".join(shown.split()).endswith("calibrated 0.90 [0.81, 0.95] by its record, 2")
         assert "text" in command or "\n" not in shown
         assert " ::error" not in out
         assert "##[" not in out
@@ -210,7 +212,7 @@ def test_what_a_record_says_is_cut(trace: Path) -> None:
     for command in ("score", "report"):
         out = run(command, trace).out
         assert "x" * 100 not in out
-        assert "calibrated 0.90 [0.81, 0.95], 3 reasons" in " ".join(out.split())
+        assert "calibrated 0.90 [0.81, 0.95] by its record, 3 reasons" in " ".join(out.split())
 
 
 @not_on_windows(NO_FIFOS)

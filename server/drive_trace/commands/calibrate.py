@@ -33,8 +33,7 @@ from drive_trace.grading.judgements import (
 from drive_trace.grading.labels import LabelError, Labels, read_labels
 from drive_trace.grading.prompts import PROMPT_VERSION, RUBRIC_HASH, hash_of
 from drive_trace.storage.boundary import inside
-from drive_trace.storage.files import read_regular, why
-from drive_trace.storage.projects import Projects
+from drive_trace.storage.files import config_folder, read_regular, why
 from drive_trace.storage.recording import new_stamp
 from drive_trace.storage.replace import write_whole
 from drive_trace.text.wording import plural
@@ -62,7 +61,8 @@ _LARGEST = 64 << 20
     metavar="FILE",
     callback=not_empty,
     shell_complete=complete_files,
-    help=f"Where the calibration is kept; by default {CALIBRATION_NAME} beside the configuration.",
+    help=f"Where the calibration is kept; by default {CALIBRATION_NAME} in the "
+    "folder of the user's own settings.",
 )
 @output_format_option
 def calibrate(
@@ -160,8 +160,7 @@ def _judged(path: str, rows: Labels) -> tuple[Judge | None, Labels, tuple[Label,
 
 def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
     """Write the calibration. Nothing takes the place of a file that is none."""
-    folder = Projects(".").of("trace.jsonl").folder
-    path = Path(out) if out is not None else folder / CALIBRATION_NAME
+    path = Path(out) if out is not None else config_folder() / CALIBRATION_NAME
     table = tabulate(once_each(rows.rows))
     kept = Calibrated(
         ts=new_stamp().ts,
@@ -172,6 +171,8 @@ def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
     try:
         if os.path.lexists(path):
             read_calibrated(read_regular(path).decode())
+        if out is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(inside(path), f"{to_record(kept)}\n".encode())
     except ValueError as error:
         what = f"{path}: is no calibration; it is not replaced"

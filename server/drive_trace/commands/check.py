@@ -19,6 +19,9 @@ from drive_trace.commands.paths import (
     followed,
     no_ignore_option,
     paths_argument,
+    trust_commit_option,
+    trust_config_option,
+    trusted,
 )
 from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import Severity
@@ -98,6 +101,8 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
     help="Take all present findings for known: later checks report new ones only.",
 )
 @click.option("--config", metavar="FILE", help="Use this drive-trace.toml for all traces.")
+@trust_config_option
+@trust_commit_option
 @click.option("--no-config", is_flag=True, help="Use no drive-trace.toml and no baseline.")
 @click.option("--no-baseline", is_flag=True, help="Report known findings, too.")
 def check(  # noqa: PLR0913, PLR0917 - one for each option
@@ -174,7 +179,9 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     projects = None
     if not no_config:
         with_baseline = not (no_baseline or write_baseline)
-        projects = Projects(".", configuration=config, with_baseline=with_baseline)
+        projects = Projects(
+            ".", configuration=config, with_baseline=with_baseline, trusted=trusted()
+        )
     repairs = Repairs(suggestions=unsafe_fixes, only_show=diff) if fix or diff else None
     reading = Reading(tuple(map(followed, paths)), no_ignore=no_ignore, exclude=exclude)
     off = ((RULES.keys() - select) if select else frozenset()) | ignore

@@ -10,7 +10,7 @@ from drive_trace.commands.calibrate import CALIBRATION_NAME
 from drive_trace.commands.classify import OrAnother, failures, operator_turns
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.judging import Judging, Options, Plan
-from drive_trace.commands.paths import paths_argument
+from drive_trace.commands.paths import paths_argument, trust_config_option
 from drive_trace.commands.terminal import notify
 from drive_trace.grading.families import FAMILIES
 from drive_trace.grading.prompts import PROMPT_VERSION
@@ -68,7 +68,7 @@ class _Judge(OrAnother):
     "--family",
     metavar="NAME",
     callback=writing.not_empty,
-    help=f"The judge's family: {listed(FAMILIES, 'or')}, or one of the configuration.",
+    help=f"The judge's family: {listed(FAMILIES, 'or')}, or one of the user's own settings.",
 )
 @click.option(
     "--orchestrator-family",
@@ -76,14 +76,16 @@ class _Judge(OrAnother):
     metavar="NAME",
     callback=writing.not_empty,
     help="The family, or the model's id, of the orchestrator that ran the work; by default that of "
-    "the configuration. A judge of the same family is refused.",
+    "the user's own settings. A judge of the same family is refused.",
 )
 @click.option(
     "--calibration",
     metavar="FILE",
     shell_complete=complete_files,
-    help=f"What calibrate kept; by default {CALIBRATION_NAME} beside the configuration.",
+    help=f"What calibrate kept; by default {CALIBRATION_NAME} in the folder of the user's own "
+    "settings.",
 )
+@trust_config_option
 @click.option(
     "--labelling-rule",
     metavar="RULE",
@@ -123,7 +125,8 @@ def judge(  # noqa: PLR0913, PLR0917 - one for each option
     long is left out by whole files, and named. Its reply counts only if it is exactly one JSON
     object with reasons and a verdict; anything else is no verdict, and is never recorded.
 
-    The judge must be of another family than the orchestrator, and calibrated: see calibrate.
+    The judge must be of another family than the orchestrator, and calibrated: see calibrate. What
+    the judged tree says of either counts with --trust-config only, else the user's own settings do.
     Each call is recorded in FILE.judgements.ndjson. The other components are kept, and files of
     the run are merged, as record does.
 

@@ -19,6 +19,7 @@ from drive_trace.commands.asking import (
     without_keys,
 )
 from drive_trace.commands.calibrate import CALIBRATION_NAME
+from drive_trace.commands.paths import trusted
 from drive_trace.commands.terminal import notify
 from drive_trace.commands.writing import EXIT_REFUSED, EXIT_UNUSABLE, Ended, done
 from drive_trace.grading.calibration import Rate
@@ -48,7 +49,13 @@ from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import may_be_there, read_regular, read_trace, why
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
-from drive_trace.storage.projects import CONFIGURATION_NAME, Projects
+from drive_trace.storage.projects import (
+    CONFIGURATION_NAME,
+    JudgeSettings,
+    Projects,
+    own_project,
+    shown_path,
+)
 from drive_trace.storage.recording import Merged, new_stamp
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import first_of, listed, writable
@@ -111,7 +118,11 @@ class Judging:
         )
         self._id = str(uuid.uuid4())
         self._diff = ""
-        self._project = Projects(".", with_baseline=False).of(request.trace_file)
+        projects = Projects(".", with_baseline=False, trusted=trusted())
+        self._project, self._own = projects.of(request.trace_file), own_project()
+        self._settings, tree = (each.configuration.judge for each in (self._own, self._project))
+        if tree != JudgeSettings() and self._believes(self._project.configuration_path, "[judge]"):
+            self._settings = tree
 
     @property
     def reported_model(self) -> str | None:
@@ -124,7 +135,8 @@ class Judging:
         request, options = self._request, self._options
         _check_usage(options)
         self._record_path()
-        problems = [each.problem.message for each in self._project.problems]
+        found = (*self._own.problems, *self._project.problems)
+        problems = [each.problem.message for each in found]
         if problems:
             raise Ended(EXIT_UNUSABLE, *problems)
         self._check_families()
@@ -184,7 +196,7 @@ class Judging:
 
     def _check_families(self) -> None:
         model, told = self._judge.model, self._options.family
-        settings = self._project.configuration.judge
+        settings = self._settings
         known = (*FAMILIES, *settings.families)
         if told is not None and told.lower() not in known:
             raise click.UsageError(f"--family is one of {listed(known, 'and')}")
@@ -192,7 +204,7 @@ class Judging:
         if orchestrator is None:
             raise click.UsageError(
                 "name the --orchestrator-family, or set orchestrator-family below [judge] in "
-                f"{CONFIGURATION_NAME}"
+                f"your own {CONFIGURATION_NAME}, in {self._own.folder}"
             )
         self._orchestrators = self._families_of(orchestrator)
         # A family that is told is no way around one that the id shows.
@@ -202,7 +214,7 @@ class Judging:
         if not self._orchestrators:
             raise self._refused(
                 f"the family of {orchestrator}, the orchestrator, is not known; name a family, or "
-                f"add one below [judge.families] in {CONFIGURATION_NAME}"
+                f"add one below [judge.families] in your own {CONFIGURATION_NAME}"
             )
         self._judges = judges
         shared = judges & self._orchestrators
@@ -211,6 +223,13 @@ class Judging:
                 f"judge and orchestrator are of one family, {listed(sorted(shared))}: "
                 "it would grade its own kind"
             )
+
+    def _believes(self, path: Path | None, what: str) -> bool:
+        """Whether something counts that is in the judged tree. Says so where it does not."""
+        if not self._project.trusted:
+            why_not = "whoever is judged may have written it; --trust-config uses it"
+            notify(f"{shown_path(path or Path())}: {what} is not used: {why_not}")
+        return self._project.trusted
 
     def _traces(self, beside: Sequence[str]) -> Iterator[Sequence[str]]:
         """The records of the files that may have the run."""
@@ -223,15 +242,17 @@ class Judging:
         return self._refused(f"no verdict: {reason}", _EXIT_NO_VERDICT)
 
     def _families_of(self, model: str) -> frozenset[str]:
-        return families_of(model, self._project.configuration.judge.families)
+        return families_of(model, self._settings.families)
 
     def _refused(self, reason: str, code: int = EXIT_REFUSED) -> Ended:
         return Ended(code, reason, notes=[f"nothing was written to {self._request.trace_file}"])
 
     def _calibration(self) -> tuple[Rate | None, tuple[str, ...]]:
         """How often the judge agreed with people, or why it is not calibrated."""
-        given = self._options.calibration
-        path = Path(given) if given else self._project.folder / CALIBRATION_NAME
+        given, tree = self._options.calibration, self._project.folder / CALIBRATION_NAME
+        path = Path(given) if given else self._own.folder / CALIBRATION_NAME
+        if given is None and may_be_there(tree) and self._believes(tree, "the calibration"):
+            path = tree
         if given is None and not may_be_there(path):
             return None, (f"there is no {CALIBRATION_NAME}",)
         try:

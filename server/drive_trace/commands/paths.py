@@ -41,6 +41,38 @@ def followed(path: str) -> str:
     return os.path.realpath(path) if follows else path
 
 
+def _commit(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    from drive_trace.storage.git import commit_named  # noqa: PLC0415 - few need git
+
+    ctx.meta["trusted"] = ctx.meta["trusted"] if value is None else commit_named(value)
+    if ctx.meta["trusted"] is None:
+        raise click.BadParameter(f"{value} is no commit that is here; fetch it")
+
+
+trust_config_option = click.option(
+    "--trust-config",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda ctx, _, value: ctx.meta.update({"trusted": value}),
+    help="Believe what the drive-trace.toml of the tree says of judges and of what is left out, "
+    "although whoever is judged may have written it.",
+)
+trust_commit_option = click.option(
+    "--trust-config-at",
+    metavar="COMMIT",
+    expose_value=False,
+    callback=_commit,
+    help="Take each drive-trace.toml and baseline as it stands in this commit, and believe that: "
+    "in CI, the commit that a change is based on.",
+)
+
+
+def trusted() -> bool | str:
+    """Whether configurations are trusted, or the commit as of which they are."""
+    found: bool | str = click.get_current_context().meta["trusted"]
+    return found
+
+
 _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
 
 

@@ -158,7 +158,7 @@ def _calibrated(judgement: Judgement) -> str:
     if judgement.agreement is None:
         return "not calibrated"
     low, high = judgement.agreement_interval or (0.0, 1.0)
-    return f"calibrated {judgement.agreement:.2f} [{low:.2f}, {high:.2f}]"
+    return f"calibrated {judgement.agreement:.2f} [{low:.2f}, {high:.2f}] by its record"
 
 
 def run_page(run: RunScore, verdict: str | None = None) -> str:

@@ -99,6 +99,16 @@ def cache_folder() -> Path:
     return Path(named) if named else user_cache_path("drive-trace")
 
 
+def config_folder() -> Path:
+    """Where the user's own settings are: in the folder that ``DRIVE_TRACE_CONFIG`` names, if it is
+    set.
+    """
+    from platformdirs import user_config_path  # noqa: PLC0415 - few need it
+
+    named = os.environ.get("DRIVE_TRACE_CONFIG")
+    return Path(named) if named else user_config_path("drive-trace")
+
+
 def digest_of(data: bytes) -> bytes:
     """Identifies the content of a file."""
     return blake2b(data, digest_size=DIGEST).digest()

@@ -8,11 +8,12 @@ import os
 import shlex
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 
 from drive_trace.storage.boundary import inside
-from drive_trace.storage.files import LARGEST, STDIN, Problem, records_of, why
+from drive_trace.storage.files import LARGEST, SMALL, STDIN, Problem, records_of, why
 from drive_trace.storage.processes import Program, run_shell
 from drive_trace.storage.repositories import git_folder_of
 
@@ -28,6 +29,8 @@ _ENVIRONMENT = {
 }
 _MOST_ERRORS = 1 << 12
 _LONGEST_ANSWER = 1 << 20
+_PATIENCE = 10.0
+"""Seconds that git may take to answer a short question."""
 
 
 def run_git(
@@ -74,7 +77,7 @@ class CommittedTraces:
     repository: starting one takes longer than checking a small trace.
     """
 
-    def __init__(self, *, seconds: float = 10.0) -> None:
+    def __init__(self, *, seconds: float = _PATIENCE) -> None:
         """A repository whose git does not answer within some ``seconds`` is not asked again."""
         self._seconds = seconds
         self._root: Path | None = None
@@ -141,6 +144,22 @@ class CommittedTraces:
         if self._git is not None:
             self._git.end()
         self._git = None
+
+
+@cache
+def committed_file(commit: str, path: str) -> bytes | None:
+    """A small file as a commit has it, which is named by its hash; None where there is none."""
+    folder, name = os.path.split(path)
+    asked = ("cat-file", "blob", f"{commit}:./{name}")
+    found = run_git(folder, *asked, seconds=_PATIENCE, most=SMALL)
+    return None if isinstance(found, Problem) else found
+
+
+def commit_named(name: str) -> str | None:
+    """The hash of a commit of the current folder's repository; None where there is none."""
+    asked = ("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    found = run_git(".", *asked, seconds=_PATIENCE, most=SMALL)
+    return None if isinstance(found, Problem) else found.decode().strip()
 
 
 def _started(root: Path) -> Program | None:

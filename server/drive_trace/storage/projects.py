@@ -26,6 +26,7 @@ from drive_trace.storage.files import (
     STDIN,
     LinkOutError,
     Problem,
+    config_folder,
     may_be_there,
     read_regular,
     version_of,
@@ -127,6 +128,10 @@ class Project(NamedTuple):
     """
     configuration_path: Path | None = None
     """None where there is no configuration."""
+    trusted: bool = False
+    """Whether what it says may raise trust, or take something out of a gate: as it is the user's
+    own, or the user says so. Otherwise whoever is judged may have written it.
+    """
 
     @property
     def baseline_path(self) -> Path:
@@ -159,17 +164,25 @@ class Projects:
     """Finds the project of each trace, and reads files again when they change on disk."""
 
     def __init__(
-        self, base: str, *, configuration: str | None = None, with_baseline: bool = True
+        self,
+        base: str,
+        *,
+        configuration: str | None = None,
+        with_baseline: bool = True,
+        trusted: bool | str = False,
     ) -> None:
         """``base`` is the project's folder for traces below it that have neither a configuration
         nor a baseline above them, as the current folder or an editor's workspace is. A given
-        ``configuration`` is that of all traces.
+        ``configuration`` is that of all traces, and ``trusted``. So are those that are found if the
+        user says so; if that is a commit, they are read as they stand in it.
         """
+        self._commit = commit = trusted if isinstance(trusted, str) else None
+        self._trusted = bool(trusted) or configuration is not None
         self._base = Path(_absolute(base))
         self._given = Path(_absolute(configuration)) if configuration is not None else None
         self._with_baseline = with_baseline
-        self._configurations = ParsedFiles(_configuration_in, Configuration())
-        self._baselines = ParsedFiles(_baseline_in, Baseline())
+        self._configurations = ParsedFiles(_configuration_in, Configuration(), commit)
+        self._baselines = ParsedFiles(_baseline_in, Baseline(), commit)
 
     def of(self, path: str, known: Above | None = None) -> Project:
         """The project of a trace: that of the nearest configuration in the folders above it, or
@@ -180,7 +193,7 @@ class Projects:
         """
         known = {} if known is None else known
         above = self._base / STDIN if path == STDIN else Path(_absolute(path))
-        found = self._given or _nearest(above, CONFIGURATION_NAME, known)
+        found = self._given or self._nearest(above, CONFIGURATION_NAME, known)
         folder = found.parent if found is not None else self._unconfigured(above, known)
         problems: list[FileProblem] = []
         configuration = Configuration()
@@ -189,18 +202,56 @@ class Projects:
                 found, problems, is_named=self._given is not None
             )
         baseline = Baseline()
-        if self._with_baseline and may_be_there(folder / BASELINE_NAME):
+        if self._with_baseline and self._is_there(folder / BASELINE_NAME):
             baseline = self._baselines.read(folder / BASELINE_NAME, problems)
-        return Project(folder, configuration, baseline, tuple(problems), found)
+        return Project(
+            folder, configuration, baseline, tuple(problems), found, trusted=self._trusted
+        )
 
     def _unconfigured(self, above: Path, known: Above) -> Path:
         """The folder for the baseline of a trace without a configuration. It is above the trace,
         so that the baseline is found from any current folder.
         """
-        baseline = _nearest(above, BASELINE_NAME, known)
+        baseline = self._nearest(above, BASELINE_NAME, known)
         if baseline is not None:
             return baseline.parent
         return self._base if above.parent.is_relative_to(self._base) else above.parent
+
+    def _is_there(self, path: Path | str) -> bool:
+        if self._commit is not None:
+            return _committed(self._commit, path) is not None
+        return may_be_there(path)
+
+    def _nearest(self, path: Path, name: str, known: Above) -> Path | None:
+        """The file of a name in the nearest folder above a path."""
+        above: Path | None = None
+        passed: list[tuple[str, str]] = []
+        folder, inner = os.path.split(
+            path
+        )  # Path is slow, and this is done for each of many traces
+        while inner:
+            if (folder, name) in known:
+                above = known[folder, name]
+                break
+            passed.append((folder, name))
+            found = os.path.join(folder, name)  # noqa: PTH118
+            # A link that leads nowhere is a mistake to report; a folder of that name is not.
+            if self._is_there(found) and (self._commit or not os.path.isdir(found)):  # noqa: PTH112
+                above = Path(found)
+                break
+            folder, inner = os.path.split(folder)
+        known.update(dict.fromkeys(passed[1:], above))  # the last folder has few traces
+        return above
+
+
+def own_project() -> Project:
+    """The user's own settings, which count for what whoever is judged must not decide."""
+    path, content = config_folder() / CONFIGURATION_NAME, Configuration()
+    problems: list[FileProblem] = []
+    if may_be_there(path):
+        files = ParsedFiles(_configuration_in, content)
+        content = files.read(path, problems, is_named=True)
+    return Project(path.parent, content, Baseline(), tuple(problems), path, trusted=True)
 
 
 def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
@@ -230,6 +281,12 @@ def write_known(project: Project, files: Mapping[str, Known]) -> Problem | None:
     return None
 
 
+def _committed(commit: str, path: Path | str) -> bytes | None:
+    from drive_trace.storage.git import committed_file  # noqa: PLC0415 - few need git
+
+    return committed_file(commit, str(path))
+
+
 def _configuration_in(text: str) -> Configuration | tuple[TextProblem, ...]:
     # Most traces have none, and loading the reader takes longer than a small check.
     from drive_trace.storage.configuration_text import read_configuration  # noqa: PLC0415
@@ -251,9 +308,14 @@ class ParsedFiles(Generic[Content]):
     """Reads files of one kind, and each again only when it changed."""
 
     def __init__(
-        self, parse: Callable[[str], Content | tuple[TextProblem, ...]], default: Content
+        self,
+        parse: Callable[[str], Content | tuple[TextProblem, ...]],
+        default: Content,
+        commit: str | None = None,
     ) -> None:
+        """With a ``commit``, the files are read as they stand in it."""
         self._parse = parse
+        self._commit = commit
         self._known: dict[Path, tuple[tuple[int, ...], Content, tuple[FileProblem, ...]]] = {}
         self._default = default
 
@@ -264,10 +326,12 @@ class ParsedFiles(Generic[Content]):
         before, content, found = self._known.get(path, ((), self._default, ()))
         version: tuple[int, ...] = ()
         try:
-            version = version_of(path.stat())
+            data = _committed(self._commit, path) if self._commit and not is_named else None
+            version = version_of(path.stat()) if data is None else (len(data),)
             if version != before:
-                real = path if is_named else inside(path, path.parent)
-                text = read_regular(real).decode("utf-8-sig")
+                if data is None:
+                    data = read_regular(path if is_named else inside(path, path.parent))
+                text = data.decode("utf-8-sig")
                 read = self._parse(text)
                 if isinstance(read, tuple):
                     found = _file_problems(path, text, read)
@@ -298,26 +362,6 @@ def shown_path(path: Path) -> str:
         return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
     except OSError:
         return str(path)
-
-
-def _nearest(path: Path, name: str, known: Above) -> Path | None:
-    """The file of a name in the nearest folder above a path."""
-    above: Path | None = None
-    passed: list[tuple[str, str]] = []
-    folder, inner = os.path.split(path)  # Path is slow, and this is done for each of many traces
-    while inner:
-        if (folder, name) in known:
-            above = known[folder, name]
-            break
-        passed.append((folder, name))
-        found = os.path.join(folder, name)  # noqa: PTH118
-        # A link that leads nowhere is a mistake to report; a folder of that name is not.
-        if may_be_there(found) and not os.path.isdir(found):  # noqa: PTH112 - which may raise
-            above = Path(found)
-            break
-        folder, inner = os.path.split(folder)
-    known.update(dict.fromkeys(passed[1:], above))  # the last folder has few traces
-    return above
 
 
 def _absolute(path: str) -> str:

@@ -1,0 +1,208 @@
+"""No link that stands in a repository leads out of it: not to read, and not to write."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from drive_trace import score
+from tests.cli.support import CLEAN, Ran, run, write
+from tests.support.systems import NO_DEVICES, not_on_windows
+
+OUT = "not read: link out of the repository"
+SECRET = "TOKEN=hunter2 $(touch /tmp/ran)\n"
+EMIT = ("--event", "slice-started", "--payload")
+SLICE = '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
+
+pytestmark = not_on_windows(NO_DEVICES)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A secret beside a repository, which is the current folder."""
+    write(tmp_path, "home/.bashrc", SECRET)
+    write(tmp_path, "home/runs/trace.jsonl")
+    write(tmp_path, "repository/.git/HEAD", "")
+    write(tmp_path, "repository/.git/config", SECRET)
+    write(tmp_path, "repository/good/trace.jsonl")
+    monkeypatch.chdir(tmp_path / "repository")
+    return tmp_path / "home"
+
+
+def link(path: str, target: str | Path) -> Path:
+    there = Path(path)
+    there.parent.mkdir(parents=True, exist_ok=True)
+    there.symlink_to(target)
+    return there
+
+
+def _chain(_: Path) -> Path:
+    link("aside", "../home")
+    return link("p/trace.jsonl", "../aside/.bashrc")
+
+
+LINKS: dict[str, Callable[[Path], Path]] = {
+    "a file": lambda home: link("p/trace.jsonl", home / ".bashrc"),
+    "dots": lambda _: link("p/trace.jsonl", "../../home/.bashrc"),
+    "dots and back": lambda _: link("p/trace.jsonl", "../../repository/../home/.bashrc"),
+    "a link to a link": _chain,
+    "what git keeps": lambda _: link("p/trace.jsonl", "../.git/config"),
+    "a file that is not there": lambda home: link("p/trace.jsonl", home / "new"),
+    "a process": lambda _: link("p/trace.jsonl", "/proc/self/environ"),
+    "a folder": lambda home: link("p", home / "runs"),
+    "a searched folder": lambda home: link("wip/drive-trace", home / "runs"),
+}
+
+SEARCHES: tuple[tuple[str, ...], ...] = (
+    ("check",),
+    ("check", "--fix"),
+    ("check", "--diff"),
+    ("check", "--no-ignore"),
+    *(("check", "--output-format", each) for each in ("concise", "github", "json", "sarif")),
+    ("check", "--write-baseline"),
+    ("score",),
+    ("score", "--require-correct"),
+    *(("score", "--output-format", each) for each in ("table", "markdown")),
+    ("report",),
+    ("report", "--output-format", "html"),
+    ("fleet",),
+    ("compare", "--candidate", "good", "--baseline"),
+)
+
+
+@pytest.mark.parametrize("make", LINKS.values(), ids=list(LINKS))
+def test_a_search_reads_and_writes_nothing_through_a_link(
+    make: Callable[[Path], Path], home: Path
+) -> None:
+    made = make(home)
+    before = _state(home)
+    for command in SEARCHES:
+        ran = run(*command, ".")
+        assert ran.code == 2, command
+        assert OUT in ran.err, command
+        assert "hunter2" not in f"{ran.out}{ran.err}"
+    assert _state(home) == before
+    told = run("score", "--format", "json", ".").json
+    assert told["complete"] is False
+    assert {"path": str(made), "reason": OUT} in told["unread"]
+    assert [each.reason for each in score(".").unread] == [OUT] * len(told["unread"])
+
+
+APPENDING: tuple[tuple[str, ...], ...] = (
+    ("emit", *EMIT, SLICE),
+    ("emit", "--dry-run", *EMIT, SLICE),
+    ("record", "--qa", "pass", "--new-run"),
+    ("tokens", "--input-tokens", "1", "--new-run"),
+    ("gate", "--component", "qa", "--run", "true", "--new-run"),
+    ("judge", "--acceptance", "a.md", "--diff", "a.diff", "--model", "m", "--model-command", "c"),
+)
+
+
+@pytest.mark.parametrize("make", LINKS.values(), ids=list(LINKS))
+@pytest.mark.parametrize("command", APPENDING, ids=lambda each: " ".join(each[:2]))
+def test_nothing_is_appended_through_a_link(
+    command: tuple[str, ...], make: Callable[[Path], Path], home: Path
+) -> None:
+    made = make(home)
+    before = _state(home)
+    for path in (made / "trace.jsonl", made / "new/trace.jsonl") if made.is_dir() else (made,):
+        ran = _append(command, path)
+        assert (ran.code, ran.out) == (2, "")
+        assert "not written: link out of the repository (--follow-links" in ran.err
+    assert _state(home) == before
+
+
+def test_what_is_named_is_read_and_with_an_option_written(home: Path) -> None:
+    theirs = home / "runs/trace.jsonl"
+    made = link("p/trace.jsonl", theirs)
+    comma = CLEAN.replace('","', '",,"', 1)
+    theirs.write_text(comma)
+    assert run("check", made).code == 1
+    ran = run("check", "--fix", made)
+    assert (ran.code, "not written: link out of the repository; name it" in ran.err) == (2, True)
+    assert theirs.read_text() == comma
+    assert run("check", "--fix", "--follow-links", made).code == 0
+    assert theirs.read_text() == CLEAN
+    assert _append(("emit", "--follow-links", *EMIT, SLICE), made).code == 0
+    assert theirs.read_text().startswith(CLEAN)
+    assert theirs.read_text() != CLEAN
+    assert made.is_symlink()
+
+
+def test_devices_and_what_the_system_makes_up_are_never_read(home: Path) -> None:
+    for target in ("/proc/self/environ", "/dev/zero", "/proc/self/status"):
+        made = link("p/x.jsonl", target)
+        for path in (made, target):
+            ran = run("check", path)
+            assert (ran.code, "it is no regular file" in ran.err) == (2, True)
+        made.unlink()
+    assert home.exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["drive-trace.toml", "drive-trace-baseline.json", "trace.run.json"]
+)
+def test_what_stands_beside_a_trace_is_no_link_out_of_the_repository(name: str, home: Path) -> None:
+    link(f"good/{name}", home / ".bashrc")
+    command = ("compare", "--candidate", ".", "--baseline", ".") if "run" in name else ("check",)
+    ran = run(*command)
+    assert (ran.code, f"{name}: {OUT}" in ran.err) == (2, True)
+    assert "hunter2" not in f"{ran.out}{ran.err}"
+    if command == ("check",):
+        assert run("check", "--write-baseline").code == 2
+    assert (home / ".bashrc").read_text() == SECRET
+
+
+def test_links_within_a_repository_and_above_one_are_followed(home: Path) -> None:
+    repository = Path.cwd()
+    link("again/trace.jsonl", "../good/trace.jsonl")
+    link("folder", "good")
+    (home / "shortcut").symlink_to(repository)
+    for path in (Path(), repository, home / "shortcut", Path("good/../again")):
+        assert run("check", path) == run("check", path)
+        assert run("check", path).code == 0
+    for path in ("again/trace.jsonl", "folder/trace.jsonl", home / "shortcut/folder/new.jsonl"):
+        assert _append(("emit", *EMIT, SLICE), path).code == 0
+
+
+def test_without_a_repository_the_folder_that_is_named_is_the_boundary(tmp_path: Path) -> None:
+    write(tmp_path, "secret", SECRET)
+    write(tmp_path, "tree/a/trace.jsonl")
+    made = tmp_path / "tree/b/trace.jsonl"
+    made.parent.mkdir()
+    made.symlink_to("../a/trace.jsonl")
+    assert run("check", tmp_path / "tree").code == 0
+    assert OUT in run("check", tmp_path / "tree/b").err
+    made.unlink()
+    made.symlink_to("../../secret")
+    assert OUT in run("check", "--fix", tmp_path / "tree").err
+    assert _append(("emit", *EMIT, SLICE), made).code == 2
+    assert (tmp_path / "secret").read_text() == SECRET
+
+
+def test_a_hard_link_is_not_told_apart(home: Path) -> None:
+    # git makes none: SECURITY.md says so.
+    Path("p").mkdir()
+    os.link(home / ".bashrc", "p/trace.jsonl")
+    assert OUT not in run("check", ".").err
+
+
+@pytest.mark.skipif(os.name != "nt", reason="only Windows has junctions, which need no right")
+def test_a_junction_leads_nowhere_out(home: Path) -> None:
+    subprocess.run(["cmd", "/c", "mklink", "/J", "p", str(home / "runs")], check=True)
+    assert OUT in run("check", ".").err
+
+
+def _append(command: tuple[str, ...], path: str | Path) -> Ran:
+    name, *options = command
+    return run(name, "--trace-file", path, "--project-run-id", "run-1", *options)
+
+
+def _state(home: Path) -> dict[Path, bytes]:
+    """All that is outside of the repository, and what git keeps."""
+    files = [*home.rglob("*"), Path(".git/config")]
+    return {each: each.read_bytes() for each in files if each.is_file()}
