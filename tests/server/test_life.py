@@ -9,11 +9,21 @@ import socket
 import struct
 import subprocess
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.server.support import HOVER, REJECTED, URI, published, raw, refused, still_answers
+from tests.server.support import (
+    HOVER,
+    NOWHERE,
+    REJECTED,
+    URI,
+    published,
+    raw,
+    refused,
+    still_answers,
+)
 from tests.support import tap
 from tests.support.command import COMMAND, SERVE
 from tests.support.raw_client import RawClient, frame
@@ -278,6 +288,26 @@ def test_a_client_that_reads_nothing_and_hangs_up() -> None:
             process.stdin.write(frame({"jsonrpc": "2.0", **question}))
         process.stdin.close()
         assert process.wait(20) == 1
+
+
+def test_a_client_that_reads_nothing_and_goes_on_is_left() -> None:
+    """What waits for it is bounded; no response is missing from a stream that goes on."""
+    lens = {"range": NOWHERE, "data": {"kind": "x" * 10_000_000}}
+    command, pipe = [COMMAND, "serve"], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        process.stdin.write(frame({"jsonrpc": "2.0", **INITIALIZE}))
+        with suppress(BrokenPipeError):
+            for number in range(2, 30):  # as much as is sent comes back
+                question = {"id": number, "method": "codeLens/resolve", "params": lens}
+                process.stdin.write(frame({"jsonrpc": "2.0", **question}))
+            process.stdin.flush()
+        code = process.wait(60)
+        assert process.stderr is not None
+        said = process.stderr.read().decode()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+    assert (code, said.count("the editor does not read what it is sent (")) == (1, 1)
 
 
 @pytest.mark.parametrize("how", ["closed", "unread", "full"])

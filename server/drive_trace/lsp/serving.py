@@ -19,6 +19,7 @@ from lsprotocol import types
 
 from drive_trace.lsp.rpc.framing import BrokenStreamError, Pipes, read_messages
 from drive_trace.lsp.rpc.logs import log_to_stderr
+from drive_trace.lsp.rpc.outbox import Outbox
 from drive_trace.lsp.server import TraceServer
 
 log = logging.getLogger(__name__)
@@ -88,13 +89,14 @@ class _Connection:
         self._loop = asyncio.get_running_loop()
         self._finished: asyncio.Future[None] = self._loop.create_future()
         self._protocol = TraceServer().protocol
-        self._protocol.writer = out
+        self._protocol.writer = self._outbox = Outbox(out)
         self._watches_client = watches_client
 
     async def run(self) -> int:
         """The exit code, once the client has gone."""
         threading.Thread(target=self._read, name="reader", daemon=True).start()
         await self._finished
+        self._outbox.close(_GRACE)
         return self._exit_code()
 
     def _take(self, body: bytes) -> None:
@@ -145,9 +147,7 @@ class _Connection:
             self._loop.call_soon_threadsafe(self._finish)
 
     def _end_soon(self) -> None:
-        """End after a while at the latest: the loop may be in a write that never ends, as the
-        client does not read any more.
-        """
+        """End after a while at the latest, whatever the loop is busy with."""
         deadline = threading.Timer(_GRACE, lambda: os._exit(self._exit_code()))
         deadline.daemon = True
         deadline.start()

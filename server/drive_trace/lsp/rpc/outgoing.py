@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
@@ -13,6 +13,7 @@ from pygls.protocol import LanguageServerProtocol
 
 from drive_trace.features.raw_json import JsonText, dumps
 from drive_trace.lsp.rpc.framing import header
+from drive_trace.lsp.rpc.outbox import Outbox
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ class ClientResult(NamedTuple):
 class OutgoingProtocol(LanguageServerProtocol):
     """The half of the protocol that writes."""
 
-    writer: BinaryIO | None  # type: ignore[assignment]
+    writer: Outbox | None  # type: ignore[assignment]
     exit_code: int | None = None
     """Set once the server is to end: 0 after ``shutdown`` and ``exit``, else 1."""
 
