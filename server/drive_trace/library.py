@@ -23,8 +23,8 @@ from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.compared_files import read_case_file
 from drive_trace.storage.compared_sides import read_side
-from drive_trace.storage.files import Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import LeftOut, find_traces, omitted
+from drive_trace.storage.files import LeftOut, Problem, TraceRecords, read_trace
+from drive_trace.storage.finding import SearchOptions, find_traces, omitted
 from drive_trace.storage.judging_records import with_judgements
 from drive_trace.trace.line import REJECTING, LineStatus, name_of
 from drive_trace.trace.reading import read_lines, values_of
@@ -102,15 +102,16 @@ def _reasons(texts: list[str]) -> list[tuple[str, ...]]:
     ]
 
 
-def score(*paths: AnyPath, no_ignore: bool = False) -> ScoreCard:
+def score(*paths: AnyPath, no_ignore: bool = False, exclude: Collection[str] = ()) -> ScoreCard:
     """Judge the runs of one or several traces, joined by their run id, as ``drive-trace score``
-    does. A folder is searched for traces; with ``no_ignore`` also where git ignores files. Raises
-    nothing for what cannot be read: the scorecard's ``unread`` names it, and no run is earned.
+    does. A folder is searched for traces; with ``no_ignore`` also where git ignores files, and
+    never for those that ``exclude`` means, patterns as in a .gitignore. Raises nothing for what
+    cannot be read: the scorecard's ``unread`` names it, and no run is earned.
     """
     named = [os.fspath(path) for path in paths]
     alone = len(named) == 1 and not Path(named[0]).is_dir()
     traces, unread, left_out = [], [], []
-    for trace in _found(named, no_ignore=no_ignore):
+    for trace in _found(named, SearchOptions(no_ignore, tuple(exclude))):
         if isinstance(trace, LeftOut):
             left_out.append(trace)
         elif isinstance(trace, Problem):
@@ -118,21 +119,22 @@ def score(*paths: AnyPath, no_ignore: bool = False) -> ScoreCard:
         else:
             summary = summarize_text(trace.records, trace.path, alone=alone)
             traces.append(with_judgements(summary, trace.path))
-    return join(traces, unread)._replace(left_out=omitted(left_out))
+    return join(traces, unread, omitted(left_out))
 
 
-def _found(paths: list[str], *, no_ignore: bool) -> Iterator[TraceRecords | Problem | LeftOut]:
-    for found in find_traces(paths, everywhere=no_ignore):
+def _found(paths: list[str], options: SearchOptions) -> Iterator[TraceRecords | Problem]:
+    for found in find_traces(paths, options=options):
         yield read_trace(found) if isinstance(found, str) else found
 
 
-def compare(
+def compare(  # noqa: PLR0913 - one for each option
     baseline: AnyPath | Iterable[AnyPath],
     candidate: AnyPath | Iterable[AnyPath],
     *,
     cases: AnyPath | None = None,
     allow_unverified: Collection[str] = (),
     no_ignore: bool = False,
+    exclude: Collection[str] = (),
 ) -> Comparison:
     """Say whether the candidate's runs are better than the baseline's, as ``drive-trace compare``
     does. ``cases`` is a file that names the case of each run, and ``allow_unverified`` holds the
@@ -140,7 +142,7 @@ def compare(
     comparable. Raises UnreadableError for ``cases``, also where one fits no run, and for a side of
     more than 1,000 runs; ValueError for a name of ``allow_unverified`` that means nothing.
     """
-    allowed = allowed_of(allow_unverified)
+    allowed, options = allowed_of(allow_unverified), SearchOptions(no_ignore, tuple(exclude))
     case_file = read_case_file(os.fspath(cases)) if cases is not None else None
     if isinstance(case_file, Problem):
         raise UnreadableError(case_file.message)
@@ -148,7 +150,7 @@ def compare(
     def side(name: str, given: AnyPath | Iterable[AnyPath]) -> Side:
         named = [given] if isinstance(given, str | os.PathLike) else given
         paths = [os.fspath(each) for each in named]
-        read = read_side(name, paths, _found(paths, no_ignore=no_ignore), case_file)
+        read = read_side(name, paths, _found(paths, options), case_file)
         if isinstance(read, Problem):
             raise UnreadableError(read.message)
         return read

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import drive_trace
-from drive_trace.storage.finding import find_traces
+from drive_trace.storage.finding import SearchOptions, find_traces
 from drive_trace.storage.judging_records import MOST_BYTES
 from drive_trace.storage.patterns import MoreFiles
 from tests.cli.support import run, write
@@ -247,5 +247,5 @@ def test_no_search_takes_a_record_for_a_trace(tmp_path: Path) -> None:
         judge(each, judgement())
     for everywhere in (False, True):
         more = MoreFiles(("**/*.ndjson", "**/*judgements*"))
-        searched = find_traces([str(tmp_path)], more, everywhere=everywhere)
+        searched = find_traces([str(tmp_path)], more, SearchOptions(everywhere))
         assert sorted(map(str, searched)) == sorted(map(str, found))

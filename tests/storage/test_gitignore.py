@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from drive_trace.storage.configuration_text import read_configuration
-from drive_trace.storage.finding import LeftOut, Reason, find_traces
+from drive_trace.storage.files import LeftOut
+from drive_trace.storage.finding import Reason, find_traces
 from drive_trace.storage.patterns import Patterns, as_bytes, patterns_of
 from tests.support.growth import assert_linear
 

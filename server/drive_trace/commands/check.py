@@ -17,16 +17,15 @@ from drive_trace.commands.paths import (
     Reading,
     follow_links_option,
     followed,
-    no_ignore_option,
     paths_argument,
-    trust_commit_option,
-    trust_config_option,
+    search_options,
     trusted,
 )
 from drive_trace.commands.terminal import notify
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.files import STDIN
+from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.pages import shared_rule_url
 from drive_trace.storage.projects import Configuration, Projects
 from drive_trace.text.wording import plural
@@ -44,13 +43,7 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
 
 @click.command(short_help="Report what is wrong with traces.")
 @paths_argument
-@no_ignore_option
-@click.option(
-    "--exclude",
-    metavar="PATTERN",
-    multiple=True,
-    help="Leave out what a search of a folder finds there, as a line of a .gitignore does.",
-)
+@search_options
 @click.option(
     "--select",
     metavar="RULE,…",
@@ -101,14 +94,11 @@ def _rules(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> fro
     help="Take all present findings for known: later checks report new ones only.",
 )
 @click.option("--config", metavar="FILE", help="Use this drive-trace.toml for all traces.")
-@trust_config_option
-@trust_commit_option
 @click.option("--no-config", is_flag=True, help="Use no drive-trace.toml and no baseline.")
 @click.option("--no-baseline", is_flag=True, help="Report known findings, too.")
 def check(  # noqa: PLR0913, PLR0917 - one for each option
     paths: tuple[str, ...],
-    no_ignore: bool,
-    exclude: tuple[str, ...],
+    search: SearchOptions,
     select: frozenset[str],
     ignore: frozenset[str],
     least: str,
@@ -183,7 +173,8 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
             ".", configuration=config, with_baseline=with_baseline, trusted=trusted()
         )
     repairs = Repairs(suggestions=unsafe_fixes, only_show=diff) if fix or diff else None
-    reading = Reading(tuple(map(followed, paths)), no_ignore=no_ignore, exclude=exclude)
+    search.projects = projects
+    reading = Reading(tuple(map(followed, paths)), search)
     off = ((RULES.keys() - select) if select else frozenset()) | ignore
     run = Checking(projects, repairs, off)
     reports = run.reports(reading)

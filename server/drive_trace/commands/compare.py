@@ -11,7 +11,7 @@ import click
 
 from drive_trace import __version__
 from drive_trace.commands.completion import complete_files
-from drive_trace.commands.paths import Reading, format_of, no_ignore_option
+from drive_trace.commands.paths import Reading, format_of, search_options
 from drive_trace.commands.terminal import notify
 from drive_trace.commands.writing import EXIT_UNUSABLE, Ended, F
 from drive_trace.comparison.answer import Answer, Comparison
@@ -22,7 +22,7 @@ from drive_trace.comparison.runs import Side
 from drive_trace.storage.compared_files import CaseFile, manifests_of, read_case_file
 from drive_trace.storage.compared_sides import read_side
 from drive_trace.storage.files import Problem, TraceRecords
-from drive_trace.storage.finding import LeftOut
+from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import CONFIGURATION_NAME
 from drive_trace.storage.replace import write_report
 from drive_trace.text.escaping import in_json
@@ -104,7 +104,7 @@ def _side_option(flag: str, what: str) -> Callable[[F], F]:
     multiple=True,
     help="Exit with 1 if this is the answer; may be repeated.",
 )
-@no_ignore_option
+@search_options
 @click.option(
     "--output-format",
     "--format",
@@ -121,7 +121,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     allowed: frozenset[str],
     rank: bool,
     fail_on: tuple[str, ...],
-    no_ignore: bool,
+    search: SearchOptions,
     output_format: str | None,
     out: str | None,
 ) -> None:
@@ -148,8 +148,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     if isinstance(case_file, Problem):
         raise Ended(EXIT_UNUSABLE, case_file.message)
     sides = (
-        _side("baseline", baseline, case_file, no_ignore=no_ignore),
-        _side("candidate", candidate, case_file, no_ignore=no_ignore),
+        _side("baseline", baseline, case_file, search),
+        _side("candidate", candidate, case_file, search),
     )
     misfit = case_file.misfit(sides) if case_file is not None else None
     if misfit is not None:
@@ -177,8 +177,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     sys.exit(1 if found.answer in fail_on else 0)
 
 
-def _side(name: str, paths: tuple[str, ...], cases: CaseFile | None, *, no_ignore: bool) -> Side:
-    reading = Reading(paths, no_ignore=no_ignore)
+def _side(name: str, paths: tuple[str, ...], cases: CaseFile | None, search: SearchOptions) -> Side:
+    reading = Reading(paths, search)
     side = read_side(name, paths, _found(reading), cases)
     if isinstance(side, Problem):
         raise Ended(EXIT_UNUSABLE, side.message)
@@ -188,7 +188,7 @@ def _side(name: str, paths: tuple[str, ...], cases: CaseFile | None, *, no_ignor
     return side
 
 
-def _found(reading: Reading) -> Iterator[TraceRecords | Problem | LeftOut]:
+def _found(reading: Reading) -> Iterator[TraceRecords | Problem]:
     yield from reading
     yield from (Problem(*each) for each in reading.unread)
     yield from reading.left_out

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 
 import click
 
-from drive_trace.commands.paths import no_ignore_option, paths_argument
+from drive_trace.commands.paths import paths_argument, search_options
 from drive_trace.commands.terminal import Progress, notify
 from drive_trace.commands.writing import EXIT_UNUSABLE, Ended
 from drive_trace.fleet import ScanError
@@ -22,7 +22,7 @@ from drive_trace.fleet.inputs import Inputs
 from drive_trace.fleet.scan import FleetScan
 from drive_trace.report.fleet import FleetSummary, Row, as_csv, as_jsonl, csv_header
 from drive_trace.storage.files import STDIN
-from drive_trace.storage.finding import Found, find_traces, omitted
+from drive_trace.storage.finding import Found, SearchOptions, find_traces, omitted
 from drive_trace.storage.fleet_cache import Cache, open_cache
 from drive_trace.storage.replace import write_table
 
@@ -41,7 +41,7 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
 
 @click.command(short_help="Make a table of the runs of many traces.")
 @paths_argument
-@no_ignore_option
+@search_options
 @click.option(
     "--out",
     metavar="FILE",
@@ -65,7 +65,7 @@ def _out(_: click.Context, __: click.Parameter, value: str | None) -> str | None
 )
 def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     paths: tuple[str, ...],
-    no_ignore: bool,
+    search: SearchOptions,
     out: str | None,
     no_cache: bool,
     runner: str,
@@ -103,7 +103,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
         notify(message)
 
     table = _table(out)
-    found = find_traces([*_expanded(paths or (".",))], everywhere=no_ignore)
+    found = find_traces([*_expanded(paths or (".",))], options=search)
     inputs = Inputs(_but_not(out, reading.over(found)), say)
     summary = FleetSummary()
 
@@ -119,7 +119,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
     except ScanError as error:
         raise Ended(EXIT_UNUSABLE, str(error)) from error
     if inputs.left_out:
-        notify(omitted(inputs.left_out).phrase)
+        notify(omitted(inputs.left_out).sentence())
     unread = len({each.path for each in inputs.unread})
     click.echo(summary.text(scan.file_count, unread), err=out == STDIN)
     sys.exit(EXIT_UNUSABLE if inputs.unread or inputs.failed else 0)

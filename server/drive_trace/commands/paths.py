@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from pathlib import PurePath
 
 import click
@@ -11,20 +12,14 @@ import click
 from drive_trace.commands.completion import complete_files
 from drive_trace.commands.terminal import Progress, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.files import STDIN, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import LeftOut, NoTraces, find_traces, omitted
-from drive_trace.storage.patterns import patterns_of
+from drive_trace.storage.files import STDIN, LeftOut, Problem, TraceRecords, read_trace
+from drive_trace.storage.finding import NoTraces, SearchOptions, find_traces, omitted
+from drive_trace.storage.projects import Projects
 
 paths_argument = click.argument(
     "paths", metavar="[PATH]...", nargs=-1, shell_complete=complete_files
 )
 """Files, folders to search, or ``-`` for standard input."""
-no_ignore_option = click.option(
-    "--no-ignore",
-    is_flag=True,
-    help="Search hidden folders, libraries and what git ignores, too.",
-)
-
 follow_links_option = click.option(
     "--follow-links",
     is_flag=True,
@@ -57,7 +52,7 @@ trust_config_option = click.option(
     help="Believe what the drive-trace.toml of the tree says of judges and of what is left out, "
     "although whoever is judged may have written it.",
 )
-trust_commit_option = click.option(
+_trust_commit_option = click.option(
     "--trust-config-at",
     metavar="COMMIT",
     expose_value=False,
@@ -76,6 +71,31 @@ def trusted() -> bool | str:
 _SUFFIXES = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
 
 
+def search_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of a search, which the command gets as one argument, ``search``."""
+
+    @click.option(
+        "--no-ignore",
+        is_flag=True,
+        help="Search hidden folders, libraries and what git ignores, too.",
+    )
+    @click.option(
+        "--exclude",
+        metavar="PATTERN",
+        multiple=True,
+        help="Leave out what a search of a folder finds there, as a line of a .gitignore does.",
+    )
+    @trust_config_option
+    @_trust_commit_option
+    @wraps(command)
+    def searching(no_ignore: bool, exclude: tuple[str, ...], **others: object) -> None:
+        projects = Projects(".", with_baseline=False, trusted=trusted())
+        search = SearchOptions(no_ignore, exclude, projects, trusted=bool(trusted()))
+        command(search=search, **others)
+
+    return searching
+
+
 def format_of(out: str | None, default: str) -> str:
     """The format of a report that the name of its file says."""
     return _SUFFIXES.get(PurePath(out or "").suffix.lower(), default)
@@ -84,29 +104,23 @@ def format_of(out: str | None, default: str) -> str:
 class Reading:
     """Reads the traces that paths mean, one after another, and reports what it cannot read."""
 
-    def __init__(
-        self, paths: Sequence[str], *, no_ignore: bool = False, exclude: Sequence[str] = ()
-    ) -> None:
-        """``exclude`` are patterns as in a .gitignore, for what a search finds."""
+    def __init__(self, paths: Sequence[str], search: SearchOptions) -> None:
         self.unread: list[Unread] = []
         """What could not be read so far."""
         self.left_out: list[LeftOut] = []
         """What the search of folders found and did not read."""
         self._paths = paths or (".",)
-        self._no_ignore = no_ignore
-        self._excluded = patterns_of(tuple(exclude)) if exclude else None
+        self._search = search
         self.progress = Progress("reading traces")
 
     def __iter__(self) -> Iterator[TraceRecords]:
-        for found in self.progress.over(find_traces(self._paths, everywhere=self._no_ignore)):
-            if isinstance(found, LeftOut):
-                self.left_out.append(found)
-                continue
-            if isinstance(found, str) and self._is_excluded(found):
-                continue
+        for found in self.progress.over(find_traces(self._paths, options=self._search)):
             if isinstance(found, str):
                 say_waiting(found)
             trace = found if isinstance(found, Problem) else read_trace(found)
+            if isinstance(trace, LeftOut):
+                self.left_out.append(trace)
+                continue
             if isinstance(trace, TraceRecords):
                 yield trace
                 continue
@@ -117,13 +131,7 @@ class Reading:
             notify(trace.message)
             self.unread.append(Unread(trace.path, trace.reason))
 
-    def _is_excluded(self, path: str) -> bool:
-        """Whether a search found what is not wanted. What is named is always read."""
-        if self._excluded is None or path in self._paths:
-            return False
-        return self._excluded.hold(os.path.relpath(path).replace(os.sep, "/"))
-
     def notes(self) -> list[str]:
         """What a person must know about the search."""
-        phrase = omitted(self.left_out).phrase
-        return [phrase] if phrase else []
+        sentence = omitted(self.left_out).sentence()
+        return [sentence] if sentence else []

@@ -11,10 +11,10 @@ import click
 from drive_trace import __version__
 from drive_trace.analysis import Analysis, log_of, read_log
 from drive_trace.commands.checking import Checking
-from drive_trace.commands.paths import Reading, format_of, no_ignore_option, paths_argument
+from drive_trace.commands.paths import Reading, format_of, paths_argument, search_options
 from drive_trace.commands.terminal import notify
 from drive_trace.storage.files import TraceRecords
-from drive_trace.storage.finding import omitted
+from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.judging_records import with_judgements
 from drive_trace.storage.projects import Projects
 from drive_trace.storage.replace import write_report
@@ -31,7 +31,7 @@ _FORMATS = ("markdown", "json", "html")
 
 @click.command(short_help="Write a report on the runs of traces.")
 @paths_argument
-@no_ignore_option
+@search_options
 @click.option(
     "--output-format",
     "--format",
@@ -40,7 +40,7 @@ _FORMATS = ("markdown", "json", "html")
 )
 @click.option("--out", metavar="FILE", help="Write to a file instead of standard output.")
 def report(
-    paths: tuple[str, ...], no_ignore: bool, output_format: str | None, out: str | None
+    paths: tuple[str, ...], search: SearchOptions, output_format: str | None, out: str | None
 ) -> None:
     """Write a report on the traces at PATH: the scorecard, metrics, assertions, and what was
     rejected.
@@ -64,7 +64,7 @@ def report(
 
     to_file = out is not None and out != "-"
     chosen = output_format or format_of(out, "markdown")
-    reading = _Logging(paths, no_ignore=no_ignore)
+    reading = _Logging(paths, search)
     findings = _findings(reading) if chosen != "json" else None
     if findings is None:
         reading.read()
@@ -92,8 +92,8 @@ def report(
 class _Logging(Reading):
     """Keeps what a report needs of each trace, on its way to whoever checks it."""
 
-    def __init__(self, paths: tuple[str, ...], *, no_ignore: bool) -> None:
-        super().__init__(paths, no_ignore=no_ignore)
+    def __init__(self, paths: tuple[str, ...], search: SearchOptions) -> None:
+        super().__init__(paths, search)
         self.logs: list[TraceLog] = []
         self._last: TraceRecords | None = None
 

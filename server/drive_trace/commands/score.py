@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 
 from drive_trace.analysis import summarize_text
-from drive_trace.commands.paths import Reading, no_ignore_option, paths_argument
+from drive_trace.commands.paths import Reading, paths_argument, search_options
 from drive_trace.commands.terminal import columns, is_terminal, paint
 from drive_trace.scorecard.card import ScoreCard, to_json
 from drive_trace.scorecard.card import score as join
 from drive_trace.scorecard.render import markdown, text
 from drive_trace.scorecard.summary import TraceSummary, without_text
-from drive_trace.storage.finding import omitted
+from drive_trace.storage.finding import SearchOptions, omitted
 from drive_trace.storage.judging_records import with_judgements
 from drive_trace.text.escaping import in_json, plain
 
@@ -39,7 +39,7 @@ _RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
 
 @click.command(short_help="Show the verdict of every run.")
 @paths_argument
-@no_ignore_option
+@search_options
 @click.option(
     "--output-format",
     "--format",
@@ -54,7 +54,7 @@ _RENDER: Mapping[str, Callable[[ScoreCard], str]] = {
     "it.",
 )
 def score(
-    paths: tuple[str, ...], no_ignore: bool, output_format: str | None, require_correct: bool
+    paths: tuple[str, ...], search: SearchOptions, output_format: str | None, require_correct: bool
 ) -> None:
     """Show the two-tier scorecard of the runs in the traces at PATH, joined by run id.
 
@@ -70,7 +70,7 @@ def score(
       drive-trace score --format json . > scorecard.json
       drive-trace score --require-correct projects
     """
-    reading = Reading(paths, no_ignore=no_ignore)
+    reading = Reading(paths, search)
     alone = len(paths) == 1 and not Path(paths[0]).is_dir()
     traces: list[TraceSummary] = []
     for trace in reading:
@@ -78,14 +78,13 @@ def score(
         traces[-1:] = map(without_text, traces[-1:])
         summary = summarize_text(trace.records, trace.path, alone=alone)
         traces.append(with_judgements(summary, trace.path))
-    card = join(traces, reading.unread)
-    card = card._replace(left_out=omitted(reading.left_out))
+    card = join(traces, reading.unread, omitted(reading.left_out))
     chosen = output_format or ("table" if is_terminal(sys.stdout) else "text")
     click.echo(_RENDER[chosen](card))
     is_short = require_correct and not card.all_earned
     for reason in _shortcomings(card) if is_short else ():
         click.echo(f"drive-trace: --require-correct: {reason}", err=True)
-    if is_short or not card.complete:
+    if is_short or card.unread:
         sys.exit(1 if card.complete else 2)
 
 
@@ -98,3 +97,5 @@ def _shortcomings(card: ScoreCard) -> Iterator[str]:
         yield f"{plain(run.run_id)}: {run.headline}"
     if len(short) > _MOST_NAMED:
         yield f"and {len(short) - _MOST_NAMED:,} more runs"
+    if card.left_out.missed:
+        yield card.left_out.sentence()

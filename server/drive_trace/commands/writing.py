@@ -5,6 +5,7 @@ output.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple, NoReturn, TypeVar
 
@@ -17,8 +18,7 @@ from drive_trace.commands.terminal import notify, say_waiting, take_failure
 from drive_trace.scorecard.feed_state import FeedState
 from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.storage.boundary import leads_out
-from drive_trace.storage.files import STDIN, LinkOutError, Problem, read_bytes
-from drive_trace.storage.finding import LeftOut
+from drive_trace.storage.files import STDIN, LeftOut, LinkOutError, Problem, read_bytes
 from drive_trace.storage.recording import Merge, Merged, preview_feed, record_feed
 from drive_trace.storage.run_files import files_beside, may_be_missed, search_folder
 from drive_trace.text.escaping import printable
@@ -252,13 +252,15 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Bes
     beside: list[str] = []
     missed: list[LeftOut] = []
     folder, lack = search_folder(trace_file)
+    real = os.path.realpath(trace_file)
     for found in files_beside(folder, paths):
-        if isinstance(found, Problem):
+        if isinstance(found, LeftOut):
+            if os.path.realpath(found.path) != real and may_be_missed(found, run_id):
+                missed.append(found)
+        elif isinstance(found, Problem):
             _end_unread(found, trace_file)
-        if not isinstance(found, LeftOut):
+        else:
             beside.append(found)
-        elif may_be_missed(found, run_id):
-            missed.append(found)
     notes = [f"{trace_file}: {lack}"] if lack is not None and not paths else []
     if missed:
         more = f" and {len(missed) - 1} more" if len(missed) > 1 else ""

@@ -23,6 +23,7 @@ from drive_trace.comparison.runs import (
 from drive_trace.comparison.statistics import ALPHA, Interval, is_significant
 from drive_trace.report.metrics.base import Value
 from drive_trace.scorecard.card import QUALIFIED
+from drive_trace.scorecard.caveats import by_reason
 from drive_trace.text.wording import are, duration, factor, first_of, plural
 
 _MOST = 5
@@ -303,14 +304,12 @@ def _input(side: Side) -> Iterator[tuple[str, str]]:
         if doubted:
             what = f"{metric.title} of {plural(len(doubted), 'run')} doubted, and not believed"
             yield what, Name(first_of(doubted, _MOST))
-    for reason in dict.fromkeys(each.reason for each in side.unread):
-        paths = [each.path for each in side.unread if each.reason == reason]
-        yield Name(f"not read: {reason}"), Name(first_of(paths, _MOST))
+    for what, files in (("not read", side.unread), ("left out", side.left_out.files)):
+        for reason, paths in by_reason(files).items():
+            yield Name(f"{what}: {reason}"), Name(first_of(paths, _MOST))
     rejecting = [each.path for each in side.files if each.rejected_lines]
     if rejecting:
         yield f"{plural(side.rejected, 'line')} rejected", Name(first_of(rejecting, _MOST))
-    if side.left_out.phrase:
-        yield side.left_out.phrase, ""
 
 
 def _joined(side: Side) -> list[str]:
@@ -397,7 +396,7 @@ def _input_json(side: Side) -> Mapping[str, object]:
         "paths": side.paths,
         "files": [each._asdict() for each in side.files],
         "unread": [each._asdict() for each in side.unread],
-        "left_out": side.left_out.total,
+        **side.left_out.as_json(),
         "copied_runs": [run.run_id for run in side.copies],
         "doubted": {
             each.key: [run.run_id for run in side.runs if each.key in run.doubted]

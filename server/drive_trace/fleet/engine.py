@@ -104,7 +104,7 @@ class EngineScan:
                 unplaced += each[0]
                 keys += each[1]
         copied = copied_among_many(keys)
-        self._doubts = Doubts(tuple(self._inputs.unread), tuple(unplaced), copied)
+        self._doubts = Doubts(self._inputs.not_read, tuple(unplaced), copied)
         return count
 
     def rows(self) -> Iterator[Row]:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from drive_trace.fleet.scanning import File
 from drive_trace.scorecard.caveats import Unread
-from drive_trace.storage.files import Problem
-from drive_trace.storage.finding import Found, LeftOut, NoTraces
+from drive_trace.storage.files import LeftOut, Problem
+from drive_trace.storage.finding import Found, NoTraces, omitted
 from drive_trace.storage.projects import Above, Projects
 
 
@@ -30,17 +30,23 @@ class Inputs:
 
     def __iter__(self) -> Iterator[File]:
         for each in self._found:
-            if isinstance(each, LeftOut):
-                self.left_out.append(each)
-            elif isinstance(each, NoTraces):
+            if isinstance(each, NoTraces):
                 self._say(f"warning: {each.message}")
             elif isinstance(each, Problem):
                 self.cannot_read(each)
             else:
                 yield self._file(each)
 
+    @property
+    def not_read(self) -> tuple[Unread, ...]:
+        """What may hold a part of any run."""
+        return (*self.unread, *omitted(self.left_out).missed)
+
     def cannot_read(self, problem: Problem) -> None:
-        """Note a trace that could not be read."""
+        """Note a trace that could not be read, or is none."""
+        if isinstance(problem, LeftOut):
+            self.left_out.append(problem)
+            return
         self._say(problem.message)
         self.unread.append(Unread(problem.path, problem.reason))
 

@@ -61,7 +61,7 @@ class FleetScan:
         for run_id in strays.keys() & self._runs.keys():
             self._runs[run_id] = sorted(self._runs[run_id] + strays[run_id])
         copied = copied_among_many(keys)
-        self._doubts = Doubts(tuple(self._inputs.unread), tuple(unplaced), copied)
+        self._doubts = Doubts(self._inputs.not_read, tuple(unplaced), copied)
         return len(self._runs)
 
     def rows(self) -> Iterator[Row]:

@@ -12,14 +12,7 @@ from typing import NamedTuple
 from drive_trace.analysis import Analysis, summarize_text
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.scorecard.stored import Stored, to_bytes, without_events
-from drive_trace.storage.files import (
-    Problem,
-    TraceRecords,
-    digest_of,
-    read_bytes,
-    records_of,
-    why_not_utf8,
-)
+from drive_trace.storage.files import Problem, TraceRecords, decoded, digest_of, read_bytes
 from drive_trace.storage.judging_records import read_record_beside, with_judgements
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 
@@ -84,11 +77,10 @@ def read(path: str) -> tuple[TraceRecords, bytes] | Problem:
     data = read_bytes(path)
     if isinstance(data, Problem):
         return data
-    reason = why_not_utf8(data)
-    if reason is not None:
-        return Problem(path, reason)
-    content = digest_of(data) + digest_of(read_record_beside(path))
-    return TraceRecords(path, records_of(data)), content
+    found = decoded(path, data)
+    if isinstance(found, Problem):
+        return found
+    return found, digest_of(data) + digest_of(read_record_beside(path))
 
 
 def summarized(records: Sequence[str], file: File) -> Stored:

@@ -39,12 +39,11 @@ from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, S
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.judging import CONFIGURATION_GLOBS, Judging
-from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
+from drive_trace.lsp.workspace.open_traces import OpenDocument, OpenTrace, Workspace, is_trace_text
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
-from drive_trace.storage.finding import TRACE_GLOBS
-from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, MoreFiles
+from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, TRACE_GLOBS, MoreFiles
 
 log = logging.getLogger(__name__)
 
@@ -159,19 +158,33 @@ class TraceServer(LanguageServer):
 
     def _did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
-        options = self._judging.options(document.uri)
+        uri, version, path = document.uri, document.version, path_of(document.uri)
+        text, document.text = document.text, ""  # it can be large, and somebody has it now
+        if is_trace_text(uri, document.language_id, text) or (path and self._folders.takes(path)):
+            self._open(uri, version, text)
+        else:
+            encoding = self.protocol.client.encoding
+            self._traces.put_aside(OpenDocument(uri, version, text, encoding))
+
+    def _open(self, uri: str, version: int, text: str) -> None:
+        options = self._judging.options(uri)
         with _without_collecting():
-            trace = OpenTrace(document.uri, document.version, document.text, options)
-        document.text = ""  # the trace has it now, and it can be large
+            trace = OpenTrace(uri, version, text, options)
         self._traces.open(trace)
         self._saving.opened(trace)
         self._judging.look([trace])
         self._judging.publish(trace)
-        self._following.opened(document.uri)
-        self._publisher.refresh_views(document.uri)
+        self._following.opened(uri)
+        self._publisher.refresh_views(uri)
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         uri, version = params.text_document.uri, params.text_document.version
+        other = self._traces.other(uri)
+        if other is not None and version >= other.version:
+            other.change(version, params.content_changes)
+            if other.is_trace:
+                self._open(uri, version, other.document.text)
+            return
         trace = self._traces.get(uri)
         if trace is None or version < trace.version:
             log.warning("ignored a change of %s: not open, or older than what is", uri)

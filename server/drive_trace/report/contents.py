@@ -200,10 +200,10 @@ def report_on(
     by trace. ``unread`` are the inputs that could not be read; for ``left_out`` see
     :attr:`ScoreCard.left_out`.
     """
-    card = scorecard.score([trace.summary for trace in traces], unread)
+    card = scorecard.score([trace.summary for trace in traces], unread, left_out)
     log = EventLog(traces, card.runs)
     return FullReport(
-        card=card._replace(left_out=left_out),
+        card=card,
         metrics=metrics.measure(log),
         assertions=check_all(log),
         timelines=timeline.timelines(log),

@@ -130,9 +130,14 @@ class ScoreCard(NamedTuple):
     left_out: Omitted = NOTHING_OMITTED
 
     @property
+    def not_read(self) -> tuple[Unread, ...]:
+        """What may hold a part of any run: what could not be read, and what a search missed."""
+        return (*self.unread, *self.left_out.missed)
+
+    @property
     def complete(self) -> bool:
         """Whether every input was read."""
-        return not self.unread
+        return not self.not_read
 
     @property
     def all_earned(self) -> bool:
@@ -202,10 +207,15 @@ ILLEGIBLE = "no line of it can be read as an event"
 """Why a file is not read that has lines and no event."""
 
 
-def score(traces: Sequence[TraceSummary], unread: Sequence[Unread] = ()) -> ScoreCard:
+def score(
+    traces: Sequence[TraceSummary],
+    unread: Sequence[Unread] = (),
+    left_out: Omitted = NOTHING_OMITTED,
+) -> ScoreCard:
     """Join the traces' runs by id, in first-seen order, and judge them. ``unread`` are the inputs
-    that could not be read: each run may have had something in them. So may a file without one line
-    that can be read as an event, such as a pointer to a file elsewhere.
+    that could not be read: each run may have had something in them, and in what a search has left
+    out. So may a file without one line that can be read as an event, such as a pointer to a file
+    elsewhere.
     """
     parts: dict[str, list[RunSummary]] = {run.run_id: [] for each in traces for run in each.runs}
     illegible = [each.path for each in traces if parts and each.is_illegible]
@@ -219,10 +229,12 @@ def score(traces: Sequence[TraceSummary], unread: Sequence[Unread] = ()) -> Scor
         joined.append(trace._replace(orphans=orphans))
     unplaced = [each for trace in traces for each in unplaced_grades(trace)]
     copied = _between_runs(chain(*parts.values())) if len(traces) > 1 else {}
+    card = ScoreCard((), tuple(joined), unread, left_out)
     runs = tuple(
-        score_run(each, unread, unplaced, copied.get(run_id)) for run_id, each in parts.items()
+        score_run(each, card.not_read, unplaced, copied.get(run_id))
+        for run_id, each in parts.items()
     )
-    return ScoreCard(runs, tuple(joined), unread)
+    return card._replace(runs=runs)
 
 
 def _between_runs(parts: Iterable[RunSummary]) -> Mapping[str, str]:
@@ -309,7 +321,7 @@ def to_json(card: ScoreCard) -> dict[str, object]:
         "correct_tokens": _numbers(card.correct_tokens),
         "has_any_correctness_signal": card.has_any_correctness_signal,
         "complete": card.complete,
-        "left_out": card.left_out.total,
+        **card.left_out.as_json(),
         "unread": [each._asdict() for each in card.unread],
         "efficiency": None if efficiency is None else _efficiency_json(efficiency),
         "efficiency_hidden": card.hidden_reason,

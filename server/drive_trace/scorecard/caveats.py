@@ -12,6 +12,8 @@ from enum import Enum, StrEnum
 from typing import NamedTuple
 
 from drive_trace.scorecard.uncounted import MOST
+from drive_trace.text.escaping import plain
+from drive_trace.text.wording import first_of
 
 
 class CaveatCode(StrEnum):
@@ -98,12 +100,39 @@ class Unread(NamedTuple):
     """In a few words, as ``permission denied``; without the path."""
 
 
+def by_reason(unread: Iterable[Unread]) -> Mapping[str, Sequence[str]]:
+    """The paths of inputs, by their reasons."""
+    found: dict[str, list[str]] = {}
+    for path, reason in unread:
+        found.setdefault(reason, []).append(path)
+    return found
+
+
 class Omitted(NamedTuple):
     """What a search of folders came upon and did not read."""
 
-    total: int = 0
-    phrase: str = ""
-    """In words; none of them comes from a trace or path."""
+    files: tuple[Unread, ...] = ()
+    """Each with its reason."""
+    missed: tuple[Unread, ...] = ()
+    """Those of them that may hold a part of any run, and that nobody has excluded."""
+    libraries: tuple[str, ...] = ()
+    """The folders of libraries, which are not searched."""
+
+    def sentence(self, name: Callable[[str], str] = plain) -> str:
+        """All of it on one line, without a full stop; ``name`` writes a path."""
+        said = (
+            f"{why}: {first_of([*map(name, s)], 5)}" for why, s in by_reason(self.files).items()
+        )
+        hint = " (name a path to read it, or --exclude it)" if self.missed else ""
+        return f"{len(self.files):,} left out: {'; '.join(said)}{hint}" if self.files else ""
+
+    def as_json(self) -> dict[str, object]:
+        """The keys of it in JSON."""
+        return {
+            "left_out": len(self.files),
+            "left_out_files": [each._asdict() for each in self.files],
+            "unsearched_libraries": self.libraries,
+        }
 
 
 NOTHING_OMITTED = Omitted()

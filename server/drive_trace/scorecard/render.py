@@ -257,11 +257,11 @@ def _by_file(found: Iterable[UnknownEvent]) -> Iterator[tuple[str, str]]:
 
 def not_read(card: ScoreCard, name: Callable[[str], str], most: int = 10) -> Iterator[str]:
     """What could not be read, a line each: to stand over everything else."""
-    count = len(card.unread)
+    count = len(card.not_read)
     if count:
         were = f"{count:,} inputs were" if count > 1 else "1 input was"
         yield f"Not complete: {were} not read, and may say something else about these runs."
-    for path, reason in card.unread[:most]:
+    for path, reason in card.not_read[:most]:
         yield f"{name(path)}: {plain(reason)}" if path else plain(reason)
     if count > most:
         yield f"and {count - most:,} more"
@@ -277,13 +277,13 @@ def totals(card: ScoreCard, name: Callable[[str], str]) -> list[str]:
         qualified = sum(not run.is_earned for run in card.correct)
         but = f" ({qualified:,} with caveats)" if qualified else ""
         lines.append(f"CORRECT runs together{but}: {brief(efficiency)}.")
-    return [*lines, *unowned(card, name), *left_out(card)]
+    return [*lines, *unowned(card, name), *left_out(card, name)]
 
 
-def left_out(card: ScoreCard) -> Iterator[str]:
+def left_out(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:
     """What a search of folders has not read."""
-    if card.left_out.total:
-        yield f"{card.left_out.phrase}."
+    if card.left_out.files:
+        yield f"{card.left_out.sentence(name)}."
 
 
 def unowned(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:

@@ -17,8 +17,8 @@ from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import ILLEGIBLE, score
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.compared_files import CaseFile, manifest_beside
-from drive_trace.storage.files import Problem, TraceRecords
-from drive_trace.storage.finding import LeftOut, NoTraces, omitted
+from drive_trace.storage.files import LeftOut, Problem, TraceRecords
+from drive_trace.storage.finding import NoTraces, omitted
 from drive_trace.storage.judging_records import with_judgements
 
 _MOST_RUNS = 1000
@@ -27,7 +27,7 @@ _MOST_RUNS = 1000
 def read_side(
     name: str,
     paths: Sequence[str],
-    found: Iterable[TraceRecords | Problem | LeftOut],
+    found: Iterable[TraceRecords | Problem],
     cases: CaseFile | None = None,
     only: Container[str] | None = None,
 ) -> Side | Problem:
@@ -57,7 +57,8 @@ def read_side(
                 unread.append(Unread(*manifest))
             elif manifest is not None:
                 manifests[each.path] = manifest
-    card = score([log.summary for log in logs], unread)
+    omission = omitted(left_out)
+    card = score([log.summary for log in logs], unread, omission)
     if only is not None:
         card = card._replace(runs=tuple(each for each in card.runs if each.run_id in only))
     if len(card.runs) > _MOST_RUNS:
@@ -80,8 +81,8 @@ def read_side(
         tuple(
             SideFile(log.summary.path, log.invalid_lines, log.summary.unknown_lines) for log in logs
         ),
-        card.unread if card.runs else (*unread, *illegible),
-        omitted(left_out),
+        card.not_read if card.runs else (*unread, *illegible, *omission.missed),
+        omission,
         tuple(copies),
         facts_of(logs, [each.score for each in runs]),
     )

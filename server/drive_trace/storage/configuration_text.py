@@ -53,6 +53,7 @@ _KEYS: Mapping[str, Sequence[str]] = {
     "rules": (),
     "overrides": ("paths", "rules"),
     "rule-url": (),
+    "exclude": (),
     "judge": ("orchestrator-family", "families"),
 }
 """The tables, and their keys."""
@@ -85,6 +86,7 @@ def read_configuration(text: str) -> Configuration | tuple[TextProblem, ...]:
         overrides,
         valid.get("rule-url", ""),
         JudgeSettings(judge.get("orchestrator-family"), families),
+        tuple(valid.get("exclude", ())),
     )
 
 
@@ -141,8 +143,8 @@ def _validator() -> SchemaValidator:
         "orchestrator-family": word,
         "families": core_schema.dict_schema(text, words, strict=True),
     }
-    tables = {"rules": rules, "overrides": overrides, "rule-url": url, "judge": _table(judge)}
-    return SchemaValidator(_table(tables))
+    keys = {"rules": rules, "overrides": overrides, "rule-url": url, "exclude": globs}
+    return SchemaValidator(_table({**keys, "judge": _table(judge)}))
 
 
 def _table(keys: Mapping[str, CoreSchema], *, required: bool = False) -> CoreSchema:
@@ -306,9 +308,9 @@ def _expected(loc: KeyPath) -> str:
             return next(option_type(each) for each in RULES[code].options if each.name == name)
         case (*_, "rules"):
             return "a table of rules"
-        case (*_, "paths"):
+        case (*_, "paths" | "exclude"):
             return "an array of at least one glob"
-        case (*_, "paths", int()):
+        case (*_, "paths" | "exclude", int()):
             return "a glob"
         case ("rule-url",):
             return "a string"

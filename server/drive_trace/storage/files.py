@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from drive_trace.text.spans import decode
+from drive_trace.trace.recognising import why_no_trace
 
 STDIN = "-"
 HEAD = 64
@@ -55,6 +56,12 @@ class Problem(NamedTuple):
         return f"{self.path}: {self.reason}" if self.path else self.reason
 
 
+class LeftOut(Problem):
+    """What a search found and does not read: a file, a folder, or patterns. Or a file that is none
+    of ours: no reason to fail.
+    """
+
+
 class TraceRecords(NamedTuple):
     """A trace that was read."""
 
@@ -69,10 +76,17 @@ def read_trace(path: str) -> TraceRecords | Problem:
     if path == STDIN and sys.stdin is None:
         return Problem(STDIN, "standard input is closed")
     data = read_bytes(path)
-    if isinstance(data, Problem):
-        return data
+    return data if isinstance(data, Problem) else decoded(path, data)
+
+
+def decoded(path: str, data: bytes) -> TraceRecords | Problem:
+    """A trace of these bytes; LeftOut where it is another file, called ``trace.jsonl`` as well."""
     reason = why_not_utf8(data)
-    return Problem(path, reason) if reason is not None else TraceRecords(path, records_of(data))
+    if reason is not None:
+        return Problem(path, reason)
+    records = records_of(data)
+    other = why_no_trace(records) if os.path.basename(path) == "trace.jsonl" else None  # noqa: PTH119
+    return TraceRecords(path, records) if other is None else LeftOut(path, other)
 
 
 def read_bytes(path: str, most: int = LARGEST) -> bytes | Problem:

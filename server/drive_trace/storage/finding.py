@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
-from drive_trace.scorecard.caveats import Omitted
+from drive_trace.scorecard.caveats import Omitted, Unread
 from drive_trace.storage.boundary import leads_out
-from drive_trace.storage.files import STDIN, LinkOutError, Problem, why, why_not_read
-from drive_trace.storage.patterns import MoreFiles
+from drive_trace.storage.files import (
+    STDIN,
+    LeftOut,
+    LinkOutError,
+    Problem,
+    open_regular,
+    read_trace,
+    why,
+    why_not_read,
+)
+from drive_trace.storage.patterns import MoreFiles, in_wip, is_trace, patterns_of
+from drive_trace.storage.projects import Above, Projects, relative
 from drive_trace.storage.repositories import Repositories
-from drive_trace.text.wording import plural
+from drive_trace.trace.recognising import HEAD, fields_named
 
-TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
-"""The files that a search of a folder takes for traces."""
 NO_MORE = MoreFiles()
 _HISTORIES = {".git", ".hg", ".svn"}
 """The folders of version control systems."""
-_LIBRARIES = "node_modules"
+_LIBRARIES = frozenset({"node_modules"})
 _ON_WINDOWS = os.name == "nt"
 """There a folder on the way may be a junction, which is no link to Python."""
 _ENVIRONMENT = "pyvenv.cfg"
 """A Python environment has this file."""
 _INSTALLED = frozenset({"lib", "lib64", "Lib", "bin", "Scripts", "include", "Include", "share"})
 """The folders of an environment that are not searched; others in it are."""
+
+
+_CONFIGURED = Projects(".", with_baseline=False)
 
 
 class Reason(StrEnum):
@@ -37,14 +47,44 @@ class Reason(StrEnum):
     IGNORED = "ignored by git"
     LINKED = "a linked folder"
     OUT = "a linked folder outside"
+    OTHER_NAME = "looks like a trace, under another name"
+    CONFIGURED = "excluded by a drive-trace.toml that is not trusted"
+    TRUSTED = "excluded by a trusted drive-trace.toml"
+    EXCLUDED = "excluded"
+    REPOSITORY = "another repository"
     PATTERNS = "a .gitignore of too many patterns"
+    LIBRARY = "a library"
 
 
-class LeftOut(NamedTuple):
-    """What a search found and does not read: a trace, a link to a folder, or patterns."""
+MISSED = frozenset(
+    {Reason.HIDDEN, Reason.IGNORED, Reason.LINKED, Reason.OTHER_NAME, Reason.CONFIGURED}
+)
+"""What may hold a part of any run, and nobody has excluded: no verdict is sure without it."""
 
-    path: str
-    reason: Reason
+
+@dataclass
+class SearchOptions:
+    """What a search leaves out."""
+
+    everywhere: bool = False
+    """Whether it reads what is hidden, ignored or in a library, too."""
+    exclude: tuple[str, ...] = ()
+    """Patterns as in a .gitignore, from the current folder on."""
+    projects: Projects | None = _CONFIGURED
+    """Whose configurations have an ``exclude``, too; None if none counts."""
+    trusted: bool = False
+    """Whether the caller believes the configurations, which may come with what is judged."""
+    _above: Above = field(default_factory=dict)
+
+    def excluded(self, path: str) -> Reason | None:
+        """Why a file is not read although it is found; None if it is."""
+        if self.exclude and patterns_of(self.exclude).hold(relative(path, ".")):
+            return Reason.EXCLUDED
+        project = self.projects.of(path, self._above) if self.projects is not None else None
+        globs = project.configuration.exclude if project is not None else ()
+        if project is None or not (globs and patterns_of(globs).hold(project.path_of(path))):
+            return None
+        return Reason.TRUSTED if self.trusted else Reason.CONFIGURED
 
 
 class LinkOut(Problem):
@@ -57,27 +97,33 @@ class NoTraces(Problem):
     """A folder was searched and holds no trace."""
 
 
-Found = str | Problem | LeftOut
+Found = str | Problem
 
 
 def find_traces(
-    paths: Sequence[str], more: MoreFiles = NO_MORE, *, everywhere: bool = False
+    paths: Sequence[str],
+    more: MoreFiles = NO_MORE,
+    options: SearchOptions | None = None,
 ) -> Iterator[Found]:
     """The traces that paths name, each once, in the order given; at the end those left out.
 
-    A file is a trace, whatever its name. A folder is searched for ``trace.jsonl``,
-    ``wip/drive-trace/*.jsonl`` and ``more``, in the order of their paths. A folder with such a name
-    is found, too, so that a user sees that no trace is there. Traces in hidden folders, and those
-    that git ignores, are left out, unless git tracks them or they are in ``wip/drive-trace``.
-    Libraries and Python environments are not searched. With ``everywhere``, nothing is left out but
-    links to folders. Those are never followed, and are reported unless they lead into a folder that
-    is searched. A link that leads out of the repository, or else out of the folder, is a Problem.
+    A file is a trace, whatever its name, unless it is called ``trace.jsonl`` and is something else.
+    A folder is searched for ``trace.jsonl``, ``wip/drive-trace/*.jsonl`` and ``more``, in the order
+    of their paths. A folder with such a name is found, too, so that a user sees that no trace is
+    there. Traces in hidden folders, and those that git ignores, are left out, unless git tracks
+    them or they are in ``wip/drive-trace``. Libraries, Python environments and repositories inside
+    that of the folder are not searched. With ``everywhere``, nothing of that is left out.
+
+    Files of other names that look like traces are left out, and so are links to folders, unless
+    they lead into a folder that is searched; and what is excluded. A link that leads out of the
+    repository, or else out of the folder, is a Problem.
     """
+    options = options or SearchOptions()
     seen: set[str] = set()
     searched = [Path(_identity(each)) for each in paths if each != STDIN]
     left_out: dict[str, LeftOut] = {}
     for path in paths:
-        for found in _expand(path, more, everywhere=everywhere):
+        for found in _expand(path, more, options):
             if isinstance(found, LeftOut):
                 left_out.setdefault(_identity(found.path), found)
                 continue
@@ -94,30 +140,11 @@ def find_traces(
 
 
 def omitted(left_out: Sequence[LeftOut]) -> Omitted:
-    """What a search left out, in words: ``2 traces left out: 1 in a hidden folder, 1 ignored by git
-    (--no-ignore reads them)``.
-    """
-    counts = Counter(each.reason for each in left_out)
-    traces = [f"{counts[each]} {each}" for each in (Reason.HIDDEN, Reason.IGNORED) if counts[each]]
-    count, links, patterns = (
-        counts[Reason.HIDDEN] + counts[Reason.IGNORED],
-        counts[Reason.LINKED],
-        counts[Reason.PATTERNS],
-    )
-    phrases = []
-    if count:
-        of_those = f"{', '.join(traces)} (--no-ignore reads them)"
-        phrases.append(f"{plural(count, 'trace')} left out: {of_those}")
-    if links:
-        phrases.append(f"{plural(links, 'linked folder')} not searched: name it to search it")
-    if patterns:
-        phrases.append(f"{patterns} .gitignore not read: too many patterns")
-    return Omitted(len(left_out), "; ".join(phrases))
-
-
-def is_trace(path: Path) -> bool:
-    """Whether a search takes a file of that name for a trace."""
-    return path.name == "trace.jsonl" or (_in_wip(path) and path.name.endswith(".jsonl"))
+    """What a search left out, for people and programs."""
+    told = tuple(Unread(*each) for each in left_out if each.reason != Reason.LIBRARY)
+    missed = tuple(each for each in told if each.reason in MISSED)
+    libraries = tuple(each.path for each in left_out if each.reason == Reason.LIBRARY)
+    return Omitted(told, missed, libraries)
 
 
 def project_of(trace: str) -> str:
@@ -125,14 +152,10 @@ def project_of(trace: str) -> str:
     ``wip/drive-trace/x.jsonl`` stand in, and of others the folder of the run or of the file.
     """
     path = Path(trace)
-    if _in_wip(path):
+    if in_wip(path):
         return str(path.parent.parent.parent)
     folder = path.parent.parent if path.name == "trace.jsonl" else path.parent
     return str(folder.parent if folder.name == "projects" else folder)
-
-
-def _in_wip(path: Path) -> bool:
-    return path.parent.parts[-2:] == ("wip", "drive-trace")
 
 
 def _link_out(path: str) -> LinkOut:
@@ -152,7 +175,7 @@ def _identity(path: str) -> str:
         return path
 
 
-def _expand(path: str, more: MoreFiles, *, everywhere: bool) -> Iterator[Found]:
+def _expand(path: str, more: MoreFiles, options: SearchOptions) -> Iterator[Found]:
     if not path:
         yield Problem("", "the empty path names no file or folder")
     # Not Path.is_dir, which raises for names that the system refuses.
@@ -160,7 +183,7 @@ def _expand(path: str, more: MoreFiles, *, everywhere: bool) -> Iterator[Found]:
         yield path
     else:
         try:
-            yield from _in_folder(path, _Search(path, more, everywhere=everywhere))
+            yield from _in_folder(path, _Search(path, more, options))
         except OSError as error:
             yield _not_searched(path, error)
 
@@ -175,10 +198,8 @@ def _in_folder(path: str, search: _Search) -> Iterator[Found]:
         yield each
     yield from search.problems
     if not found and not search.problems:
-        phrase = omitted(left_out).phrase
-        others = sum(1 for _ in Path(path).glob("*.jsonl"))
-        hint = f"; name its {others} other .jsonl files to read them" if others else ""
-        hint = f"; {phrase}" if phrase else hint
+        phrase = omitted(left_out).sentence()
+        hint = f"; {phrase}" if phrase else ""
         yield NoTraces(
             path,
             f"holds no trace (looked for trace.jsonl and wip/drive-trace/*.jsonl in it){hint}",
@@ -188,20 +209,27 @@ def _in_folder(path: str, search: _Search) -> Iterator[Found]:
 class _Search:
     """The traces in one folder, in the order of their paths."""
 
-    def __init__(self, root: str, more: MoreFiles, *, everywhere: bool) -> None:
+    def __init__(self, root: str, more: MoreFiles, options: SearchOptions) -> None:
         self.problems: list[Problem] = []
         """What could not be searched."""
         self._root = root
         self._more = more
-        self._everywhere = everywhere
+        self._options = options
         self._repositories = Repositories(Path(os.path.abspath(root)))  # noqa: PTH100 - follows links
 
     def __iter__(self) -> Iterator[Found]:
+        everywhere = self._options.everywhere
         for folder, folders, files in os.walk(self._root, onerror=self._note):
-            if not self._everywhere and _ENVIRONMENT in files and folder != self._root:
-                for name in _INSTALLED.intersection(folders):
-                    folders.remove(name)
-                    yield from self._tracked_below(Path(folder, name))
+            is_inner = folder != self._root and not everywhere
+            if is_inner and ".git" in (*folders, *files) and self._repositories.has_base:
+                folders.clear()
+                yield from self._unsearched(Path(folder), Reason.REPOSITORY)
+                continue
+            libraries = frozenset() if everywhere else _LIBRARIES
+            libraries |= _INSTALLED if is_inner and _ENVIRONMENT in files else frozenset()
+            for name in sorted(libraries.intersection(folders)):
+                folders.remove(name)
+                yield from self._unsearched(Path(folder, name), Reason.LIBRARY)
             for name in sorted(files):
                 if name.endswith(".jsonl") or self._more.may_name(name):
                     yield from self._judge(Path(folder, name))
@@ -212,49 +240,58 @@ class _Search:
             for name in folders:
                 if os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 - raises for some names
                     yield from self._links(Path(folder, name))
-            if _LIBRARIES in folders and not self._everywhere:
-                folders.remove(_LIBRARIES)
-                yield from self._tracked_below(Path(folder, _LIBRARIES))
-
         yield from (LeftOut(str(each), Reason.PATTERNS) for each in self._repositories.unread)
 
     def _links(self, folder: Path) -> Iterator[LeftOut]:
         """A link to a folder, unless the folder would be left out anyway."""
         if is_trace(folder):
             return
-        if self._everywhere or (folder.name != _LIBRARIES and self._reason(folder / "-") is None):
-            is_out = leads_out(folder, self._root)
-            yield LeftOut(self._shown(folder), Reason.OUT if is_out else Reason.LINKED)
+        if self._reason(folder / "-") is None:
+            shown, reason = self._shown(folder), Reason.LINKED
+            if leads_out(folder, self._root):
+                reason = Reason.OUT
+            yield LeftOut(shown, self._options.excluded(f"{shown}/-") or reason)
 
     def _shown(self, path: Path) -> str:
         return os.path.relpath(path, self._root) if self._root == "." else str(path)
 
-    def _tracked_below(self, folder: Path) -> Iterator[Found]:
-        """The traces that git tracks in a folder that is not searched: those are always read."""
+    def _unsearched(self, folder: Path, reason: Reason) -> Iterator[Found]:
+        """A folder that is not searched. The traces in it that git tracks are read all the same."""
+        yield LeftOut(self._shown(folder), reason)
         for path in self._repositories.tracked_below(_absolute(folder)):
             # Not Path.exists, which raises for names that the system refuses.
             if os.path.exists(path):  # noqa: PTH110
                 yield from self._judge(folder / path.relative_to(_absolute(folder)))
 
     def _judge(self, path: Path) -> Iterator[Found]:
-        if is_trace(path) or self._more.hold(path, Path(self._root)):
-            shown = self._shown(path)
-            reason = None if self._everywhere else self._reason(path)
-            # Links are few, and to follow one takes as long as to read a small trace.
-            if reason is not None:
-                yield LeftOut(shown, reason)
-            elif (_ON_WINDOWS or os.path.islink(path)) and leads_out(path, self._root):  # noqa: PTH114
-                yield _link_out(shown)
-            else:
-                yield shown
+        # Links are few, and to follow one takes as long as to read a small trace.
+        is_out = (_ON_WINDOWS or os.path.islink(path)) and leads_out(path, self._root)  # noqa: PTH114
+        is_named = is_trace(path) or self._more.hold(path, Path(self._root))
+        if not is_named and (
+            is_out or path.suffix != ".jsonl" or len(fields_named(_head(path))) < 2
+        ):
+            return
+        shown, other = self._shown(path), None if is_named else Reason.OTHER_NAME
+        reason = self._options.excluded(shown) or other or self._reason(path)
+        if is_out and reason is None:
+            yield _link_out(shown)
+            return
+        kept = {Reason.HIDDEN, Reason.IGNORED}
+        found = read_trace(shown) if reason in kept and not is_out else None
+        if isinstance(found, LeftOut):  # by what it holds, which is no reason to fail
+            yield found
+        else:
+            yield shown if reason is None else LeftOut(shown, reason)
 
     def _reason(self, path: Path) -> Reason | None:
-        """Why a trace is left out; None if it is not."""
+        """Why a trace is left out by where it is; None if it is not."""
+        if self._options.everywhere:
+            return None
         inner, absolute = path.relative_to(self._root), _absolute(path)
         reason = None
         if any(each.startswith(".") for each in inner.parts[:-1]):
             reason = Reason.HIDDEN
-        elif not _in_wip(path) and self._repositories.ignore(absolute):
+        elif not in_wip(path) and self._repositories.ignore(absolute):
             reason = Reason.IGNORED
         return reason if reason is not None and not self._repositories.track(absolute) else None
 
@@ -264,6 +301,15 @@ class _Search:
 
 def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - that would follow links
+
+
+def _head(path: str | Path) -> str:
+    """How a file begins; nothing where it cannot be read."""
+    try:
+        with open_regular(path) as file:
+            return file.read(HEAD).decode("latin-1")
+    except (OSError, ValueError):
+        return ""
 
 
 def _not_searched(path: str, error: OSError) -> Problem:

@@ -22,10 +22,9 @@ from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import (
     DIGEST,
     Problem,
+    decoded,
     open_regular,
-    records_of,
     why_not_read,
-    why_not_utf8,
 )
 from drive_trace.text.spans import BrokenText
 
@@ -167,12 +166,12 @@ class FollowedFile:
         self._adopted = b""
         self.size, self._tail = len(data), data[-_TAIL:]
         self._is_settled = is_quiet
-        reason = why_not_utf8(data)
-        if reason is not None:
-            self._is_kept, self._waiting = False, b""
-            return Problem(str(self.path), reason)
         given, self._waiting = split_waiting(data, is_quiet=is_quiet)
-        records = records_of(given)
+        found = decoded(str(self.path), given)
+        if isinstance(found, Problem):
+            self._is_kept, self._waiting = False, b""
+            return found
+        records = found.records
         # What is appended to a line with broken bytes may mend a character that was cut off.
         self._is_kept = not isinstance(records[-1], BrokenText)
         return Whole(records)

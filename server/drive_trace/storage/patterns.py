@@ -1,4 +1,4 @@
-"""Patterns of paths: those of ``.gitignore``, and editors' globs of further trace files.
+"""Patterns of paths: those of traces and of ``.gitignore``, and editors' globs of further traces.
 
 The library pathspec translates a pattern of ``.gitignore`` to a regular expression. This module
 makes that match the path itself and nothing below it, as git looks at one folder after another. No
@@ -18,6 +18,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+TRACE_GLOBS = ("**/trace.jsonl", "**/wip/drive-trace/*.jsonl")
+"""The files that a search of a folder takes for traces."""
 JUDGEMENTS_SUFFIX = ".judgements.ndjson"
 """Behind a trace's name: the record of the judging, which no pattern makes a trace."""
 _MANY_FOLDERS, _ANY = "(?:/.+)?", "[^/]*"
@@ -55,6 +57,16 @@ _MOST = 4000
 """The most patterns of a file: each is compiled, and matched with each path."""
 _FIRST_STAND_IN = 0xE000
 """Characters for private use stand in for brackets: no byte is one of them."""
+
+
+def is_trace(path: Path) -> bool:
+    """Whether a search takes a file of that name for a trace."""
+    return path.name == "trace.jsonl" or (in_wip(path) and path.name.endswith(".jsonl"))
+
+
+def in_wip(path: Path) -> bool:
+    """Whether a file is where those of runs without a project are."""
+    return path.parent.parts[-2:] == ("wip", "drive-trace")
 
 
 class _Pattern(NamedTuple):

@@ -84,6 +84,8 @@ class Configuration:
     rule_url: str = ""
     """The address of a rule's page in what others read, with ``{code}`` for the rule's."""
     judge: JudgeSettings = _ANY_JUDGE
+    exclude: tuple[str, ...] = ()
+    """Globs of files that searches leave out. A search alone looks at them."""
 
     def settings_for(self, path: str | None) -> RuleSettings:
         """The settings of a file, by its path from the configuration's folder, with ``/`` in

@@ -25,7 +25,7 @@ from drive_trace.storage.files import (
     version_of,
     why,
 )
-from drive_trace.storage.finding import is_trace
+from drive_trace.storage.patterns import is_trace
 
 
 def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:

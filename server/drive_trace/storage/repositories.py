@@ -29,6 +29,11 @@ class Repositories:
         self.unread: list[Path] = []
         """The ``.gitignore`` files that are too large to be applied."""
 
+    @property
+    def has_base(self) -> bool:
+        """Whether the folder that is searched is in a repository."""
+        return bool(self._of(self._base))
+
     def ignore(self, path: Path) -> bool:
         """Whether git ignores a file that it may or may not track."""
         return any(repository.ignores(each) for repository, each in self._pairs(path))
@@ -43,8 +48,8 @@ class Repositories:
         return bool(pairs) and all(repository.tracks(each) for repository, each in pairs)
 
     def tracked_below(self, folder: Path) -> list[Path]:
-        """The files in a folder that git tracks."""
-        repositories = self._of(folder)
+        """The files that git tracks in a folder, which may be another repository itself."""
+        repositories = self._of(folder.parent)
         return repositories[0].tracked_below(folder) if repositories else []
 
     def _pairs(self, path: Path) -> list[tuple[_Repository, Path]]:

@@ -13,8 +13,15 @@ from drive_trace.scorecard.feed_state import FileFeed, JoinedFeed, mentions
 from drive_trace.scorecard.scored_trace import ScoredTrace
 from drive_trace.storage.appending import AppendError
 from drive_trace.storage.boundary import holds_home
-from drive_trace.storage.files import Problem, may_be_there, read_trace, records_of, version_of
-from drive_trace.storage.finding import Found, LeftOut, NoTraces, Reason, find_traces
+from drive_trace.storage.files import (
+    LeftOut,
+    Problem,
+    may_be_there,
+    read_trace,
+    records_of,
+    version_of,
+)
+from drive_trace.storage.finding import MISSED, Found, NoTraces, Reason, find_traces
 from drive_trace.storage.projects import CONFIGURATION_NAME, shown_path
 from drive_trace.storage.repositories import git_folder_of
 from drive_trace.trace.line import run_of
@@ -44,8 +51,8 @@ def files_beside(folder: Path | None, paths: Sequence[str] = ()) -> Iterator[Fou
 
 def may_be_missed(left_out: LeftOut, run_id: str) -> bool:
     """Whether something that a search left out may hold a run."""
-    if left_out.reason in {Reason.LINKED, Reason.PATTERNS}:
-        return left_out.reason is Reason.LINKED
+    if left_out.reason not in MISSED or left_out.reason == Reason.LINKED:
+        return left_out.reason == Reason.LINKED
     trace = read_trace(left_out.path)
     return isinstance(trace, Problem) or mentions(ScoredTrace(trace.records).index, run_id)
 
@@ -122,6 +129,8 @@ class RunFiles:
 
     def _read(self, path: str, version: tuple[int, ...]) -> _FileBeside:
         read = read_trace(path)
+        if isinstance(read, LeftOut):
+            return _FileBeside(version, names_run=False, trace=None)
         if isinstance(read, Problem):
             raise AppendError(*read)
         trace = ScoredTrace(read.records, path)

@@ -28,7 +28,7 @@ class Outbox:
         self._writer.start()
 
     def write(self, data: bytes) -> None:
-        """Queue a part of a message. Raises BrokenPipeError if the client does not read any more."""
+        """Queue a part of a message. Raises BrokenPipeError if the client reads no more."""
         waiting = self._added - self._written
         if waiting > _MOST_WAITING and not self._is_broken:
             self._is_broken = True

@@ -12,7 +12,7 @@ from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.summary import RunSummary, Unplaced
-from drive_trace.storage.files import Problem
+from drive_trace.storage.files import LeftOut, Problem
 from drive_trace.storage.followed_file import Content, FollowedFile
 
 MOST_BYTES = 64 << 20
@@ -48,7 +48,8 @@ class ClosedTrace(NamedTuple):
     def unread_because(self) -> str:
         """Why runs may lack a part that is in it; empty if they do not."""
         if self.problem is not None:
-            return "" if self.is_gone else self.problem.reason
+            is_none = self.is_gone or isinstance(self.problem, LeftOut)
+            return "" if is_none else self.problem.reason
         return ILLEGIBLE if self.is_illegible else ""
 
     @property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -13,10 +14,15 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.outline import Outline, outline
 from drive_trace.features.tokens import TokenState
+from drive_trace.storage.patterns import is_trace
 from drive_trace.tasks import SharedTask, Task
-from drive_trace.trace.document import Position
-from drive_trace.trace.line import Line
+from drive_trace.text.spans import PositionEncoding
+from drive_trace.trace.document import Document, Point, Position
+from drive_trace.trace.line import FlaggedLine, Line, LineStatus
+from drive_trace.trace.recognising import HEAD, fields_named, why_no_trace
 
+LANGUAGE = "drive-trace"
+"""The id of the language of traces."""
 _Key = tuple[str, str]
 _DRIVE = re.compile(r"(?i)\Afile:///[a-z](?=:)")
 
@@ -28,12 +34,71 @@ class Replaced(NamedTuple):
     after: list[str]
 
 
-class OpenTrace:
+class OpenDocument:
+    """A document as the client shows it, and no trace, or not yet."""
+
+    def __init__(self, uri: str, version: int, text: str, encoding: PositionEncoding) -> None:
+        self.uri = uri
+        self.version = version
+        self._encoding = encoding
+        self._replace_all(text)
+
+    @property
+    def document(self) -> Document:
+        """Its text."""
+        return self._document
+
+    @property
+    def records(self) -> list[str]:
+        """Its text, record by record."""
+        return [line.text for line in self.document.lines]
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether its text says by now that it is a trace."""
+        head, lines = "", iter(self.document.lines)
+        while len(head) < HEAD and (line := next(lines, None)) is not None:
+            head += f"{line.text[:HEAD]}\n"
+        return len(fields_named(head)) > (not is_trace(named(self.uri)))
+
+    def change(
+        self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]
+    ) -> Replaced:
+        """Carry out the client's edits, one after another. Returns what they have replaced."""
+        replaced = Replaced([], [])
+        for change in changes:
+            if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+                replaced.before.extend(self.records)
+                self._replace_all(change.text)
+                replaced.after.extend(self.records)
+                continue
+            document, encoding = self.document, self._encoding
+            where = change.range
+            start = document.point_at(Position(where.start.line, where.start.character), encoding)
+            end = document.point_at(Position(where.end.line, where.end.character), encoding)
+            before, after = self._edit(min(start, end), max(start, end), change.text)
+            replaced.before.extend(before)
+            replaced.after.extend(after)
+        self.version = version
+        return replaced
+
+    def _replace_all(self, text: str) -> None:
+        self._document = Document(text.split("\n"), _unread)
+
+    def _edit(self, start: Point, end: Point, text: str) -> tuple[Sequence[str], Sequence[str]]:
+        splice = self._document.splice(start, end, text)
+        self._document.apply(splice)
+        return [], []
+
+
+def _unread(records: Iterable[str]) -> list[Line]:
+    return [FlaggedLine(each, LineStatus.UNKNOWN) for each in records]
+
+
+class OpenTrace(OpenDocument):
     """A trace as the client shows it. Its text counts, not the file's."""
 
     def __init__(self, uri: str, version: int, text: str, options: DiagnosticOptions) -> None:
-        self.uri = uri
-        self.version = version
         self.options = options
         self.near: Line | None = None
         """The line of the last edit."""
@@ -45,9 +110,14 @@ class OpenTrace:
         self._outline: SharedTask[Outline] | None = None
         self._recorded: Sequence[str] | None = None
         self._counted: tuple[int, Mapping[str | None, int]] | None = None
-        self._replace_all(text)
+        super().__init__(uri, version, text, options.encoding)
         self.shown_score = self.score_revision
         """The revision of the score that the client's lenses show."""
+
+    @property
+    def document(self) -> Document:
+        """Its text, as it was analysed."""
+        return self.analysis.document
 
     @property
     def is_old(self) -> bool:
@@ -70,24 +140,12 @@ class OpenTrace:
         """Carry out the client's edits, one after another. Returns what they have replaced."""
         self.edits += 1
         self._outline = None
-        replaced = Replaced([], [])
-        for change in changes:
-            if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-                replaced.before.extend(self.records)
-                self._replace_all(change.text)
-                replaced.after.extend(self.records)
-                continue
-            document, encoding = self.analysis.document, self.options.encoding
-            where = change.range
-            start = document.point_at(Position(where.start.line, where.start.character), encoding)
-            end = document.point_at(Position(where.end.line, where.end.character), encoding)
-            start, end = min(start, end), max(start, end)
-            before, after = self.analysis.edit(start, end, change.text)
-            replaced.before.extend(before)
-            replaced.after.extend(after)
-            record = min(start.record, len(document.lines) - 1)
-            self.near = document.lines[record]
-        self.version = version
+        return super().change(version, changes)
+
+    def _edit(self, start: Point, end: Point, text: str) -> tuple[Sequence[str], Sequence[str]]:
+        replaced = self.analysis.edit(start, end, text)
+        document = self.document
+        self.near = document.lines[min(start.record, len(document.lines) - 1)]
         return replaced
 
     def use(self, options: DiagnosticOptions) -> bool:
@@ -132,11 +190,27 @@ class OpenTrace:
         self._maker = DiagnosticMaker(self.analysis, self.options)
 
 
+def is_trace_text(uri: str, language: str, text: str) -> bool:
+    """Whether a document is a trace: by its name, by the language that the client says, or by what
+    its text names. One that is called ``trace.jsonl`` is none if it holds something else.
+    """
+    path = named(uri)
+    if path.name == "trace.jsonl":
+        return why_no_trace(text.split("\n")) is None
+    return is_trace(path) or language == LANGUAGE or len(fields_named(text)) > 1
+
+
+def named(uri: str) -> Path:
+    """The path in any URI."""
+    return Path(_key(uri)[0])
+
+
 class Workspace:
     """The open traces by URI, however it is spelled."""
 
     def __init__(self) -> None:
         self._open: dict[_Key, OpenTrace] = {}
+        self._others: dict[_Key, OpenDocument] = {}
         self._seen: set[_Key] = set()
         self._moves = 0
 
@@ -159,12 +233,22 @@ class Workspace:
         self._seen.add(_key(trace.uri))
         self._moves += 1
 
+    def put_aside(self, document: OpenDocument) -> None:
+        """Keep a document that is no trace, as it may become one."""
+        self.close(document.uri)
+        self._others[_key(document.uri)] = document
+
+    def other(self, uri: str) -> OpenDocument | None:
+        """The document with this URI, if it is open and no trace."""
+        return self._others.get(_key(uri))
+
     def has_seen(self, uri: str) -> bool:
         """Whether a trace is or was open under this URI. Then the client may read it again."""
         return _key(uri) in self._seen
 
     def close(self, uri: str) -> bool:
         """Remove a trace. Gives whether it was open."""
+        self._others.pop(_key(uri), None)
         trace = self._open.pop(_key(uri), None)
         if trace is not None:
             trace.edits += 1

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.scorecard.caveats import Omitted
-from drive_trace.storage.files import Problem
-from drive_trace.storage.finding import NO_MORE, LeftOut, LinkOut, find_traces, is_trace, omitted
-from drive_trace.storage.patterns import MoreFiles
+from drive_trace.storage.files import LeftOut, Problem
+from drive_trace.storage.finding import NO_MORE, LinkOut, find_traces, omitted
+from drive_trace.storage.patterns import MoreFiles, is_trace
 
 _SHARE = 20
 """Folders are searched again after this many times the time that it took."""
@@ -101,10 +101,16 @@ class TraceFolders:
         """Whether a file of that path is, or would be, one of the traces. The last search decides
         which of them are left out.
         """
-        if os.pardir in path.parts or path in self._found.left_out:
+        above = (path, *path.parents)
+        if os.pardir in path.parts or not self._found.left_out.keys().isdisjoint(above):
             return False
+        inside = self.folder_of(path) is not None
+        return inside and (is_trace(path) or self.takes(path))
+
+    def takes(self, path: Path) -> bool:
+        """Whether a file is a trace by the settings."""
         inside = (each for each in self.folders if path.is_relative_to(each))
-        return any(is_trace(path) or self.more.hold(path, each) for each in inside)
+        return any(self.more.hold(path, each) for each in inside)
 
     def left_out_in(self, folder: Path | None) -> Omitted:
         """The files of a folder that the last search left out."""

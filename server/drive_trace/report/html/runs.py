@@ -92,7 +92,7 @@ class Runs:
         card = self._report.card
         if len(self._runs) == 1:
             (run,) = self._runs
-            phrases = [*unowned(card, plain), *traces_left_out(card)]
+            phrases = [*unowned(card, plain), *traces_left_out(card, plain)]
             notes = [tag("p", each, class_="warn") for each in phrases]
             yield self.timeline(run, 0)
             yield section("scorecard", "Scorecard", *notes, self._tiers(run, 0))
