@@ -199,6 +199,21 @@ def test_the_action_checks_the_paths_it_is_given(tmp_path: Path) -> None:
 
 
 @needs_bash
+def test_the_action_takes_the_configuration_of_the_base(tmp_path: Path) -> None:
+    program(tmp_path / "drive-trace/bin/drive-trace", 'for each; do echo "<$each>"; done')
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.strip()
+    if not head:
+        pytest.skip("no checkout of git")
+    given = {"RUNNER_TEMP": tmp_path, "PATHS": ".", "FAIL_ON": "error"}
+    for base, is_there in ((head, True), ("0" * 40, False), ("", False)):
+        done = in_bash("Check", ROOT, with_path(**given, BASE=base))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert (f"<--trust-config-at>\n<{base}>\n" in done.stdout) == is_there
+
+
+@needs_bash
 @pytest.mark.parametrize(
     ("paths", "fail_on", "code"),
     [

@@ -25,7 +25,8 @@ run 0 'drive-trace score trace.jsonl'
 run 0 'git -C shop log --oneline --graph --all'
 
 step 'A judge is worth what people found of it: their labels beside its verdicts'
-run 0 'drive-trace calibrate labels.csv --model scripted-judge'
+run 0 'drive-trace calibrate labels.csv --model scripted-judge \
+    --out drive-trace-calibration.json'
 
 for each in a b; do
   id="orders-json-$each"
@@ -40,7 +41,7 @@ for each in a b; do
   step "Run $each: the judge reads the criteria and the diff"
   run 0 "drive-trace judge --trace-file trace.jsonl --project-run-id $id \\
     --acceptance case --repo shop --range main..run-$each \\
-    --model scripted-judge --model-command 'python3 judge.py'"
+    --model scripted-judge --model-command 'python3 judge.py' --trust-config"
 done
 
 step 'One is CORRECT. The other passes its tests and QA, and is not what was meant'

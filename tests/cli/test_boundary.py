@@ -119,7 +119,7 @@ def test_nothing_is_appended_through_a_link(
 def test_what_is_named_is_read_and_with_an_option_written(home: Path) -> None:
     theirs = home / "runs/trace.jsonl"
     made = link("p/trace.jsonl", theirs)
-    comma = CLEAN.replace('","', '",,"', 1)
+    comma = CLEAN.replace("}", ",}")
     theirs.write_text(comma)
     assert run("check", made).code == 1
     ran = run("check", "--fix", made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,39 @@ def test_severities_are_those_of_the_configuration(tmp_path: Path) -> None:
     found = run("check", "--output-format", "json", tmp_path).json
     assert [each["severity"] for each in found] == ["information", "error"]
     assert check("--fail-on", "information", write(tmp_path, "b/trace.jsonl", REJECTED)).code == 1
+
+
+def test_a_change_has_no_say_in_how_it_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "drive-trace.toml", "")
+    write(tmp_path, "sub/drive-trace.toml", '[rules]\nunknown-value = "warning"\n')
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "base")
+    write(tmp_path, "a/trace.jsonl", REJECTED)
+    write(tmp_path, "sub/trace.jsonl", REJECTED)
+    # One is changed, one is replaced by a folder, one is new, and a baseline hides all.
+    write(tmp_path, "drive-trace.toml", OFF)
+    (tmp_path / "sub/drive-trace.toml").unlink()
+    write(tmp_path, "sub/drive-trace.toml/x", "")
+    write(tmp_path, "a/drive-trace.toml", OFF)
+    assert run("check").code == 0
+    at = ("--trust-config-at", "HEAD")
+    assert "2 traces" in run("check", *at, "--write-baseline").out
+    ran = check(*at)
+    assert ran.code == 1
+    assert ran.out.endswith("1 error, 1 warning in 2 traces\n")
+    assert run("check", *at, "--config", "a/drive-trace.toml").code == 0
+    for wrong in ("nothing", "--help", "-x"):
+        ran = run("check", "--trust-config-at", wrong)
+        assert (ran.code, f"{wrong} is no commit that is here; fetch it" in ran.err) == (2, True)
+
+
+def git(*args: str) -> None:
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *who, *args], check=True, timeout=60)
 
 
 def test_a_rule_that_is_off_finds_nothing_and_fails_nothing(tmp_path: Path) -> None:

@@ -91,6 +91,42 @@ def opened(client: RawClient, path: Path, text: str | None = None) -> Document:
     return Document(client, text, uri=path.as_uri())
 
 
+def test_a_link_out_of_the_workspace_is_unread_and_not_written(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    secret = triage(input_ref="hunter2")
+    theirs = write(tmp_path / "home" / "notes", secret)
+    folder = tmp_path / "work"
+    trace = write(folder / "a" / "trace.jsonl", graded("pass", "pass", "pass"))
+    link = folder / "p" / "trace.jsonl"
+    link.parent.mkdir()
+    link.symlink_to("../../home/notes")
+    start(alone, folder, declared={**WATCHES, "workspace": {"applyEdit": True}})
+    document = opened(alone, trace)
+    document.diagnostics()
+    report = {"uri": document.uri, "format": "body"}
+    said = json.dumps(alone.request("driveTrace/report", report), ensure_ascii=False)
+    assert "not read: link out of the repository" in said
+    assert "hunter2" not in said
+    # What the editor opens is the editor's doing, and the server writes nothing through it.
+    linked = opened(alone, link)
+    argument = {"uri": linked.uri, "record": triage()}
+    params = {"command": "driveTrace.append", "arguments": [argument]}
+    error = alone.response(alone.start_request("workspace/executeCommand", params))["error"]
+    assert "not written: link out of the repository" in error["message"]
+    changes = {"uri": linked.uri, "runId": "run-1", "changes": {"qa": "fail"}, "inFile": True}
+    params = {"command": "driveTrace.recordGrade", "arguments": [changes]}
+    assert "error" in alone.response(alone.start_request("workspace/executeCommand", params))
+    assert theirs.read_text("utf-8") == secret
+    # Nor is a trace read that becomes such a link.
+    trace.unlink()
+    trace.symlink_to("../../home/notes")
+    alone.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
+    params = {"textDocument": {"uri": document.uri}}
+    assert alone.request("textDocument/diagnostic", params)["items"] == []
+    assert "hunter2" not in json.dumps(alone.request("workspace/symbol", {"query": ""}))
+
+
 def verdict(document: Document) -> str:
     """What a hover over the run's id leads with."""
     return document.hover_text(RUN).partition("\n")[0].partition(" · ")[0]

@@ -15,7 +15,7 @@ test("a gate is run with its commands in their order, and none of them is an opt
 });
 
 test("a judge is asked with what the settings say, and with nothing where they say nothing", () => {
-  const start = ["judge", "--output-format=json", "--trace-file=/w/trace.jsonl", "--project-run-id=--help"];
+  const start = ["judge", "--output-format=json", "--trust-config", "--trace-file=/w/trace.jsonl", "--project-run-id=--help"];
   const end = ["--model=my-judge", "--model-command=./judge.sh", "--family=qwen"];
   assert.deepEqual(judgeArguments(target, "/w/case", { diff: "/w/run.diff" }, judge),
     [...start, "--acceptance=/w/case", "--diff=/w/run.diff", ...end]);

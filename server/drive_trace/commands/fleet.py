@@ -21,8 +21,9 @@ from drive_trace.fleet.engine import DAFT, RAY, EngineScan
 from drive_trace.fleet.inputs import Inputs
 from drive_trace.fleet.scan import FleetScan
 from drive_trace.report.fleet import FleetSummary, Row, as_csv, as_jsonl, csv_header
+from drive_trace.storage.boundary import leads_out
 from drive_trace.storage.files import STDIN
-from drive_trace.storage.finding import Found, SearchOptions, find_traces, omitted
+from drive_trace.storage.finding import Found, SearchOptions, find_traces, link_out, omitted
 from drive_trace.storage.fleet_cache import Cache, open_cache
 from drive_trace.storage.replace import write_table
 
@@ -103,7 +104,8 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
         notify(message)
 
     table = _table(out)
-    found = find_traces([*_expanded(paths or (".",))], options=search)
+    named, refused = _expanded(paths or (".",))
+    found = chain(find_traces(named, options=search), map(link_out, refused))
     inputs = Inputs(_but_not(out, reading.over(found)), say)
     summary = FleetSummary()
 
@@ -179,18 +181,20 @@ def _write(pieces: Iterable[bytes], out: str | None) -> None:
         raise Ended(EXIT_UNUSABLE, problem.message)
 
 
-def _expanded(paths: Sequence[str]) -> Iterator[str]:
-    """The paths, and what the patterns among them match; of ``**`` what no link leads out to."""
+def _expanded(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The paths, and what the patterns among them match; then the matches that links lead out."""
+    named: list[str] = []
+    refused: list[str] = []
     for path in paths:
         if not has_magic(path) or os.path.lexists(path):
-            yield path
+            named.append(path)
             continue
         fixed = next(at for at, part in enumerate(Path(path).parts) if has_magic(part))
-        root = Path(os.path.realpath(Path(*Path(path).parts[:fixed])))
+        root = Path(*Path(path).parts[:fixed])
         found = sorted(iglob(path, recursive=True))  # noqa: PTH207 - as it was written
-        yield from [
-            each for each in found if Path(os.path.realpath(each)).is_relative_to(root)
-        ] or [path]
+        for each in found or [path]:
+            (refused if leads_out(each, root) else named).append(each)
+    return named, refused
 
 
 def _warn(message: str) -> None:

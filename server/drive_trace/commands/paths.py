@@ -39,8 +39,8 @@ def followed(path: str) -> str:
 def _commit(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
     from drive_trace.storage.git import commit_named  # noqa: PLC0415 - few need git
 
-    ctx.meta["trusted"] = ctx.meta["trusted"] if value is None else commit_named(value)
-    if ctx.meta["trusted"] is None:
+    ctx.meta["trust-config-at"] = found = value and commit_named(value)
+    if value is not None and not found:
         raise click.BadParameter(f"{value} is no commit that is here; fetch it")
 
 
@@ -48,7 +48,7 @@ trust_config_option = click.option(
     "--trust-config",
     is_flag=True,
     expose_value=False,
-    callback=lambda ctx, _, value: ctx.meta.update({"trusted": value}),
+    callback=lambda ctx, _, value: ctx.meta.update({"trust-config": value}),
     help="Believe what the drive-trace.toml of the tree says of judges and of what is left out, "
     "although whoever is judged may have written it.",
 )
@@ -64,7 +64,8 @@ _trust_commit_option = click.option(
 
 def trusted() -> bool | str:
     """Whether configurations are trusted, or the commit as of which they are."""
-    found: bool | str = click.get_current_context().meta["trusted"]
+    meta = click.get_current_context().meta
+    found: bool | str = meta.get("trust-config-at") or meta["trust-config"]
     return found
 
 

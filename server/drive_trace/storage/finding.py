@@ -136,7 +136,7 @@ def find_traces(
         is_read = is_inside and not _leads_to_wip(Path(each.path))
         is_link = each.reason in {Reason.LINKED, Reason.OUT}
         if key not in seen and not (is_link and is_read):
-            yield each if each.reason is not Reason.OUT else _link_out(each.path)
+            yield each if each.reason is not Reason.OUT else link_out(each.path)
 
 
 def omitted(left_out: Sequence[LeftOut]) -> Omitted:
@@ -158,7 +158,8 @@ def project_of(trace: str) -> str:
     return str(folder.parent if folder.name == "projects" else folder)
 
 
-def _link_out(path: str) -> LinkOut:
+def link_out(path: str) -> LinkOut:
+    """Why a link is not read."""
     return LinkOut(path, why_not_read(LinkOutError(path)))
 
 
@@ -274,7 +275,7 @@ class _Search:
         shown, other = self._shown(path), None if is_named else Reason.OTHER_NAME
         reason = self._options.excluded(shown) or other or self._reason(path)
         if is_out and reason is None:
-            yield _link_out(shown)
+            yield link_out(shown)
             return
         kept = {Reason.HIDDEN, Reason.IGNORED}
         found = read_trace(shown) if reason in kept and not is_out else None

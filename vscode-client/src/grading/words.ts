@@ -45,11 +45,12 @@ export function gateArguments({ file, runId }: Target, component: Gated, command
   return ["gate", ...written(options), ...commands.map((each) => `--run=${each}`)];
 }
 
+/** Nobody is asked here in a workspace that is not trusted, so what its configuration says of judges counts. */
 export function judgeArguments(
   { file, runId }: Target, acceptance: string, change: Change, settings: JudgeSettings,
 ): string[] {
   const { model, api, baseUrl, modelCommand, family, orchestratorFamily, calibration } = settings;
-  return ["judge", "--output-format=json", ...written({
+  return ["judge", "--output-format=json", "--trust-config", ...written({
     "trace-file": file, "project-run-id": runId, acceptance, ...change, model, api, "base-url": baseUrl,
     "model-command": modelCommand, family, "orchestrator-family": orchestratorFamily, calibration,
   })];
