@@ -76,8 +76,8 @@ def _completion() -> list[str]:
         "",
         "On an empty line, or after `{`, whole events are offered: those that come next first. The "
         "one you take brings its envelope, the ids of what stands open, and what can be measured; "
-        "what only you can say is left for you to fill in. The letters you type pick by the "
-        "event's name.",
+        "what only you can say is left for you to fill in. A grade is repeated as it was recorded, "
+        "unless the run went on since. The letters you type pick by the event's name.",
         "",
         *trace_shown(place),
         "",
@@ -125,7 +125,8 @@ def _actions() -> list[str]:
     return [
         "## Code actions",
         "",
-        "**Fix.** Every finding that can be mended brings its fixes; "
+        "**Fix.** Every finding that can be mended brings its fixes. None makes up a value or drops "
+        "a record: what a tear may have cut, and a record in other text, is left to you. "
         "`source.fixAll.driveTrace` makes all safe ones of a file. Behind them a finding can be "
         "added to the baseline, its rule turned off for the file or for the project, and the "
         "rule's page shown. Comments and layout of the project's files stay.",
@@ -141,7 +142,7 @@ def _actions() -> list[str]:
         *captures.known(lacking),
         "",
         "**Record a grade**, on the first and last line of a run. What was recorded before is "
-        "carried on.",
+        "carried on; where the run went on since, the title says so.",
         "",
         *captures.added(graded, "Record intent: pass → CORRECT"),
         "",

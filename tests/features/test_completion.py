@@ -15,6 +15,7 @@ from tests.support.completing import (
     Offered,
     check_completion,
     labels,
+    made,
     notes,
     offered,
 )
@@ -363,6 +364,25 @@ def test_a_grade_is_completed_in_one_step_and_keeps_what_was_recorded() -> None:
     begun = '{"event_type":"correctness-recorded","project_run_id":"checkout-retry",$0}'
     assert "pass / pass / pass → CORRECT" in labels(graded.replace("$0", begun))
     assert not [label for label in labels(made.replace("{}", "$0")) if "→" in label]
+
+
+@pytest.mark.parametrize(
+    "later", ['EVENT{"event_type":"dispatch-start"}', '{"event_type":"dispa', '{"event_type":"x"}']
+)
+def test_no_grade_is_carried_over_what_may_be_later_work(later: str) -> None:
+    graded = f"""
+        EVENT{{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}}
+        {later}
+        $0
+        {{}}
+    """
+    whole, *filled = (each for each in offered(graded) if "correctness-" in each.label)
+    assert whole.label_details is not None
+    why = "the run went on since the last one, which is not repeated"
+    assert whole.label_details.description == why
+    assert len(filled) == 2**3
+    grade = """"mechanical":${1|null,"pass","fail"|},"qa":${2|null,"pass","fail"|},"intent":${3|"""
+    assert grade in made(read(graded), whole)
 
 
 def test_a_rejected_grade_is_told_of_where_it_would_be_passed_over() -> None:

@@ -77,6 +77,13 @@ def test_what_a_payload_holds_is_not_filled_in_beside_it() -> None:
     assert not is_filled_in(OPEN + f"        {line}\n")
 
 
+def test_what_another_key_may_say_is_not_filled_in_beside_it() -> None:
+    line = 'EVENT{"event_type":"round-end","dispatch_id":<absent>,"round_id":<absent>$0}'
+    assert is_filled_in(OPEN + f"        {line}\n")
+    beside = line.replace("$0", ',"of":"R9"$0')
+    assert not is_filled_in(OPEN + f"        {beside}\n")
+
+
 def test_between_two_open_dispatches_nobody_chooses() -> None:
     lacking = """
         EVENT{"event_type":"dispatch-end","dispatch_id":<absent>,"wall_clock_ms":null$0}

@@ -7,9 +7,12 @@ from textwrap import dedent
 from uuid import NAMESPACE_OID, uuid5
 
 from drive_trace.analysis import Analysis
+from drive_trace.features.run_feeds import carrying
 from drive_trace.features.runs import JoinedRun
 from drive_trace.scorecard.card import score_run
 from drive_trace.trace.mentions import run_id_of
+from drive_trace.trace.scope import scope_at
+from drive_trace.vocabulary import GRADE
 from tests.support.fixtures import read, trace
 
 RUN = "shop"
@@ -143,3 +146,16 @@ def test_the_run_that_is_pointed_at() -> None:
         """,
         "two",
     )
+
+
+def test_no_grade_is_repeated_over_later_work_in_another_trace() -> None:
+    graded = Analysis(grade("2026-05-28T15:00:00.000Z", "null"))
+    lines = graded.document.lines
+    scope = scope_at(graded.index, lines, len(lines), RUN)
+    for worked, is_repeated in (("14:00", True), ("16:00", False)):
+        work = f'"event_type":"dispatch-start","ts":"2026-05-28T{worked}:00.000Z"'
+        other = trace(f'EVENT{{{work},"event_id":"another","project_run_id":"{RUN}"}}')
+        both = joined(here=graded.document.text, other=other)
+        carried = carrying(graded, lambda _, both=both: both)(scope, GRADE, "2026-05-28T17:00Z")
+        assert carried is not None
+        assert bool(carried.values) is is_repeated

@@ -68,3 +68,32 @@ def test_what_was_recorded_afterwards_is_one_finding_a_run_and_nothing_replaces_
     }
     assert not any(analysis.fixes(each) for each in findings)
     assert not found(analysis.document.text)
+
+
+def offered(start: str, end: str, claimed_ms: int, *after: str) -> list[str]:
+    """What is offered for the duration of a dispatch."""
+    claim = f'"wall_clock_ms":{claimed_ms}'
+    ends = (event("dispatch-start", start), event("dispatch-end", end, claim))
+    found = Analysis(trace(*ends, *after))
+    fixes = (found.fixes(each) for each in found.findings() if "wall-clock" in each.rule.code)
+    return [fix.title for some in fixes for fix in some]
+
+
+def test_a_time_that_cannot_have_passed_replaces_no_claim() -> None:
+    claimed, end = 1_680_000, "2026-05-28T14:40:00.000Z"
+    assert offered(START, end, claimed) == ["Replace with 2400000, as the timestamps say"]
+    # A clock that was wrong: by years, and by a day.
+    assert not offered("1990-05-28T14:00:00.054Z", END, claimed)
+    assert not offered(START, "2026-05-29T15:12:00.000Z", claimed)
+    # A local time that is marked as UTC: two hours more, and five and a half.
+    assert not offered(START, "2026-05-28T16:28:01.000Z", claimed)
+    assert not offered(START, "2026-05-28T19:57:59.000Z", claimed)
+    # What comes next says that the end was earlier.
+    assert not offered(START, end, claimed, event("slice-started", END))
+
+
+def test_what_lies_more_than_a_day_apart_fills_in_no_duration() -> None:
+    text = trace(event("round-start", START), event("round-end", END, '"wall_clock_ms":null'))
+    for end, is_known in ((END, True), ("2026-05-29T14:10:00.000Z", False)):
+        found = Analysis(text.replace(END, end))
+        assert any(found.fixes(each) for each in found.findings()) is is_known

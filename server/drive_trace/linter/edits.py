@@ -25,8 +25,8 @@ _SPACE = " \t\r\n"
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _DELETING = {ProblemKind.COMMENT, ProblemKind.TEXT_AFTER}
 """Mistakes whose repair deletes what somebody wrote."""
-_DATA = re.compile(r"[\d\"'{]")
-"""What no repair deletes: a number, a string, an object."""
+_DATA = re.compile(r"[\d\"'{:]|pass|fail")
+"""What no repair deletes: a number, a string, an object, a field, a grade."""
 _LATEST = 24
 """So many of the latest starts are searched for the id that was meant."""
 _END = 4

@@ -1,0 +1,355 @@
+"""Fixes of damaged lines: none invents a value, and none drops a record."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drive_trace.trace.line import Line
+from drive_trace.trace.reading import read_lines
+from drive_trace.vocabulary import EVENTS
+from tests.cli.support import findings, run
+from tests.support.client_text import graded, triage
+from tests.support.drawing import examples
+from tests.support.fixtures import trace
+
+ROOT = Path(__file__).parents[1]
+TRACES = [
+    (ROOT / "examples" / name).read_text("utf-8").splitlines()
+    for name in ("projects/checkout-retry/trace.jsonl", "projects/search-index/trace.jsonl")
+]
+OUTCOMES = sorted(
+    {
+        value
+        for event in EVENTS.values()
+        for field in event.fields.values()
+        if field.is_outcome
+        for value in getattr(field.shape, "meanings", ())
+    }
+)
+_FACT = re.compile(rf"(?<![\w.-])(?:\d+(?:\.\d+)?|{'|'.join(OUTCOMES)})(?![\w-])")
+_TIME = re.compile(r"2026-\d\d-\d\d.[\d:.\s]+")
+
+
+# What a fix may do
+
+
+def accepted(text: str) -> list[Line]:
+    return [line for line in read_lines(text.split("\n")) if line.event is not None]
+
+
+def facts(text: str) -> Counter[str]:
+    """The numbers and outcomes of a text, whatever it is. Of a time the notation may change."""
+    plain = _TIME.sub(" ", re.sub(r"\\[nrt]", " ", text))
+    return Counter(each.lstrip("0") or "0" for each in _FACT.findall(plain))
+
+
+def records_in(text: str) -> set[str]:
+    """The ids of the records that stand whole in a text, as they are or as text in JSON."""
+    plain = text.replace('\\"', '"')
+    return {each["event_id"] for each in ORIGINALS.values() if compact(each)[1:-1] in plain}
+
+
+ORIGINALS: dict[str, dict[str, Any]] = {}
+for _lines in TRACES:
+    ORIGINALS |= {(event := json.loads(line))["event_id"]: event for line in _lines}
+
+
+def compact(event: Mapping[str, Any]) -> str:
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+
+
+def values(event: Any) -> Iterator[object]:
+    """The numbers and outcomes of an event."""
+    if isinstance(event, dict | list):
+        for each in event.values() if isinstance(event, dict) else event:
+            yield from values(each)
+    elif event in OUTCOMES or (isinstance(event, int | float) and not isinstance(event, bool)):
+        yield event
+
+
+def assert_nothing_is_lost_or_invented(before: str, after: str, what: str) -> None:
+    """What holds for every fix of damaged lines, given the text before and after it."""
+    known = {line.text for line in read_lines(before.split("\n"))}
+    gained = [line for line in accepted(after) if line.text not in known]
+    for line in gained:
+        event = json.loads(line.text)
+        original = ORIGINALS.get(event.get("event_id"), {})
+        for value in values(event):
+            is_own = value in values(original)
+            stood = f"(?<![\\w.]){re.escape(json.dumps(value).strip(chr(34)))}(?![\\w.]|$)"
+            assert is_own or re.search(stood, before, re.MULTILINE), (what, value, line.text)
+    if gained:
+        assert not facts(before) - facts(after), (what, before, after)
+    assert records_in(before) <= records_in(after), (what, before, after)
+
+
+def applied(text: str, edits: Sequence[Mapping[str, Any]]) -> str:
+    lines = text.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    for edit in sorted(edits, key=lambda edit: (edit["line"], edit["column"]), reverse=True):
+        start = starts[edit["line"] - 1] + edit["column"] - 1
+        end = starts[edit["end_line"] - 1] + edit["end_column"] - 1
+        text = text[:start] + edit["text"] + text[end:]
+    return text
+
+
+# Damage
+
+Damage = Callable[[Random, str, str], str]
+
+
+def _torn(chance: Random, text: str, _: str) -> str:
+    return text[: chance.randrange(1, len(text))]
+
+
+def _torn_and_glued(chance: Random, text: str, other: str) -> str:
+    return _torn(chance, text, other) + other
+
+
+def _without_some(chance: Random, text: str, _: str) -> str:
+    start = chance.randrange(len(text))
+    return text[:start] + text[start + chance.randrange(1, 30) :]
+
+
+def _garbled(chance: Random, text: str, _: str) -> str:
+    for _ in range(chance.randrange(1, 4)):
+        at = chance.randrange(len(text))
+        text = text[:at] + chance.choice("{}[],:\"'`\\#/ x0\u201d\t") + text[at + 1 :]
+    return text
+
+
+def _glued(chance: Random, text: str, other: str) -> str:
+    return text + chance.choice(["", ",", " ", "\\n", "\\r\\n", "\t", " // ", "; ", " # "]) + other
+
+
+def _prefixed(chance: Random, text: str, _: str) -> str:
+    number = chance.randrange(1, 99)
+    prefixes = (f"{number}: ", f"    {number}\t", "> ", "- ", "* `", f"a.jsonl:{number}:", '"a" ')
+    return chance.choice([*prefixes, "null ", "2026-05-28T14:00:00Z ", "{} ", "[info] "]) + text
+
+
+def _quoted(chance: Random, text: str, _: str) -> str:
+    before, behind = chance.choice(
+        ["``", "''", "\u201c\u201d", ("```", "```"), ("```json ", " ```"), ("[", "]"), ("(", ")")]
+    )
+    return before + text + behind
+
+
+def _as_text(chance: Random, text: str, _: str) -> str:
+    event = json.loads(text)
+    envelope = dict(list(event.items())[:6])
+    payload = json.dumps({key: event[key] for key in event.keys() - envelope.keys()})
+    return chance.choice(
+        [json.dumps(text), compact({"msg": text}), compact({**envelope, "payload": payload})]
+    )
+
+
+def _renamed(chance: Random, text: str, _: str) -> str:
+    """Another key, in another unit or of a provider of models."""
+    renamed = (("wall_clock_ms", "s"), ("wall_clock_ms", "sec"), ("wall_clock_ms", "us"))
+    key, unit = chance.choice(renamed)
+    others = {f'"{key}"': f'"{key[:-2]}{unit}"', "input_tokens": "prompt_tokens"}
+    others |= {"output_tokens": chance.choice(["completion_tokens", "total_tokens"])}
+    others |= {'"schema_version":"1"': '"schema_version":"2"', '"qa"': '"Qa"'}
+    for old in chance.sample(sorted(others), 2):
+        text = text.replace(old, others[old])
+    return text
+
+
+def _written_otherwise(chance: Random, text: str, _: str) -> str:
+    quote, known = chance.choice("'`"), chance.choice(["_", "."])
+    ways = (
+        text.replace('"', quote),
+        text[:-1] + ",}",
+        text.replace('":"', '" "', 1),
+        re.sub(r'"(\w+)":', r"\1:", text),
+        re.sub(r":(\d+)([,}])", r':"\1"\2', text),
+        re.sub(r':"([a-z-]+)"', r":\1", text),
+        text.replace('"event_type":"', f'"event_type":"x{known}'),
+        text.replace("null", chance.choice(["None", "NaN", "nil", ""])),
+        text + " // " + chance.choice(["done", "12 retries", "qa: fail", text]),
+        text + chance.choice(["}", " ok", " 12", "fail", "}}", '"fail"']),
+        text.replace(",", ", /* 7 */ ", 1),
+    )
+    return chance.choice(ways)
+
+
+DAMAGES: Sequence[Damage] = (
+    *(_torn, _torn_and_glued, _without_some, _garbled, _glued, _prefixed, _quoted, _as_text),
+    *(_renamed, _written_otherwise),
+)
+
+
+def damaged(seed: int) -> str:
+    """A trace with a damaged line or a few, none of them a comment of another."""
+    chance = Random(seed)
+    lines = list(chance.choice(TRACES))
+    start = chance.randrange(len(lines) - 8)
+    lines = lines[start : start + 8]
+    for place in chance.sample(range(len(lines)), 3):
+        other = chance.choice([line for each in TRACES for line in each])
+        lines[place] = chance.choice(DAMAGES)(chance, lines[place], other)
+    return "\n".join(lines) + chance.choice(["\n", "\n", ""])
+
+
+@settings(max_examples=examples(300))
+@given(st.integers(0, 2**32))
+def test_no_fix_of_a_damaged_line_invents_a_value_or_drops_a_record(seed: int) -> None:
+    text = damaged(seed)
+    lines = read_lines(text.split("\n"))
+    for finding in findings(text):
+        for fix in finding["fixes"]:
+            touched = {edit["line"] for edit in fix["edits"]}
+            if all(lines[number - 1].event is None for number in touched):
+                after = applied(text, fix["edits"])
+                assert_nothing_is_lost_or_invented(text, after, fix["title"])
+
+
+@settings(max_examples=examples(100))
+@given(seed=st.integers(0, 2**32), option=st.sampled_from([(), ("--unsafe-fixes",)]))
+def test_nor_do_all_fixes_together(
+    seed: int, option: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    text = damaged(seed)
+    after = all_fixed(text, tmp_path_factory.getbasetemp() / "damaged.jsonl", *option)
+    assert_nothing_is_lost_or_invented(text, after, "all")
+
+
+def all_fixed(text: str, path: Path, *options: str) -> str:
+    """The trace as ``check --fix`` leaves it."""
+    path.write_bytes(text.encode())
+    run("check", "--fix", *options, "--output-format", "concise", path)
+    return path.read_bytes().decode()
+
+
+def titles(text: str) -> list[str]:
+    return [fix["title"] for finding in findings(text) for fix in finding["fixes"]]
+
+
+# Torn lines
+
+EVENTS_ONCE = {json.loads(line)["event_type"]: line for lines in TRACES for line in lines}
+
+
+@pytest.mark.parametrize("name", EVENTS_ONCE)
+def test_a_line_torn_anywhere_stays_rejected_or_says_what_it_said(
+    name: str, tmp_path: Path
+) -> None:
+    line = EVENTS_ONCE[name]
+    cuts = [line[:at] for at in range(1, len(line))]
+    after = all_fixed("\n".join(cuts) + "\n", tmp_path / "trace.jsonl", "--unsafe-fixes")
+    assert {each.text for each in accepted(after)} <= {line}
+
+
+TORN = '"event_type":"dispatch-end","dispatch_id":"D1","result":"completed"'
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        '"wall_clock_ms":12',
+        '"wall_clock_ms":12,"again":tru',
+        '"wall_clock_ms":12,"again":true',
+        '"wall_clock_ms":12,"again":null',
+        '"wall_clock_ms":12,"again":"yes',
+        '"wall_clock_ms":12,"again":yes',
+        '"wall_clock_ms":12,"again":["a","b"',
+        '"wall_clock_ms":12,"again":{"S":1}',
+        '"wall_clock_ms":12,"again":{"S":"1"',
+        '"wall_clock_ms":12,"again":',
+        '"wall_clock_ms":<absent>,"again":"yes"',
+    ],
+)
+def test_what_a_tear_may_have_cut_is_not_completed(end: str) -> None:
+    text = trace(f"EVENT{{{TORN},{end}}}").rstrip("\n").removesuffix("}")
+    is_whole = end.endswith("}")
+    assert titles(f"{text}\n") == (["Add `}`"] if is_whole else [])
+
+
+# Records in other text
+
+RECORD, GRADE = triage().rstrip("\n"), graded("pass", "fail", "pass").rstrip("\n")
+PAYLOAD = json.dumps({"input_ref": None, "verdict": "direct-change", "input_shape": "chat-ask"})
+ENVELOPE = dict(list(json.loads(RECORD).items())[:6])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"15: {RECORD}",
+        f"    15\t{RECORD}",
+        f"trace.jsonl:15:{RECORD}",
+        f"{RECORD}\\n{GRADE}",
+        f"{RECORD} // {GRADE}",
+        f"{RECORD} 12",
+        f"`{RECORD}`",
+        f"'{RECORD}'",
+        f"``{RECORD}``",
+        f"```json {RECORD} ```",
+        f"```json{RECORD}```",
+        f"[{RECORD}]",
+        json.dumps(RECORD),
+        compact({**ENVELOPE, "payload": PAYLOAD}),
+        compact({**ENVELOPE, "event_type": "correctness-recorded", "payload": GRADE}),
+    ],
+)
+def test_a_record_in_other_text_is_left_to_a_person(text: str, tmp_path: Path) -> None:
+    assert titles(f"{text}\n") == []
+    after = all_fixed(f"{text}\n", tmp_path / "trace.jsonl", "--unsafe-fixes")
+    assert after == f"{text}\n"
+
+
+@pytest.mark.parametrize("rest", ["}", "]", ";", " done", " // done"])
+def test_what_says_nothing_behind_a_record_can_still_be_removed(rest: str) -> None:
+    (title,) = titles(f"{RECORD}{rest}\n")
+    assert title in {"Remove what follows", "Remove the comment"}
+
+
+# Keys and units
+
+
+@pytest.mark.parametrize(
+    "key", ["wall_clock_s", "wall_clock_sec", "wall_clock_min", "wall_clock_us", "wall_clock"]
+)
+def test_a_duration_in_another_unit_is_not_renamed(key: str) -> None:
+    text = trace(f'EVENT{{{TORN},"wall_clock_ms":<absent>,"{key}":12}}')
+    assert titles(text) == ["Insert `wall_clock_ms`, to be filled in"]
+
+
+def test_what_a_provider_calls_a_count_is_the_count_that_it_means() -> None:
+    counts = '"input_tokens":<absent>,"prompt_tokens":5,"total_tokens":11'
+    others = '"output_tokens":<absent>,"completion_tokens":6'
+    found = titles(trace(f'EVENT{{"event_type":"tokens-recorded",{counts},{others}}}'))
+    assert set(found) == {
+        "Rename both keys: `input_tokens` and `output_tokens`",
+        "Rename to `input_tokens`",
+        "Rename to `output_tokens`",
+    }
+    unclear = '"input_tokens":<absent>,"total_tokens":11'
+    found = titles(trace(f'EVENT{{"event_type":"tokens-recorded",{unclear}}}'))
+    assert found == ["Insert `input_tokens`: null"]
+
+
+def test_the_version_of_another_vocabulary_is_not_replaced() -> None:
+    text = trace('EVENT{"event_type":"slice-started","schema_version":"2"}')
+    assert titles(text) == []
+    assert titles(text.replace('"2"', '"1.0"')) == ['Replace with "1"']
+
+
+def test_a_key_that_no_event_declares_stays_on_a_rejected_line(tmp_path: Path) -> None:
+    """It may be the field that is missing: a null in its place would say that it is not known."""
+    text = trace('EVENT{"event_type":"dispatch-start","model":<absent>,"engine":"opus"}')
+    assert titles(text) == ["Insert `model`: null"]
+    assert all_fixed(text, tmp_path / "trace.jsonl", "--unsafe-fixes") == text
