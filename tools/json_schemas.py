@@ -83,6 +83,11 @@ def configuration_schema() -> dict[str, Any]:
                 "description": "Address of a rule's page, for JSON and SARIF that people on other "
                 "machines read; `{code}` stands for the rule.",
             },
+            "exclude": {
+                **_GLOBS,
+                "description": f"Traces that no search reads. {_GLOBS_PROSE}. A gate fails on them "
+                "all the same, as whoever changes a trace may change this file.",
+            },
             "judge": _JUDGE,
             "overrides": {
                 "type": "array",
@@ -93,13 +98,7 @@ def configuration_schema() -> dict[str, Any]:
                     "additionalProperties": False,
                     "required": ["paths", "rules"],
                     "properties": {
-                        "paths": {
-                            "type": "array",
-                            "minItems": 1,
-                            "items": {"type": "string", "minLength": 1},
-                            "description": "Globs as in .gitignore, but none negated, "
-                            "from this file's folder on.",
-                        },
+                        "paths": {**_GLOBS, "description": f"{_GLOBS_PROSE}."},
                         "rules": {"$ref": "#/$defs/rules"},
                     },
                 },
@@ -138,6 +137,8 @@ _JUDGE = {
         },
     },
 }
+_GLOBS = {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}}
+_GLOBS_PROSE = "Globs as in .gitignore, but none negated, from this file's folder on"
 _SEVERITY_PROSE = {
     "off": "The rule finds nothing.",
     "error": "Fails a check, unless it is told otherwise.",

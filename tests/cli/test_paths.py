@@ -102,7 +102,10 @@ def test_a_search_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.Mo
     for name in (*read, *hidden, *unseen):
         write(tmp_path, name, REJECTED)
     write(tmp_path, "env/pyvenv.cfg", "")
-    said = "2 traces left out: 1 in a hidden folder, 1 ignored by git (--no-ignore reads them)"
+    said = (
+        f"2 left out: in a hidden folder: {hidden[0]}; ignored by git: {hidden[1]} "
+        "(name a path to read it, or --exclude it)"
+    )
 
     def found(*options: str) -> list[str]:
         ran = run("check", "--output-format", "json", *options)
@@ -117,17 +120,22 @@ def test_a_search_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.Mo
     for command in ("score", "report"):
         card = run(command, "--format", "json").json
         card = card if command == "score" else card["scorecard"]
-        assert card["left_out"] == 2
+        assert (card["left_out"], card["complete"]) == (2, False)
+        assert card["left_out_files"] == [
+            {"path": hidden[0], "reason": "in a hidden folder"},
+            {"path": hidden[1], "reason": "ignored by git"},
+        ]
+        assert card["unsearched_libraries"] == ["node_modules", "env/lib"]
         assert {each["path"] for each in card["files"]} == set(read)
-        assert "2 traces left out: 1 in a hidden folder" in run(command).out
+        assert "2 left out: in a hidden folder" in run(command).out
         if command == "report":
-            assert "2 traces left out" in run(command, "--format", "html").out
+            assert "2 left out: in a hidden folder" in run(command, "--format", "html").out
         everything = run(command, "--no-ignore", "--format", "json").json
         assert (everything if command == "score" else everything["scorecard"])["left_out"] == 0
     alone = run("check", "env/..", "--no-ignore", "--output-format", "json")
     assert len(alone.json) == 6
     nothing = run("score", "out/..", "--require-correct")
-    assert nothing.code == 1
+    assert nothing.code == 2
 
 
 def test_a_folder_without_traces_is_a_warning(tmp_path: Path) -> None:
@@ -144,8 +152,8 @@ def test_a_folder_without_traces_is_a_warning(tmp_path: Path) -> None:
 def test_a_folder_with_nothing_but_what_is_left_out_says_so(tmp_path: Path) -> None:
     write(tmp_path, ".worktrees/a/trace.jsonl", REJECTED)
     ran = run("check", tmp_path)
-    assert ran.code == 0
-    assert "; 1 trace left out: 1 in a hidden folder (--no-ignore reads them)" in ran.err
+    assert (ran.code, "holds no trace" in ran.err) == (0, True)
+    assert "1 left out: in a hidden folder: " in ran.out
 
 
 def test_links_to_folders_are_counted_unless_they_lead_into_what_is_searched(
@@ -160,12 +168,12 @@ def test_links_to_folders_are_counted_unless_they_lead_into_what_is_searched(
         link = tmp_path / "in" / name
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(tmp_path / target)
-    said = "1 linked folder not searched: name it to search it"
-    assert run("check", "in").err == f"drive-trace: {said}\n" or said in run("check", "in").out
+    said = "1 left out: a linked folder: in/twice (name a path to read it, or --exclude it)"
+    assert said in run("check", "in").out
     card = run("score", "--format", "json", "in").json
     assert (card["left_out"], len(card["files"])) == (1, 1)
     for command in (("score",), ("report",), ("report", "--format", "html")):
-        assert said in " ".join(run(*command, "in").out.split())
+        assert "1 left out: a linked folder" in " ".join(run(*command, "in").out.split())
     assert run("score", "--format", "json", "--no-ignore", "in").json["left_out"] == 2
     assert run("score", "--format", "json", "in", "out").json["left_out"] == 0
 
@@ -174,10 +182,10 @@ def test_patterns_that_are_not_read_are_told(tmp_path: Path) -> None:
     write(tmp_path, ".git/HEAD", "")
     write(tmp_path, ".gitignore", "a\n" * 5000 + "out\n")
     write(tmp_path, "out/trace.jsonl")
-    said = "1 .gitignore not read: too many patterns"
+    said = f"1 left out: a .gitignore of too many patterns: {tmp_path / '.gitignore'}"
     assert said in run("check", tmp_path).out
     assert run("check", "--output-format", "json", tmp_path).err == f"drive-trace: {said}\n"
-    assert said in run("score", tmp_path).out
+    assert "a .gitignore of too many patterns" in " ".join(run("score", tmp_path).out.split())
 
 
 def test_no_runs_at_all_are_not_correct(tmp_path: Path) -> None:

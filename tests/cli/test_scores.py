@@ -100,6 +100,8 @@ def test_a_score_in_json(tmp_path: Path) -> None:
         "has_any_correctness_signal": True,
         "complete": True,
         "left_out": 0,
+        "left_out_files": [],
+        "unsearched_libraries": [],
         "unread": [],
         "efficiency": {
             **efficiency,

@@ -78,8 +78,9 @@ def test_what_was_read_of_each_side_is_told(sides: Sides) -> None:
     assert f"{garbage}: {reason}\n" in ran.err
     found = ran.json["inputs"]["baseline"]
     assert found["paths"] == [str(sides.folder / "b")]
-    assert found["unread"] == [{"path": str(garbage), "reason": reason}]
-    assert found["left_out"] == 1
+    hidden = {"path": str(sides.folder / "b/.hidden/trace.jsonl"), "reason": "in a hidden folder"}
+    assert found["unread"] == [{"path": str(garbage), "reason": reason}, hidden]
+    assert (found["left_out"], found["left_out_files"]) == (1, [hidden])
     lines = {each["path"]: each["rejected_lines"] for each in found["files"]}
     assert lines == {
         str(trace): [1, 2],

@@ -132,7 +132,7 @@ HOSTILE = {
     "nested": triage(deep=0).replace(":0}", ":" + "[" * 5000 + "]" * 5000 + "}"),
     "long": triage(input_ref="🚀" * 300_000, severity=1),
     "markup": triage(run="</code>`*_[x](command:evil)\n# CORRECT", input_ref="<img src=x>"),
-    "keys": '{"' + '":1,"'.join(str(each) for each in range(3000)) + '":1}\n',
+    "keys": '{"event_type":1,"' + '":1,"'.join(str(each) for each in range(3000)) + '":1}\n',
     "message": frame({"jsonrpc": "2.0", "method": "exit"}).decode() + "\n",
 }
 

@@ -150,8 +150,8 @@ def test_a_report_without_a_run_says_what_the_command_says_of_the_folder(
     command = [COMMAND, "report", "--format", "html"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     page = done.stdout
-    assert "1 input was not read" in page
-    assert "1 trace left out: 1 in a hidden folder" in page
+    assert "2 inputs were not read" in page
+    assert "1 left out: in a hidden folder: .hidden/trace.jsonl" in page
     for part in (r"<header>.*</header>", r'<section aria-labelledby="assertions">.*</main>'):
         (said,) = re.findall(part, page, re.DOTALL)
         assert said in report[chosen]

@@ -143,7 +143,8 @@ def test_the_one_in_the_guide() -> None:
         (
             "x = 1",
             "x",
-            "`x` is no setting here: expected `rules`, `overrides`, `rule-url` or `judge`",
+            "`x` is no setting here: expected "
+            "`rules`, `overrides`, `rule-url`, `exclude` or `judge`",
         ),
         ("rules = 5", "5", "`rules` must be a table of rules; found 5"),
         (

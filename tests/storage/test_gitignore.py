@@ -173,16 +173,15 @@ def test_what_git_tracks_is_always_read(tmp_path: Path, git: Git, version: str) 
         str(tmp_path / name) for name in tracked
     }
     assert {each.path for each in found if isinstance(each, LeftOut)} == {
-        str(tmp_path / name) for name in left_out
+        str(tmp_path / name) for name in (*left_out, "node_modules")
     }
 
 
 @needs_git
 def test_a_repository_in_another_one(tmp_path: Path, git: Git) -> None:
-    """A working tree that the outer repository ignores holds copies: it is left out as a whole,
-    but not for somebody who stands in it.
+    """A further working tree holds copies: it is left out as a whole, but not for somebody who
+    stands in it.
     """
-    (tmp_path / ".gitignore").write_text("trees/\n")
     for name in ("trace.jsonl",):
         (tmp_path / name).touch()
         git("add", name)
@@ -191,7 +190,7 @@ def test_a_repository_in_another_one(tmp_path: Path, git: Git) -> None:
     inner = tmp_path / "trees" / "a" / "trace.jsonl"
     assert list(find_traces([str(tmp_path)])) == [
         str(tmp_path / "trace.jsonl"),
-        LeftOut(str(inner), Reason.IGNORED),
+        LeftOut(str(inner.parent), Reason.REPOSITORY),
     ]
     assert list(find_traces([str(inner.parent)])) == [str(inner)]
 
@@ -264,4 +263,5 @@ def test_a_name_that_the_system_refuses_ends_no_search(tmp_path: Path) -> None:
     trace = tmp_path / "z" / "trace.jsonl"
     trace.parent.mkdir()
     trace.touch()
-    assert list(find_traces([str(tmp_path)])) == [str(trace)]
+    library = LeftOut(str(tmp_path / "node_modules"), Reason.LIBRARY)
+    assert list(find_traces([str(tmp_path)])) == [str(trace), library]

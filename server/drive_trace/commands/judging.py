@@ -47,7 +47,7 @@ from drive_trace.judging.models import Model, ReplayedModel, Reply
 from drive_trace.judging.sources import diff_of, excerpt, read_case, read_diff
 from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.boundary import inside
-from drive_trace.storage.files import may_be_there, read_regular, read_trace, why
+from drive_trace.storage.files import may_be_there, read_regular, records_at, why
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX
 from drive_trace.storage.projects import (
     CONFIGURATION_NAME,
@@ -235,7 +235,7 @@ class Judging:
         """The records of the files that may have the run."""
         own = self._request.trace_file
         for each in dict.fromkeys([own, *beside]):
-            yield done(read_trace(each), own).records
+            yield done(records_at(each), own)
 
     def _no_verdict(self, reason: str) -> Ended:
         self.why = reason

@@ -5,7 +5,6 @@ output.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple, NoReturn, TypeVar
 
@@ -252,11 +251,9 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Bes
     beside: list[str] = []
     missed: list[LeftOut] = []
     folder, lack = search_folder(trace_file)
-    real = os.path.realpath(trace_file)
-    for found in files_beside(folder, paths):
+    for found in files_beside(folder, [*paths, trace_file]):
         if isinstance(found, LeftOut):
-            if os.path.realpath(found.path) != real and may_be_missed(found, run_id):
-                missed.append(found)
+            missed += [found] if may_be_missed(found, run_id) else []
         elif isinstance(found, Problem):
             _end_unread(found, trace_file)
         else:

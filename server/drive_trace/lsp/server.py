@@ -160,11 +160,10 @@ class TraceServer(LanguageServer):
         document = params.text_document
         uri, version, path = document.uri, document.version, path_of(document.uri)
         text, document.text = document.text, ""  # it can be large, and somebody has it now
-        if is_trace_text(uri, document.language_id, text) or (path and self._folders.takes(path)):
+        if is_trace_text(uri, text, document.language_id) or (path and self._folders.takes(path)):
             self._open(uri, version, text)
         else:
-            encoding = self.protocol.client.encoding
-            self._traces.put_aside(OpenDocument(uri, version, text, encoding))
+            self._traces.open(OpenDocument(uri, version, text, self.protocol.client.encoding))
 
     def _open(self, uri: str, version: int, text: str) -> None:
         options = self._judging.options(uri)
@@ -179,17 +178,15 @@ class TraceServer(LanguageServer):
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         uri, version = params.text_document.uri, params.text_document.version
-        other = self._traces.other(uri)
-        if other is not None and version >= other.version:
-            other.change(version, params.content_changes)
-            if other.is_trace:
-                self._open(uri, version, other.document.text)
-            return
-        trace = self._traces.get(uri)
-        if trace is None or version < trace.version:
+        document = self._traces.document(uri)
+        if document is None or version < document.version:
             log.warning("ignored a change of %s: not open, or older than what is", uri)
             return
-        self._saving.changed(trace, trace.change(version, params.content_changes))
+        replaced = document.change(version, params.content_changes)
+        if isinstance(document, OpenTrace):
+            self._saving.changed(document, replaced)
+        elif is_trace_text(uri, text := document.document.text):
+            self._open(uri, version, text)
         self._edited.request(uri)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:

@@ -100,12 +100,10 @@ class Unread(NamedTuple):
     """In a few words, as ``permission denied``; without the path."""
 
 
-def by_reason(unread: Iterable[Unread]) -> Mapping[str, Sequence[str]]:
+def by_reason(unread: Sequence[Unread]) -> Mapping[str, Sequence[str]]:
     """The paths of inputs, by their reasons."""
-    found: dict[str, list[str]] = {}
-    for path, reason in unread:
-        found.setdefault(reason, []).append(path)
-    return found
+    reasons = dict.fromkeys(each.reason for each in unread)
+    return {reason: [each.path for each in unread if each.reason == reason] for reason in reasons}
 
 
 class Omitted(NamedTuple):

@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -77,6 +78,14 @@ def read_trace(path: str) -> TraceRecords | Problem:
         return Problem(STDIN, "standard input is closed")
     data = read_bytes(path)
     return data if isinstance(data, Problem) else decoded(path, data)
+
+
+def records_at(path: str) -> Sequence[str] | Problem:
+    """The records of a trace; none where it is another file of that name."""
+    found = read_trace(path)
+    if isinstance(found, TraceRecords):
+        return found.records
+    return [""] if isinstance(found, LeftOut) else found
 
 
 def decoded(path: str, data: bytes) -> TraceRecords | Problem:

@@ -190,21 +190,14 @@ def _expand(path: str, more: MoreFiles, options: SearchOptions) -> Iterator[Foun
 
 
 def _in_folder(path: str, search: _Search) -> Iterator[Found]:
-    left_out: list[LeftOut] = []
     found = False
     for each in search:
-        if isinstance(each, LeftOut):
-            left_out.append(each)
-        found = found or not isinstance(each, LeftOut)
+        found = found or isinstance(each, str)
         yield each
     yield from search.problems
     if not found and not search.problems:
-        phrase = omitted(left_out).sentence()
-        hint = f"; {phrase}" if phrase else ""
-        yield NoTraces(
-            path,
-            f"holds no trace (looked for trace.jsonl and wip/drive-trace/*.jsonl in it){hint}",
-        )
+        looked_for = "trace.jsonl and wip/drive-trace/*.jsonl"
+        yield NoTraces(path, f"holds no trace (looked for {looked_for} in it)")
 
 
 class _Search:
@@ -279,10 +272,9 @@ class _Search:
             return
         kept = {Reason.HIDDEN, Reason.IGNORED}
         found = read_trace(shown) if reason in kept and not is_out else None
-        if isinstance(found, LeftOut):  # by what it holds, which is no reason to fail
-            yield found
-        else:
-            yield shown if reason is None else LeftOut(shown, reason)
+        # What is no trace at all is no reason to fail.
+        left_out = found if isinstance(found, LeftOut) else LeftOut(shown, reason or "")
+        yield shown if reason is None else left_out
 
     def _reason(self, path: Path) -> Reason | None:
         """Why a trace is left out by where it is; None if it is not."""

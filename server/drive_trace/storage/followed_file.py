@@ -25,6 +25,7 @@ from drive_trace.storage.files import (
     decoded,
     open_regular,
     why_not_read,
+    why_not_utf8,
 )
 from drive_trace.text.spans import BrokenText
 
@@ -167,7 +168,7 @@ class FollowedFile:
         self.size, self._tail = len(data), data[-_TAIL:]
         self._is_settled = is_quiet
         given, self._waiting = split_waiting(data, is_quiet=is_quiet)
-        found = decoded(str(self.path), given)
+        found = decoded(str(self.path), data if why_not_utf8(data) else given)
         if isinstance(found, Problem):
             self._is_kept, self._waiting = False, b""
             return found

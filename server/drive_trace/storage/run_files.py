@@ -14,10 +14,9 @@ from drive_trace.scorecard.scored_trace import ScoredTrace
 from drive_trace.storage.appending import AppendError
 from drive_trace.storage.boundary import holds_home
 from drive_trace.storage.files import (
-    LeftOut,
     Problem,
     may_be_there,
-    read_trace,
+    records_at,
     records_of,
     version_of,
 )
@@ -49,12 +48,12 @@ def files_beside(folder: Path | None, paths: Sequence[str] = ()) -> Iterator[Fou
             yield found
 
 
-def may_be_missed(left_out: LeftOut, run_id: str) -> bool:
+def may_be_missed(left_out: Problem, run_id: str) -> bool:
     """Whether something that a search left out may hold a run."""
     if left_out.reason not in MISSED or left_out.reason == Reason.LINKED:
         return left_out.reason == Reason.LINKED
-    trace = read_trace(left_out.path)
-    return isinstance(trace, Problem) or mentions(ScoredTrace(trace.records).index, run_id)
+    records = records_at(left_out.path)
+    return isinstance(records, Problem) or mentions(ScoredTrace(records).index, run_id)
 
 
 def search_folder(trace: str) -> SearchFolder:
@@ -128,12 +127,10 @@ class RunFiles:
         return JoinedFeed(mine, files)
 
     def _read(self, path: str, version: tuple[int, ...]) -> _FileBeside:
-        read = read_trace(path)
-        if isinstance(read, LeftOut):
-            return _FileBeside(version, names_run=False, trace=None)
-        if isinstance(read, Problem):
-            raise AppendError(*read)
-        trace = ScoredTrace(read.records, path)
+        records = records_at(path)
+        if isinstance(records, Problem):
+            raise AppendError(*records)
+        trace = ScoredTrace(records, path)
         names_run = mentions(trace.index, self._run_id)
         state = trace.feed_state(self.feed, self._run_id)
         concerns = names_run or state.rejected or state.lookalikes

@@ -17,28 +17,27 @@ _FIELDS = ("event_type", "project_run_id", "schema_version")
 """Every event has them, and few other records do."""
 
 
-def fields_named(text: str, end: int = HEAD) -> list[str]:
-    """Which of the fields of every event are keys in a text, up to its ``end``. What a string of
-    JSON quotes has other quotes, and does not count.
+def fields_named(text: str) -> list[str]:
+    """Which of the fields of every event are keys in a text, whatever else it holds. What a string
+    of JSON quotes has other quotes, and does not count.
     """
     # To look for the plain text first is much faster than a pattern.
-    found = (each for each in _FIELDS if text.find(f'"{each}"', 0, end) >= 0)
-    return [each for each in found if re.compile(rf'"{each}"\s*:').search(text, 0, end)]
+    found = (each for each in _FIELDS if f'"{each}"' in text)
+    return [each for each in found if re.search(rf'"{each}"\s*:', text)]
 
 
 def why_no_trace(records: Iterable[str]) -> str | None:
     """Why a text with the name of a trace is none: every line is an object, and none of them has a
-    field of every event, at any depth. None for all others, whatever is wrong with them.
+    field of every event, at any depth. None for all others, whatever is wrong with them. An object
+    without fields may become an event.
     """
     count = 0
     for record in filter(str.strip, records):
         try:
-            found = orjson.loads(record)
+            it = orjson.loads(record)
         except ValueError:
             return None
-        # One without fields may become an event.
-        is_object = isinstance(found, dict) and bool(found)
-        if not is_object or set(_FIELDS) & found.keys() or fields_named(record, len(record)):
+        if not isinstance(it, dict) or not it or {*_FIELDS} & it.keys() or fields_named(record):
             return None
         count += 1
     what = f"none of its {plural(count, 'record')} has {listed(_FIELDS, 'or')}"

@@ -127,7 +127,7 @@ class Reports:
             if text is not None:
                 logs.append(await in_thread(_whole_log, text, path_of(uri)))
                 texts[uri] = text
-        unread, left_out = self._runs.unread(folder), self._runs.closed.folders.left_out_in(folder)
+        unread, left_out = self._runs.unread(folder), self._runs.left_out(folder)
         given = _Given(logs, _findings(texts.values()), unread, left_out)
         made = await in_thread(_rendered, params.format, given)
         return await in_thread(_with_files, made, texts)

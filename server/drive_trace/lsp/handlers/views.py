@@ -135,7 +135,7 @@ class Views:
                 counts[uri] = yield from trace.findings_by_run()
         folders: tuple[Path | None, ...] = (None, *self._runs.closed.folders.folders)
         waiting = {each: self._runs.waiting(each) for each in folders}
-        unread = {each: self._runs.unread(each) for each in folders}
+        unread = {each: self._runs.not_read(each) for each in folders}
         unplaced = {}
         for each in folders:
             unplaced[each] = yield from self._runs.unplaced(each)

@@ -48,8 +48,7 @@ class ClosedTrace(NamedTuple):
     def unread_because(self) -> str:
         """Why runs may lack a part that is in it; empty if they do not."""
         if self.problem is not None:
-            is_none = self.is_gone or isinstance(self.problem, LeftOut)
-            return "" if is_none else self.problem.reason
+            return "" if self.is_gone or isinstance(self.problem, LeftOut) else self.problem.reason
         return ILLEGIBLE if self.is_illegible else ""
 
     @property

@@ -35,7 +35,7 @@ class Replaced(NamedTuple):
 
 
 class OpenDocument:
-    """A document as the client shows it, and no trace, or not yet."""
+    """A document as the client shows it; if it is nothing more, no trace, or not yet."""
 
     def __init__(self, uri: str, version: int, text: str, encoding: PositionEncoding) -> None:
         self.uri = uri
@@ -44,22 +44,9 @@ class OpenDocument:
         self._replace_all(text)
 
     @property
-    def document(self) -> Document:
-        """Its text."""
-        return self._document
-
-    @property
     def records(self) -> list[str]:
         """Its text, record by record."""
         return [line.text for line in self.document.lines]
-
-    @property
-    def is_trace(self) -> bool:
-        """Whether its text says by now that it is a trace."""
-        head, lines = "", iter(self.document.lines)
-        while len(head) < HEAD and (line := next(lines, None)) is not None:
-            head += f"{line.text[:HEAD]}\n"
-        return len(fields_named(head)) > (not is_trace(named(self.uri)))
 
     def change(
         self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]
@@ -83,12 +70,11 @@ class OpenDocument:
         return replaced
 
     def _replace_all(self, text: str) -> None:
-        self._document = Document(text.split("\n"), _unread)
+        self.document = Document(text.split("\n"), _unread)
 
     def _edit(self, start: Point, end: Point, text: str) -> tuple[Sequence[str], Sequence[str]]:
-        splice = self._document.splice(start, end, text)
-        self._document.apply(splice)
-        return [], []
+        self.document.apply(self.document.splice(start, end, text))
+        return (), ()
 
 
 def _unread(records: Iterable[str]) -> list[Line]:
@@ -113,11 +99,6 @@ class OpenTrace(OpenDocument):
         super().__init__(uri, version, text, options.encoding)
         self.shown_score = self.score_revision
         """The revision of the score that the client's lenses show."""
-
-    @property
-    def document(self) -> Document:
-        """Its text, as it was analysed."""
-        return self.analysis.document
 
     @property
     def is_old(self) -> bool:
@@ -185,62 +166,56 @@ class OpenTrace(OpenDocument):
         self._counted = None
         path = unquote(self.uri)
         self.analysis: Analysis = Analysis(text, self.options.rules, path, self._recorded)
+        self.document = self.analysis.document
         self.analysis.expect_edits()
         self.near = None
         self._maker = DiagnosticMaker(self.analysis, self.options)
 
 
-def is_trace_text(uri: str, language: str, text: str) -> bool:
-    """Whether a document is a trace: by its name, by the language that the client says, or by what
-    its text names. One that is called ``trace.jsonl`` is none if it holds something else.
+def is_trace_text(uri: str, text: str, language: str | None = None) -> bool:
+    """Whether a document is a trace: by its name, by the language that it is opened in, or by what
+    its text names. One that is called ``trace.jsonl`` is none if it holds something else. Without a
+    language it was opened as none, and the text alone decides.
     """
-    path = named(uri)
+    path = Path(_key(uri)[0])
+    if language is None:
+        return len(fields_named(text[:HEAD])) > (not is_trace(path))
     if path.name == "trace.jsonl":
         return why_no_trace(text.split("\n")) is None
-    return is_trace(path) or language == LANGUAGE or len(fields_named(text)) > 1
-
-
-def named(uri: str) -> Path:
-    """The path in any URI."""
-    return Path(_key(uri)[0])
+    return is_trace(path) or language == LANGUAGE or len(fields_named(text[:HEAD])) > 1
 
 
 class Workspace:
     """The open traces by URI, however it is spelled."""
 
     def __init__(self) -> None:
-        self._open: dict[_Key, OpenTrace] = {}
-        self._others: dict[_Key, OpenDocument] = {}
+        self._open: dict[_Key, OpenDocument] = {}
         self._seen: set[_Key] = set()
         self._moves = 0
 
     @property
     def edits(self) -> int:
         """Counts the changes of all traces, and how often one was opened or closed."""
-        return self._moves + sum(trace.edits for trace in self._open.values())
+        return self._moves + sum(trace.edits for trace in self)
 
     def __iter__(self) -> Iterator[OpenTrace]:
-        return iter(list(self._open.values()))
+        return iter([each for each in self._open.values() if isinstance(each, OpenTrace)])
 
     def get(self, uri: str) -> OpenTrace | None:
         """The open trace with this URI."""
+        found = self.document(uri)
+        return found if isinstance(found, OpenTrace) else None
+
+    def document(self, uri: str) -> OpenDocument | None:
+        """The open document with this URI, which need be no trace."""
         return self._open.get(_key(uri))
 
-    def open(self, trace: OpenTrace) -> None:
-        """Add a trace. It replaces one that is open under the same URI."""
-        self.close(trace.uri)
-        self._open[_key(trace.uri)] = trace
-        self._seen.add(_key(trace.uri))
-        self._moves += 1
-
-    def put_aside(self, document: OpenDocument) -> None:
-        """Keep a document that is no trace, as it may become one."""
+    def open(self, document: OpenDocument) -> None:
+        """Add a document. It replaces one that is open under the same URI."""
         self.close(document.uri)
-        self._others[_key(document.uri)] = document
-
-    def other(self, uri: str) -> OpenDocument | None:
-        """The document with this URI, if it is open and no trace."""
-        return self._others.get(_key(uri))
+        self._open[_key(document.uri)] = document
+        self._seen.add(_key(document.uri))
+        self._moves += 1
 
     def has_seen(self, uri: str) -> bool:
         """Whether a trace is or was open under this URI. Then the client may read it again."""
@@ -248,12 +223,12 @@ class Workspace:
 
     def close(self, uri: str) -> bool:
         """Remove a trace. Gives whether it was open."""
-        self._others.pop(_key(uri), None)
         trace = self._open.pop(_key(uri), None)
-        if trace is not None:
-            trace.edits += 1
-            self._moves += trace.edits
-        return trace is not None
+        if not isinstance(trace, OpenTrace):
+            return False
+        trace.edits += 1
+        self._moves += trace.edits
+        return True
 
 
 def _key(uri: str) -> _Key:

@@ -18,9 +18,11 @@ from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ILLEGIBLE, score_run
-from drive_trace.scorecard.caveats import Unread
+from drive_trace.scorecard.caveats import Omitted, Unread
 from drive_trace.scorecard.copies import Holders
 from drive_trace.scorecard.summary import RunSummary, Unplaced, holders_of, parts_by_run
+from drive_trace.storage.files import LeftOut
+from drive_trace.storage.finding import omitted
 from drive_trace.storage.judging_records import JudgementFiles
 from drive_trace.tasks import Task, finish, in_batches
 
@@ -159,7 +161,7 @@ class WorkspaceRuns:
         parts, lacking = self.joinable(parts)
         waiting = self.waiting(folder)
         waiting = waiting + lacking if waiting is not None else None
-        unread = self.unread(folder)
+        unread = self.not_read(folder)
         unplaced = yield from self.unplaced(folder)
         copied = yield from self.copied(folder, parts)
         run = score_run([each.part for each in parts], unread, unplaced, copied)
@@ -184,6 +186,17 @@ class WorkspaceRuns:
         )
         opened = (each for each in self._open_in(folder) if each.analysis.index.is_illegible)
         return [*closed, *(Unread(self._place(each)[1], ILLEGIBLE) for each in opened)]
+
+    def left_out(self, folder: Path | None) -> Omitted:
+        """What the search of a folder left out, and its files that are no traces."""
+        closed = self._closed_in(folder, lambda each: isinstance(each.problem, LeftOut))
+        found = [*self.closed.folders.left_out_in(folder), *(each.problem for each in closed)]
+        name = self.closed.folders.name_of
+        return omitted([LeftOut(name(Path(each.path)), each.reason) for each in found if each])
+
+    def not_read(self, folder: Path | None) -> list[Unread]:
+        """What may hold a part of any run of a folder."""
+        return [*self.unread(folder), *self.left_out(folder).missed]
 
     def unplaced(self, folder: Path | None) -> Task[Sequence[Unplaced]]:
         """The lines of a folder's traces that may grade any of its runs."""

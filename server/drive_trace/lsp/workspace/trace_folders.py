@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drive_trace.lsp.rpc.capabilities import path_of
-from drive_trace.scorecard.caveats import Omitted
 from drive_trace.storage.files import LeftOut, Problem
-from drive_trace.storage.finding import NO_MORE, LinkOut, find_traces, omitted
+from drive_trace.storage.finding import NO_MORE, LinkOut, find_traces
 from drive_trace.storage.patterns import MoreFiles, is_trace
 
 _SHARE = 20
@@ -104,18 +103,17 @@ class TraceFolders:
         above = (path, *path.parents)
         if os.pardir in path.parts or not self._found.left_out.keys().isdisjoint(above):
             return False
-        inside = self.folder_of(path) is not None
-        return inside and (is_trace(path) or self.takes(path))
+        return self.folder_of(path) is not None and (is_trace(path) or self.takes(path))
 
     def takes(self, path: Path) -> bool:
         """Whether a file is a trace by the settings."""
         inside = (each for each in self.folders if path.is_relative_to(each))
         return any(self.more.hold(path, each) for each in inside)
 
-    def left_out_in(self, folder: Path | None) -> Omitted:
+    def left_out_in(self, folder: Path | None) -> list[LeftOut]:
         """The files of a folder that the last search left out."""
         found = self._found.left_out.items()
-        return omitted([each for path, each in found if self.folder_of(path) == folder])
+        return [each for path, each in found if self.folder_of(path) == folder]
 
     def name_of(self, path: Path) -> str:
         """The name of a trace for people: its path in its folder. If there are several folders, the

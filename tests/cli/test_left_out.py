@@ -1,0 +1,229 @@
+"""The command line, from outside: what looks like a trace and is not read, and what is no trace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import REJECTED, Ran, run, write
+from tests.support.client_text import graded
+
+GOOD = graded("pass", "pass", "pass", ts="2026-05-28T14:00:00.000Z")
+FAILED = graded("pass", "fail", "pass", ts="2026-05-28T15:00:00.000Z")
+SPANS = '{"resourceSpans":[{"scope":"a"}]}\n\n{"resourceSpans":[{"scope":"event_type"}]}\n'
+OTHER_NAME = "looks like a trace, under another name"
+UNTRUSTED = "excluded by a drive-trace.toml that is not trusted"
+NO_TRACE = "not a trace: none of its 2 records has event_type, project_run_id or schema_version"
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def gate(*options: str) -> Ran:
+    return run("score", "--require-correct", "--format", "json", *options)
+
+
+def left_out(found: Ran) -> dict[str, str]:
+    card = found.json
+    assert card["left_out"] == len(card["left_out_files"])
+    return {each["path"]: each["reason"] for each in card["left_out_files"]}
+
+
+# Traces that a search does not know by name
+
+
+def test_a_trace_under_another_name_fails_the_gate(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    assert gate().code == 0
+    moved = write(tmp_path, "b/qa-trace-1.jsonl", FAILED)
+    for name in ("data.jsonl", "trace.jsonl.judgements.ndjson"):
+        write(tmp_path, f"b/{name}", '{"event_type":"x"}\n')
+    ran = gate()
+    assert (ran.code, ran.json["complete"], ran.json["unread"]) == (2, False, [])
+    assert left_out(ran) == {"b/qa-trace-1.jsonl": OTHER_NAME}
+    assert "1 left out: looks like a trace, under another name: b/qa-trace-1.jsonl" in ran.err
+    (scored,) = ran.json["runs"]
+    assert [each["qualifies"] for each in scored["caveats"]] == [True]
+    assert "CORRECT, but 1 input not read" in run("score").out
+    # To exclude it, to name it and to rename it are what a person can do.
+    excluded = gate("--exclude", "qa-*")
+    assert (excluded.code, left_out(excluded)) == (0, {"b/qa-trace-1.jsonl": "excluded"})
+    assert gate(".", "b/qa-trace-1.jsonl").json["runs"][0]["verdict"] == "incorrect"
+    moved.rename(tmp_path / "b" / "trace.jsonl")
+    assert gate().json["runs"][0]["verdict"] == "incorrect"
+
+
+def test_every_command_says_so_on_one_line(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    write(tmp_path, "b/qa-trace-1.jsonl", REJECTED)
+    said = "1 left out: looks like a trace, under another name: b/qa-trace-1.jsonl"
+    checked = run("check")
+    assert (checked.code, [said in each for each in checked.out.splitlines()]) == (0, [False, True])
+    for output_format in ("json", "github", "sarif"):
+        ran = run("check", "--output-format", output_format)
+        assert (ran.code, said in ran.err) == (0, True)
+    assert said in " ".join(run("score", "--format", "text").out.split())
+    assert run("score").code == 0
+    for output_format in ("markdown", "html"):
+        page = run("report", "--format", output_format).out
+        assert "1 left out: looks like a trace, under another name" in page
+        assert '"headline correct"' not in page
+    scanned = run("fleet", "--no-cache")
+    assert (scanned.code, said in scanned.err) == (0, True)
+    assert json.loads(run("fleet", "--no-cache", "--out", "-").out)["caveats"] != []
+
+
+@pytest.mark.parametrize("side", ["--baseline", "--candidate"])
+def test_sides_with_a_trace_that_is_not_read_are_not_compared(side: str, tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    write(tmp_path, "b/trace.jsonl", graded("pass", "pass", "pass", run="run-2"))
+    sides = ("--baseline", "a", "--candidate", "b")
+    command = ("compare", *sides, "--allow-unverified", "--output-format", "json")
+    assert run(*command).json["complete"] is True
+    folder = sides[sides.index(side) + 1]
+    write(tmp_path, f"{folder}/sample-trace.jsonl", REJECTED)
+    ran = run(*command)
+    assert (ran.code, ran.json["answer"], ran.json["complete"]) == (2, "not-comparable", False)
+    found = ran.json["inputs"][side.removeprefix("--")]
+    named = [{"path": f"{folder}/sample-trace.jsonl", "reason": OTHER_NAME}]
+    assert (found["unread"], found["left_out_files"]) == (named, named)
+    assert run(*command, "--exclude", "sample-*").json["complete"] is True
+
+
+def test_a_gate_fails_on_what_nobody_excluded(tmp_path: Path) -> None:
+    write(tmp_path, ".git/HEAD", "ref: refs/heads/main\n")
+    write(tmp_path, ".gitignore", "out/\n")
+    write(tmp_path, "in/trace.jsonl", GOOD)
+    write(tmp_path, "out/trace.jsonl", FAILED)
+    assert left_out(gate()) == {"out/trace.jsonl": "ignored by git"}
+    assert (gate().code, gate("--exclude", "/out").code, gate("in").code) == (2, 0, 0)
+    write(tmp_path, ".old/trace.jsonl", FAILED)
+    assert gate("--exclude", "/out").code == 2
+    assert gate("--exclude", "/out", "--exclude", ".old").code == 0
+    (tmp_path / "in" / "link").symlink_to(tmp_path / "out")
+    linked = gate("in")
+    assert (linked.code, left_out(linked)) == (2, {"in/link": "a linked folder"})
+    excluded = gate("in", "--exclude", "in/link/")
+    assert (excluded.code, left_out(excluded)) == (0, {"in/link": "excluded"})
+
+
+def test_libraries_are_named_to_programs_and_fail_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "trace.jsonl", GOOD)
+    for name in ("node_modules/p/trace.jsonl", ".venv/lib/p/trace.jsonl", "env/bin/x.jsonl"):
+        write(tmp_path, name, FAILED)
+    for name in (".venv", "env"):
+        write(tmp_path, f"{name}/pyvenv.cfg", "")
+    ran = gate()
+    assert (ran.code, ran.err, left_out(ran)) == (0, "", {})
+    libraries = {"node_modules", ".venv/lib", "env/bin"}
+    assert set(ran.json["unsearched_libraries"]) == libraries
+    assert "node_modules" not in run("score").out + run("check").out
+
+
+@pytest.mark.parametrize("kind", ["worktree", "submodule"])
+def test_another_repository_inside_is_not_searched(kind: str, tmp_path: Path) -> None:
+    write(tmp_path, ".git/HEAD", "ref: refs/heads/main\n")
+    write(tmp_path, "trace.jsonl", GOOD)
+    write(tmp_path, "inner/trace.jsonl", GOOD)
+    mark = ".git" if kind == "worktree" else ".git/HEAD"
+    write(tmp_path, f"inner/{mark}", "gitdir: ../.git/worktrees/inner\n")
+    ran = gate()
+    assert (ran.code, left_out(ran)) == (0, {"inner": "another repository"})
+    assert ran.json["runs"][0]["caveats"] == []
+    assert "1 left out: another repository: inner" in run("check").out
+    assert len(gate(".", "inner").json["files"]) == len(gate("--no-ignore").json["files"]) == 2
+
+
+def test_repositories_in_a_folder_that_is_none_are_searched(tmp_path: Path) -> None:
+    for name in "ab":
+        write(tmp_path, f"{name}/.git/HEAD", "ref: refs/heads/main\n")
+        write(tmp_path, f"{name}/trace.jsonl", graded("pass", "pass", "pass", run=name))
+    assert [each["run_id"] for each in gate().json["runs"]] == ["a", "b"]
+
+
+# Files that are called trace.jsonl and are something else
+
+
+def test_a_file_of_somebody_elses_is_named_and_fails_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    write(tmp_path, "otel/trace.jsonl", SPANS)
+    write(tmp_path, ".otel/trace.jsonl", SPANS)
+    ran = gate()
+    assert (ran.code, ran.json["complete"], ran.json["unread"]) == (0, True, [])
+    assert left_out(ran) == {"otel/trace.jsonl": NO_TRACE, ".otel/trace.jsonl": NO_TRACE}
+    assert [each["path"] for each in ran.json["files"]] == ["a/trace.jsonl"]
+    checked = run("check")
+    assert (checked.code, checked.out.splitlines()[0]) == (0, "no findings in 1 trace")
+    said = f"{NO_TRACE}: otel/trace.jsonl"
+    assert said in run("check", "otel/trace.jsonl").out.replace("1 left out: ", "")
+    for command in ("score", "report"):
+        ran = run(command)
+        assert (ran.code, "CORRECT, but" in ran.out) == (0, False)
+        assert "not a trace" in ran.out
+    for _ in range(2):  # from the cache, too
+        assert (scanned := run("fleet")).code == 0
+        assert "2 left out: not a trace: " in scanned.err
+        assert "1 run in 1 file: 1 CORRECT" in scanned.out
+    compared = run("compare", "--baseline", ".", "--candidate", "otel", "--format", "json")
+    assert compared.json["inputs"]["candidate"]["left_out_files"] == [
+        {"path": "otel/trace.jsonl", "reason": NO_TRACE}
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a":1}\n{"b":{"event_type":"x"}}\n',
+        '{"a":1}\n{"project_run\\u005fid":"x"}\n',
+        '{"a":1}\nnot json\n',
+        '{"a":1}\n[]\n',
+        "{}\n",
+        '{"a":1}\n{"a":1\n',
+    ],
+)
+def test_everything_else_of_that_name_is_a_trace(text: str, tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    write(tmp_path, "b/trace.jsonl", text)
+    ran = gate()
+    assert left_out(ran) == {}
+    assert [each["path"] for each in ran.json["files"]] == ["a/trace.jsonl", "b/trace.jsonl"]
+    assert run("check").code == 1
+
+
+def test_it_hinders_nobody_who_records(tmp_path: Path) -> None:
+    write(tmp_path, "drive-trace.toml", "")
+    trace = write(tmp_path, "a/trace.jsonl", GOOD)
+    write(tmp_path, "otel/trace.jsonl", SPANS)
+    write(tmp_path, "b/qa-trace.jsonl", FAILED)
+    ran = run("record", "--trace-file", trace, "--project-run-id", "run-1", "--qa", "fail")
+    assert ran.code == 0
+    assert "otel" not in ran.err
+    said = f"b/qa-trace.jsonl ({OTHER_NAME}): not looked at, and may hold the run, too"
+    assert said in ran.err
+
+
+# What a configuration excludes
+
+
+def test_a_configuration_excludes_and_a_gate_does_not_believe_it(tmp_path: Path) -> None:
+    write(tmp_path, "drive-trace.toml", 'exclude = ["old/", "*-copy.jsonl"]\n')
+    write(tmp_path, "trace.jsonl", GOOD)
+    write(tmp_path, "old/trace.jsonl", REJECTED)
+    write(tmp_path, "wip/drive-trace/x-copy.jsonl", FAILED)
+    named = {"old/trace.jsonl": UNTRUSTED, "wip/drive-trace/x-copy.jsonl": UNTRUSTED}
+    assert left_out(gate()) == named
+    assert (gate().code, gate("--exclude", "old", "--exclude", "*-copy.jsonl").code) == (2, 0)
+    checked = run("check")
+    assert (checked.code, f"2 left out: {UNTRUSTED}: old/trace.jsonl" in checked.out) == (0, True)
+    assert run("check", "--no-config").code == 1
+    write(tmp_path, "other.toml", "")
+    assert run("check", "--config", "other.toml").code == 1
+    for command in (("score",), ("report",), ("report", "--format", "html")):
+        assert UNTRUSTED in " ".join(run(*command).out.split())
+    assert UNTRUSTED in run("fleet", "--no-cache").err
+    # What is named is read.
+    assert run("check", "old/trace.jsonl").code == 1

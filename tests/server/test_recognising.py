@@ -1,0 +1,145 @@
+"""The server in plain JSON-RPC: which documents are traces, whatever a client opens."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.support import REJECTED, START, published, still_answers
+from tests.support.client_text import graded, triage
+from tests.support.editor import Document
+from tests.support.raw_client import RawClient
+
+pytestmark = pytest.mark.end_to_end
+
+QUOTING = json.dumps({"type": "assistant", "text": REJECTED, "sessionId": "x"}) + "\n"
+CHAT = '{"messages":[{"role":"user","content":"a"}]}\n\n{"messages":}\n'
+SPANS = '{"resourceSpans":[{"scope":1,}]}\n'.replace(",}", "}") * 2
+OTHERS = {
+    "an agent's session log": ("file:///home/x/session.jsonl", "jsonl", QUOTING * 11),
+    "a chat data set": ("file:///data/chats.jsonl", "jsonl", CHAT),
+    "pretty-printed JSON": ("file:///data/x.json", "json", '{\n  "event_type": 1\n}\n'),
+    "fields further down": ("file:///data/x.jsonl", "jsonl", " " * 65_536 + triage()),
+    "somebody else's trace": ("file:///otel/trace.jsonl", "jsonl", SPANS),
+    "somebody else's trace in VS Code": ("file:///otel/trace.jsonl", "drive-trace", SPANS),
+}
+TRACES = {
+    "by its name": ("file:///a/trace.jsonl", "jsonl", "{}\n"),
+    "by its folder": ("file:///a/wip/drive-trace/x.jsonl", "jsonl", '{"a":1}\n'),
+    "by the language": ("untitled:Untitled-1", "drive-trace", '{"a":1}\n'),
+    "by its text": ("file:///a/qa-trace.jsonl", "json", REJECTED),
+    "by two fields": ("x:", "x", '{"event_type":1,\n "schema_version" : 2}\n'),
+    "by its name in git": ("git:/a/trace.jsonl?%7B%7D", "jsonl", graded("pass", "pass", "pass")),
+}
+
+
+def asked(client: RawClient, uri: str) -> list[Any]:
+    """What the server gives for a document, one answer after another; null, or empty."""
+    document = {"textDocument": {"uri": uri}}
+    at, whole = {"position": START}, {"range": {"start": START, "end": {"line": 9, "character": 0}}}
+    answers = [
+        client.request(f"textDocument/{method}", {**document, **more})
+        for method, more in {
+            "codeLens": {},
+            "documentSymbol": {},
+            "foldingRange": {},
+            "formatting": {"options": {"tabSize": 2, "insertSpaces": True}},
+            "hover": at,
+            "completion": at,
+            "inlayHint": whole,
+            "codeAction": {**whole, "context": {"diagnostics": []}},
+            "semanticTokens/full": {},
+        }.items()
+    ]
+    return [
+        each for each in answers if each and each not in ({"data": []}, {"isIncomplete": False})
+    ]
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_what_is_no_trace_gets_nothing(what: str, client: RawClient) -> None:
+    uri, language, text = OTHERS[what]
+    client.open(uri, text, language_id=language)
+    assert asked(client, uri) == []
+    client.change(uri, 2, {"range": {"start": START, "end": START}, "text": "{"})
+    assert still_answers(client)  # takes longer than an edit waits
+    assert published(client, uri) == []
+    assert asked(client, uri) == []
+    client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+
+@pytest.mark.parametrize("what", TRACES)
+def test_what_is_a_trace(what: str, client: RawClient) -> None:
+    uri, language, text = TRACES[what]
+    client.open(uri, text, language_id=language)
+    found = client.diagnostics(uri, 1)
+    assert found or what == "by its name in git"
+    assert asked(client, uri) != []
+    client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+
+def test_an_empty_document_in_our_language_is_a_trace(client: RawClient) -> None:
+    uri = "untitled:Untitled-2"
+    client.open(uri, "")
+    params = {"textDocument": {"uri": uri}, "position": START}
+    assert client.request("textDocument/completion", params)["items"] != []
+
+
+@pytest.mark.parametrize("name", ["notes.jsonl", "trace.jsonl"])
+def test_a_document_becomes_a_trace_as_it_is_typed(name: str, client: RawClient) -> None:
+    uri = f"file:///typed-{name}/{name}"
+    client.open(uri, '{"a":"🚀"}\n{"b":1}\n{"c":1}', language_id="jsonl")
+    end = {"line": 0, "character": 9}
+    insert = ',"event_type":"x","project_run_id":"r"'
+    back = {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}
+    client.change(uri, 2, {"range": back, "text": ""}, {"range": back, "text": "\r\n"})
+    assert published(client, uri) == []
+    client.change(uri, 3, {"range": {"start": end, "end": end}, "text": insert})
+    # It is the text that the client has, as a document shows that was opened with it.
+    fresh = Document(client, '{"a":"🚀"' + insert + "}\n\r\n")
+    assert client.diagnostics(uri, 3) == fresh.diagnostics() != []
+    client.change(uri, 4, {"text": graded("pass", "pass", "pass")})
+    assert client.diagnostics(uri, 4) == []
+    assert asked(client, uri) != []
+
+
+def test_what_the_settings_name_is_a_trace(alone: RawClient, tmp_path: Path) -> None:
+    log, other = tmp_path / "logs" / "a.log", tmp_path / "a.log"
+    folders = [{"uri": tmp_path.as_uri(), "name": "x"}]
+    files = {"driveTrace": {"files": ["logs/*.log"]}}
+    alone.initialize(workspaceFolders=folders, initializationOptions=files)
+    for path in (log, other):
+        alone.open(path.as_uri(), '{"a":1}\n', language_id="log")
+    assert len(alone.diagnostics(log.as_uri(), 1)) == 1
+    assert published(alone, other.as_uri()) == []
+
+
+def test_closed_traces_of_somebody_else_are_named_in_the_report(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    for name, text in (("a", graded("pass", "pass", "pass")), ("otel", SPANS)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "trace.jsonl").write_text(text, encoding="utf-8")
+    alone.initialize(workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "x"}])
+    uri = (tmp_path / "a" / "trace.jsonl").as_uri()
+    alone.open(uri, (tmp_path / "a" / "trace.jsonl").read_text("utf-8"))
+    made = alone.request("driveTrace/report", {"uri": uri, "format": "html"})
+    assert made["title"] == "1 CORRECT"
+    said = "1 left out: not a trace: none of its 2 records has event_type"
+    assert said in made["html"]
+    assert '"headline correct"' in made["html"]
+
+
+def test_a_trace_under_another_name_qualifies_the_verdict_here_too(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace.jsonl"
+    trace.write_text(graded("pass", "pass", "pass"), encoding="utf-8")
+    (tmp_path / "qa-trace.jsonl").write_text(graded("pass", "fail", "pass"), encoding="utf-8")
+    alone.initialize(workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "x"}])
+    alone.open(trace.as_uri(), trace.read_text("utf-8"))
+    runs = alone.request("driveTrace/runs", {})
+    assert [each["headline"] for each in runs["runs"]] == ["CORRECT, but 1 input not read"]
