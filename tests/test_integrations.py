@@ -206,11 +206,15 @@ def test_the_action_takes_the_configuration_of_the_base(tmp_path: Path) -> None:
     ).stdout.strip()
     if not head:
         pytest.skip("no checkout of git")
-    given = {"RUNNER_TEMP": tmp_path, "PATHS": ".", "FAIL_ON": "error"}
+    summary = tmp_path / "summary.md"
+    given: dict[str, str | Path] = {"RUNNER_TEMP": tmp_path, "PATHS": ".", "FAIL_ON": "error"}
+    given |= {"REQUIRE_CORRECT": "true", "REPORT": "true", "GITHUB_STEP_SUMMARY": summary}
     for base, is_there in ((head, True), ("0" * 40, False), ("", False)):
+        summary.write_text("")
         done = in_bash("Check", ROOT, with_path(**given, BASE=base))
         assert (done.returncode, done.stderr) == (0, "")
-        assert (f"<--trust-config-at>\n<{base}>\n" in done.stdout) == is_there
+        said = f"{summary.read_text()}{done.stdout}"
+        assert said.count(f"<--trust-config-at>\n<{base}>\n") == 3 * is_there
 
 
 @needs_bash
