@@ -26,6 +26,7 @@ from drive_trace.linter.rule import (
 from drive_trace.linter.settings import DEFAULTS, RuleSettings
 from drive_trace.report.event_log import Event, TraceLog
 from drive_trace.scorecard.card import RunScore, ScoreCard, score, score_run
+from drive_trace.scorecard.copies import is_copied_within
 from drive_trace.scorecard.scored_trace import ScoredTrace
 from drive_trace.scorecard.summary import (
     RunSummary,
@@ -254,7 +255,8 @@ class Analysis:
     def score_run(self, run_id: str, path: str = "") -> RunScore | None:
         """One run's score in this trace; None where the trace has no valid event of it."""
         part = self.part_of(run_id, path) if run_id in self.index.runs else None
-        return score_run([part]) if part is not None else None
+        copied = path if part is not None and is_copied_within(self.index, run_id) else None
+        return score_run([part], copied=copied) if part is not None else None
 
     def part_of(self, run_id: str, path: str = "") -> RunSummary | None:
         """What one run has in this trace, rejected lines too; None where it has no line in it."""

@@ -1,4 +1,4 @@
-"""Events that stand in several files count once."""
+"""Events that stand more than once: in one file, in several, under another run id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tests.scorecard.support import PASSED, event
 from tests.support.fixtures import trace
 
 DISPATCH, OTHER = "d-1", "d-2"
-EARLY = "2026-05-28T13:00:00.000Z"
+EARLY, LATE = "2026-05-28T13:00:00.000Z", "2026-05-28T15:00:00.000Z"
+SATISFIED: dict[str, Any] = {"mechanical": "pass", "qa": "pass", "intent": "pass"}
 EVENTS = (
     event("dispatch-start", dispatch_id=DISPATCH),
     event("round-start", dispatch_id=DISPATCH, round_id="r-1", event_id="e-1"),
@@ -21,6 +22,7 @@ EVENTS = (
     event("dispatch-end", dispatch_id=DISPATCH, wall_clock_ms=60_000, event_id="e-3"),
     PASSED,
 )
+CHANGED = PASSED.replace('"intent"', '"note":"another/path","intent"')
 MORE = event("round-start", dispatch_id=OTHER, round_id="r-3", event_id="e-4", ts=EARLY)
 
 
@@ -136,6 +138,111 @@ def test_one_id_for_two_events_is_said_and_both_count(tmp_path: Path) -> None:
     for command in ("score", "report"):
         said = " ".join(run(command, tmp_path).out.split())
         assert "1 event with the id of another in another file, and both count" in said
+
+
+# In one file
+
+
+def test_lines_pasted_again_into_the_file_count_once(tmp_path: Path, once: Path) -> None:
+    write(tmp_path, "twice/a/trace.jsonl", trace(*EVENTS[:4], *EVENTS))
+    twice = tmp_path / "twice"
+    assert efficiency(twice) == efficiency(once) == (2.0, 60_000)
+    (caveat,) = caveats(twice)
+    assert (caveat["code"], caveat["qualifies"]) == ("copied-events", False)
+    assert caveat["message"] == "4 lines copied within the file, which do not count again"
+    assert run("score", "--require-correct", twice).code == 0
+    assert rows(twice)["rounds_per_dispatch"] == 2.0
+    # Another file that has them, too, changes nothing.
+    write(tmp_path, "twice/b/trace.jsonl", trace(*EVENTS[:4], *EVENTS[:4]))
+    assert efficiency(twice) == (2.0, 60_000)
+    assert rows(twice)["wall_clock_ms"] == 60_000
+
+
+FAILED = event("correctness-recorded", mechanical="pass", qa="fail", intent="pass", ts=LATE)
+OUT_OF_ORDER = {
+    "the line of an earlier grade pasted below a later one": (
+        [PASSED, FAILED, PASSED],
+        "copied-events",
+    ),
+    "the same with a path and a slug changed": ([PASSED, FAILED, CHANGED], "copied-events"),
+    "the grade pasted below work": ([PASSED, MORE, PASSED], "copied-events"),
+    "a grade below one that is later": ([FAILED, PASSED], "contradicting-grades"),
+}
+
+
+@pytest.mark.parametrize("case", OUT_OF_ORDER)
+def test_grades_out_of_order_are_uncertain_until_somebody_grades_again(
+    tmp_path: Path, case: str
+) -> None:
+    lines, code = OUT_OF_ORDER[case]
+    path = write(tmp_path, "trace.jsonl", trace(*lines))
+    assert run("score", "--require-correct", path).code == 1
+    (shown,) = run("score", "--format", "json", path).json["runs"]
+    assert shown["verdict"] == "correct"  # as for all readers
+    assert code in [each["code"] for each in shown["caveats"] if each["qualifies"]]
+    assert rows(path)["standing"] == "qualified"
+    # What the grade that counts says is not carried over: only a whole grade heals it.
+    record = ("record", "--trace-file", path, "--project-run-id", "checkout-retry")
+    refused = run(*record, "--mechanical", "pass")
+    assert refused.code == 1
+    assert "give every component anew" in refused.err
+    assert run(*record, "--mechanical", "pass", "--qa", "pass", "--intent", "pass").code == 0
+    assert run("score", "--require-correct", path).code == 0
+
+
+# Under another run id
+
+
+def another(line: str, run_id: str) -> str:
+    """The event with another run id and slug."""
+    told = json.loads(trace(line)) | {"project_run_id": run_id}
+    slug = {"project_slug": run_id} if "project_slug" in told else {}
+    return json.dumps(told | slug, separators=(",", ":"))
+
+
+def rows(folder: Path) -> Any:
+    """The rows of a fleet: of the one run, or all."""
+    lines = run("fleet", folder, "--no-cache", "--out", "-").out.splitlines()
+    found = [json.loads(line) for line in lines]
+    return found[0] if len(found) == 1 else found
+
+
+@pytest.mark.parametrize("is_one_file", [True, False])
+def test_a_run_copied_under_other_ids_is_no_repetition(tmp_path: Path, is_one_file: bool) -> None:
+    for at in range(4):
+        text = "".join(another(line, f"run-{at}") + "\n" for line in EVENTS)
+        path = tmp_path / ("trace.jsonl" if is_one_file else f"{at}/trace.jsonl")
+        path.parent.mkdir(exist_ok=True)
+        with path.open("a") as file:
+            file.write(text)
+    ran = run("score", "--require-correct", tmp_path)
+    assert ran.code == 1
+    assert "4 CORRECT with caveats" in ran.out
+    shown = run("score", "--format", "json", tmp_path).json["runs"]
+    for each in shown:
+        (caveat,) = each["caveats"]
+        assert (caveat["code"], caveat["qualifies"]) == ("copied-events", True)
+        message = "another run has the same events, so that either may be the copy, in "
+        assert caveat["message"].startswith(message)
+    assert [each["standing"] for each in rows(tmp_path)] == ["qualified"] * 4
+    assert "4 CORRECT with caveats" in run("fleet", tmp_path, "--no-cache").out
+
+
+def test_one_copied_event_makes_both_runs_uncertain(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", trace(*EVENTS))
+    other = [another(MORE, "other"), another(EVENTS[1], "other"), another(PASSED, "other")]
+    write(tmp_path, "b/trace.jsonl", "\n".join(other) + "\n")
+    write(tmp_path, "c/trace.jsonl", another(FAILED, "third") + "\n")
+    found = {each["run_id"]: each["is_certain"] for each in rows(tmp_path)}
+    assert found == {"checkout-retry": False, "other": False, "third": True}
+
+
+def test_the_same_id_of_another_event_of_another_run_is_no_copy(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", trace(*EVENTS))
+    other = another(event("round-start", event_id="e-1", ts=EARLY), "other")
+    graded_again = another(event("correctness-recorded", event_id="g", **SATISFIED), "other")
+    write(tmp_path, "b/trace.jsonl", f"{other}\n{graded_again}\n")
+    assert run("score", "--require-correct", tmp_path).code == 0
 
 
 # What check says

@@ -16,6 +16,7 @@ import pytest
 from drive_trace.comparison.comparability import UNVERIFIABLE
 from drive_trace.vocabulary import EVENTS
 from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides
+from tests.support.client_text import tokens, triage
 
 CHEAP = [(700 + at, None) for at in range(16)]
 DEAR = [(1000 + at, None) for at in range(16)]
@@ -503,6 +504,50 @@ def test_what_costs_nothing_is_cheaper(sides: Sides) -> None:
     found = sides.allowed()
     assert found["answer"] == "better"
     assert found["reasons"][1].endswith("input tokens down (p < 0.0001 by Holm)")
+
+
+def test_token_counts_that_are_all_zero_are_not_believed(sides: Sides) -> None:
+    for _ in range(16):
+        sides.write("b", CORRECT, {}, events=tokens(1000, 1000, 1000, 1000))
+        sides.write("c", CORRECT, {}, events=tokens(0, 0, 0, 0))
+    found = sides.allowed()
+    assert (found["answer"], found["costs"]) == ("cannot-tell", [])
+    assert found["spent_for_each_correct"]["candidate"]["input_tokens"] is None
+    doubted = found["inputs"]["candidate"]["doubted"]
+    assert {key: len(runs) for key, runs in doubted.items()} == {
+        "input_tokens": 16,
+        "output_tokens": 16,
+    }
+    assert "input tokens doubted: 16 runs" in " ".join(
+        sides.compare("--allow-unverified").out.split()
+    )
+
+
+def test_the_copied_line_of_another_cost_is_not_believed(sides: Sides) -> None:
+    for _ in range(16):
+        sides.write("b", CORRECT, {}, events=tokens(1000, 1000, 1000, 1000))
+        path = sides.write("c", CORRECT, {}, events=tokens(1, 1, 1, 1) + tokens(5000, 1, 1, 1))
+        first = path.read_text("utf-8").splitlines()[0]
+        path.write_text(f"{path.read_text('utf-8')}{first}\n", "utf-8")
+    assert sides.allowed()["answer"] == "cannot-tell"
+
+
+def test_a_wall_clock_across_a_time_that_goes_back_is_not_believed(sides: Sides) -> None:
+    late = triage(ts="2026-05-28T15:00:00.000Z")
+    for _ in range(16):
+        sides.write("b", CORRECT, {}, minutes=30)
+        sides.write("c", CORRECT, {}, minutes=0, events=late)
+    found = sides.allowed()
+    assert (found["answer"], found["costs"]) == ("cannot-tell", [])
+    assert list(found["inputs"]["candidate"]["doubted"]) == ["wall_clock_ms"]
+
+
+def test_a_duration_that_the_times_contradict_is_not_believed(sides: Sides) -> None:
+    for _ in range(16):
+        sides.write("b", CORRECT, {}, events=dispatched(4000, starts=1))
+        short = dispatched(4000, starts=1).replace('"wall_clock_ms": 4000', '"wall_clock_ms": 4')
+        sides.write("c", CORRECT, {}, events=short)
+    assert sides.allowed()["answer"] == "cannot-tell"
 
 
 def test_only_correct_runs_are_compared_by_their_cost(sides: Sides) -> None:

@@ -220,6 +220,53 @@ def test_one_run_on_both_sides_is_no_comparison(sides: Sides) -> None:
     assert ran.json["reasons"] == ["the same events are on both sides, in 1 run: b-1"]
 
 
+def copied(path: Path, to: str) -> None:
+    """A copy of a run under another id, with the manifest."""
+    folder = path.parent.parent.parent / to
+    folder.mkdir(parents=True)
+    for each in path.parent.iterdir():
+        text = each.read_text("utf-8").replace(path.parent.name, folder.name)
+        (folder / each.name).write_text(text, "utf-8")
+
+
+def test_runs_of_the_baseline_under_other_ids_are_no_candidate(sides: Sides) -> None:
+    for at in range(8):
+        copied(sides.write("b", CORRECT, {}), f"c/copy-{at}")
+        sides.write("b", INCORRECT, {})
+    found = sides.allowed()
+    assert (found["answer"], found["reasons"]) == (
+        "not-comparable",
+        ["the same events are on both sides, in 8 runs: copy-0, copy-1, copy-2 and 5 more"],
+    )
+
+
+@pytest.mark.parametrize("output_format", ["text", "markdown", "html", "json"])
+def test_a_copied_run_is_one_run_and_the_copies_are_named(sides: Sides, output_format: str) -> None:
+    for _ in range(8):
+        sides.write("b", INCORRECT, {})
+    path = sides.write("c", CORRECT, {})
+    for at in range(15):
+        copied(path, f"c/copy-{at:02}")
+    found = sides.allowed()
+    assert found["answer"] == "cannot-tell"
+    assert (found["gate"]["candidate"]["k"], found["gate"]["candidate"]["qualified"]) == (1, 1)
+    assert found["inputs"]["candidate"]["copied_runs"] == [f"copy-{at:02}" for at in range(15)]
+    said = sides.compare("--allow-unverified", "--format", output_format).out
+    assert "copy-00" in said
+    if output_format != "json":
+        assert "15 runs of the candidate are left out: a run with the events of another" in (
+            " ".join(said.replace("\\", "").split())
+        )
+
+
+def test_a_case_may_be_that_of_a_copy_alone(sides: Sides) -> None:
+    sides.write("b", INCORRECT, {})
+    copied(sides.write("c", CORRECT, {}), "c/copy")
+    path = write(sides.folder, "cases.toml", '[cases]\neasy = ["b-1", "c-2"]\nhard = ["copy"]\n')
+    ran = sides.compare("--allow-unverified", "--cases", str(path))
+    assert (ran.code, ran.err) == (0, "")
+
+
 def test_what_cannot_be_read_is_no_run_less(sides: Sides) -> None:
     known(sides, "b")
     known(sides, "c")

@@ -122,7 +122,7 @@ def test_none_is_graded_is_not_none_is_correct(alone: RawClient, tmp_path: Path)
 def test_all_verdicts_stand_above_the_runs(correct: str, alone: RawClient, tmp_path: Path) -> None:
     for name, qa in (("a", None), ("b", "pass"), ("c", "fail"), ("d", None)):
         text = graded("pass", qa, "pass", project_run_id=name)
-        write(tmp_path / name / "trace.jsonl", text)
+        write(tmp_path / name / "trace.jsonl", apart(text))
     if correct != "CORRECT":  # nobody knows what the file says of the run
         (tmp_path / "x\u202e" / "trace.jsonl").mkdir(parents=True)
     start(alone, tmp_path)
@@ -155,6 +155,35 @@ def test_a_report_without_a_run_says_what_the_command_says_of_the_folder(
     for part in (r"<header>.*</header>", r'<section aria-labelledby="assertions">.*</main>'):
         (said,) = re.findall(part, page, re.DOTALL)
         assert said in report[chosen]
+
+
+COPIED = "CORRECT, but another run has the same events"
+
+
+def test_a_run_that_another_trace_has_under_another_id_is_no_bare_correct(
+    alone: RawClient, tmp_path: Path
+) -> None:
+    text = apart(triage() + graded("pass", "pass", "pass"))
+    here = write(tmp_path / "a" / "trace.jsonl", text)
+    start(alone, tmp_path)
+    document = opened(alone, here)
+    document.diagnostics()
+    assert runs(alone)["run-1"]["headline"] == "CORRECT"
+    # In the same trace, as it is typed.
+    copy = text.replace("run-1", "run-2")
+    document.edit((len(text), len(text), copy))
+    document.diagnostics()
+    assert [each["headline"] for each in runs(alone).values()] == [COPIED, COPIED]
+    document.edit((len(text), len(text) + len(copy), ""))
+    document.diagnostics()
+    assert runs(alone)["run-1"]["headline"] == "CORRECT"
+    # In another one that is open, and is in no file yet.
+    there = write(tmp_path / "b" / "trace.jsonl", "")
+    other = opened(alone, there)
+    other.edit((0, 0, copy))
+    other.diagnostics()
+    assert [each["headline"] for each in runs(alone).values()] == [COPIED, COPIED]
+    assert run_at(document, 0)["headline"] == COPIED
 
 
 def test_runs_follow_the_editor_and_the_disk(alone: RawClient, tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def protocol_position(text: str, offset: int, encoding: PositionEncoding) -> Pos
     return Position(line, len(part.encode(codec, "surrogatepass")) // width)
 
 
-def everything(analysis: Analysis) -> dict[str, object]:
+def everything(analysis: Analysis) -> dict[str, Any]:
     """All that can be seen of an analysis, by value."""
     return {
         "text": analysis.document.text,
@@ -208,6 +208,11 @@ def everything(analysis: Analysis) -> dict[str, object]:
             for line in analysis.select_findings(1000).lines
         ],
         "score": to_json(analysis.score()),
+        "runs": {
+            run.run_id: analysis.score_run(run.run_id) == run
+            for run in analysis.score().runs
+            if run.run_id in analysis.index.runs
+        },
         "named": {
             (name, field, value): [analysis.line_number(line) for line in lines]
             for name, event in EVENTS.items()

@@ -12,7 +12,7 @@ from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles, S
 from drive_trace.linter.rule import Finding, Related
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings
-from drive_trace.scorecard.copies import Events, ListedEvents, LiveEvents, Overlaps, Twin
+from drive_trace.scorecard.copies import Events, LiveEvents, Overlaps, Twin
 from drive_trace.text.spans import Span
 from drive_trace.trace.line import Line
 from drive_trace.trace.places import resolve
@@ -49,10 +49,9 @@ class Shared(NamedTuple):
                 grades.append((run.run_id, grade))
         return cls(grades, LiveEvents(lambda: analysis.index.event_ids, analysis.line_number))
 
-    def apart(self, analysis: Analysis) -> Shared:
+    def apart(self) -> Shared:
         """The same without the trace, so that another process can take it in."""
-        events = ListedEvents.of_table(analysis.index.event_ids, analysis.line_number)
-        return self._replace(events=events)
+        return self._replace(events=self.events.kept())
 
 
 class Across:

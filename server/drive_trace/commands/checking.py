@@ -79,7 +79,7 @@ def _check_apart(task: _Task) -> _Checked:
         for each in reported(analysis, task.trace.path)
     ]
     shared = Shared.of(analysis, task.trace.path)
-    return _Checked(found, analysis.hidden_count, shared.apart(analysis))
+    return _Checked(found, analysis.hidden_count, shared.apart())
 
 
 class Checking:

@@ -76,12 +76,8 @@ def power(found: Comparison) -> Iterator[str]:
     if found.gate.smallest_p is not None and found.known[0].state is not State.DIFFERS:
         yield _power(found.gate, plural(len(found.cases), "case"))
     for side in found.sides:
-        if joined := _joined(side):
-            what = f"{plural(len(joined), 'run')} of the {side.name} {are(len(joined))}"
-            yield f"{what} joined over files: each repetition needs an id of its own."
-        if side.copies:
-            what = f"{plural(len(side.copies), 'run')} of the {side.name} {are(len(side.copies))}"
-            yield f"{what} left out: a run with the events of another one is no repetition."
+        for _, runs, why in _apart(side):
+            yield f"{plural(len(runs), 'run')} of the {side.name} {are(len(runs))} {why}."
 
 
 def _power(gate: Gate, cases: str) -> str:
@@ -294,16 +290,10 @@ def _inputs(sides: tuple[Side, Side]) -> Section:
 
 def _input(side: Side) -> Iterator[tuple[str, str]]:
     yield plural(len(side.files), "file"), Name(first_of(side.paths, _MOST))
-    if joined := _joined(side):
-        yield f"{plural(len(joined), 'run')} joined over files", Name(first_of(joined, _MOST))
-    if side.copies:
-        named = Name(first_of([run.run_id for run in side.copies], _MOST))
-        yield f"{plural(len(side.copies), 'run')} left out, with the events of others", named
-    for metric in METRICS:
-        doubted = [run.run_id for run in side.runs if metric.key in run.doubted]
-        if doubted:
-            what = f"{metric.title} of {plural(len(doubted), 'run')} doubted, and not believed"
-            yield what, Name(first_of(doubted, _MOST))
+    for what, runs, _ in _apart(side):
+        yield f"{plural(len(runs), 'run')} {what}", Name(first_of(runs, _MOST))
+    for metric, runs in _doubted(side).items():
+        yield f"{metric.title} doubted: {plural(len(runs), 'run')}", Name(first_of(runs, _MOST))
     for what, files in (("not read", side.unread), ("left out", side.left_out.files)):
         for reason, paths in by_reason(files).items():
             yield Name(f"{what}: {reason}"), Name(first_of(paths, _MOST))
@@ -312,8 +302,19 @@ def _input(side: Side) -> Iterator[tuple[str, str]]:
         yield f"{plural(side.rejected, 'line')} rejected", Name(first_of(rejecting, _MOST))
 
 
-def _joined(side: Side) -> list[str]:
-    return [run.run_id for run in side.runs if len(run.score.parts) > 1]
+def _apart(side: Side) -> Iterator[tuple[str, Sequence[str], str]]:
+    """The runs that may be no repetitions: what they are, their ids, and what that means."""
+    if joined := [run.run_id for run in side.runs if len(run.score.parts) > 1]:
+        what = "joined over files"
+        yield what, joined, f"{what}: each repetition needs an id of its own"
+    if copies := [run.run_id for run in side.copies]:
+        why = "left out: a run with the events of another one is no repetition"
+        yield "left out, with the events of others", copies, why
+
+
+def _doubted(side: Side) -> Mapping[Metric, Sequence[str]]:
+    by_metric = {each: [r.run_id for r in side.runs if each.key in r.doubted] for each in METRICS}
+    return {each: runs for each, runs in by_metric.items() if runs}
 
 
 def _figure(value: Value, spec: str = "") -> str:
@@ -398,10 +399,7 @@ def _input_json(side: Side) -> Mapping[str, object]:
         "unread": [each._asdict() for each in side.unread],
         **side.left_out.as_json(),
         "copied_runs": [run.run_id for run in side.copies],
-        "doubted": {
-            each.key: [run.run_id for run in side.runs if each.key in run.doubted]
-            for each in METRICS
-        },
+        "doubted": {metric.key: runs for metric, runs in _doubted(side).items()},
     }
 
 

@@ -88,7 +88,7 @@ class ComparedRun(NamedTuple):
         return min(self.known["case"], default=ALL_RUNS)
 
     @property
-    def keys(self) -> frozenset[int]:
+    def hashes(self) -> frozenset[int]:
         """Those of its events, by which copies are known."""
         return frozenset().union(*(part.events.hashes() for part in self.score.parts))
 
@@ -154,31 +154,37 @@ def compared(
     return ComparedRun(score, known, _doubted(score, found))
 
 
-_CLOCK_DOUBTED_BY = {"time-goes-back", "repeated-project-event"}
-_CLAIMS_DOUBTED_BY = {
-    "wall-clock-below-timestamps",
-    "wall-clock-exceeds-timestamps",
-    "rounds-exceed-dispatch",
-    "repeated-end",
+_DOUBTS = {
+    "time-goes-back": "clock",
+    "repeated-project-event": "clock",
+    "repeated-end": "claims",
+    "wall-clock-below-timestamps": "claims",
+    "wall-clock-exceeds-timestamps": "claims",
+    "round-number-gap": "rounds_per_dispatch",
 }
-_ROUNDS_DOUBTED_BY = {"round-number-gap"}
+"""Which cost a rule doubts; of the wall-clock, by how it is measured."""
 
 
 def _doubted(score: RunScore, found: Collection[str]) -> frozenset[str]:
-    cost, clock = score.tokens, score.measured.wall_clock
-    is_copied = any(
-        cost is part.tokens and cost.line in part.copies for part in score.parts if cost is not None
-    )
-    is_free = not any(value != 0 for value in score.measured.tokens.values())
-    doubts = {
-        "input_tokens": is_copied or is_free,
-        "output_tokens": is_copied or is_free,
-        WALL_CLOCK.key: not (_CLOCK_DOUBTED_BY if clock.clocked else _CLAIMS_DOUBTED_BY).isdisjoint(
-            found
-        ),
-        "rounds_per_dispatch": not _ROUNDS_DOUBTED_BY.isdisjoint(found),
-    }
-    return frozenset(name for name, is_doubted in doubts.items() if is_doubted)
+    """The costs that are doubted by these rules, or that are a copied line, or all 0."""
+    doubts = {_DOUBTS.get(each, "") for each in found}
+    if ("clock" if score.measured.wall_clock.clocked else "claims") in doubts:
+        doubts.add(WALL_CLOCK.key)
+    costs = [each for each in score.parts if each.tokens and each.tokens is score.tokens]
+    is_copied = any(each.tokens and each.tokens.line in each.copies for each in costs)
+    if is_copied or set(score.measured.tokens.values()) == {0}:
+        doubts |= score.measured.tokens.keys()
+    return frozenset(doubts)
+
+
+def apart(runs: Sequence[ComparedRun]) -> tuple[list[ComparedRun], list[ComparedRun]]:
+    """The runs, without those that have events of one before them, and these."""
+    sides: tuple[list[ComparedRun], list[ComparedRun]] = [], []
+    seen: frozenset[int] = frozenset()
+    for run in runs:
+        sides[not seen.isdisjoint(run.hashes)].append(run)
+        seen |= run.hashes
+    return sides
 
 
 def _said(values: Iterable[str | None]) -> frozenset[str]:
@@ -308,8 +314,8 @@ def cases_of(baseline: Side, candidate: Side) -> tuple[Case, ...]:
 
 def on_both_sides(baseline: Side, candidate: Side) -> list[str]:
     """The runs of the candidate of which the baseline has events."""
-    known = frozenset().union(*(run.keys for run in baseline.runs))
-    return [run.run_id for run in candidate.runs if not known.isdisjoint(run.keys)]
+    known = frozenset().union(*(run.hashes for run in baseline.runs))
+    return [run.run_id for run in candidate.runs if not known.isdisjoint(run.hashes)]
 
 
 class _Where(NamedTuple):

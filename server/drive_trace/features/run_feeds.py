@@ -83,8 +83,5 @@ def _feed_of(part: RunSummary, name: str) -> FeedState:
     counted: Recorded | None = part.correctness if name == GRADE else part.tokens
     rejected = tuple(each for each in (*part.rejected, *part.unplaced) if each.feed == name)
     alike = tuple(each for each in part.unknown if each.meant == name)
-    is_copied = counted is not None and counted.line in part.copies
     newest = part.newest_grade if name == GRADE else None
-    return FeedState(
-        bool(part.event_count), counted, rejected, alike, None, is_copied=is_copied, newest=newest
-    )
+    return FeedState(bool(part.event_count), counted, rejected, alike, None, part.copies, newest)

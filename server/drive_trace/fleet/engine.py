@@ -62,7 +62,7 @@ class _Part(NamedTuple):
 
 class EngineScan:
     """Reads traces, and joins their runs. This process keeps paths, lines that may grade any run,
-    and the keys of events; where Daft runs on this machine, Daft keeps all that the score needs.
+    and the hashes of events; where Daft runs on this machine, Daft keeps all that the score needs.
     """
 
     def __init__(self, inputs: Inputs, runner: str, address: str | None) -> None:
@@ -95,15 +95,15 @@ class EngineScan:
             placed = self._pieces.where(col("place").not_null())
             count: int = placed.select("run").distinct().count_rows()
         unplaced: list[Unplaced] = []
-        keys: list[tuple[str, str, Hashes]] = []
+        held: list[tuple[str, str, Hashes]] = []
         for each in notes:
             if isinstance(each, Problem):
                 self._inputs.cannot_read(each)
                 self.file_count -= each.reason != ILLEGIBLE
             else:
                 unplaced += each[0]
-                keys += each[1]
-        copied = copied_among_many(keys)
+                held += each[1]
+        copied = copied_among_many(held)
         self._doubts = Doubts(self._inputs.not_read, tuple(unplaced), copied)
         return count
 
@@ -163,8 +163,8 @@ def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
     summary, findings, _ = summarized(records.records, file)
     if summary.is_illegible:
         yield note | {"data": pickle.dumps(Problem(summary.path, ILLEGIBLE))}
-    keys = [(run.run_id, run.path, run.events.hashes()) for run in summary.runs]
-    yield note | {"data": pickle.dumps((tuple(unplaced_grades(summary)), keys))}
+    held = [(run.run_id, run.path, run.events.hashes()) for run in summary.runs]
+    yield note | {"data": pickle.dumps((tuple(unplaced_grades(summary)), held))}
     places = {run.run_id: at for at, run in enumerate(summary.runs, number << 32)}
     for run_id, part in parts_by_run(summary).items():
         own = None if findings is None else {run_id: findings.get(run_id, {})}

@@ -25,7 +25,7 @@ CHANGED = "changed while runs were joined"
 
 
 class Doubts(NamedTuple):
-    """What may belong to any run, and which runs are copies of others."""
+    """What may belong to any run, and which runs may be copies."""
 
     unread: tuple[Unread, ...] = ()
     unplaced: tuple[Unplaced, ...] = ()

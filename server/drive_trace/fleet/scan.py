@@ -22,7 +22,7 @@ from drive_trace.storage.fleet_cache import Cache, digest
 
 class FleetScan:
     """Reads traces, and joins their runs. In memory it keeps paths, the ids of runs, lines that may
-    grade any run, and, while it reads, the keys of events.
+    grade any run, and, while it reads, the hashes of events.
     """
 
     def __init__(self, inputs: Inputs, cache: Cache, processes: int | None = None) -> None:
@@ -44,7 +44,7 @@ class FleetScan:
         """Read all traces. Returns how many runs they have."""
         strays: dict[str, list[int]] = {}  # in files with only lines of it that do not count
         unplaced: list[Unplaced] = []
-        keys: list[tuple[str, str, Hashes]] = []
+        held: list[tuple[str, str, Hashes]] = []
         for stored in self._traces.look_at(self._inputs):
             if isinstance(stored, Problem):
                 self._inputs.cannot_read(stored)
@@ -52,7 +52,7 @@ class FleetScan:
             number, trace = self.file_count - 1, stored.summary
             for run in trace.runs:
                 self._runs.setdefault(run.run_id, []).append(number)
-                keys.append((run.run_id, run.path, run.events.hashes()))
+                held.append((run.run_id, run.path, run.events.hashes()))
             for run_id in parts_by_run(trace).keys() - {run.run_id for run in trace.runs}:
                 strays.setdefault(run_id, []).append(number)
             unplaced += unplaced_grades(trace)
@@ -60,7 +60,7 @@ class FleetScan:
                 self._inputs.cannot_read(Problem(trace.path, ILLEGIBLE))
         for run_id in strays.keys() & self._runs.keys():
             self._runs[run_id] = sorted(self._runs[run_id] + strays[run_id])
-        copied = copied_among_many(keys)
+        copied = copied_among_many(held)
         self._doubts = Doubts(self._inputs.not_read, tuple(unplaced), copied)
         return len(self._runs)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
 from itertools import chain
@@ -228,21 +228,18 @@ def score(
         orphans = tuple(each for each in trace.orphans if each.run_id not in parts)
         joined.append(trace._replace(orphans=orphans))
     unplaced = [each for trace in traces for each in unplaced_grades(trace)]
-    copied = _between_runs(chain(*parts.values())) if len(traces) > 1 else {}
+    copied = _between_runs([*chain(*parts.values())])
     card = ScoreCard((), tuple(joined), unread, left_out)
     runs = tuple(
-        score_run(each, card.not_read, unplaced, copied.get(run_id))
-        for run_id, each in parts.items()
+        score_run(each, card.not_read, unplaced, copied.get(at)) for at, each in parts.items()
     )
     return card._replace(runs=runs)
 
 
-def _between_runs(parts: Iterable[RunSummary]) -> Mapping[str, str]:
-    parts = list(parts)
-    found = copied_runs([(part.run_id, part.path, part.events.ids()) for part in parts])
-    # As good as always that is none.
-    few = [part for part in parts if part.run_id in found]
-    return copied_runs([(part.run_id, part.path, part.events.hashes()) for part in few])
+def _between_runs(parts: Sequence[RunSummary]) -> Mapping[str, str]:
+    same_ids = copied_runs([(each.run_id, each.path, each.events.ids()) for each in parts])
+    few = [each for each in parts if each.run_id in same_ids]  # as good as always none
+    return copied_runs([(each.run_id, each.path, each.events.hashes()) for each in few])
 
 
 def score_run(
@@ -264,7 +261,7 @@ def score_run(
         copies = [[twin.here for twin in each.copies] for each in shared]
         counted = tuple(map(without_copies, parts, copies))
         copied_lines = tuple(
-            frozenset((*part.copies, *(each.line for each in some)))
+            frozenset(part.copies).union(each.line for each in some)
             for part, some in zip(parts, copies, strict=True)
         )
     gate = judge(correctness)
@@ -296,7 +293,7 @@ def _latest(
     superseded = set()
     for number, overlap in enumerate(shared):
         for here, file, there in overlap.copies:
-            if here.event.name == feed:
+            if here.name == feed:
                 superseded |= _superseded(own, {number: here.line, file: there.line})
     left = [each for number, each in enumerate(own) if each and number not in superseded]
     return latest_recorded(left or filter(None, own), lambda each: each.ts)

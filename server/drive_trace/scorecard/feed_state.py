@@ -12,9 +12,9 @@ from itertools import chain
 from typing import NamedTuple, cast
 
 from drive_trace.scorecard.card import RunScore
-from drive_trace.scorecard.copies import Number, copies_within
+from drive_trace.scorecard.copies import Number, repeats
 from drive_trace.scorecard.order import may_be_after
-from drive_trace.scorecard.summary import Recorded, Stamp, newest_grade, recorded_in
+from drive_trace.scorecard.summary import Recorded, newest_grade, recorded_in
 from drive_trace.scorecard.uncounted import (
     Rejected,
     UnknownEvent,
@@ -51,9 +51,9 @@ class FeedState(NamedTuple):
     """The orchestrator's session, as all events of the run have it that name one; None where they
     name several.
     """
-    is_copied: bool = False
-    """Whether the event that counts is a copy of one above it."""
-    newest: Stamp | None = None
+    copies: Sequence[int] = ()
+    """See :attr:`RunSummary.copies`."""
+    newest: tuple[int, str] | None = None
     """See :attr:`RunSummary.newest_grade`."""
 
     @property
@@ -131,12 +131,7 @@ class JoinedFeed(NamedTuple):
                 is_after = partial(_is_after, counted, state, decider)
                 rejected, alike = tuple(filter(is_after, rejected)), tuple(filter(is_after, alike))
                 found += _rival(path, state.counted, counted)
-                if state is decider.state and state.is_copied:
-                    phrase = f"line {counted.line} is a copy of an earlier line"
-                    found.append(Doubt(path, phrase, is_event=True))
-                if state.newest is not None and is_later(state.newest.ts, counted.ts):
-                    phrase = f"line {state.newest.line} has a later ts than what counts"
-                    found.append(Doubt(path, phrase, is_event=True))
+                found += _disorder(path, state, counted)
             phrases = (rejected_phrase(rejected), lookalike_phrase(alike))
             found += [Doubt(path, phrase, is_event=False) for phrase in phrases if phrase]
         return found
@@ -155,6 +150,14 @@ def _rival(path: str, own: Recorded | None, counted: Recorded) -> Iterator[Doubt
     if own is None or own.values == counted.values or is_later(counted.ts, own.ts):
         return
     yield Doubt(path, f"line {own.line} may be later than what counts, and differs", is_event=True)
+
+
+def _disorder(path: str, state: FeedState, counted: Recorded) -> Iterator[Doubt]:
+    """Why what counts may not be the latest of the file's own events."""
+    if counted is state.counted and counted.line in state.copies:
+        yield Doubt(path, f"line {counted.line} is a copy of an earlier line", is_event=True)
+    if state.newest is not None and is_later(state.newest[1], counted.ts):
+        yield Doubt(path, f"line {state.newest[0]} has a later ts than it", is_event=True)
 
 
 def of_one_file(state: FeedState) -> JoinedFeed:
@@ -184,7 +187,7 @@ def feed_state(index: Index, number: Number, feed: EventType, run_id: str) -> Fe
         tuple(sorted(rejected)),
         tuple(alike),
         _agent_of(run) if run is not None else None,
-        run is not None and counted in copies_within(index, run_id),
+        [each.line for each in repeats(run, number)] if run is not None else (),
         newest_grade(run, number) if run is not None and feed.name == GRADE else None,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 
 from drive_trace.scorecard.caveats import (
     Caveat,
@@ -51,17 +52,21 @@ def caveats_of(  # noqa: PLR0913, PLR0917 - all that may matter
         latest = latest_grades(parts, deciding, shared)
         yield from _of_stale(parts, deciding, latest, shared)
         yield from _of_contradicting(parts, deciding, latest)
-        yield from _of_order(parts, deciding)
         yield from _of_judge(deciding)
     for number, part in enumerate(parts):
         is_after = after_grade(part, deciding, is_latest=number in latest)
-        for caveat in (*_of_rejected(part, is_after), *_of_lookalikes(part, is_after)):
+        found = chain(_of_rejected(part, is_after), _of_lookalikes(part, is_after))
+        for caveat in chain(found, _of_order(part, deciding)):
             yield caveat._replace(path=part.path) if len(parts) > 1 else caveat
     if deciding is not None:
         yield from _of_unplaced(parts, deciding, unplaced)
     yield from _of_copies(parts, shared)
-    yield from _of_repeats(parts, deciding)
-    yield from _between_runs(parts, copied)
+    if copied is not None:
+        short = "another run has the same events"
+        message = f"{short}, so that either may be the copy{', in' if copied else ''}"
+        yield make_caveat(
+            CaveatCode.COPIED_EVENTS, short, message, holds=True, others=filter(None, [copied])
+        )
     yield from _of_conflicts(parts, shared)
 
 
@@ -161,21 +166,31 @@ def _of_contradicting(
     )
 
 
-def _of_order(parts: Sequence[RunSummary], deciding: Recorded) -> Iterator[Caveat]:
-    """Of a file's grades the last counts, but one above it says that it is later."""
-    for part in parts:
-        newest = part.newest_grade
-        if newest is not None and is_later(newest.ts, deciding.ts):
-            places = LineRef(deciding.path, deciding.line), LineRef(part.path, newest.line)
-            yield make_caveat(
-                CaveatCode.CONTRADICTING_GRADES,
-                "an earlier line has a later grade",
-                f"the grade of line {newest.line} has a later ts than the one that counts: which "
-                "is the latest is uncertain; grade it again",
-                holds=True,
-                lines=places,
-                path=part.path if len(parts) > 1 else "",
-            )
+def _of_order(part: RunSummary, deciding: Recorded | None) -> Iterator[Caveat]:
+    """Lines that are copies, and that the grade which counts is one, or the time of one above it is
+    later: then nobody knows which grade is the latest.
+    """
+    uncertain = "which grade is the latest is uncertain; grade it again"
+    if part.copies:
+        grade = part.correctness if part.correctness is deciding else None
+        decides = grade is not None and grade.line in part.copies
+        what = f"{plural(len(part.copies), 'line')} copied within the file"
+        yield make_caveat(
+            CaveatCode.COPIED_EVENTS,
+            "the grade is a copied line" if decides else what,
+            f"{what}, {f'as is the grade: {uncertain}' if decides else 'which do not count again'}",
+            holds=decides,
+            lines=[LineRef(part.path, line) for line in part.copies[-MOST:]],
+        )
+    if part.newest_grade and deciding is not None and is_later(part.newest_grade[1], deciding.ts):
+        short, line = "an earlier line has a later grade", part.newest_grade[0]
+        yield make_caveat(
+            CaveatCode.CONTRADICTING_GRADES,
+            short,
+            f"{short} by its ts: {uncertain}",
+            holds=True,
+            lines=[LineRef(part.path, line), LineRef(deciding.path, deciding.line)],
+        )
 
 
 def _of_judge(deciding: Recorded) -> Iterator[Caveat]:
@@ -274,41 +289,6 @@ def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterat
         lines=[LineRef(part.path, copies[0].here.line) for part, copies in copied],
         others=[each.path for part, copies in copied for each in (parts[copies[0].file], part)],
     )
-
-
-def _of_repeats(parts: Sequence[RunSummary], deciding: Recorded | None) -> Iterator[Caveat]:
-    for part in parts:
-        if not part.copies:
-            continue
-        grade = part.correctness
-        decides = grade is not None and grade is deciding and grade.line in part.copies
-        short = f"{plural(len(part.copies), 'line')} copied in the file"
-        message = f"{short}, as line {part.copies[0]}, and not counted again"
-        if grade is not None and decides:
-            short = "the grade is a copied line"
-            message = (
-                f"{message}; the grade of line {grade.line} is one, so which grade is the latest "
-                "is uncertain; grade it again"
-            )
-        yield make_caveat(
-            CaveatCode.COPIED_EVENTS,
-            short,
-            message,
-            holds=decides,
-            lines=[LineRef(part.path, line) for line in part.copies[:MOST]],
-            path=part.path if len(parts) > 1 else "",
-        )
-
-
-def _between_runs(parts: Sequence[RunSummary], copied: str | None) -> Iterator[Caveat]:
-    within = next((part.path for part in parts if part.shares_events), None)
-    other = copied if within is None else within
-    if other is not None:
-        short = "another run has the same events"
-        message = f"{short}, so that one of the two is a copy, in"
-        yield make_caveat(
-            CaveatCode.COPIED_EVENTS, short, message, holds=True, others=filter(None, (other,))
-        )
 
 
 def _of_conflicts(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterator[Caveat]:

@@ -11,7 +11,7 @@ from drive_trace.scorecard.copies import Noted, Overlap
 from drive_trace.scorecard.summary import Recorded, RunSummary, Worked
 from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
 from drive_trace.trace.times import is_later, sortable
-from drive_trace.vocabulary import GRADE
+from drive_trace.vocabulary import EVENTS, GRADE
 
 IsAfter: TypeAlias = Callable[[Rejected | UnknownEvent | Noted], bool]
 """Whether a line of a part stands after the grade that decides, or may."""
@@ -54,7 +54,7 @@ def latest_grades(
     }
     for number, overlap in enumerate(shared):
         for here, file, _ in overlap.copies:
-            if here.event.name == GRADE and here.ts == deciding.ts:
+            if here.name == GRADE and here.ts == deciding.ts:
                 found |= {number, file}
     return found
 
@@ -111,7 +111,7 @@ def counted_twice(
     ]
     for number, overlap in enumerate(shared):
         for here, file, there in overlap.copies:
-            if here.event.is_work:
+            if EVENTS[here.name].is_work:
                 counted = found.setdefault((file, there.line), Counter())
                 counted[file] |= after[file](there)
                 counted[number] |= after[number](here)

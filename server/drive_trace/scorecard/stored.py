@@ -11,16 +11,9 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from drive_trace.grading.judgements import Judgement
-from drive_trace.scorecard.copies import EventHashes
+from drive_trace.scorecard.copies import Events
 from drive_trace.scorecard.provenance import Provenance
-from drive_trace.scorecard.summary import (
-    Recorded,
-    RunSummary,
-    Stamp,
-    TraceSummary,
-    Worked,
-    as_it_is,
-)
+from drive_trace.scorecard.summary import Recorded, RunSummary, TraceSummary, Worked, as_it_is
 from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
 
 Counts = Mapping[str, int]
@@ -57,14 +50,14 @@ class _Part(NamedTuple):
     rejected: tuple[Rejected, ...]
     worked: Worked
     events: bytes
+    """Their hashes."""
     unplaced: tuple[Rejected, ...]
     unplaced_count: int
     unknown: tuple[UnknownEvent, ...]
     provenance: Provenance
     verdicts: tuple[tuple[str, tuple[Judgement, ...]], ...]
     copies: tuple[int, ...]
-    shares_events: bool
-    newest_grade: Stamp | None
+    newest_grade: tuple[int, str] | None
 
 
 class _Stored(NamedTuple):
@@ -77,13 +70,12 @@ class _Stored(NamedTuple):
     is_clean: bool
 
 
-_EVENTS = _Part._fields.index("events")
 _DECODER = msgspec.json.Decoder(_Stored)
 
 
 class Stored(NamedTuple):
-    """A trace's summary, of its events only their keys, without the times of its work, and what the
-    rules found.
+    """A trace's summary, with no more of its events than their hashes, and what the rules found:
+    only a run in several files needs more.
     """
 
     summary: TraceSummary
@@ -94,28 +86,25 @@ class Stored(NamedTuple):
 
 
 def without_events(summary: TraceSummary) -> TraceSummary:
-    """A summary without what only a run in several files needs. Of its events it has the keys."""
+    """A summary without what only a run in several files needs; of its events it has the hashes."""
     runs = [
-        as_it_is(
-            run._replace(
-                events=EventHashes(run.events.hashes()), worked=run.worked._replace(times=())
-            )
-        )
+        run._replace(events=Events({}, run.events.hashes()), worked=run.worked._replace(times=()))
         for run in summary.runs
     ]
-    return summary._replace(runs=tuple(runs))
+    return summary._replace(runs=tuple(map(as_it_is, runs)))
 
 
 def to_bytes(stored: Stored) -> bytes | None:
     """The JSON; None where some text or number does not fit, as a lone surrogate."""
     summary = without_events(stored.summary)
-    runs = [
-        (*run[:_EVENTS], run.events.hashes().tobytes(), *run[_EVENTS + 1 :]) for run in summary.runs
-    ]
     try:
-        return msgspec.json.encode((summary.path, runs, *summary[2:], *stored[1:]))
+        return msgspec.json.encode((*summary, *stored[1:]), enc_hook=_as_bytes)
     except (OverflowError, UnicodeEncodeError):
         return None
+
+
+def _as_bytes(events: Events) -> bytes:
+    return events.hashes().tobytes()
 
 
 def from_bytes(data: bytes, path: str) -> Stored | None:
@@ -139,7 +128,7 @@ def _run(part: _Part, path: str) -> RunSummary:
         correctness=None if grade is None else Recorded(*grade._replace(path=path)),
         tokens=None if cost is None else Recorded(*cost._replace(path=path)),
         worked=part.worked._replace(times=()),
-        events=EventHashes(array("Q", part.events)),
+        events=Events({}, array("Q", part.events)),
         unknown=_unknown(part.unknown, path),
     )
 

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from drive_trace.scorecard.copies import (
-    NO_EVENTS,
-    Events,
-    Holders,
-    LiveEvents,
-    Noted,
-    Number,
-    copies_within,
-    noted,
-    runs_with_copies,
-)
+from drive_trace.scorecard.copies import NO_EVENTS, Events, LiveEvents, Noted, Number, repeats
 from drive_trace.scorecard.provenance import Provenance, provenance
 from drive_trace.scorecard.uncounted import Rejected, UnknownEvent, rejected_lines, unknown_lines
 from drive_trace.tasks import Task, in_batches
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Line, run_of
 from drive_trace.trace.run_index import RunIndex, Work
-from drive_trace.trace.times import is_later, sortable
+from drive_trace.trace.times import sortable
 from drive_trace.vocabulary import COST, ENVELOPE, GRADE
 
 if TYPE_CHECKING:  # most traces are scored without
@@ -60,14 +51,6 @@ class Unplaced(NamedTuple):
     """When it was recorded, where that can be read."""
     is_alike: bool
     """Whether it looks like a grade; else readers reject a grade."""
-
-
-class Stamp(NamedTuple):
-    """When a line says that it was recorded."""
-
-    line: int
-    """From 1."""
-    ts: str
 
 
 class Nameless(NamedTuple):
@@ -142,10 +125,9 @@ class RunSummary(NamedTuple):
     """The intent's, as they stand beside the trace."""
     copies: tuple[int, ...] = ()
     """The lines, from 1, that are copies of one above them. The sums are without them."""
-    shares_events: bool = False
-    """Whether another run has some of its events in the same trace."""
-    newest_grade: Stamp | None = None
-    """Of the trace's grades the one with the latest moment, if that is not the last of them."""
+    newest_grade: tuple[int, str] | None = None
+    """The line and ``ts`` of the trace's grade with the latest moment, if it is not the last one.
+    """
 
 
 def without_events(
@@ -185,14 +167,14 @@ def _judged(part: RunSummary, verdicts: Iterable[Verdicts]) -> RunSummary:
     return part._replace(correctness=grade._replace(judgement=found))
 
 
-def without_copies(part: RunSummary, copies: Iterable[Noted]) -> RunSummary:
+def without_copies(part: RunSummary, copies: Sequence[Noted]) -> RunSummary:
     """A part whose sums leave out events that stand elsewhere, too."""
     starts, ends, rounds = map(Counter, (part.starts, part.ends, part.rounds_per_dispatch))
     sums = {"dispatch-start": starts, "dispatch-end": ends, "round-start": rounds}
     claimed = 0
     for each in copies:
-        if each.event.name in sums:
-            sums[each.event.name][str(each.dispatch)] -= 1
+        if each.name in sums:
+            sums[each.name][str(each.dispatch)] -= 1
         claimed += each.claims or 0
     return part._replace(
         dispatch_ms=None if part.dispatch_ms is None else part.dispatch_ms - claimed,
@@ -200,14 +182,6 @@ def without_copies(part: RunSummary, copies: Iterable[Noted]) -> RunSummary:
         ends=+ends,
         rounds_per_dispatch=+rounds,
     )
-
-
-def holders_of(parts: Iterable[RunSummary]) -> Holders:
-    """Which runs hold an event, by its key."""
-    holders = Holders()
-    for part in parts:
-        holders.add(part.run_id, part.path, part.events.hashes())
-    return holders
 
 
 class TraceSummary(NamedTuple):
@@ -301,18 +275,13 @@ def summarize(
     for each in unknown:
         by_run.setdefault(each.run_id, []).append(each)
     nobodys = _may_be_any_run(by_run.get(None, ()))
-    sharing = runs_with_copies(index)
     runs: list[RunSummary] = []
     for batch in in_batches(index.runs_in_order()):
         for run in batch:
             own = by_run.get(run.run_id, ())
             part = yield from _run_summary(index, run, number, path)
-            part = part._replace(
-                worked=_worked(index, run, number, alone=alone),
-                unknown=tuple(sorted((*own, *nobodys))),
-                shares_events=run.run_id in sharing,
-            )
-            runs.append(part)
+            worked = _worked(index, run, number, alone=alone)
+            runs.append(part._replace(worked=worked, unknown=tuple(sorted((*own, *nobodys)))))
         yield
     return TraceSummary(path, tuple(runs), tuple(sorted(orphans)), unknown, index.is_illegible)
 
@@ -332,8 +301,7 @@ def summarize_part(
     part = yield from _run_summary(index, run, number, path)
     nobodys = yield from unknown_lines(_naming_no_run(index), number, path)
     unknown = tuple(sorted((*unknown, *_may_be_any_run(nobodys))))
-    worked, shares = _worked(index, run, number), bool(runs_with_copies(index, run_id))
-    return part._replace(worked=worked, unknown=unknown, shares_events=shares)
+    return part._replace(worked=_worked(index, run, number), unknown=unknown)
 
 
 def _naming_no_run(index: Index) -> Iterable[Line]:
@@ -349,7 +317,7 @@ def _run_summary(index: Index, run: RunIndex, number: Number, path: str) -> Task
     """All but how the run was worked on, and the lines of unknown types."""
     rejected = yield from rejected_lines(index.rejected.get(run.run_id, ()), number)
     unplaced = yield from rejected_lines(index.unplaced_feeds[-MOST_UNPLACED:], number)
-    copies = [noted(line, number) for line in copies_within(index, run.run_id)]
+    copies = repeats(run, number)
     part = RunSummary(
         run_id=run.run_id,
         path=path,
@@ -375,15 +343,13 @@ def _run_summary(index: Index, run: RunIndex, number: Number, path: str) -> Task
     return without_copies(part, copies) if copies else part
 
 
-def newest_grade(run: RunIndex, number: Number) -> Stamp | None:
+def newest_grade(run: RunIndex, number: Number) -> tuple[int, str] | None:
     """See :attr:`RunSummary.newest_grade`."""
-    last: Line | None = None
-    for line in run.events(GRADE):
-        if last is None or not is_later(last.text_fact("ts"), line.text_fact("ts")):
-            last = line
-    if last is None or last is run.events(GRADE).last:
+    grades = [(sortable(line.text_fact("ts")) or "", line) for line in run.events(GRADE)]
+    _, newest = max(grades, key=itemgetter(0), default=("", None))
+    if newest is None or newest is run.events(GRADE).last:
         return None
-    return Stamp(number(last), last.text_fact("ts"))
+    return number(newest), newest.text_fact("ts")
 
 
 def _last_recorded(run: RunIndex, feed: str, number: Number, path: str) -> Recorded | None:

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from drive_trace.analysis import Analysis, log_of
-from drive_trace.comparison.runs import (
-    ComparedRun,
-    RunManifest,
-    Side,
-    SideFile,
-    compared,
-    facts_of,
-)
+from drive_trace.comparison.runs import RunManifest, Side, SideFile, apart, compared, facts_of
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import ILLEGIBLE, score
 from drive_trace.scorecard.caveats import Unread
@@ -40,7 +33,7 @@ def read_side(
     manifests: dict[str, RunManifest] = {}
     unread: list[Unread] = []
     left_out: list[LeftOut] = []
-    doubts: dict[str | None, set[str]] = {}
+    found_in: dict[str | None, set[str]] = {}
     for each in found:
         if isinstance(each, LeftOut):
             left_out.append(each)
@@ -49,7 +42,7 @@ def read_side(
         else:
             analysis = Analysis(each.records)
             for run_id, codes in analysis.findings_by_rule().items():
-                doubts.setdefault(run_id, set()).update(codes)
+                found_in.setdefault(run_id, set()).update(codes)
             log = log_of(analysis, each.records, each.path)
             logs.append(log._replace(summary=with_judgements(log.summary, each.path), records=()))
             manifest = manifest_beside(each.path)
@@ -63,26 +56,23 @@ def read_side(
         card = card._replace(runs=tuple(each for each in card.runs if each.run_id in only))
     if len(card.runs) > _MOST_RUNS:
         return Problem("", f"the {name} has more than {_MOST_RUNS:,} runs")
-    runs: list[ComparedRun] = []
-    copies: list[ComparedRun] = []
-    seen: set[int] = set()
+    runs = []
     for run in card.runs:
         files = [part.path for part in run.parts]
         case = cases.case_of(run.run_id, files) if cases is not None else None
         said = [manifests[each] for each in files if each in manifests]
-        one = compared(run, said, case, doubts.get(run.run_id, ()))
-        (runs if seen.isdisjoint(one.keys) else copies).append(one)
-        seen |= one.keys
+        runs.append(compared(run, said, case, found_in.get(run.run_id, ())))
+    kept, copies = apart(runs)
     illegible = [Unread(log.summary.path, ILLEGIBLE) for log in logs if log.summary.is_illegible]
     return Side(
         name,
         tuple(paths),
-        tuple(runs),
+        tuple(kept),
         tuple(
             SideFile(log.summary.path, log.invalid_lines, log.summary.unknown_lines) for log in logs
         ),
         card.not_read if card.runs else (*unread, *illegible, *omission.missed),
         omission,
         tuple(copies),
-        facts_of(logs, [each.score for each in runs]),
+        facts_of(logs, [each.score for each in kept]),
     )

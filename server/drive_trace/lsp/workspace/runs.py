@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -19,8 +20,8 @@ from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace
 from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ILLEGIBLE, score_run
 from drive_trace.scorecard.caveats import Omitted, Unread
-from drive_trace.scorecard.copies import Holders
-from drive_trace.scorecard.summary import RunSummary, Unplaced, holders_of, parts_by_run
+from drive_trace.scorecard.copies import Held, Holders, is_copied_within
+from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run
 from drive_trace.storage.files import LeftOut
 from drive_trace.storage.finding import omitted
 from drive_trace.storage.judging_records import JudgementFiles
@@ -68,8 +69,8 @@ class WorkspaceRuns:
         self._has_other_records = False
         self._has_partial = False
         self._holders: dict[str, tuple[object, Holders]] = {}
-        """By URI of an open trace or a folder, for its closed ones, which runs have an event, each
-        with the version of what it was made of.
+        """Which runs have an event, by the URI of an open trace, or of a folder for its closed
+        ones, with the version of what that is made of.
         """
 
     @property
@@ -207,26 +208,28 @@ class WorkspaceRuns:
         return found
 
     def copied(self, folder: Path | None, parts: Sequence[RunPart]) -> Task[str | None]:
-        """A trace of a folder in which another run has events of a run; None if there is none. What
-        a trace has of both says its part.
-        """
-        if folder is None:
-            return None
-        version, place = (self.closed.revision, self.open_reals()), folder.as_uri()
-        if self._holders.get(place, (None,))[0] != version:
-            closed = [part for each in self._closed_in(folder) for part in each.parts.values()]
-            self._holders[place] = version, holders_of(closed)
-        others = [each for each in self._open_in(folder) if [each.uri] != [p.uri for p in parts]]
-        for trace in others:
+        """A trace in which another run has events of a run; None if there is none."""
+        run_id, own = parts[0].part.run_id, [each.uri for each in parts]
+        found: list[Holders] = []
+        if folder is not None:
+            place, version = folder.as_uri(), (self.closed.revision, self.open_reals())
+            if self._holders.get(place, (None,))[0] != version:
+                closed = (part for each in self._closed_in(folder) for part in each.parts.values())
+                self._holders[place] = version, Holders(map(_held, closed))
+            found.append(self._holders[place][1])
+        for trace in self._open_in(folder) or [each.trace for each in parts if each.trace]:
+            name = self._place(trace)[1]
+            if own == [trace.uri]:  # its tables cost less
+                if is_copied_within(trace.analysis.index, run_id):
+                    return name
+                continue
             if self._holders.get(trace.uri, (None,))[0] != trace.edits:
-                summary = yield from trace.analysis.summing_up(self._place(trace)[1])
-                self._holders[trace.uri] = trace.edits, holders_of(summary.runs)
-        found = [self._holders[each][1] for each in (place, *(trace.uri for trace in others))]
-        if not any(found):
-            return None
-        keys = [key for each in parts for key in each.part.events.hashes()]
-        run_id = parts[0].part.run_id
-        return next((path for each in found if (path := each.other(run_id, keys))), None)
+                summary = yield from trace.analysis.summing_up(name)
+                self._holders[trace.uri] = trace.edits, Holders(map(_held, summary.runs))
+            found.append(self._holders[trace.uri][1])
+        hashes = [each.part.events.hashes() for each in parts if any(some.first for some in found)]
+        others = (each.other(run_id, chain(*hashes)) for each in found)
+        return next((path for path in others if path is not None), None)
 
     def uris_of(self, folder: Path) -> list[str]:
         """The traces of a folder, in the order of their paths."""
@@ -325,6 +328,10 @@ def _finished(
     work: Callable[[Analysis, str], Task[Result]], uri: str, analysis: Analysis
 ) -> Result:
     return finish(work(analysis, uri))
+
+
+def _held(part: RunSummary) -> Held:
+    return part.run_id, part.path, part.events.hashes()
 
 
 def _order(path: Path) -> _Order:
