@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import compress
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def test_trace(number: int) -> None:
     assert sorted(errors) == case["invalid_lines"]
     assert list(analysis.summary().unknown_lines) == case["unknown_lines"]
     card = to_json(analysis.score())
-    assert only_keys_of(card, case["scorecard"]) == case["scorecard"]
+    assert only_keys_of(counted(card), case["scorecard"]) == case["scorecard"]
     assert to_json(score([summarize_text(case["text"])])) == card
 
 
@@ -74,7 +75,7 @@ def test_trace(number: int) -> None:
 def test_report_of_a_trace(number: int) -> None:
     case = load_traces()[number]
     made = json.loads(json.dumps(report_to_json(report_on([read_log(case["text"], "x")]))))
-    assert only_keys_of(made["scorecard"], case["scorecard"]) == case["scorecard"]
+    assert only_keys_of(counted(made["scorecard"]), case["scorecard"]) == case["scorecard"]
     assert made["metrics"] == case["metrics"]
     decided = {each["id"]: each for each in made["assertions"]}
     assert [only_keys_of(decided[each["id"]], each) for each in case["assertions"]] == case[
@@ -85,6 +86,15 @@ def test_report_of_a_trace(number: int) -> None:
         case["invalid_lines"],
         case["unknown_lines"],
     )
+
+
+def counted(card: dict) -> dict:
+    """A scorecard without the runs that have no valid event: the reference does not list them. They
+    stand behind all others.
+    """
+    has_events = [any(file["events"] for file in run["files"]) for run in card["runs"]]
+    assert has_events == sorted(has_events, reverse=True)
+    return card | {"runs": [*compress(card["runs"], has_events)]}
 
 
 def only_keys_of(ours: object, theirs: object) -> object:

@@ -253,9 +253,9 @@ class Analysis:
         return score([self.summary(path)])
 
     def score_run(self, run_id: str, path: str = "") -> RunScore | None:
-        """One run's score in this trace; None where the trace has no valid event of it."""
-        part = self.part_of(run_id, path) if run_id in self.index.runs else None
-        copied = path if part is not None and is_copied_within(self.index, run_id) else None
+        """One run's score in this trace; None where the trace has no line of it."""
+        part = self.part_of(run_id, path)
+        copied = path if is_copied_within(self.index, run_id) else None
         return score_run([part], copied=copied) if part is not None else None
 
     def part_of(self, run_id: str, path: str = "") -> RunSummary | None:

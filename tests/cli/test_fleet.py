@@ -254,7 +254,7 @@ def test_a_file_without_an_event_is_named(tmp_path: Path, options: tuple[str, ..
         path = write(tmp_path, f"bad/{name}.jsonl", text)
         for _ in range(2):
             ran = run("fleet", path, *options)
-            said = f"drive-trace: {path}: no line of it can be read as an event\n"
+            said = f"drive-trace: {path}: no line of it names a run\n"
             assert (ran.code, ran.err) == (2, said)
             assert ran.out == "0 runs in 1 file\n1 input could not be read\n"
     good = write(tmp_path, "good.jsonl", apart(graded("pass", "pass", "pass")))

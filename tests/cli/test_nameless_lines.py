@@ -87,9 +87,7 @@ def test_a_file_without_a_line_that_can_be_read_is_not_read(tmp_path: Path) -> N
     ran = run("score", "--require-correct", "--format", "json", path, other)
     assert ran.code == 2
     assert ran.json["complete"] is False
-    assert ran.json["unread"] == [
-        {"path": str(other), "reason": "no line of it can be read as an event"}
-    ]
+    assert ran.json["unread"] == [{"path": str(other), "reason": "no line of it names a run"}]
 
 
 @pytest.mark.parametrize("folder", ["wip", "wip/drive-trace", "projects/s"])

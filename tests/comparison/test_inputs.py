@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.judging import PASS, labels
 from tests.cli.support import REJECTED, Ran, run, write
-from tests.comparison.support import CORRECT, Sides
-from tests.support.client_text import triage
+from tests.comparison.support import CORRECT, INCORRECT, Sides
+from tests.support.client_text import graded, triage
 
 UNREADABLE = "1 input of the baseline could not be read"
 NO_RUNS = "the baseline has no runs"
@@ -41,9 +41,8 @@ def against(sides: Sides, *baseline: Path, output_format: str = "json") -> Ran:
         (triage().encode("utf-16"), 2, UNREADABLE),
         (b"", 3, NO_RUNS),
         (b"\n\n", 3, NO_RUNS),
-        (REJECTED.encode(), 3, NO_RUNS),
     ],
-    ids=["binary", "text", "other JSON", "UTF-16", "empty", "blank lines", "a rejected event"],
+    ids=["binary", "text", "other JSON", "UTF-16", "empty", "blank lines"],
 )
 def test_a_side_that_is_no_trace_is_unreadable_and_an_empty_one_has_no_runs(
     sides: Sides, content: bytes, code: int, reason: str
@@ -74,7 +73,7 @@ def test_what_was_read_of_each_side_is_told(sides: Sides) -> None:
     write(sides.folder / "b", ".hidden/trace.jsonl")
     ran = against(sides, sides.folder / "b")
     assert ran.code == 2
-    reason = "no line of it can be read as an event"
+    reason = "no line of it names a run"
     assert f"{garbage}: {reason}\n" in ran.err
     found = ran.json["inputs"]["baseline"]
     assert found["paths"] == [str(sides.folder / "b")]
@@ -151,3 +150,51 @@ def test_from_nothing_to_an_answer_that_has_nothing_to_allow(
     states = {each["fact"]: each["state"] for each in found.json["known"]}
     assert states.pop("bundle") == "varies"
     assert set(states.values()) == {"same"}
+
+
+def written_otherwise(traces: list[Path], old: str, new: str) -> None:
+    for each in traces:
+        text = each.read_text("utf-8")
+        assert old in text
+        each.write_text(text.replace(old, new), "utf-8")
+
+
+DAMAGE = {
+    "no other line": ("", '"fail"', '"failed"'),
+    "other events": (triage(), '"fail"', '"failed"'),
+    "a lookalike": (triage(), "correctness-recorded", "correctness_recorded"),
+    "every line": (triage(), '"schema_version":"1"', '"schema_version":"2"'),
+    "an earlier pass": (graded("pass", "pass", "pass"), '"fail"', '"failed"'),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_candidate_gains_nothing_by_grades_that_readers_reject(
+    tmp_path: Path, damage: str
+) -> None:
+    before, old, new = DAMAGE[damage]
+    made = Sides(tmp_path)
+    made.add("b", *[CORRECT] * 20, *[INCORRECT] * 20)
+    made.add("c", *[CORRECT] * 10)
+    bad = [made.write("c", INCORRECT, {}, events=before) for _ in range(30)]
+    assert made.allowed()["answer"] == "worse"
+    written_otherwise(bad, old, new)
+    found = made.allowed("--fail-on", "worse")
+    gate = found["gate"]["candidate"]
+    assert (found["answer"], gate["k"], gate["rejected"]) == ("worse", 40, 30)
+    assert found["reasons"][1].startswith("30 runs of the candidate count as not CORRECT")
+    assert made.compare("--allow-unverified", "--fail-on", "worse").code == 1
+
+
+def test_a_baseline_loses_nothing_by_grades_that_readers_reject(tmp_path: Path) -> None:
+    made = Sides(tmp_path)
+    good = made.add("b", *[CORRECT] * 20, *[INCORRECT] * 20)[:20]
+    made.add("c", *[CORRECT] * 10, *[INCORRECT] * 30)
+    fails = ("--allow-unverified", "--fail-on", "worse")
+    assert made.compare(*fails).code == 1
+    written_otherwise(good, '"pass"', '"passed"')
+    ran = made.compare(*fails)
+    assert ran.code == 1
+    assert made.allowed()["answer"] == "cannot-tell"
+    assert ran.err == "drive-trace: --fail-on: nobody can tell while 20 lines cannot be counted\n"
+    assert made.compare("--allow-unverified").code == 0

@@ -124,7 +124,7 @@ def test_a_file_without_an_event_is_named(tmp_path: Path) -> None:
     write(tmp_path, "trace.jsonl", b"garbage\n")
     ran = process("fleet", ".", "--runner", "daft", cwd=tmp_path)
     assert ran.code == 2
-    assert "trace.jsonl: no line of it can be read as an event" in ran.err
+    assert "trace.jsonl: no line of it names a run" in ran.err
     assert ran.out.splitlines() == ["0 runs in 1 file", "1 input could not be read"]
 
 

@@ -165,7 +165,12 @@ def test_a_run_id_that_is_cut_off_is_no_run_id() -> None:
 
 def test_the_first_grade_of_a_run_has_a_lens_even_when_it_is_rejected() -> None:
     assert check_lenses('EVENT{"event_type":"correctness-recorded","qa":"passed"}') == [
-        (1, "rejected, not counted")
+        (
+            1,
+            "not computable: its only line rejected"
+            " · 1 correctness line rejected (line 1), not counted",
+        ),
+        (1, "rejected, not counted"),
     ]
 
 
@@ -215,6 +220,8 @@ def test_lenses_follow_where_runs_begin() -> None:
     analysis.edit(Point(0, 0), Point(0, 0), trace(run("c"), run("d")))
     assert places_of(analysis) == [1, 2, 3, 4], "c begins on the new line"
     analysis.edit(Point(1, 0), Point(1, 1), "")
+    assert places_of(analysis) == [1, 2, 3, 4], "d has a line, although readers reject it"
+    analysis.edit(Point(1, 0), Point(1, len(analysis.document.lines[1].text)), "")
     assert places_of(analysis) == [1, 3, 4], "the line of d is none any more"
 
 

@@ -238,8 +238,8 @@ def test_a_run_without_a_valid_event_has_no_verdict() -> None:
         EVENT{"event_type":"correctness-recorded"}
         """
     )
-    assert said.startswith("**not computable — missing: external correctness signal**")
-    assert "`search-index`" in said
+    assert said.startswith("**not computable: its only line rejected** · run `search-index`")
+    assert "Repair its lines" in said
 
 
 def test_a_line_that_is_broken_further_on_is_explained_as_far_as_it_can_be_read() -> None:

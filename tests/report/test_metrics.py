@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from drive_trace.report.assertions import ASSERTIONS
+from drive_trace.report.contents import to_json
+from drive_trace.report.html import report_html
+from drive_trace.report.markdown import report_markdown
 from drive_trace.report.metrics import METRICS
 from drive_trace.report.metrics.base import Polarity
 from tests.report.support import json_of, report_of
@@ -119,6 +123,25 @@ def test_an_amended_project_spec_bears_an_assertion_out_but_is_no_evidence() -> 
     shown = json_of(event("spec-amended", spec_kind="project", dod_items_count=1))
     assert (assertion(shown, "I10")["status"], assertion(shown, "I10")["evidence"]) == ("pass", [])
     assert assertion(shown, "I10")["note"] != assertion(json_of(), "I10")["note"]
+
+
+def test_an_assertion_that_does_not_apply_is_no_pass() -> None:
+    report = report_of(trace(event("triage-verdict"), PASSED))
+    shown = json.loads(json.dumps(to_json(report)))
+    # The reference calls all six a pass.
+    passed = {
+        each["id"]: each["applies"] for each in shown["assertions"] if each["status"] == "pass"
+    }
+    others = dict.fromkeys(["I1", "I4", "I6", "I8", "I10"], False)
+    assert passed == {"Cascade-3": True, **others}
+    counts = "1 pass, 0 fail, 5 not applicable, 25 cannot be checked from a trace."
+    markdown = report_markdown(report)
+    assert counts in markdown
+    assert "| I1 | A slice delivers one pull request | not applicable | It does not" in markdown
+    assert markdown.count("| pass |") == 1
+    page = report_html(report, "drive-trace")
+    for title in ("Passed (1)", "Not applicable (5)", "Not checkable from a trace (25)"):
+        assert f"<summary>{title}</summary>" in page
 
 
 # Timelines

@@ -16,6 +16,7 @@ from tests.support.fixtures import trace
 PAGE = Path(__file__).parents[2] / "docs" / "caveats.md"
 EARLY, LATE = "2026-05-28T13:00:00.000Z", "2026-05-28T15:00:00.000Z"
 WORK = "round-start"
+DONE = event(WORK, ts=EARLY, round_number=0)
 FAILED: dict[str, Any] = {"mechanical": "pass", "qa": "fail", "intent": "pass"}
 BEFORE = graded("pass", "pass", "pass", ts=EARLY)
 REGRADED = graded("pass", "pass", "pass", ts="2026-05-28T16:00:00.000Z")
@@ -99,15 +100,15 @@ CASES = {
         "line 2 of an unknown type looks like correctness-recorded; it does not count",
     ),
     "a later rejected grade of an unreadable run in another file": (
-        [trace(PASSED), trace(graded("pass", "failed", "pass", run=None, ts=LATE))],
+        [trace(PASSED), trace(DONE, graded("pass", "failed", "pass", run=None, ts=LATE))],
         "1 correctness line rejected, which may be of this run",
     ),
     "an earlier one": (
-        [trace(PASSED), trace(graded("pass", "failed", "pass", run=None, ts=EARLY))],
+        [trace(PASSED), trace(DONE, graded("pass", "failed", "pass", run=None, ts=EARLY))],
         None,
     ),
     "a later unknown type without a run in another file": (
-        [trace(PASSED), trace(event("correctness-record", run=None, ts=LATE))],
+        [trace(PASSED), trace(DONE, event("correctness-record", run=None, ts=LATE))],
         "1 correctness line of an unknown type, which may be of this run",
     ),
     "an unknown type without a run below": (
@@ -147,10 +148,6 @@ CASES = {
     ),
     "earlier ones in another file": (
         [trace(PASSED), trace(event(WORK, round_number=0, ts=EARLY), event("begun", ts=EARLY))],
-        None,
-    ),
-    "those of another run": (
-        [trace(PASSED, event(WORK, round_number=0, run="b"), event("begun", run="b"))],
         None,
     ),
     "a cost and work on one line below": (

@@ -31,13 +31,13 @@ def check(text: str) -> Counter[str]:
     for run in summary.runs:
         for feed, recorded in ((GRADE, run.correctness), (COST, run.tokens)):
             state = trace.feed_state(EVENTS[feed], run.run_id)
-            assert state.knows_run
+            assert state.knows_run == bool(run.event_count)
             named = sorted(agents[run.run_id] - {" "})
             assert state.agent_id == (named[0] if len(named) == 1 else None)
             assert state.counted == recorded
             dropped = [each for each in run.rejected if each.event_name == feed]
             unplaced = [each for each in run.unplaced if each.event_name == feed]
-            if run.unplaced_count == len(run.unplaced):
+            if run.event_count and run.unplaced_count == len(run.unplaced):
                 mine = [each for each in state.rejected if each.event_name == feed]
                 assert mine == sorted(dropped + unplaced)
             alike = [each._replace(path="") for each in summary.lookalikes if each.meant == feed]

@@ -86,7 +86,7 @@ def test_a_rejected_line_does_not_change_the_order_of_runs() -> None:
 
 
 def test_a_rejected_line_of_no_run_is_said_of_its_file() -> None:
-    card = card_of(trace(PASSED, "no json", graded("pass", "passed", "pass", run="gone")))
+    card = card_of(trace(PASSED, "no json", graded("pass", "passed", "pass", run=None)))
     assert card.runs[0].rejected == ()
     phrase = "1 correctness line rejected (line 3), 1 other line rejected (line 2), not counted"
     assert f"a.jsonl, in no known run: {phrase}." in " ".join(text(card).split())

@@ -258,9 +258,9 @@ class Editing:
     def _show(self, text: str) -> None:
         change: dict[str, Any] = {"text": text}
         if not self.habits.sends_all:
-            start = len(os.path.commonprefix([self.text, text]))
+            start = len(os.path.commonprefix([self.text, text]))  # noqa: RUF071 - not of paths
             rest = self.text[start:][::-1], text[start:][::-1]
-            end = len(os.path.commonprefix(rest))
+            end = len(os.path.commonprefix(rest))  # noqa: RUF071 - not of paths
             where = range_at(self.text, start, len(self.text) - end, "utf-16")
             change = {"range": where, "text": text[start : len(text) - end]}
         self.text = text

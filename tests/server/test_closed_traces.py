@@ -266,7 +266,7 @@ def test_a_file_without_an_event_is_an_input_not_read(tmp_path: Path) -> None:
     closed = ClosedTraces([tmp_path])
     closed.look(closed.search())
     runs = WorkspaceRuns(Workspace(), closed)
-    why = "no line of it can be read as an event"
+    why = "no line of it names a run"
     assert runs.unread(tmp_path) == [Unread("b/trace.jsonl", why)]
     assert closed.take_changes().may_touch_any_run
     traces = Workspace()

@@ -143,9 +143,11 @@ def test_an_answer_to_nothing_is_no_answer_to_what_is_being_served(alone: RawCli
     assert "Traceback" not in alone.stderr()
 
 
-def test_events_that_are_not_known_have_no_verdict(client: RawClient) -> None:
+def test_a_run_of_events_that_are_not_known_is_not_computable(client: RawClient) -> None:
     document = Document(client, event("made-up", "run-9"))
-    assert document.lenses() == []
+    title = "not computable: its only line of an unknown type"
+    assert document.lenses() == [(0, title)]
+    assert document.hover_text('"run-9"').startswith(f"**{title}**")
     assert [each["code"] for each in document.diagnostics()] == ["unknown-event-type"]
     assert document.hover_text('"run-9"').startswith("**not computable")
 
@@ -252,5 +254,5 @@ def test_the_argument_may_look_like_a_message(client: RawClient) -> None:
     document = Document(client, triage())
     argument = {"uri": document.uri, "runId": "no such run", "jsonrpc": "2.0", "method": "exit"}
     params = {"command": "driveTrace.showRun", "arguments": [argument]}
-    with pytest.raises(ResponseError, match="no valid event of that run"):
+    with pytest.raises(ResponseError, match="no line of that run"):
         client.request("workspace/executeCommand", params)

@@ -111,6 +111,34 @@ def test_every_run_of_the_workspace_though_nothing_is_open(
     assert [each["uri"] for each in found["orphan-x"]["files"]] == [other.as_uri()]
 
 
+def test_a_run_of_rejected_lines_is_a_run_in_every_view(alone: RawClient, tmp_path: Path) -> None:
+    lost = apart(triage(run="lost") * 37 + graded("pass", "fail", "pass", project_run_id="lost"))
+    there = lost.replace('"schema_version":"1"', '"schema_version":"2"')
+    path = write(tmp_path / "b" / "trace.jsonl", there)
+    write(tmp_path / "a" / "trace.jsonl", graded("pass", "pass", "pass"))
+    start(alone, tmp_path)
+    said = "not computable: all 38 lines rejected"
+
+    def check() -> None:
+        assert ask(alone, "runs")["summary"] == ["1 CORRECT · 1 not computable"]
+        found = runs(alone)["lost"]
+        assert (found["headline"], found["verdict"]) == (said, "not-computable")
+        assert [each["events"] for each in found["files"]] == [0]
+        shown = ask(alone, "report", uri=path.as_uri(), runId="lost", format="body")["body"]
+        assert '<div class="headline not-computable"><strong>not computable<' in shown
+        assert "<p>all 38 lines rejected</p>" in shown
+        whole = ask(alone, "report", uri=path.as_uri(), format="body")["body"]
+        assert "<strong>1 CORRECT · 1 not computable</strong>" in whole
+
+    check()
+    document = opened(alone, path)
+    check()
+    ((line, title), *_) = document.lenses()
+    assert (line, title.partition(" · ")[0]) == (0, said)
+    assert f"**{said}**" in run_at(document, 5)["card"]
+    assert ask(alone, "run", uri=path.as_uri(), runId="lost")["headline"] == said
+
+
 def test_none_is_graded_is_not_none_is_correct(alone: RawClient, tmp_path: Path) -> None:
     for name in "ab":
         write(tmp_path / name / "trace.jsonl", triage(project_run_id=name))

@@ -26,6 +26,7 @@ from drive_trace.storage.finding import SearchOptions
 from drive_trace.storage.projects import CONFIGURATION_NAME
 from drive_trace.storage.replace import write_report
 from drive_trace.text.escaping import in_json
+from drive_trace.text.wording import plural
 
 _EXIT_NOT_COMPARABLE = 3
 _SIDES = ("--baseline", "--candidate")
@@ -102,7 +103,8 @@ def _side_option(flag: str, what: str) -> Callable[[F], F]:
     "--fail-on",
     type=click.Choice([Answer.WORSE.value, Answer.CANNOT_TELL.value]),
     multiple=True,
-    help="Exit with 1 if this is the answer; may be repeated.",
+    help="Exit with 1 if this is the answer; may be repeated. With lines that do not count, "
+    "cannot-tell is one of them.",
 )
 @search_options
 @click.option(
@@ -135,8 +137,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     A manifest trace.run.json beside trace.jsonl says the case of a run, and how it came about.
     Without manifests and --cases, all runs of a side are one case.
 
-    Exit code: 0 whatever the answer, 1 if it is one of --fail-on, 2 something could not be read or
-    written, 3 the sides are not comparable.
+    Exit code: 0 whatever the answer, 1 if it is one of --fail-on, or nobody can tell and some lines
+    are rejected or of unknown types, 2 something could not be read or written, 3 the sides are not
+    comparable.
 
     \b
     Examples:
@@ -174,6 +177,10 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
         sys.exit(EXIT_UNUSABLE)
     if found.answer is Answer.NOT_COMPARABLE:
         sys.exit(_EXIT_NOT_COMPARABLE)
+    uncounted = sum(each.rejected + each.unknown for each in sides)
+    if fail_on and uncounted and found.answer is Answer.CANNOT_TELL:
+        notify(f"--fail-on: nobody can tell while {plural(uncounted, 'line')} cannot be counted")
+        sys.exit(1)
     sys.exit(1 if found.answer in fail_on else 0)
 
 

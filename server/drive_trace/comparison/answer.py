@@ -135,10 +135,15 @@ def _gate(sides: tuple[Side, Side], cases: Sequence[Case], *, is_tested: bool) -
 
 
 def _counts(cases: Sequence[Case], *may_be: bool) -> list[Counts]:
-    """What is recorded; else of each side what may be CORRECT at most, or has to be at least."""
+    """What is recorded; else of each side what may be CORRECT at most, or has to be at least. A
+    candidate must not gain by a grade that readers reject: the run is not CORRECT.
+    """
     tallies = [(tally(each.baseline), tally(each.candidate)) for each in cases]
     most = may_be or (None, None)
-    return [Counts(b.hits(most[0]), b.k, c.hits(most[1]), c.k) for b, c in tallies]
+    return [
+        Counts(b.hits(most[0]), b.k, min(c.hits(most[1]), c.most - c.rejected), c.k)
+        for b, c in tallies
+    ]
 
 
 # The answer
@@ -149,18 +154,23 @@ def _answer(
 ) -> tuple[Answer, tuple[Reason, ...]]:
     ways = {_by_gate(_counts(cases, *each)) for each in product((False, True), repeat=2)}
     recorded = _by_gate(_counts(cases))
+    rejected = gate.candidate.rejected
+    count = f"{plural(rejected, 'run')} of the candidate {'counts' if rejected == 1 else 'count'}"
+    why = Reason(f"{count} as not CORRECT: a grade, or every line, is rejected or unknown")
+    against = (why,) if rejected else ()
     if ways == {recorded} and recorded is not Answer.CANNOT_TELL:
         lost = _moved(cases, "lost", -1) if recorded is Answer.BETTER else ()
-        return recorded, (_gate_words(gate, recorded), *lost)
+        return recorded, (_gate_words(gate, recorded), *against, *lost)
     if len(ways) > 1:
         undecided = sum(each.most - each.hits(False) for each in (gate.baseline, gate.candidate))
+        undecided -= rejected
         what = (
             f"it depends on {plural(undecided, 'run')} that may be CORRECT or not: the gate says "
             f"{listed(sorted(each.words for each in ways), 'or')}"
         )
-        return Answer.CANNOT_TELL, (_gate_words(gate, Answer.CANNOT_TELL), Reason(what))
+        return Answer.CANNOT_TELL, (_gate_words(gate, Answer.CANNOT_TELL), *against, Reason(what))
     answer, reasons = _by_cost(costs, cases)
-    return answer, (_gate_words(gate, Answer.CANNOT_TELL), *reasons)
+    return answer, (_gate_words(gate, Answer.CANNOT_TELL), *against, *reasons)
 
 
 def _by_gate(counts: Sequence[Counts]) -> Answer:

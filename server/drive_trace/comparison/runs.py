@@ -14,7 +14,7 @@ from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.report.metrics import measure, to_json
 from drive_trace.report.metrics.base import Value
 from drive_trace.scorecard.card import RunScore
-from drive_trace.scorecard.caveats import NOTHING_OMITTED, Omitted, Unread
+from drive_trace.scorecard.caveats import NOTHING_OMITTED, CaveatCode, Omitted, Unread
 from drive_trace.scorecard.verdict import Verdict
 
 _SAID_BY = {
@@ -23,6 +23,7 @@ _SAID_BY = {
     "base": "base_commit",
 }
 """What a manifest says of a fact, by its key."""
+_UNCOUNTED_GRADES = {CaveatCode.REJECTED_GRADE, CaveatCode.LOOKALIKE_GRADE}
 ALL_RUNS = "all runs"
 """The case of runs that nobody says the case of."""
 Word: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
@@ -228,6 +229,11 @@ class Side(NamedTuple):
         """How many lines readers reject."""
         return sum(len(each.rejected_lines) for each in self.files)
 
+    @property
+    def unknown(self) -> int:
+        """How many lines are of unknown types."""
+        return sum(len(each.unknown_lines) for each in self.files)
+
 
 class Case(NamedTuple):
     """The runs of one case."""
@@ -252,6 +258,8 @@ class Tally(NamedTuple):
     """So many of the not computable cannot become CORRECT: a component is recorded as a fail, and
     no caveat could overturn that.
     """
+    rejected: int
+    """So many of those that may be CORRECT have a grade that readers reject, or no valid event."""
 
     @property
     def most(self) -> int:
@@ -292,13 +300,21 @@ def tally(runs: Sequence[ComparedRun]) -> Tally:
         verdicts[Verdict.NOT_COMPUTABLE],
         qualified[Verdict.CORRECT],
         qualified[Verdict.INCORRECT],
-        sum(
-            each.verdict is Verdict.NOT_COMPUTABLE
-            and bool(each.gate.failed)
-            and not each.qualifying
-            for each in scores
-        ),
+        sum(each.verdict is Verdict.NOT_COMPUTABLE and _is_settled(each) for each in scores),
+        sum(_has_rejected_grade(each) and not _is_settled(each) for each in scores),
     )
+
+
+def _is_settled(score: RunScore) -> bool:
+    """Whether a run cannot become CORRECT by what its caveats say."""
+    return bool(score.gate.failed) and not score.qualifying
+
+
+def _has_rejected_grade(score: RunScore) -> bool:
+    """Whether a grade that may be the latest, or every line, is rejected or of an unknown type."""
+    is_any = score.correctness is None
+    found = (each for each in score.caveats if each.code in _UNCOUNTED_GRADES)
+    return score.gate.uncounted is not None or any(is_any or each.qualifies for each in found)
 
 
 def cases_of(baseline: Side, candidate: Side) -> tuple[Case, ...]:

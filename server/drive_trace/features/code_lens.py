@@ -38,12 +38,16 @@ def code_lenses(
         for line in index.rejected_feeds
         if isinstance(line, FlaggedLine) and line.event_name == GRADE and options.grades
     )
+    runs = chain(
+        ((line.run, line) for line in index.beginnings),
+        ((run_id, lines[0]) for run_id, lines in index.uncounted.items()),
+    )
     wanted = chain(
         (
-            (_top_of(analysis, line), line, _RUN)
-            for line in (index.beginnings if options.runs else ())
+            (_top_of(analysis, line), line, _RUN, run_id)
+            for run_id, line in (runs if options.runs else ())
         ),
-        ((line, line, _EVENT) for line in chain(graded, rejected)),
+        ((line, line, _EVENT, run_of(line)) for line in chain(graded, rejected)),
     )
     lenses = [_lens(analysis, uri, *each) for each in islice(wanted, MOST)]
     return sorted(lenses, key=lambda lens: lens.range.start.line)
@@ -58,7 +62,7 @@ def resolve_lens(
     data = lens.data if isinstance(lens.data, dict) else {}
     run_id, uri = str(data.get("runId", "")), str(data.get("uri", ""))
     title = _title(analysis, data, run_id, joined) if analysis is not None else None
-    can_show = analysis is not None and title is not None and run_id in analysis.index.runs
+    can_show = title is not None and analysis is not None and analysis.index.names(run_id)
     lens.command = types.Command(
         title=title or "the trace has changed",
         command=SHOW_RUN if can_show else "",
@@ -82,7 +86,7 @@ def _title(
         return None
     if analysis.index.rejected_feeds.with_order(int(order)) is not None:
         return "rejected, not counted"
-    if run is None:
+    if run is None or run_id not in analysis.index.runs:
         return None
     feed = analysis.index.runs[run_id].events(GRADE)
     line = feed.with_order(int(order))
@@ -101,7 +105,7 @@ def _top_of(analysis: Analysis, first: Line) -> Line:
     first line, which somebody is writing in.
     """
     lines, index = analysis.document.lines, analysis.index
-    rejected = index.rejected.get(first.run)
+    rejected = index.rejected.get(run_of(first))
     if rejected and rejected[0].order < first.order:
         first = rejected[0]
     place = analysis.document.number(first)
@@ -112,14 +116,16 @@ def _top_of(analysis: Analysis, first: Line) -> Line:
     return first
 
 
-def _lens(analysis: Analysis, uri: str, over: Line, line: Line, kind: str) -> types.CodeLens:
+def _lens(  # noqa: PLR0913, PLR0917 - where it stands, and what of it is shown
+    analysis: Analysis, uri: str, over: Line, line: Line, kind: str, run_id: str | None
+) -> types.CodeLens:
     document = analysis.document
     start = types.Position(document.protocol_line(document.number(over)), 0)
     return types.CodeLens(
         range=types.Range(start, start),
         data={
             "uri": uri,
-            "runId": run_of(line) or "",
+            "runId": run_id or "",
             "kind": kind,
             "order": str(line.order),  # too large for a number in JavaScript
         },

@@ -45,8 +45,7 @@ def can_append(analysis: Analysis, run_id: str) -> bool:
     """Whether a trace names a run, or its next event would be of that run. A misspelt id is not to
     start another run.
     """
-    index = analysis.index
-    return run_id in {*index.runs, *index.rejected, _scope(analysis, None).run_id}
+    return analysis.index.names(run_id) or run_id == _scope(analysis, None).run_id
 
 
 def composed_at_end(  # noqa: PLR0913, PLR0917 - which event, of which moment, and beside what

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 from drive_trace.analysis import Analysis
 from drive_trace.features.runs import Joined, of_one_file
 from drive_trace.json_text.lexemes import strings_named
-from drive_trace.scorecard.verdict import NO_SIGNAL, Verdict
+from drive_trace.scorecard.verdict import Verdict
 from drive_trace.tasks import Task, in_batches
 from drive_trace.text.escaping import plain
 from drive_trace.text.wording import compact, duration, plural
@@ -182,15 +182,15 @@ def _label_of_run(analysis: Analysis, node: OutlineNode, joined: Joined) -> Labe
     gate = run.run.gate
     # The name holds what qualifies a CORRECT. The reason for another verdict is in the detail.
     is_correct = gate.verdict is Verdict.CORRECT
-    verdict = run.headline if is_correct else run.run.headline.partition(" — ")[0]
+    verdict = run.headline if is_correct else run.run.word
     verdict += " so far" if run.waiting != 0 and not is_correct else ""
     reasons = {
         Verdict.INCORRECT: f"{', '.join(gate.failed)} failed",
-        Verdict.NOT_COMPUTABLE: f"missing: {', '.join(gate.missing)}",
+        Verdict.NOT_COMPUTABLE: gate.uncounted or f"missing: {', '.join(gate.missing)}",
     }
-    count = len(score.rejected)
+    count = len(score.rejected) if gate.uncounted is None else 0
     parts = [
-        reasons.get(gate.verdict, "") if gate.missing != (NO_SIGNAL,) else "not graded",
+        "not graded" if gate.is_ungraded else reasons.get(gate.verdict, ""),
         f"{plural(count, 'line')} rejected" if count else "",
     ]
     return Label(f"{verdict} · {run_id}", " · ".join(part for part in parts if part))

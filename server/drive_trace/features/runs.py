@@ -19,7 +19,7 @@ from drive_trace.scorecard.card import RunScore, ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.render import card_markdown, caveats, lens_title, not_read
 from drive_trace.scorecard.summary import RunSummary
-from drive_trace.scorecard.verdict import NO_SIGNAL, NOT_GRADED
+from drive_trace.scorecard.verdict import NOT_GRADED
 from drive_trace.text.escaping import code, plain, printable
 from drive_trace.text.wording import plural
 from drive_trace.trace.document import Point
@@ -39,7 +39,7 @@ class JoinedRun(NamedTuple):
     run: RunScore
     """Over all files. The paths of its parts are the names of the traces for people."""
     here: RunScore | None
-    """By the open file alone; None if that has no valid event of the run."""
+    """By the open file alone; None if that has no line of the run."""
     uris: Sequence[str]
     """The URIs of the parts, in the same order."""
     own_uri: str
@@ -49,7 +49,7 @@ class JoinedRun(NamedTuple):
     @property
     def headline(self) -> str:
         """The verdict in a few words, with “so far” while traces are unread."""
-        return self._so_far(NOT_GRADED if self._is_ungraded else self.run.headline)
+        return self._so_far(NOT_GRADED if self.run.gate.is_ungraded else self.run.headline)
 
     @property
     def full_headline(self) -> str:
@@ -66,11 +66,8 @@ class JoinedRun(NamedTuple):
     def tooltip(self) -> str:
         """The title, and what is missing."""
         no_signal = f"{NOT_GRADED} (no correctness signal)"
-        return self.title.replace(NOT_GRADED, no_signal, 1) if self._is_ungraded else self.title
-
-    @property
-    def _is_ungraded(self) -> bool:
-        return self.run.gate.missing == (NO_SIGNAL,)
+        is_ungraded = self.run.gate.is_ungraded
+        return self.title.replace(NOT_GRADED, no_signal, 1) if is_ungraded else self.title
 
     def _so_far(self, verdict: str) -> str:
         return verdict if self.waiting == 0 else f"{verdict} so far"
@@ -80,8 +77,8 @@ class JoinedRun(NamedTuple):
         """The verdict by this file alone, if it differs."""
         if self.here is None or self.here.headline == self.run.headline:
             return None
-        is_graded = self.here.gate.missing != (NO_SIGNAL,)
-        return f"this file alone: {self.here.headline if is_graded else 'not graded'}"
+        is_ungraded = self.here.gate.is_ungraded
+        return f"this file alone: {'not graded' if is_ungraded else self.here.headline}"
 
     @property
     def decider(self) -> str | None:

@@ -27,7 +27,7 @@ from drive_trace.report.fleet import Row
 from drive_trace.scorecard.card import ILLEGIBLE
 from drive_trace.scorecard.copies import Hashes, copied_among_many
 from drive_trace.scorecard.stored import FindingCounts
-from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run, unplaced_grades
+from drive_trace.scorecard.summary import RunSummary, Unplaced, unplaced_grades
 from drive_trace.storage.files import Problem, why
 
 DAFT, RAY = "daft", "ray"
@@ -47,6 +47,8 @@ _CHUNKS = 512
 """A worker of a cluster gets at most so many times that many files as one task: to start its
 process takes as long as to read hundreds.
 """
+_LAST = 1 << 62
+"""The place of runs without a valid event."""
 _PATIENCE = 10.0
 """Seconds to wait for a cluster to answer."""
 
@@ -92,7 +94,7 @@ class EngineScan:
             self._pieces = pieces.where(col("piece").not_null()).select(*columns, "piece").collect()
             noted = self._pieces.where(col("run").is_null()).sort("number")
             notes = [pickle.loads(each["piece"]["data"]) for each in noted.iter_rows()]  # noqa: S301
-            placed = self._pieces.where(col("place").not_null())
+            placed = self._pieces.where(col("run").not_null())
             count: int = placed.select("run").distinct().count_rows()
         unplaced: list[Unplaced] = []
         held: list[tuple[str, str, Hashes]] = []
@@ -118,7 +120,6 @@ class EngineScan:
             self._pieces.where(col("run").not_null())
             .groupby("run")
             .agg(col("place").min(), col("piece").list_agg().alias("pieces"))
-            .where(col("place").not_null())
             .sort("place")  # before the join: runs that follow each other are in the same files
             .select("place", join(col("pieces"), doubts, self._here).alias("row"))
             .sort("place")  # after it, too: a cluster keeps no order over functions
@@ -142,7 +143,7 @@ class EngineScan:
 
 def _scan_files(work: Any, here: bytes) -> list[list[dict[str, Any]]]:
     """For each chunk of files what was found in them: of each part of a run its id, the number of
-    the file, the run's place among all if the file has a valid event of it, and the part.
+    the file, the run's place among all, and the part.
     """
     _check_worker(here)
     found = []
@@ -165,13 +166,13 @@ def _pieces(number: int, file: File) -> Iterator[dict[str, Any]]:
         yield note | {"data": pickle.dumps(Problem(summary.path, ILLEGIBLE))}
     held = [(run.run_id, run.path, run.events.hashes()) for run in summary.runs]
     yield note | {"data": pickle.dumps((tuple(unplaced_grades(summary)), held))}
-    places = {run.run_id: at for at, run in enumerate(summary.runs, number << 32)}
-    for run_id, part in parts_by_run(summary).items():
+    for at, part in enumerate(summary.runs, number << 32):
+        run_id = part.run_id
         own = None if findings is None else {run_id: findings.get(run_id, {})}
         yield {
             "run": run_id.encode("utf-8", "surrogatepass"),
             "number": number,
-            "place": places.get(run_id),
+            "place": at if part.event_count else at | _LAST,
             "data": pickle.dumps(_Part(file.path, digest, part, own)),
         }
 

@@ -32,7 +32,7 @@ class FleetScan:
         self._processes = processes
         self._traces = CachedTraces(cache, processes)
         self._runs: dict[str, list[int]] = {}
-        """By id the numbers of a run's files, if one of these has a valid event of it."""
+        """By id the numbers of a run's files; runs without a valid event come last."""
         self._doubts = Doubts()
 
     @property
@@ -42,7 +42,7 @@ class FleetScan:
 
     def read(self) -> int:
         """Read all traces. Returns how many runs they have."""
-        strays: dict[str, list[int]] = {}  # in files with only lines of it that do not count
+        valid: dict[str, None] = {}
         unplaced: list[Unplaced] = []
         held: list[tuple[str, str, Hashes]] = []
         for stored in self._traces.look_at(self._inputs):
@@ -53,13 +53,11 @@ class FleetScan:
             for run in trace.runs:
                 self._runs.setdefault(run.run_id, []).append(number)
                 held.append((run.run_id, run.path, run.events.hashes()))
-            for run_id in parts_by_run(trace).keys() - {run.run_id for run in trace.runs}:
-                strays.setdefault(run_id, []).append(number)
+                valid.update({run.run_id: None} if run.event_count else {})
             unplaced += unplaced_grades(trace)
             if trace.is_illegible:
                 self._inputs.cannot_read(Problem(trace.path, ILLEGIBLE))
-        for run_id in strays.keys() & self._runs.keys():
-            self._runs[run_id] = sorted(self._runs[run_id] + strays[run_id])
+        self._runs = {run_id: self._runs[run_id] for run_id in (*valid, *self._runs)}
         copied = copied_among_many(held)
         self._doubts = Doubts(self._inputs.not_read, tuple(unplaced), copied)
         return len(self._runs)

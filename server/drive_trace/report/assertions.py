@@ -1,7 +1,7 @@
 """The 31 assertions of the Drive method: rules that a trace may confirm or break.
 
-Some assertions cannot be decided from a trace, and say why. One that does not apply passes, except
-BD-8.
+Some assertions cannot be decided from a trace, and say why. One that does not apply is no pass;
+the reference calls it one, except BD-8.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ class CheckResult(StrEnum):
 
     PASS = "pass"  # noqa: S105 - no password
     FAIL = "fail"
+    NOT_APPLICABLE = "not-applicable"
     NOT_CHECKABLE = "not-checkable"
 
 
@@ -60,10 +61,14 @@ def assertion(id_: str, title: str) -> Callable[[Callable[[EventLog], Outcome]],
 def outcome_of(
     looked_at: Sequence[Event], broken_by: Sequence[Event], failed: str, passed: str
 ) -> Outcome:
-    """Fails with the events that break it, else passes with those that were looked at."""
+    """Fails with the events that break it, else passes with those that were looked at; it does not
+    apply where there were none.
+    """
     if broken_by:
         return Outcome(CheckResult.FAIL, broken_by, failed)
-    return Outcome(CheckResult.PASS, looked_at, passed if looked_at else "It does not apply here.")
+    if not looked_at:
+        return Outcome(CheckResult.NOT_APPLICABLE, (), "It does not apply here.")
+    return Outcome(CheckResult.PASS, looked_at, passed)
 
 
 def not_checkable(

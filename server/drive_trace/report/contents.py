@@ -120,7 +120,9 @@ class FullReport(NamedTuple):
         for run in self.card.runs:
             for part in run.parts:
                 same = owned.setdefault(part.path, [])
-                same += ((each.line, run.run_id) for each in part.rejected)
+                unknown = (each.line for each in part.unknown if each.run_id == run.run_id)
+                own = (*(each.line for each in part.rejected), *unknown)
+                same += ((line, run.run_id) for line in own)
         for trace in self.traces:
             same = owned.get(trace.path, [])
             same = sorted([*same, *((event.line, event.run_id) for event in trace.events)])
@@ -155,6 +157,7 @@ class FullReport(NamedTuple):
         counts = Counter(checked.outcome.status for checked in self.assertions)
         return (
             f"{counts[CheckResult.PASS]} pass, {counts[CheckResult.FAIL]} fail, "
+            f"{counts[CheckResult.NOT_APPLICABLE]} not applicable, "
             f"{counts[CheckResult.NOT_CHECKABLE]} cannot be checked from a trace. They are about "
             "how the run was recorded and driven, not about whether its result is right."
         )
@@ -254,10 +257,12 @@ def to_json(report: FullReport) -> dict[str, object]:
 
 def _assertion_json(checked: Checked) -> dict[str, object]:
     assertion, outcome = checked
+    applies = outcome.status is not CheckResult.NOT_APPLICABLE
     return {
         "id": assertion.id,
         "title": assertion.title,
-        "status": str(outcome.status),
+        "status": str(outcome.status if applies else CheckResult.PASS),
+        "applies": applies,
         "evidence": [event.event_id for event in outcome.evidence],
         "note": outcome.note,
         "evidence_lines": [{"path": each.path, "line": each.line} for each in outcome.evidence],

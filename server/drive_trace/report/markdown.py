@@ -53,6 +53,7 @@ _HEADERS = (
 _MARKS = {
     CheckResult.PASS: "pass",
     CheckResult.FAIL: "**FAIL**",
+    CheckResult.NOT_APPLICABLE: "not applicable",
     CheckResult.NOT_CHECKABLE: "not checkable",
 }
 

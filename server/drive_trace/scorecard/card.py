@@ -29,11 +29,10 @@ from drive_trace.scorecard.summary import (
     TraceSummary,
     Unplaced,
     judged,
-    parts_by_run,
     unplaced_grades,
     without_copies,
 )
-from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
+from drive_trace.scorecard.uncounted import Rejected, UnknownEvent, uncounted_phrase
 from drive_trace.scorecard.verdict import Gate, Verdict, headline, judge, what_would_change_it
 from drive_trace.text.wording import plural
 from drive_trace.trace.times import latest_recorded
@@ -97,6 +96,11 @@ class RunScore(NamedTuple):
         return str(self.verdict)
 
     @property
+    def word(self) -> str:
+        """The headline, without the reason where the verdict is not CORRECT."""
+        return self.headline if self.verdict is Verdict.CORRECT else STANDINGS[self.standing]
+
+    @property
     def headline(self) -> str:
         """The verdict in a few words; a CORRECT is followed by what qualifies it."""
         phrase = headline(self.gate)
@@ -153,6 +157,8 @@ class ScoreCard(NamedTuple):
             return f"No runs: {because}"
         if not self.has_any_correctness_signal:
             none = "none graded yet" if count > 1 else "not graded yet"
+            if all(run.gate.uncounted is not None for run in self.runs):
+                none = "no valid event"
             return f"not computable: {plural(count, 'run')}, {none}"
         counts = Counter(run.standing for run in self.runs)
         return " · ".join(
@@ -171,10 +177,9 @@ class ScoreCard(NamedTuple):
 
     @property
     def stray_lookalikes(self) -> tuple[UnknownEvent, ...]:
-        """Lines of unknown types that look like a feed of no run that is known."""
-        known = {run.run_id for run in self.runs}
+        """Lines of unknown types that look like a feed, and name no run."""
         found = (each for trace in self.traces for each in trace.lookalikes)
-        return tuple(each for each in found if each.run_id not in known)
+        return tuple(each for each in found if each.run_id is None)
 
     @property
     def hidden_reason(self) -> str | None:
@@ -203,8 +208,8 @@ class ScoreCard(NamedTuple):
         return total_tokens(tokens_of(run.tokens) for run in self.correct)
 
 
-ILLEGIBLE = "no line of it can be read as an event"
-"""Why a file is not read that has lines and no event."""
+ILLEGIBLE = "no line of it names a run"
+"""Why a file is not read that has lines and no run."""
 
 
 def score(
@@ -212,24 +217,19 @@ def score(
     unread: Sequence[Unread] = (),
     left_out: Omitted = NOTHING_OMITTED,
 ) -> ScoreCard:
-    """Join the traces' runs by id, in first-seen order, and judge them. ``unread`` are the inputs
-    that could not be read: each run may have had something in them, and in what a search has left
-    out. So may a file without one line that can be read as an event, such as a pointer to a file
-    elsewhere.
+    """Join the traces' runs by id, in first-seen order, and judge them; those without a valid event
+    come last. ``unread`` are the inputs that could not be read: each run may have had something in
+    them, and in what a search has left out. So may a file without one line that names a run, such
+    as a pointer to a file elsewhere.
     """
-    parts: dict[str, list[RunSummary]] = {run.run_id: [] for each in traces for run in each.runs}
-    illegible = [each.path for each in traces if parts and each.is_illegible]
-    unread = (*unread, *(Unread(path, ILLEGIBLE) for path in illegible))
-    joined = []
-    for trace in traces:
-        for run_id, part in parts_by_run(trace).items():
-            if run_id in parts:
-                parts[run_id].append(part)
-        orphans = tuple(each for each in trace.orphans if each.run_id not in parts)
-        joined.append(trace._replace(orphans=orphans))
+    every = [run for each in traces for run in each.runs]
+    parts: dict[str, list[RunSummary]] = {run.run_id: [] for run in every if run.event_count}
+    for run in every:
+        parts.setdefault(run.run_id, []).append(run)
+    unread = (*unread, *(Unread(each.path, ILLEGIBLE) for each in traces if each.is_illegible))
     unplaced = [each for trace in traces for each in unplaced_grades(trace)]
+    card = ScoreCard((), tuple(traces), unread, left_out)
     copied = _between_runs([*chain(*parts.values())])
-    card = ScoreCard((), tuple(joined), unread, left_out)
     runs = tuple(
         score_run(each, card.not_read, unplaced, copied.get(at)) for at, each in parts.items()
     )
@@ -264,7 +264,11 @@ def score_run(
             frozenset(part.copies).union(each.line for each in some)
             for part, some in zip(parts, copies, strict=True)
         )
-    gate = judge(correctness)
+    uncounted = None
+    if not any(part.event_count for part in parts):
+        rejected = sum(len(part.rejected) for part in parts)
+        uncounted = uncounted_phrase(rejected, sum(len(part.unknown) for part in parts))
+    gate = judge(correctness, uncounted)
     measured = Efficiency(
         tokens_of(tokens) or dict.fromkeys(TOKEN_FIELDS), wall_clock(counted), mean_rounds(counted)
     )
@@ -325,7 +329,7 @@ def to_json(card: ScoreCard) -> dict[str, object]:
         "files": [
             {
                 "path": trace.path,
-                "rejected_lines": [rejected.line for rejected in trace.orphans],
+                "rejected_lines": [rejected.line for rejected in trace.unowned],
                 "unknown_lines": list(trace.unknown_lines),
                 "lookalike_lines": [
                     {

@@ -12,7 +12,7 @@ from drive_trace.scorecard.card import NO_RUN_SIGNAL, QUALIFIED, RunScore, Score
 from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.efficiency import Efficiency, WallClock, covered
 from drive_trace.scorecard.uncounted import UnknownEvent, lookalike_phrase, rejected_phrase
-from drive_trace.scorecard.verdict import Verdict, what_would_change_it
+from drive_trace.scorecard.verdict import Verdict, cause, what_would_change_it
 from drive_trace.text.escaping import code, plain, printable
 from drive_trace.text.spans import terminal_columns
 from drive_trace.text.wording import (
@@ -49,7 +49,7 @@ def lens_title(run: RunScore, verdict: str | None = None) -> str:
     is_correct = run.gate.verdict is Verdict.CORRECT  # then the headline has those that qualify
     others = [each for each in run.caveats if not (is_correct and each.qualifies)]
     rejected = sum(len(each.lines) for each in others if each.code is CaveatCode.REJECTED_LINE)
-    phrases += [f"{rejected:,} rejected"] if rejected else []
+    phrases += [f"{rejected:,} rejected"] if rejected and not run.gate.uncounted else []
     phrases += [each.short for each in others if each.code is not CaveatCode.REJECTED_LINE]
     return " · ".join(filter(None, phrases))
 
@@ -175,7 +175,7 @@ def run_page(run: RunScore, verdict: str | None = None) -> str:
 def hidden_because(run: RunScore) -> str:
     """Why a run's efficiency is not shown."""
     if run.correctness is None:
-        return NO_RUN_SIGNAL
+        return run.gate.uncounted or NO_RUN_SIGNAL
     gate = run.gate
     if gate.missing:
         because = f"{listed(gate.missing)} {are(len(gate.missing))} missing"
@@ -260,7 +260,8 @@ def not_read(card: ScoreCard, name: Callable[[str], str], most: int = 10) -> Ite
     count = len(card.not_read)
     if count:
         were = f"{count:,} inputs were" if count > 1 else "1 input was"
-        yield f"Not complete: {were} not read, and may say something else about these runs."
+        doubt = ", and may say something else about these runs" if card.runs else ""
+        yield f"Not complete: {were} not read{doubt}."
     for path, reason in card.not_read[:most]:
         yield f"{name(path)}: {plain(reason)}" if path else plain(reason)
     if count > most:
@@ -287,9 +288,9 @@ def left_out(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:
 
 
 def unowned(card: ScoreCard, name: Callable[[str], str]) -> Iterator[str]:
-    """The uncounted lines of no known run, file by file."""
+    """The uncounted lines that name no run, file by file."""
     for trace in card.traces:
-        rejected = rejected_phrase(trace.orphans)
+        rejected = rejected_phrase(trace.unowned)
         if rejected:
             yield f"{_in_file(trace.path, name)} no known run: {rejected}."
     for path, phrase in _by_file(card.stray_lookalikes):
@@ -352,9 +353,9 @@ def table(card: ScoreCard, columns: int, paint: Paint) -> str:
 
 
 def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
-    word, _, cause = run.headline.partition(" — ")
+    word, because = run.word, "" if run.verdict is Verdict.CORRECT else cause(run.gate)
     if run.standing == QUALIFIED:
-        word, _, cause = word.partition(" but ")
+        word, _, because = word.partition(" but ")
         word += " but"
     name = plain(run.run_id)
     if terminal_columns(name) > width - _REST:
@@ -363,8 +364,8 @@ def _run(run: RunScore, width: int, paint: Paint) -> Iterator[str]:
     figures = ["hidden"] if run.efficiency is None else _figures(run.efficiency)
     verdict = paint(word, run.standing) + " " * (_VERDICT - len(word))
     yield _line(name, verdict, figures, width)
-    if cause:
-        yield from wrapped(cause, "  ", width)
+    if because:
+        yield from wrapped(because, "  ", width)
     for caveat in caveats(run, plain):
         yield from (paint(each, "warning") for each in wrapped(f"! {caveat}", "  ", width))
     for phrase in judging(run, plain):

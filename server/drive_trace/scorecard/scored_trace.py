@@ -54,15 +54,14 @@ class ScoredTrace:
 
 
 def score_joined(traces: Sequence[ScoredTrace], run_id: str) -> RunScore | None:
-    """One run over several traces; None where none has a valid event of it."""
-    if not any(run_id in trace.index.runs for trace in traces):
-        return None
-    parts = [
+    """One run over several traces; None where none has a line of it."""
+    found = [
         finish(summarize_part(trace.index, run_id, trace.number, trace.path)) for trace in traces
     ]
+    parts = [part for part in found if part is not None]
     unplaced = [
         each
         for trace in traces
         for each in finish(finding_unplaced(trace.index, trace.number, trace.path))
     ]
-    return score_run([part for part in parts if part is not None], (), unplaced)
+    return score_run(parts, (), unplaced) if parts else None

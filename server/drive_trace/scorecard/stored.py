@@ -63,7 +63,7 @@ class _Part(NamedTuple):
 class _Stored(NamedTuple):
     path: str
     runs: tuple[_Part, ...]
-    orphans: tuple[Rejected, ...]
+    unowned: tuple[Rejected, ...]
     unknown: tuple[UnknownEvent, ...]
     is_illegible: bool
     findings: dict[str, dict[str, int]] | None
@@ -112,11 +112,11 @@ def from_bytes(data: bytes, path: str) -> Stored | None:
     are anything else.
     """
     try:
-        _, runs, orphans, unknown, is_illegible, findings, is_clean = _DECODER.decode(data)
+        _, runs, unowned, unknown, is_illegible, findings, is_clean = _DECODER.decode(data)
         parts = tuple(_run(each, path) for each in runs)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    summary = TraceSummary(path, parts, orphans, _unknown(unknown, path), is_illegible)
+    summary = TraceSummary(path, parts, unowned, _unknown(unknown, path), is_illegible)
     return Stored(summary, findings, is_clean)
 
 

@@ -130,14 +130,6 @@ class RunSummary(NamedTuple):
     """
 
 
-def without_events(
-    path: str, run_id: str, rejected: Sequence[Rejected], unknown: Sequence[UnknownEvent]
-) -> RunSummary:
-    """The part in a trace of a run that has rejected or unknown lines there and nothing else."""
-    first = min([*(each.line for each in rejected), *(each.line for each in unknown)])
-    return RunSummary(run_id, path, first, rejected=tuple(rejected), unknown=tuple(unknown))
-
-
 def as_it_is(part: RunSummary) -> RunSummary:
     """A copy of a run's part that no edit of the trace changes."""
     return part._replace(
@@ -189,9 +181,11 @@ class TraceSummary(NamedTuple):
 
     path: str
     runs: tuple[RunSummary, ...]
-    """In the order of their first lines."""
-    orphans: tuple[Rejected, ...]
-    """Rejected lines of no run that has a valid event here."""
+    """Every run that a line names, in the order of their first lines: those with valid events
+    before those of which readers count no line.
+    """
+    unowned: tuple[Rejected, ...]
+    """Rejected lines from which no run can be read."""
     unknown: tuple[UnknownEvent, ...]
     """All lines of unknown types, in their order."""
     is_illegible: bool = False
@@ -214,24 +208,13 @@ def without_text(trace: TraceSummary) -> TraceSummary:
 
 
 def parts_by_run(trace: TraceSummary) -> dict[str, RunSummary]:
-    """A trace's part of each run, also of those that have nothing but stray lines in it: rejected
-    ones, and ones of unknown types.
-    """
-    strays: dict[str, tuple[list[Rejected], list[UnknownEvent]]] = {}
-    for rejected in trace.orphans:
-        if rejected.run_id is not None:
-            strays.setdefault(rejected.run_id, ([], []))[0].append(rejected)
-    known = {run.run_id: run for run in trace.runs}
-    for unknown in trace.unknown:
-        if unknown.run_id is not None and unknown.run_id not in known:
-            strays.setdefault(unknown.run_id, ([], []))[1].append(unknown)
-    parts = {run_id: without_events(trace.path, run_id, *each) for run_id, each in strays.items()}
-    return parts | known
+    """A trace's part of each run."""
+    return {run.run_id: run for run in trace.runs}
 
 
 def unplaced_grades(trace: TraceSummary) -> Sequence[Unplaced]:
     """The latest of the lines of a trace that may grade any run."""
-    return _unplaced_grades(trace.path, trace.orphans, trace.unknown)
+    return _unplaced_grades(trace.path, trace.unowned, trace.unknown)
 
 
 def finding_unplaced(index: Index, number: Number, path: str = "") -> Task[Sequence[Unplaced]]:
@@ -245,9 +228,7 @@ def _unplaced_grades(
     path: str, rejected: Iterable[Rejected], unknown: Iterable[UnknownEvent]
 ) -> Sequence[Unplaced]:
     found = [
-        Unplaced(path, each.line, each.ts, each.is_alike)
-        for each in rejected
-        if each.run_id is None and each.feed == GRADE
+        Unplaced(path, each.line, each.ts, each.is_alike) for each in rejected if each.feed == GRADE
     ]
     found += [
         Unplaced(path, each.line, each.ts, is_alike=True)
@@ -265,11 +246,7 @@ def summarize(
     """Sum a trace up; ``path`` is how it is called in what is shown. ``alone`` saves the time to
     look for what matters only where the trace is joined with others.
     """
-    known = index.runs
-    orphans: list[Rejected] = []
-    for run_id, lines in index.rejected.items():
-        if run_id not in known:
-            orphans += yield from rejected_lines(lines, number)
+    unowned = yield from rejected_lines(index.rejected.get(None, ()), number)
     unknown = yield from unknown_lines(index.unknown, number, path)
     by_run: dict[str | None, list[UnknownEvent]] = {}
     for each in unknown:
@@ -283,7 +260,9 @@ def summarize(
             worked = _worked(index, run, number, alone=alone)
             runs.append(part._replace(worked=worked, unknown=tuple(sorted((*own, *nobodys)))))
         yield
-    return TraceSummary(path, tuple(runs), tuple(sorted(orphans)), unknown, index.is_illegible)
+    for run_id, lines in index.uncounted.items():
+        runs.append((yield from _without_events(run_id, lines, number, path)))
+    return TraceSummary(path, tuple(runs), unowned, unknown, index.is_illegible)
 
 
 def summarize_part(
@@ -293,15 +272,25 @@ def summarize_part(
     that grows with the run, but for its rejected lines and the trace's unknown ones.
     """
     run = index.runs.get(run_id)
+    if run is None:
+        lines = index.uncounted.get(run_id)
+        return (yield from _without_events(run_id, lines, number, path)) if lines else None
     own = (line for line in index.unknown if run_of(line) == run_id)
     unknown = yield from unknown_lines(own, number, path)
-    if run is None:
-        rejected = yield from rejected_lines(index.rejected.get(run_id, ()), number)
-        return without_events(path, run_id, rejected, unknown) if rejected or unknown else None
     part = yield from _run_summary(index, run, number, path)
     nobodys = yield from unknown_lines(_naming_no_run(index), number, path)
     unknown = tuple(sorted((*unknown, *_may_be_any_run(nobodys))))
     return part._replace(worked=_worked(index, run, number), unknown=unknown)
+
+
+def _without_events(
+    run_id: str, lines: Sequence[Line], number: Number, path: str
+) -> Task[RunSummary]:
+    """The part in a trace of a run of which readers count no line there."""
+    rejected = yield from rejected_lines((each for each in lines if each.is_rejected), number)
+    others = (each for each in lines if not each.is_rejected)
+    unknown = yield from unknown_lines(others, number, path)
+    return RunSummary(run_id, path, number(lines[0]), rejected=rejected, unknown=unknown)
 
 
 def _naming_no_run(index: Index) -> Iterable[Line]:

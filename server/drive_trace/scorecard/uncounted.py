@@ -156,6 +156,15 @@ def rejected_phrase(rejected: Sequence[Rejected], others: str | None = None) -> 
     return f"{', '.join(phrases)}, not counted"
 
 
+def uncounted_phrase(rejected: int, unknown: int) -> str:
+    """What became of the lines of a run of which readers count none: ``all 38 lines rejected``."""
+    count = rejected + unknown
+    kinds = ["rejected"] * bool(rejected)
+    kinds += ["of unknown types" if count > 1 else "of an unknown type"] * bool(unknown)
+    which = f"all {count:,} lines" if count > 1 else "its only line"
+    return f"{which} {' or '.join(kinds)}"
+
+
 def lookalike_phrase(found: Sequence[UnknownEvent]) -> str | None:
     """``line 12 of an unknown type looks like correctness-recorded; it does not count``; None where
     nothing was found.

@@ -32,12 +32,19 @@ class Gate(NamedTuple):
     """What is missing, in the order mechanical, qa, intent."""
     failed: tuple[str, ...]
     """The components recorded as fail, whatever the verdict."""
+    uncounted: str | None = None
+    """What became of the lines of a run without a valid event: ``all 38 lines rejected``."""
+
+    @property
+    def is_ungraded(self) -> bool:
+        """Whether nothing is known against the run but that nobody graded it."""
+        return self.missing == (NO_SIGNAL,) and self.uncounted is None
 
 
-def judge(recorded: Recorded | None) -> Gate:
-    """Apply the gate to the correctness event that counts."""
+def judge(recorded: Recorded | None, uncounted: str | None = None) -> Gate:
+    """Apply the gate to the correctness event that counts; for ``uncounted`` see :class:`Gate`."""
     if recorded is None:
-        return Gate(Verdict.NOT_COMPUTABLE, (NO_SIGNAL,), ())
+        return Gate(Verdict.NOT_COMPUTABLE, (NO_SIGNAL,), (), uncounted)
     missing = tuple(name for name in CORRECTNESS_FIELDS if recorded.values[name] is None)
     failed = tuple(name for name in CORRECTNESS_FIELDS if recorded.values[name] == "fail")
     if missing:
@@ -51,6 +58,8 @@ def headline(gate: Gate) -> str:
         return "CORRECT"
     if gate.verdict is Verdict.INCORRECT:
         return f"INCORRECT — {', '.join(gate.failed)} failed"
+    if gate.uncounted is not None:
+        return f"not computable: {gate.uncounted}"
     return f"not computable — missing: {', '.join(gate.missing)}"
 
 
@@ -58,7 +67,7 @@ def cause(gate: Gate) -> str:
     """Why the verdict is what it is, in a few words: ``missing: qa, intent``."""
     if gate.verdict is Verdict.CORRECT:
         return f"{listed(CORRECTNESS_FIELDS)} passed"
-    return headline(gate).partition(" — ")[2]
+    return gate.uncounted or headline(gate).partition(" — ")[2]
 
 
 def what_would_change_it(gate: Gate) -> str:
@@ -72,7 +81,9 @@ def what_would_change_it(gate: Gate) -> str:
             f"{are(len(gate.failed))} recorded again as pass"
             f"{', with the other components repeated' if len(gate.failed) < 3 else ''}."
         )
-    if gate.missing == (NO_SIGNAL,):
+    if gate.uncounted is not None:
+        return "Repair its lines: no reader counts one of them as they are."
+    if gate.is_ungraded:
         return "Record mechanical, qa and intent: the run is CORRECT when all three pass."
     if gate.failed:
         return (

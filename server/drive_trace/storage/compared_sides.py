@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Sequence
 from drive_trace.analysis import Analysis, log_of
 from drive_trace.comparison.runs import RunManifest, Side, SideFile, apart, compared, facts_of
 from drive_trace.report.event_log import TraceLog
-from drive_trace.scorecard.card import ILLEGIBLE, score
+from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.compared_files import CaseFile, manifest_beside
 from drive_trace.storage.files import LeftOut, Problem, TraceRecords
@@ -25,9 +25,9 @@ def read_side(
     only: Container[str] | None = None,
 ) -> Side | Problem:
     """The runs of what was found at ``paths``, joined by their ids. What cannot be read stands in
-    ``unread``: a trace, its manifest, or a file of which no line can be read as an event. A run
-    that has events of one before it is left out, as it is no repetition. A Problem where there are
-    too many runs. ``only`` are the ids of the runs that count, if not all do.
+    ``unread``: a trace, its manifest, or a file of which no line names a run. A run that has events
+    of one before it is left out, as it is no repetition. A Problem where there are too many runs.
+    ``only`` are the ids of the runs that count, if not all do.
     """
     logs: list[TraceLog] = []
     manifests: dict[str, RunManifest] = {}
@@ -63,7 +63,6 @@ def read_side(
         said = [manifests[each] for each in files if each in manifests]
         runs.append(compared(run, said, case, found_in.get(run.run_id, ())))
     kept, copies = apart(runs)
-    illegible = [Unread(log.summary.path, ILLEGIBLE) for log in logs if log.summary.is_illegible]
     return Side(
         name,
         tuple(paths),
@@ -71,7 +70,7 @@ def read_side(
         tuple(
             SideFile(log.summary.path, log.invalid_lines, log.summary.unknown_lines) for log in logs
         ),
-        card.not_read if card.runs else (*unread, *illegible, *omission.missed),
+        card.not_read,
         omission,
         tuple(copies),
         facts_of(logs, [each.score for each in kept]),

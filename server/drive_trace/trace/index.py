@@ -18,14 +18,16 @@ from drive_trace.trace.line import (
     Line,
     LineSet,
     LineStatus,
-    name_of,
+    run_of,
 )
 from drive_trace.trace.mentions import (
+    RUN_FIELD,
     feed_named,
     feed_with_fields,
     mentioned,
     named_on,
     named_run,
+    runs_named,
 )
 from drive_trace.trace.recorded import RecordedLines
 from drive_trace.trace.run_index import FactTables, RunIndex
@@ -81,6 +83,10 @@ class Index(FactTables):
         self.unplaced_feeds = LineSet()
         """The rejected lines that hold a feed's name or all its fields, and from which no run id
         can be read.
+        """
+        self.astray = LineSet()
+        """The rejected lines that are of no run, and name some: several, or not as a field of their
+        own, as behind a number or in an array.
         """
         self.unknown = LineSet()
         """Lines whose event type is outside the vocabulary."""
@@ -148,10 +154,8 @@ class Index(FactTables):
 
     @property
     def is_illegible(self) -> bool:
-        """Whether there are lines, and neither a type nor a run can be read from any of them."""
-        if self.runs or self.unknown or self.rejected.keys() != {None}:
-            return False
-        return all(name_of(line) is None for line in self.rejected[None])
+        """Whether there are lines, and a run can be read from none of them."""
+        return bool(self.rejected or self.unknown) and not (self.runs or self.uncounted)
 
     @property
     def beginnings(self) -> LineSet:
@@ -160,6 +164,24 @@ class Index(FactTables):
             lines = (run.first_line for run in self.runs.values())
             self._beginnings = LineSet(sorted(lines, key=_order))
         return self._beginnings
+
+    def names(self, run_id: str) -> bool:
+        """Whether a line names a run, whatever readers make of the line."""
+        return run_id in self.runs or run_id in self.uncounted
+
+    @property
+    def uncounted(self) -> Mapping[str, Sequence[Line]]:
+        """The lines of each run of which readers count none, by the first one that names it."""
+        named: list[tuple[str | None, Sequence[Line]]] = [*self.rejected.items()]
+        named += [(run_of(line), (line,)) for line in self.unknown]
+        named += [(run_id, (line,)) for line in self.astray for run_id in runs_named(line)]
+        found: dict[str, list[Line]] = {}
+        for run_id, lines in named:
+            if run_id is not None and run_id not in self.runs:
+                found.setdefault(run_id, []).extend(lines)
+        for each in found.values():
+            each.sort(key=_order)
+        return dict(sorted(found.items(), key=lambda each: each[1][0].order))
 
     def runs_in_order(self) -> Iterator[RunIndex]:
         """The runs by their first line."""
@@ -251,6 +273,8 @@ class Index(FactTables):
             if run_id is None:
                 is_feed = feed_named(line.text) or feed_with_fields(line.text)
                 (self.unplaced_feeds if is_feed else self.nameless).add(line)
+                if RUN_FIELD in line.text:
+                    self.astray.add(line)
         elif line.status is LineStatus.UNKNOWN:
             self.unknown.add(line)
             self._note_mentions(line, 1)
@@ -263,6 +287,7 @@ class Index(FactTables):
             self.rejected_feeds.discard(line)
             self.unplaced_feeds.discard(line)
             self.nameless.discard(line)
+            self.astray.discard(line)
             if not self.rejected[run_id]:
                 del self.rejected[run_id]
         elif line.status is LineStatus.UNKNOWN:

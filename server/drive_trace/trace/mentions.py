@@ -5,7 +5,7 @@ These are guesses by name: the line may be broken JSON, and a key may stand anyw
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from drive_trace.json_text.lexemes import strings_named
 from drive_trace.trace.line import FlaggedLine, Line, LineStatus, run_of
@@ -70,6 +70,11 @@ def names_several(text: str, key: str) -> bool:
 def named_run(line: FlaggedLine) -> str | None:
     """The run of a rejected line, if it names one only."""
     return None if names_several(line.text, RUN_FIELD) else line.run_id
+
+
+def runs_named(line: Line) -> Set[str]:
+    """All runs that a line names, wherever it does so."""
+    return {value for value, _ in strings_named(line.text, RUN_FIELD)}
 
 
 def feed_named(text: str) -> str | None:

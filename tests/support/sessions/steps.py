@@ -258,7 +258,7 @@ class ShowRun:
 
         def check(result: Any) -> None:
             texts = {each.text for each in conversation.states_of(uri) if each.version is not None}
-            assert any(self.run in Analysis(text).index.runs for text in texts if text is not None)
+            assert any(Analysis(text).index.names(self.run) for text in texts if text is not None)
             assert result.startswith("**") == conversation.world.client.markdown
 
         argument = {"uri": uri, "runId": self.run}

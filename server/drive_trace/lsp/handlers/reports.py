@@ -215,7 +215,8 @@ def _found(analysis: Analysis, run_id: str | None, name: str) -> Task[Sequence[L
     """
     from drive_trace.report.contents import LineFinding  # noqa: PLC0415 - as below
 
-    wanted = {None, run_id} if {*analysis.index.runs} <= {run_id} else {run_id}
+    runs = {*analysis.index.runs, *analysis.index.uncounted}
+    wanted = {None, run_id} if runs <= {run_id} else {run_id}
     found: list[LineFinding] = []
     looked: Counter[str] = Counter()
     for findings in in_batches(analysis.findings()):

@@ -47,8 +47,8 @@ class ServerCommands:
         uri, run_id = _strings(SHOW_RUN, argument, "uri", "runId")
         request = self._responder.request(uri)
         run = request.joined(run_id) if request is not None else None
-        if request is None or run is None or run_id not in request.analysis.index.runs:
-            raise JsonRpcInvalidParams(f"{uri} is not open, or has no valid event of that run")
+        if request is None or run is None or not request.analysis.index.names(run_id):
+            raise JsonRpcInvalidParams(f"{uri} is not open, or has no line of that run")
         client = self._protocol.client
         card = markup(run.markdown, client.hover_format).value
         if not client.shows_documents:

@@ -24,7 +24,6 @@ from drive_trace.features.runs import (
     JoinedRun,
     RunFile,
     headlines_of,
-    of_one_file,
     run_at_json,
     run_json,
     run_near,
@@ -172,12 +171,10 @@ class Views:
         return in_slices_anew(self._runs.open, lambda: self._run_at_json(request, run_id))
 
     def _run_at_json(self, request: TraceRequest, run_id: str) -> Task[dict[str, object] | None]:
-        part = yield from request.analysis.summing_up_run(run_id)
-        if part is None:
+        if not request.analysis.index.names(run_id):
             return None
         joined = yield from self._runs.joining(run_id, request.trace.uri)
-        run = joined or of_one_file(score_run([part]), request.trace.uri)
-        return run_at_json(run, request.client.hover_format)
+        return None if joined is None else run_at_json(joined, request.client.hover_format)
 
     # Events to append
 

@@ -91,7 +91,8 @@ class Publisher:
         if runs or has_new_text or may_touch_any_run:
             self.refresh_views(None)
         if may_touch_any_run or any(
-            not runs.isdisjoint(trace.analysis.index.runs) for trace in self._runs.open
+            runs & ({*trace.analysis.index.runs, *trace.analysis.index.uncounted})
+            for trace in self._runs.open
         ):
             self._soon.request(types.WORKSPACE_CODE_LENS_REFRESH)
         if has_new_text:

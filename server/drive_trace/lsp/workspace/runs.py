@@ -21,7 +21,7 @@ from drive_trace.lsp.workspace.trace_folders import real_path
 from drive_trace.scorecard.card import ILLEGIBLE, score_run
 from drive_trace.scorecard.caveats import Omitted, Unread
 from drive_trace.scorecard.copies import Held, Holders, is_copied_within
-from drive_trace.scorecard.summary import RunSummary, Unplaced, parts_by_run
+from drive_trace.scorecard.summary import RunSummary, Unplaced
 from drive_trace.storage.files import LeftOut
 from drive_trace.storage.finding import omitted
 from drive_trace.storage.judging_records import JudgementFiles
@@ -130,9 +130,9 @@ class WorkspaceRuns:
             key, name = self._place(trace)
             own = self.folder_of(trace.uri) or trace.uri
             summary = yield from trace.analysis.summing_up(name)
-            for run_id, part in parts_by_run(summary).items():
+            for part in summary.runs:
                 each = key, self._open_part(trace, part)
-                found.setdefault((own, run_id), []).append(each)
+                found.setdefault((own, part.run_id), []).append(each)
         is_open = self.open_reals()
         closed = [each for each in self.closed.seen() if each.real not in is_open]
         for batch in in_batches((each, part) for each in closed for part in each.parts.values()):
@@ -155,9 +155,9 @@ class WorkspaceRuns:
     def joining(self, run_id: str, uri: str) -> Task[JoinedRun | None]:
         """See :meth:`joined`, as a task."""
         parts = yield from self._parts(run_id, uri)
-        if not any(each.part.event_count for each in parts):
+        if not parts:
             return None
-        own = [each.part for each in parts if each.uri == uri and each.part.event_count]
+        own = [each.part for each in parts if each.uri == uri]
         folder = self.folder_of(uri)
         parts, lacking = self.joinable(parts)
         waiting = self.waiting(folder)

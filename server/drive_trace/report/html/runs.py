@@ -70,7 +70,7 @@ class Runs:
         if len(self._runs) == 1:
             (run,) = self._runs
             kind = run.standing
-            parts = [tag("strong", run.headline.partition(" — ")[0])]
+            parts = [tag("strong", run.word)]
             parts += [tag("p", cause(run.gate)), tag("p", "Run ", untrusted(run.run_id))]
             parts += [tag("p", each) for each in self.places.caveats(run)]
             parts.append(tag("p", *self._decided_by(run), what_would_change_it(run.gate)))
@@ -279,7 +279,7 @@ class Runs:
 
 def chip(run: RunScore) -> Html:
     """The verdict in the colour of the run's standing."""
-    return tag("span", run.headline.partition(" — ")[0], class_=f"chip {run.standing}")
+    return tag("span", run.word, class_=f"chip {run.standing}")
 
 
 def _slug(event: object) -> str | None:

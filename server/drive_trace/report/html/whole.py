@@ -33,6 +33,11 @@ _MOST_ROWS = 40
 _MOST_FILES = 300
 _MOST_EVIDENCE = 8
 _MOST_LINES = 20
+_FOLDED = {
+    CheckResult.PASS: "Passed",
+    CheckResult.NOT_APPLICABLE: "Not applicable",
+    CheckResult.NOT_CHECKABLE: "Not checkable from a trace",
+}
 
 
 def metrics(report: FullReport) -> Html:
@@ -70,20 +75,21 @@ def _breakdown(each: FigureTable) -> Html:
 
 
 def assertions(report: FullReport, places: Places) -> Html:
-    """What failed; folded, what passed and what no trace can tell."""
+    """What failed; folded, what passed, what does not apply and what no trace can tell."""
     by_status: dict[CheckResult, list[Checked]] = {each: [] for each in CheckResult}
     for each in report.assertions:
         by_status[each.outcome.status].append(each)
     failed = by_status[CheckResult.FAIL]
-    passed, others = by_status[CheckResult.PASS], by_status[CheckResult.NOT_CHECKABLE]
-    unknown = "Not checkable from a trace"
     return section(
         "assertions",
         "Assertions",
         tag("p", report.assertion_counts),
         _assertion_table("Failed", failed, places) if failed else None,
-        folded(f"Passed ({len(passed)})", _assertion_table("Passed", passed, places)),
-        folded(f"{unknown} ({len(others)})", _assertion_table(unknown, others, places)),
+        *(
+            folded(f"{title} ({len(found)})", _assertion_table(title, found, places))
+            for status, title in _FOLDED.items()
+            if (found := by_status[status])
+        ),
     )
 
 
