@@ -125,8 +125,8 @@ def _actions() -> list[str]:
     return [
         "## Code actions",
         "",
-        "**Fix.** Every finding that can be mended brings its fixes. None makes up a value or drops "
-        "a record: what a tear may have cut, and a record in other text, is left to you. "
+        "**Fix.** Every finding that can be mended brings its fixes. None makes up a value or "
+        "drops a record: what a tear may have cut, and a record in other text, is left to you. "
         "`source.fixAll.driveTrace` makes all safe ones of a file. Behind them a finding can be "
         "added to the baseline, its rule turned off for the file or for the project, and the "
         "rule's page shown. Comments and layout of the project's files stay.",

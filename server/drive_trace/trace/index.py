@@ -213,14 +213,13 @@ class Index(FactTables):
             beginnings.add(line)
 
     def may_be_worked(self, run_id: str, start: Line, end: Line) -> bool:
-        """Whether work of a run stands between two lines, or a line that nobody counts and that may
-        be of the run.
+        """Whether work of a run stands between two lines, or what may be: a rejected line that
+        names it or none, or an event of an unknown type.
         """
         after, before = (self.runs[run_id].work_after(each).events for each in (start, end))
         odd = (self.rejected.get(run_id), self.rejected.get(None), self.unknown)
-        lines = (each[each.position(start) : each.position(end)] for each in odd if each)
-        between = cast("Iterator[FlaggedLine]", chain.from_iterable(lines))
-        return after > before or any(named_run(line) in {run_id, None} for line in between)
+        is_odd = any(each and each.position(start) < each.position(end) for each in odd)
+        return after > before or is_odd
 
     def find_slips(self) -> Mapping[str, str]:
         """The runs of a few lines that are most likely part of one with more, with that one: they
