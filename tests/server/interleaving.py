@@ -310,7 +310,7 @@ class Editing:
             return
         line = lines.pop(self.random.randrange(len(lines)))
         (event,) = ids(line)
-        self.server.answer = self.random.choice([None, "Remove Them", "Put Them Back"])
+        self.server.answer = self.random.choice([None, "Remove Them", "Keep Them"])
         self.log.append(f"remove {event}: {self.server.answer}")
         self.edit("".join(lines))
         if self.server.questions:
@@ -318,7 +318,7 @@ class Editing:
             self.server.questions.clear()
             if self.server.answer == "Remove Them":
                 self.foreign.discard(event)
-            elif self.server.answer == "Put Them Back":
+            elif self.server.answer == "Keep Them":
                 self.foreign.add(event)
         self.server.answer = None
 

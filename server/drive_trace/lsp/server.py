@@ -182,11 +182,12 @@ class TraceServer(LanguageServer):
         if document is None or version < document.version:
             log.warning("ignored a change of %s: not open, or older than what is", uri)
             return
-        replaced = document.change(version, params.content_changes)
-        if isinstance(document, OpenTrace):
-            self._saving.changed(document, replaced)
-        elif is_trace_text(uri, text := document.document.text):
-            self._open(uri, version, text)
+        has_moved = document.change(version, params.content_changes)
+        if not isinstance(document, OpenTrace):
+            if is_trace_text(uri, text := document.document.text):
+                self._open(uri, version, text)
+        elif has_moved:
+            self._saving.changed(document)
         self._edited.request(uri)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
@@ -212,10 +213,10 @@ class TraceServer(LanguageServer):
 
     def _did_change_files(self, params: types.DidChangeWatchedFilesParams) -> None:
         are_traces = self._following.files_changed(params.changes)
-        changed = (self._traces.get(each.uri) for each in params.changes)
-        for each in filter(None, changed):
-            self._judging.look([each])  # a trace that was saved may have been committed, too
-            self._saving.file_changed(each)
+        changed = [trace for each in params.changes if (trace := self._traces.get(each.uri))]
+        self._judging.look(changed)  # a trace that was saved may have been committed, too
+        for trace in changed:
+            self._saving.look(trace, is_told=True)
         if not are_traces:
             self._judging.look_at_all()
 

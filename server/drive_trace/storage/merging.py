@@ -12,10 +12,11 @@ at each save, as an undo may have taken it out since.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -23,7 +24,6 @@ from drive_trace.storage.appending import AppendError, locked_trace
 from drive_trace.storage.files import LARGEST, read_regular, records_of, version_of
 from drive_trace.storage.followed_file import split_waiting
 
-_LONG_AGO = 0
 _EVENT_ID = re.compile(r'"event_id"\s*:\s*"([^"\\]+)"')
 
 
@@ -34,41 +34,29 @@ def lines_of(records: Iterable[str]) -> list[str]:
 
 def without(lines: Iterable[str], others: Iterable[str]) -> list[str]:
     """The lines that are not among others, each as often as that is so."""
-    rest = Counter(others)
-    return [each for each in lines if not _take(rest, each)]
+    return list((Counter([*lines]) - Counter([*others])).elements())
 
 
 def among(lines: Iterable[str], others: Iterable[str]) -> list[str]:
     """The lines that are among others, each as often as that is so."""
-    rest = Counter(others)
-    return [each for each in lines if _take(rest, each)]
-
-
-def rewritten(gone: Iterable[str], come: Iterable[str]) -> dict[str, str]:
-    """What has become of lines that are gone: one that came with the same event id."""
-    same = defaultdict(list)
-    for each in come:
-        same[event_id(each)].append(each)
-    return {each: same[event_id(each)].pop(0) for each in gone if same[event_id(each)]}
-
-
-def event_id(line: str) -> str:
-    """The id in a line, whether or not that can be read; without one, the line."""
-    found = _EVENT_ID.search(line)
-    return found[1] if found else line
+    return list((Counter([*lines]) & Counter([*others])).elements())
 
 
 class KnownFile:
-    """The lines of a file that are not blank, as they were when it was looked at last. No method
-    but ``show`` may be called while another thread is in one.
+    """What is known of a file that an editor shows: its lines that are not blank, as they were when
+    it was looked at last. Who works on it in a thread has the lock; ``changed`` needs none.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, lines: list[str]) -> None:
+        """``lines`` is what the editor shows first."""
         self.path = os.path.realpath(path)  # the editor writes through a link, wherever it leads
-        self.lines: list[str] = []
+        self.lines = lines
+        self.lock = asyncio.Lock()
         self.foreign: list[str] = []
         self.own: list[str] = []
         """What the editor is about to write."""
+        self.removed: list[str] = []
+        """The lines that were removed by hand; nobody has been asked about them yet."""
         self.modified: int | None = None
         """When the file was modified while the editor knew all of it but foreign lines, in
         nanoseconds; None if it knows another file.
@@ -76,25 +64,34 @@ class KnownFile:
         self._version: tuple[int, ...] = ()
         self._shown: dict[str, str] = {}
         """The lines of the file that the editor shows in another way, by what it shows."""
+        self.states: deque[int] = deque(maxlen=5_000)
+        """Sums of the hashes of the lines that were shown, the present ones last."""
 
-    def show(self, became: Mapping[str, str]) -> None:
-        """The editor shows other lines in place of some."""
-        for before, after in became.items():
-            line = self._shown.pop(before, before)
-            if line != after:
-                self._shown[after] = line
+    def changed(self, before: Iterable[str], after: Iterable[str]) -> bool:
+        """The editor shows other records in place of some. Returns whether lines have come or gone,
+        not those that were edited.
+        """
+        old, new = lines_of(before), lines_of(after)
+        state = self.states[-1] + sum(map(hash, new)) - sum(map(hash, old))
+        gone, come = without(old, new), without(new, old)
+        became = _rewritten(gone, come)
+        if len(gone) == len(come) == 1 and not _EVENT_ID.search(gone[0]):
+            became = {gone[0]: come[0]}  # its place tells
+        gone, come = without(gone, became.keys()), without(come, became.values())
+        self._shown |= {new: self._shown.pop(old, old) for old, new in became.items()}
+        removed = without(self.removed, self._in_file(come)) + self._in_file(gone)
+        self.removed = [] if state in self.states else removed  # an undo removes nothing
+        self.states.append(state)
+        return bool(gone or come)
 
-    def look(self, shown: list[str], *, is_new: bool = False, is_told: bool = False) -> None:
-        """Look at the file, which an editor shows so. It ``is_new`` if the editor has just opened
-        it. With ``is_told``, the editor has said that the file has changed, maybe by its own save.
-        Never raises.
+    def look(self, shown: list[str], *, is_told: bool = False) -> None:
+        """Look at the file, which an editor shows so. With ``is_told``, the editor has said that it
+        has changed, maybe by a save of its own. Never raises.
         """
         with suppress(OSError, ValueError):
             status = Path(self.path).stat()
-            if is_new or self.modified is None or version_of(status) != self._version:
+            if self.modified is None or version_of(status) != self._version:
                 lines = _lines_in(read_regular(self.path, LARGEST))
-                if is_new and not self._version:
-                    self.lines = shown
                 if not is_told or lines != shown:
                     self.take_in(lines)
                     self.note_read(shown, status)
@@ -104,24 +101,23 @@ class KnownFile:
         them. Returns the foreign lines that are no more.
         """
         before, self.lines = self.lines, lines
-        new, gone = lines[len(before) :], []
+        old, new = [], lines[len(before) :]
         if lines[: len(before)] != before:
             self.modified = None
-            new = without(lines, before)
-            old, shown = without(before, lines), dict(self._shown)
-            became = rewritten(old, new) | {shown[each]: each for each in new if each in shown}
-            self._shown = {each: became.get(line, line) for each, line in (became | shown).items()}
-            now = [became.get(each, each) for each in self.foreign]
-            gone = without(now, lines)
-            self.foreign, new = without(now, gone), without(new, became.values())
-        self.foreign += without(new, self.own)
-        return gone
+            old, new = without(before, lines), without(lines, before)
+        shown, became = dict(self._shown), _rewritten(old, new)
+        became |= {shown[each]: each for each in new if each in shown}
+        self._shown = {each: became.get(line, line) for each, line in (became | shown).items()}
+        now = [became.get(each, each) for each in self.foreign]
+        lost = among(now, old)
+        self.foreign = without(now, lost) + without(without(new, became.values()), self.own)
+        return lost
 
     def absent(self, shown: Iterable[str]) -> list[str]:
         """The lines of the file that are not among those that an editor shows."""
-        return without(self.lines, self.in_file(shown))
+        return without(self.lines, self._in_file(shown))
 
-    def in_file(self, shown: Iterable[str]) -> list[str]:
+    def _in_file(self, shown: Iterable[str]) -> list[str]:
         """What an editor shows, where it has edited a line of the file, as the file has it."""
         return [self._shown.get(each, each) for each in shown]
 
@@ -145,7 +141,7 @@ class KnownFile:
         rest = self.lines[len(shown) :]
         self._version = version_of(status)
         if self.lines[: len(shown)] == shown and not without(rest, self.foreign):
-            self.modified = (self.modified or _LONG_AGO) if rest else status.st_mtime_ns
+            self.modified = (self.modified or 0) if rest else status.st_mtime_ns
 
 
 class Held:
@@ -161,33 +157,32 @@ class Held:
         """Lock the file, and return the foreign lines that the editor does not show. None, and
         nothing is locked, if it cannot be locked. Never raises.
         """
-        try:
+        with suppress(AppendError, OSError):
             data = self._stack.enter_context(locked_trace(self.known.path, create=False)).read()
-        except (AppendError, OSError):
-            self.release()
-            return None
-        self.known.take_in(_lines_in(data))
-        self.known.own = shown
-        self._is_ended = data.endswith(b"\n")
-        return among(self.known.absent(shown), self.known.foreign)
+            self.known.take_in(_lines_in(data))
+            self.known.own = shown
+            if not data.endswith(b"\n"):
+                self.known.modified = None  # the editor is to ask about a part of a line
+            return among(self.known.absent(shown), self.known.foreign)
+        self.release()
+        return None
 
     def set_back(self) -> None:
-        """Set the file's time to that at which the editor read it, if it has read all but what was
-        appended in whole lines. Only an editor that still waits for these may see that time:
-        another one would overwrite the file.
+        """Set the file's time to that at which the editor read it, if it has read all but foreign
+        lines. Only an editor that still waits for these may see that time: another one would
+        overwrite the file.
         """
         path, time = self.known.path, self.known.modified
         with suppress(OSError):
-            if time is not None and self._is_ended and Path(path).stat().st_mtime_ns != time:
+            if time is not None and Path(path).stat().st_mtime_ns != time:
                 os.utime(path, ns=(time, time))
                 self._set_back_to = time
 
     def release(self) -> None:
         """Let others append again. If the editor has not written the file, its time is now."""
-        if self._set_back_to is not None:
-            with suppress(OSError):
-                if Path(self.known.path).stat().st_mtime_ns == self._set_back_to:
-                    os.utime(self.known.path)
+        with suppress(OSError):
+            if Path(self.known.path).stat().st_mtime_ns == self._set_back_to:
+                os.utime(self.known.path)
         self._stack.close()
 
 
@@ -196,7 +191,11 @@ def _lines_in(data: bytes) -> list[str]:
     return lines_of(records_of(split_waiting(data, is_quiet=False)[0]))
 
 
-def _take(rest: Counter[str], line: str) -> bool:
-    is_there = rest[line] > 0
-    rest[line] -= is_there
-    return is_there
+def _rewritten(gone: Iterable[str], come: Iterable[str]) -> dict[str, str]:
+    """What has become of lines that are gone: one that came with the same event id."""
+    same = defaultdict(list)
+    for each in come:
+        if found := _EVENT_ID.search(each):
+            same[found[1]].append(each)
+    ids = ((each, found[1]) for each in gone if (found := _EVENT_ID.search(each)))
+    return {each: same[event_id].pop(0) for each, event_id in ids if same[event_id]}

@@ -21,6 +21,7 @@ MsgId = str | int
 
 _PATIENCE = 10.0
 """Seconds that a client has to respond, where it asks nobody."""
+_ASKS = {types.WINDOW_SHOW_MESSAGE_REQUEST}
 
 
 class ClientResult(NamedTuple):
@@ -50,9 +51,7 @@ class OutgoingProtocol(LanguageServerProtocol):
         """Send a notification whose params are JSON text already, in one or several pieces."""
         self._write_body(b'{"jsonrpc":"2.0","method":%b,"params":' % dumps(method), *params, b"}")
 
-    async def request(
-        self, method: str, params: object, patience: float | None = _PATIENCE
-    ) -> ClientResult | None:
+    async def request(self, method: str, params: object) -> ClientResult | None:
         """The client's result; None if it responds with an error, or not in so many seconds."""
         msg_id = str(uuid.uuid4())
         response: asyncio.Future[ClientResult | None] = asyncio.get_running_loop().create_future()
@@ -60,7 +59,7 @@ class OutgoingProtocol(LanguageServerProtocol):
         self._write_request(msg_id, method, params)
         try:
             # Not wait_for, which in Python 3.11 forgets a cancellation that a response overtakes.
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(None if method in _ASKS else _PATIENCE):
                 return await response
         except TimeoutError:
             return None

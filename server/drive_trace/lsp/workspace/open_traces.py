@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -14,6 +13,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.outline import Outline, outline
 from drive_trace.features.tokens import TokenState
+from drive_trace.storage.merging import KnownFile
 from drive_trace.storage.patterns import is_trace
 from drive_trace.tasks import SharedTask, Task
 from drive_trace.text.spans import PositionEncoding
@@ -27,13 +27,6 @@ _Key = tuple[str, str]
 _DRIVE = re.compile(r"(?i)\Afile:///[a-z](?=:)")
 
 
-class Replaced(NamedTuple):
-    """The texts of records before and after some edits."""
-
-    before: list[str]
-    after: list[str]
-
-
 class OpenDocument:
     """A document as the client shows it; if it is nothing more, no trace, or not yet."""
 
@@ -41,6 +34,8 @@ class OpenDocument:
         self.uri = uri
         self.version = version
         self._encoding = encoding
+        self._last_replaced: tuple[list[str], list[str]] = [], []
+        """The records that the last change has replaced, and those in their place."""
         self._replace_all(text)
 
     @property
@@ -48,26 +43,24 @@ class OpenDocument:
         """Its text, record by record."""
         return [line.text for line in self.document.lines]
 
-    def change(
-        self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]
-    ) -> Replaced:
-        """Carry out the client's edits, one after another. Returns what they have replaced."""
-        replaced = Replaced([], [])
+    def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:
+        """Carry out the client's edits, one after another. Returns whether somebody has to know."""
+        before, after = self._last_replaced = [], []
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-                replaced.before.extend(self.records)
+                before += self.records
                 self._replace_all(change.text)
-                replaced.after.extend(self.records)
+                after += self.records
                 continue
             document, encoding = self.document, self._encoding
-            where = change.range
-            start = document.point_at(Position(where.start.line, where.start.character), encoding)
-            end = document.point_at(Position(where.end.line, where.end.character), encoding)
-            before, after = self._edit(min(start, end), max(start, end), change.text)
-            replaced.before.extend(before)
-            replaced.after.extend(after)
+            ends = (change.range.start, change.range.end)
+            points = (Position(each.line, each.character) for each in ends)
+            start, end = sorted(document.point_at(each, encoding) for each in points)
+            replaced = self._edit(start, end, change.text)
+            before += replaced[0]
+            after += replaced[1]
         self.version = version
-        return replaced
+        return True
 
     def _replace_all(self, text: str) -> None:
         self.document = Document(text.split("\n"), _unread)
@@ -90,6 +83,8 @@ class OpenTrace(OpenDocument):
         """The line of the last edit."""
         self.tokens: TokenState | None = None
         """The last semantic tokens that were sent, for deltas."""
+        self.file: KnownFile | None = None
+        """The file that the client has read it from, if it has read one."""
         self.edits = 0
         """Counts the changes by the client. A response begun before the last one is out of date."""
         self._replaced = 0
@@ -115,13 +110,15 @@ class OpenTrace(OpenDocument):
         """Changes when a verdict, a metric or the rejected lines may have changed."""
         return self._replaced, self.analysis.score_revision
 
-    def change(
-        self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]
-    ) -> Replaced:
-        """Carry out the client's edits, one after another. Returns what they have replaced."""
+    def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:
+        """Carry out the client's edits, one after another. Returns whether lines of its file may
+        have come or gone with them.
+        """
         self.edits += 1
         self._outline = None
-        return super().change(version, changes)
+        super().change(version, changes)
+        replaced, self._last_replaced = self._last_replaced, ([], [])
+        return self.file is not None and self.file.changed(*replaced)
 
     def _edit(self, start: Point, end: Point, text: str) -> tuple[Sequence[str], Sequence[str]]:
         replaced = self.analysis.edit(start, end, text)
