@@ -271,7 +271,7 @@ def test_check_names_a_copy_on_its_first_event(tmp_path: Path) -> None:
     )
     assert (found["line"], marked(text, found)) == (2, json.dumps(event_id(EVENTS[0])))
     assert found["message"] == (
-        f"4 events of this file stand in {first} too (this one on line 1); they count once"
+        f"4 events of this file stand in {first} too (this one on line 1); within a run they count once"
     )
     (line,) = concise(tmp_path)
     assert line.startswith(f"{second}:2:")
@@ -292,7 +292,7 @@ def test_check_names_each_file_that_holds_copies(tmp_path: Path) -> None:
             str(third),
             line,
             f"{count} events of this file stand in {path} too (this one on line 1); "
-            "they count once",
+            "within a run they count once",
         )
         for line, count, path in ((1, 2, first), (3, 3, second))
     ]

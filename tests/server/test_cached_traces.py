@@ -155,7 +155,7 @@ def follows(client: RawClient, folder: Path) -> None:
     def is_joined() -> bool:
         run = runs(client)["alone"]
         is_whole = len(run["files"]) == 2 and not run["headline"].endswith("so far")
-        assert is_whole == ("1 event with the id of another" in run["title"])
+        assert is_whole == ("copied in 1 file" in run["title"])
         return is_whole
 
     assert eventually(is_joined)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -163,14 +164,14 @@ KEEPS = " (keeps mechanical and intent of b/trace.jsonl)"
 def test_what_a_pick_does_is_what_its_title_says(plain: RawClient, tmp_path: Path) -> None:
     document, there = two(plain, tmp_path, RESOLVES, graded("pass", None, "pass"))
     correct = actions(document)[f"Record qa: pass → CORRECT{KEEPS}"]
-    append(there, graded("pass", None, "fail"))
+    append(there, graded("pass", None, "fail", event_id=str(uuid4())))
     said = plain.response(plain.start_request("codeAction/resolve", correct))["error"]
     assert said["message"] == (
         f"This has changed meanwhile, and would now be “Record qa: pass → INCORRECT{KEEPS}”: "
         "ask again."
     )
     # Not so where the title still holds.
-    append(there, graded("pass", None, "pass"))
+    append(there, graded("pass", None, "pass", event_id=str(uuid4())))
     assert "edit" in plain.request("codeAction/resolve", correct)
 
 

@@ -50,7 +50,8 @@ def test_hover_and_lenses_follow_the_text(client: RawClient) -> None:
     ]
     assert "1,900,000" in document.hover_text('"correctness-recorded"')
 
-    document.edit((len(document.text), len(document.text), REJECTED))
+    another = REJECTED.replace("0b9c2a4e", "1b9c2a4e")
+    document.edit((len(document.text), len(document.text), another))
     assert document.lenses()[0] == (
         0,
         "CORRECT, but 1 correctness line rejected (line 4), not counted · 1.9M in · 42k out",

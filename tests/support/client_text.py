@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 _UNIT = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+_RUN_ID = re.compile(r'(?<="project_run_id":")[^"]*')
 _EVENT_ID = re.compile(r'(?<="event_id":")[0-9a-f-]{36}')
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -40,10 +41,11 @@ def event(event_type: str, run: object = "run-1", **payload: Any) -> str:
 
 
 def apart(text: str) -> str:
-    """The text with an id of its own for each of its events, as no two of a trace share one, and no
-    two texts.
+    """The text with an id of its own for each of its events, as no two of a trace share one, nor
+    two of different runs.
     """
-    numbers, own = count(1), f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}"
+    runs = "".join(sorted(set(_RUN_ID.findall(text)))).encode("utf-8", "surrogatepass")
+    numbers, own = count(1), f"{crc32(runs):08x}"
     return _EVENT_ID.sub(lambda _: f"{own}-6f1d-4c3b-8a57-{next(numbers):012x}", text)
 
 

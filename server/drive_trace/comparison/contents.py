@@ -10,7 +10,6 @@ from drive_trace.comparison.comparability import State
 from drive_trace.comparison.costs import Cost, spent_for_each_correct
 from drive_trace.comparison.runs import (
     FACTS,
-    METRICS,
     SUMS,
     WALL_CLOCK,
     Case,
@@ -76,7 +75,7 @@ def power(found: Comparison) -> Iterator[str]:
     if found.gate.smallest_p is not None and found.known[0].state is not State.DIFFERS:
         yield _power(found.gate, plural(len(found.cases), "case"))
     for side in found.sides:
-        for _, runs, why in _apart(side):
+        for _, runs, why in side.apart:
             yield f"{plural(len(runs), 'run')} of the {side.name} {are(len(runs))} {why}."
 
 
@@ -290,9 +289,9 @@ def _inputs(sides: tuple[Side, Side]) -> Section:
 
 def _input(side: Side) -> Iterator[tuple[str, str]]:
     yield plural(len(side.files), "file"), Name(first_of(side.paths, _MOST))
-    for what, runs, _ in _apart(side):
+    for what, runs, _ in side.apart:
         yield f"{plural(len(runs), 'run')} {what}", Name(first_of(runs, _MOST))
-    for metric, runs in _doubted(side).items():
+    for metric, runs in side.doubted.items():
         yield f"{metric.title} doubted: {plural(len(runs), 'run')}", Name(first_of(runs, _MOST))
     for what, files in (("not read", side.unread), ("left out", side.left_out.files)):
         for reason, paths in by_reason(files).items():
@@ -300,21 +299,6 @@ def _input(side: Side) -> Iterator[tuple[str, str]]:
     rejecting = [each.path for each in side.files if each.rejected_lines]
     if rejecting:
         yield f"{plural(side.rejected, 'line')} rejected", Name(first_of(rejecting, _MOST))
-
-
-def _apart(side: Side) -> Iterator[tuple[str, Sequence[str], str]]:
-    """The runs that may be no repetitions: what they are, their ids, and what that means."""
-    if joined := [run.run_id for run in side.runs if len(run.score.parts) > 1]:
-        what = "joined over files"
-        yield what, joined, f"{what}: each repetition needs an id of its own"
-    if copies := [run.run_id for run in side.copies]:
-        why = "left out: a run with the events of another one is no repetition"
-        yield "left out, with the events of others", copies, why
-
-
-def _doubted(side: Side) -> Mapping[Metric, Sequence[str]]:
-    by_metric = {each: [r.run_id for r in side.runs if each.key in r.doubted] for each in METRICS}
-    return {each: runs for each, runs in by_metric.items() if runs}
 
 
 def _figure(value: Value, spec: str = "") -> str:
@@ -399,7 +383,7 @@ def _input_json(side: Side) -> Mapping[str, object]:
         "unread": [each._asdict() for each in side.unread],
         **side.left_out.as_json(),
         "copied_runs": [run.run_id for run in side.copies],
-        "doubted": {metric.key: runs for metric, runs in _doubted(side).items()},
+        "doubted": {metric.key: runs for metric, runs in side.doubted.items()},
     }
 
 

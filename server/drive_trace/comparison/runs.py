@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -178,7 +178,7 @@ def _doubted(score: RunScore, found: Collection[str]) -> frozenset[str]:
     return frozenset(doubts)
 
 
-def apart(runs: Sequence[ComparedRun]) -> tuple[list[ComparedRun], list[ComparedRun]]:
+def distinct(runs: Sequence[ComparedRun]) -> tuple[list[ComparedRun], list[ComparedRun]]:
     """The runs, without those that have events of one before them, and these."""
     sides: tuple[list[ComparedRun], list[ComparedRun]] = [], []
     seen: frozenset[int] = frozenset()
@@ -223,6 +223,22 @@ class Side(NamedTuple):
     """The runs that are left out, as a run before them has the same events."""
     facts: Mapping[str, Happened] = {}
     """See :func:`facts_of`."""
+
+    @property
+    def apart(self) -> Iterator[tuple[str, Sequence[str], str]]:
+        """The runs that may be no repetitions: what they are, their ids, and what that means."""
+        if joined := [run.run_id for run in self.runs if len(run.score.parts) > 1]:
+            what = "joined over files"
+            yield what, joined, f"{what}: each repetition needs an id of its own"
+        if copies := [run.run_id for run in self.copies]:
+            why = "left out: a run with the events of another one is no repetition"
+            yield "left out, with the events of others", copies, why
+
+    @property
+    def doubted(self) -> Mapping[Metric, Sequence[str]]:
+        """By a cost, the ids of the runs of which it is doubted."""
+        found = {each: [r.run_id for r in self.runs if each.key in r.doubted] for each in METRICS}
+        return {each: runs for each, runs in found.items() if runs}
 
     @property
     def rejected(self) -> int:

@@ -232,24 +232,25 @@ class Holders:
     def __init__(self, parts: Iterable[Held]) -> None:
         self.first: dict[Hashable, tuple[str, str]] = {}
         """The id of the first of them, and its file."""
-        self.second: dict[Hashable, tuple[str, str]] = {}
+        self._second: dict[Hashable, tuple[str, str]] = {}
         """The same of another run."""
         for run_id, path, keys in parts:
             for key in keys:
                 if self.first.setdefault(key, (run_id, path))[0] != run_id:
-                    self.second.setdefault(key, (run_id, path))
+                    self._second.setdefault(key, (run_id, path))
 
     def other(self, run_id: str, keys: Iterable[Hashable]) -> str | None:
         """The file of another run that holds one of these events; None if there is none."""
-        found = (each.get(key) for key in keys for each in (self.first, self.second))
+        found = (each.get(key) for key in keys for each in (self.first, self._second))
         return next((each[1] for each in found if each and each[0] != run_id), None)
 
 
 def copied_runs(parts: Sequence[Held]) -> Mapping[str, str]:
     """By the id of each run that has events of another one, a file of the other."""
-    holders = Holders(parts)
-    if not holders.second:
+    keys = [each[2] for each in parts]
+    if len(set(chain(*keys))) == sum(map(len, keys)):  # as good as always
         return {}
+    holders = Holders(parts)
     found = ((run_id, holders.other(run_id, keys)) for run_id, _, keys in parts)
     return {run_id: path for run_id, path in found if path is not None}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from drive_trace.analysis import Analysis, log_of
-from drive_trace.comparison.runs import RunManifest, Side, SideFile, apart, compared, facts_of
+from drive_trace.comparison.runs import RunManifest, Side, SideFile, compared, distinct, facts_of
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import score
 from drive_trace.scorecard.caveats import Unread
@@ -62,7 +62,7 @@ def read_side(
         case = cases.case_of(run.run_id, files) if cases is not None else None
         said = [manifests[each] for each in files if each in manifests]
         runs.append(compared(run, said, case, found_in.get(run.run_id, ())))
-    kept, copies = apart(runs)
+    kept, copies = distinct(runs)
     return Side(
         name,
         tuple(paths),

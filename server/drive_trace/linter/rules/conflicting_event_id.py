@@ -1,6 +1,7 @@
 """An event has the `event_id` of another event, which stands in another file that was checked
 before this one. An id names one event: what refers to it is ambiguous, and nobody can tell whether
-one of the two is a copy that was changed. Both count. Within one file `duplicate-event-id` speaks.
+one of the two is a copy that was changed. Both count. What has the same `event_type` and `ts`, too,
+is a copy, see `copied-events`. Within one file `duplicate-event-id` speaks.
 
 This is looked for by `drive-trace check` among the files that are checked together. There is one
 finding for every other file, on the first of the events, which says how many more there are.

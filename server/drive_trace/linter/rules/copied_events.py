@@ -1,7 +1,8 @@
 """Events of this file stand in another one, too, which was checked before it. They are the same
-where their `event_id` and their record are the same but for white space. Most often a trace was
-copied as a whole, or a line was appended to two files. `drive-trace score` and `report` count such
-events once; a reader that adds up files counts them twice.
+where their `event_id`, `event_type` and `ts` are: paths, slugs and run ids may have been changed.
+Most often a trace was copied as a whole, or a line was appended to two files. Within a run
+`drive-trace score` and `report` count such events once; a reader that adds up files counts them
+twice. Of two runs either may be the copy: neither is a repetition of the other.
 
 This is looked for by `drive-trace check` among the files that are checked together. There is one
 finding for every other file, on the first of the events.
@@ -20,11 +21,12 @@ def _check(subject: SharedEvents) -> Iterable[Finding]:
         return
     if subject.size == 1:
         message = (
-            f"this event stands on line {subject.number} of {subject.other} too; it counts once"
+            f"this event stands on line {subject.number} of {subject.other} too; within a run it "
+            "counts once"
         )
     else:
         message = f"{subject.size} events of this file stand in {subject.other} too"
-        message += f" (this one on line {subject.number}); they count once"
+        message += f" (this one on line {subject.number}); within a run they count once"
     yield Finding(RULE, subject.line, EVENT_ID, message)
 
 
@@ -40,7 +42,7 @@ EXAMPLES = (
     Example(
         """
         EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        … line 1 of other.jsonl too; it counts once     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        … line 1 of other.jsonl too; within a run     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         """,
         beside="""
         EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
