@@ -190,10 +190,12 @@ def test_the_action_runs_nothing_of_the_tree_that_it_checks(tmp_path: Path) -> N
 def test_the_action_checks_the_paths_it_is_given(tmp_path: Path) -> None:
     program(tmp_path / "drive-trace/bin/drive-trace", 'for each; do echo "<$each>"; done; exit 1')
     paths = "projects\n  a b/trace.jsonl  \n\n$(touch hacked)\n--fix\n"
-    done = in_bash("Check", ROOT, with_path(RUNNER_TEMP=tmp_path, PATHS=paths, FAIL_ON="warning"))
+    given = {"PATHS": paths, "EXCLUDE": " a b/*.jsonl\n\n--fix\n", "FAIL_ON": "warning"}
+    done = in_bash("Check", ROOT, with_path(RUNNER_TEMP=tmp_path, **given))
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.split("\n")[:-1] == [
-        *("<check>", "<--output-format>", "<github>", "<--fail-on>", "<warning>", "<-->"),
+        *("<check>", "<--output-format>", "<github>", "<--fail-on>", "<warning>"),
+        *("<--exclude=a b/*.jsonl>", "<--exclude=--fix>", "<-->"),
         *("<projects>", "<a b/trace.jsonl>", "<$(touch hacked)>", "<--fix>"),
     ]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+import drive_trace
 from tests.cli.support import REJECTED, Ran, run, write
 from tests.support.client_text import graded
 
@@ -138,6 +141,16 @@ def test_another_repository_inside_is_not_searched(kind: str, tmp_path: Path) ->
     assert len(gate(".", "inner").json["files"]) == len(gate("--no-ignore").json["files"]) == 2
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+def test_a_mark_of_a_repository_hides_nothing_that_git_tracks(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    write(tmp_path, "b/trace.jsonl", FAILED)
+    for command in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, timeout=60)
+    write(tmp_path, "b/.git", "gitdir: nowhere\n")
+    assert gate().json["runs"][0]["verdict"] == "incorrect"
+
+
 def test_repositories_in_a_folder_that_is_none_are_searched(tmp_path: Path) -> None:
     for name in "ab":
         write(tmp_path, f"{name}/.git/HEAD", "ref: refs/heads/main\n")
@@ -227,3 +240,15 @@ def test_a_configuration_excludes_and_a_gate_does_not_believe_it(tmp_path: Path)
     assert UNTRUSTED in run("fleet", "--no-cache").err
     # What is named is read.
     assert run("check", "old/trace.jsonl").code == 1
+
+
+def test_python_says_the_same(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    write(tmp_path, "b/qa-trace.jsonl", FAILED)
+    card = drive_trace.score(".")
+    assert (card.complete, card.all_earned) == (False, False)
+    assert [tuple(each) for each in card.left_out.missed] == [("b/qa-trace.jsonl", OTHER_NAME)]
+    assert drive_trace.score(".", exclude=["b/"]).all_earned
+    compared = drive_trace.compare("a", "b", exclude=["a/"])
+    assert [each.path for each in compared.sides[1].unread] == ["b/qa-trace.jsonl"]
+    assert compared.sides[0].unread == ()

@@ -138,7 +138,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     Without manifests and --cases, all runs of a side are one case.
 
     Exit code: 0 whatever the answer, 1 if it is one of --fail-on, or nobody can tell and some lines
-    are rejected or of unknown types, 2 something could not be read or written, 3 the sides are not
+    are rejected or of unknown types, 2 something could not be read or written, or a search left
+    out what may hold a part of a run (--exclude says what does not), 3 the sides are not
     comparable.
 
     \b

@@ -62,7 +62,9 @@ def score(
     Tier 2, efficiency, is shown for CORRECT runs only.
 
     Exit code: 0 whatever the verdicts, 1 with --require-correct unless every run is CORRECT (the
-    reason is on standard error), 2 some input could not be read (the rest is still scored).
+    reason is on standard error), 2 some input could not be read (the rest is still scored), or with
+    --require-correct a search left out what may hold a part of a run (--exclude says what does
+    not).
 
     \b
     Examples:

@@ -45,7 +45,7 @@ class Qualifies(Enum):
 
 TABLE: Mapping[CaveatCode, tuple[str, Qualifies]] = {
     CaveatCode.STALE: ("The run went on after it was graded.", Qualifies.ALWAYS),
-    CaveatCode.UNREAD_INPUT: ("An input could not be read.", Qualifies.ALWAYS),
+    CaveatCode.UNREAD_INPUT: ("An input was not read.", Qualifies.ALWAYS),
     CaveatCode.REJECTED_GRADE: (
         "Readers reject a line that grades the run, or may.",
         Qualifies.AFTER_GRADE,
