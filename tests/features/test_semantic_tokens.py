@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from lsprotocol import types
 
 from drive_trace.analysis import Analysis
-from drive_trace.features.tokens import (
-    LEGEND,
-    TokenLook,
-    changed_tokens,
-    tokens,
-    tokens_in,
-)
-from drive_trace.features.tokens.kinds import palette
-from drive_trace.features.tokens.painting import Painter
+from drive_trace.features.tokens import LEGEND, TokenLook, tokens, tokens_in
 from drive_trace.tasks import finish
 from drive_trace.text.spans import PositionEncoding
-from drive_trace.trace.document import Point
-from tests.bench.traces import TraceOptions, trace_bytes
 from tests.support.aids import check_tokens, check_tokens_of, numbers_of, shown_tokens
-from tests.support.fixtures import ENCODINGS, read
+from tests.support.fixtures import read
 
 UTF16 = TokenLook(PositionEncoding.UTF16)
 
@@ -156,12 +144,12 @@ def test_a_client_that_knows_few_types_gets_the_nearest() -> None:
     text = read('EVENT{"event_type":"dispatch-start"}').text
     known = frozenset({"string", "number", "keyword", "property"})
     look = TokenLook(PositionEncoding.UTF16, known, frozenset())
-    answer, _ = finish(tokens(Analysis(text), look))
+    answer = finish(tokens(Analysis(text), look))
     shown = shown_tokens(text, numbers_of(answer), look.encoding)
     assert '"dispatch-start" keyword' in shown
     assert '"77ce3f13-a067-4f13-a4e0-93dbae3137ae" string' in shown
     assert {each.rpartition(" ")[2] for each in shown} == known
-    answer, _ = finish(tokens(Analysis(text), look._replace(types=frozenset({"comment"}))))
+    answer = finish(tokens(Analysis(text), look._replace(types=frozenset({"comment"}))))
     assert numbers_of(answer) == []
 
 
@@ -169,92 +157,6 @@ def test_the_legend_is_the_protocols_but_for_the_envelope() -> None:
     assert set(LEGEND.token_types) <= {each.value for each in types.SemanticTokenTypes}
     known = {each.value for each in types.SemanticTokenModifiers}
     assert set(LEGEND.token_modifiers) - known == {"envelope"}
-
-
-# Lines that are like others are not read again.
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_what_is_remembered_of_lines_like_it_is_right(encoding: PositionEncoding) -> None:
-    text = trace_bytes(TraceOptions(3_000, defects=0.3)).decode()
-    colours = palette(LEGEND.token_types, LEGEND.token_modifiers)
-    remembering = Painter(encoding, colours)
-    for line in Analysis(text).document.lines:
-        assert remembering.paint(line) == Painter(encoding, colours).paint(line)
-
-
-# Changes
-
-
-def applied(numbers: list[int], answer: dict[str, object]) -> list[int]:
-    """What a client makes of an answer about what has changed."""
-    if "data" in answer:
-        return numbers_of(answer)
-    edits = answer["edits"]
-    assert isinstance(edits, list)
-    for edit in reversed(edits):
-        numbers[edit["start"] : edit["start"] + edit["deleteCount"]] = numbers_of(edit)
-    return numbers
-
-
-SNIPPETS = (
-    *('"', "\n", "\n\n", ",", "x", "🚀", "\r\n", "null", '{"ts":"2026"}\n', "", "", ""),
-    read('EVENT{"event_type":"round-end"}').text,
-)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_what_has_changed_makes_the_old_tokens_the_new_ones(seed: int) -> None:
-    rng = random.Random(seed)
-    analysis = Analysis(trace_bytes(TraceOptions(60, runs=2, defects=0.1)).decode())
-    answer, state = finish(tokens(analysis, UTF16))
-    numbers = numbers_of(answer)
-    snippets = (*SNIPPETS, "\r") if seed % 4 == 0 else SNIPPETS
-    for _ in range(40):
-        for _ in range(rng.randrange(3)):
-            start, end = sorted(
-                _anywhere(rng, analysis, rng.randrange(len(analysis.document.lines)))
-            )
-            analysis.edit(start, end, rng.choice(snippets))
-        answer, state = finish(changed_tokens(analysis, UTF16, state, state.result_id))
-        assert answer["resultId"] == state.result_id
-        numbers = applied(numbers, answer)
-        assert numbers == numbers_of(finish(tokens(Analysis(analysis.document.text), UTF16))[0])
-
-
-def _anywhere(rng: random.Random, analysis: Analysis, record: int) -> tuple[Point, Point]:
-    lines = analysis.document.lines
-    other = min(len(lines) - 1, record + rng.choice((0, 0, 0, 1, 3)))
-    points = [Point(at, rng.randrange(len(lines[at].text) + 1)) for at in (record, other)]
-    return points[0], points[1]
-
-
-def test_a_keystroke_sends_its_line_alone() -> None:
-    analysis = Analysis(read(20 * 'EVENT{"event_type":"round-start"}\n').text)
-    _, state = finish(tokens(analysis, UTF16))
-    analysis.edit(Point(10, 1), Point(10, 1), " ")
-    answer, state = finish(changed_tokens(analysis, UTF16, state, state.result_id))
-    (edit,) = answer["edits"]  # type: ignore[misc]
-    a_line = 5 * 18
-    assert (edit["start"], edit["deleteCount"]) == (10 * a_line, a_line)
-    assert len(numbers_of(edit)) == a_line
-    # A line more: the one below says that it stands two lines further down.
-    analysis.edit(Point(10, 0), Point(10, 0), "\n")
-    answer, state = finish(changed_tokens(analysis, UTF16, state, state.result_id))
-    (edit,) = answer["edits"]  # type: ignore[misc]
-    assert (edit["start"], edit["deleteCount"]) == (10 * a_line, a_line)
-    answer, _ = finish(changed_tokens(analysis, UTF16, state, state.result_id))
-    assert answer["edits"] == []
-
-
-def test_of_an_answer_that_is_not_known_any_more_all_is_sent() -> None:
-    analysis = Analysis(read('EVENT{"event_type":"round-start"}').text)
-    first, state = finish(tokens(analysis, UTF16))
-    second, newer = finish(tokens(analysis, UTF16))
-    assert first["resultId"] != second["resultId"]
-    for before, result_id in ((newer, state.result_id), (None, "1"), (newer, "unheard of")):
-        answer, _ = finish(changed_tokens(analysis, UTF16, before, result_id))
-        assert numbers_of(answer) == numbers_of(first)
 
 
 def test_a_range_is_answered_whatever_it_is() -> None:
@@ -286,5 +188,5 @@ def test_a_range_is_answered_whatever_it_is() -> None:
 )
 def test_a_long_line_costs_no_more_than_its_length(line: str) -> None:
     text = f"{line}\n{line}\n"
-    answer, _ = finish(tokens(Analysis(text), UTF16))
+    answer = finish(tokens(Analysis(text), UTF16))
     shown_tokens(text, numbers_of(answer), UTF16.encoding)

@@ -14,11 +14,6 @@ const tokens = {
   method: "textDocument/semanticTokens/full",
   fits: ({ result }) => result?.data?.length > 0,
 };
-const changes = {
-  name: "what has changed of semantic tokens",
-  method: "textDocument/semanticTokens/full/delta",
-  fits: ({ result }) => result?.edits?.length > 0,
-};
 const actions = {
   name: "code actions",
   method: "textDocument/codeAction",
@@ -68,7 +63,6 @@ export const corruptions = [
   [lens, "no title", ({ result }) => delete result.command.title],
   [hints, "no position", ({ result }) => delete result[0].position],
   [tokens, "no data", ({ result }) => delete result.data],
-  [changes, "no start", ({ result }) => delete result.edits[0].start],
   [actions, "no text document", ({ result }) => delete result[0].edit.documentChanges[0].textDocument],
   [choices, "no label", ({ result }) => delete result.items[0].label],
   [choices, "no range", ({ result }) => delete result.items[0].textEdit.range],
@@ -114,7 +108,6 @@ export const corruptions = [
   [published, "a line beyond 31 bits", ({ params }) => (params.diagnostics[0].range.end.line = 2 ** 31)],
   [published, "half a version", ({ params }) => (params.version = 1.5)],
   [tokens, "a negative number", ({ result }) => (result.data[1] = -1)],
-  [changes, "half a number to delete", ({ result }) => (result.edits[0].deleteCount = 0.5)],
   [lenses, "a negative character", ({ result }) => (result[0].range.end.character = -1)],
   [event, "half a line", ({ result }) => (result.range.start.line = 0.5)],
   [error, "a code that is no integer", (message) => (message.error.code = 0.5)],
@@ -141,7 +134,6 @@ export const corruptions = [
   [hover, "one more in the result", ({ result }) => (result.language = "markdown")],
   [lens, "one more in the command", ({ result }) => (result.command.tooltip = "x")],
   [hints, "one more in a hint", ({ result }) => (result[0].line = 1)],
-  [changes, "one more in an edit", ({ result }) => (result.edits[0].text = "")],
   [actions, "one more in an action", ({ result }) => (result[0].isSafe = true)],
   [actions, "one more in the edit", ({ result }) => (result[0].edit.edits = [])],
   [choices, "one more in an item", ({ result }) => (result.items[0].order = 1)],

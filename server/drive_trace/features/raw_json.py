@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import orjson
 
@@ -21,15 +21,6 @@ def joined(lists: Iterable[JsonText]) -> JsonText:
     """One list of all their items."""
     items = (each.text[1:-1] for each in lists)
     return JsonText(b"[%b]" % b",".join(filter(None, items)))
-
-
-def object_of(members: Mapping[str, object]) -> JsonText:
-    """An object. Unlike :func:`dumps` it copies what is JSON text already only once."""
-    pieces: list[bytes] = []
-    for key, value in members.items():
-        text = value.text if isinstance(value, JsonText) else dumps(value)
-        pieces += (b"," if pieces else b"{", dumps(key), b":", text)
-    return JsonText(b"".join([*pieces, b"}"]))
 
 
 def dumps(value: object) -> bytes:

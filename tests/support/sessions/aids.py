@@ -1,4 +1,4 @@
-"""Task that ask for what helps to read a trace: hints, and tokens or what changed of them."""
+"""A task that asks for what helps to read a trace: hints, and tokens."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLAIN = get_converter()
 
 @dataclass(frozen=True)
 class Aids:
-    """Hints of a range, and all tokens: those that have changed where an answer is remembered."""
+    """Hints of a range, and all tokens."""
 
     uri: int
     places: tuple[int, int]
@@ -47,30 +47,12 @@ class Aids:
 
         params: dict[str, Any] = {"textDocument": document, "range": where}
         conversation.ask("textDocument/inlayHint", params, check=check_hints)
-        known = conversation.tokens.get(uri)
 
         def check_tokens(result: Any) -> None:
-            if analysis is None:
-                assert result is None
-                return
-            data = result.get("data")
-            if data is None:
-                assert known is not None
-                data = _applied(known[1], result["edits"])
-            answer, _ = finish(tokens(analysis, TokenLook(encoding)))
-            assert data == json.loads(answer["data"].text)  # type: ignore[attr-defined]
-            conversation.tokens[uri] = (result["resultId"], data)
+            wanted = finish(tokens(analysis, TokenLook(encoding))) if analysis else None
+            assert result == (json.loads(wanted.text) if wanted is not None else None)
 
         method, params = "textDocument/semanticTokens/full", {"textDocument": document}
-        if known is not None:
-            method, params = f"{method}/delta", {**params, "previousResultId": known[0]}
         conversation.ask(
             method, params, message_id=self.message_id, codes={OK, MODIFIED}, check=check_tokens
         )
-
-
-def _applied(numbers: list[int], edits: list[Any]) -> list[int]:
-    numbers = list(numbers)
-    for edit in reversed(edits):
-        numbers[edit["start"] : edit["start"] + edit["deleteCount"]] = edit["data"]
-    return numbers

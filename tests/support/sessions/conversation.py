@@ -41,7 +41,6 @@ SLOW = {
     "textDocument/completion",
     "textDocument/hover",
     "textDocument/semanticTokens/full",
-    "textDocument/semanticTokens/full/delta",
     "textDocument/selectionRange",
     "codeLens/resolve",
     "codeAction/resolve",
@@ -103,8 +102,6 @@ class Conversation:
         self.named: dict[str, str] = {}
         """The last such name for each document."""
         self.lenses: list[Any] = []
-        self.tokens: dict[str, tuple[str, list[int]]] = {}
-        """The last tokens of each document, with the name that the server gave them."""
         self.published: dict[str, Any] = {}
         self._bodies: list[bytes] = []
         self._expected: dict[Any, list[Expected]] = defaultdict(list)

@@ -20,7 +20,7 @@ from drive_trace.features.hover import hover
 from drive_trace.features.hover.pointed import HoverOptions
 from drive_trace.features.inlay_hints import inlay_hints, resolve_hint
 from drive_trace.features.positions import range_of
-from drive_trace.features.raw_json import JsonText, joined, object_of
+from drive_trace.features.raw_json import JsonText, joined
 from drive_trace.features.references import (
     Targets,
     begins_run,
@@ -88,26 +88,10 @@ def _look(request: TraceRequest) -> tokens.TokenLook:
 
 
 def _tokens(request: TraceRequest, _params: types.SemanticTokensParams) -> Task[JsonText]:
-    return _kept(request, tokens.tokens(request.analysis, _look(request)))
+    return tokens.tokens(request.analysis, _look(request))
 
 
-def _changed_tokens(
-    request: TraceRequest, params: types.SemanticTokensDeltaParams
-) -> Task[JsonText]:
-    before, look = request.trace.tokens, _look(request)
-    made = tokens.changed_tokens(request.analysis, look, before, params.previous_result_id)
-    return _kept(request, made)
-
-
-def _kept(request: TraceRequest, made: Task[tokens.Answered]) -> Task[JsonText]:
-    answer, state = yield from made
-    text = object_of(answer)
-    yield  # sending 25 MB is a step of its own
-    request.trace.tokens = state
-    return text
-
-
-def _tokens_in(request: TraceRequest, params: types.SemanticTokensRangeParams) -> Task[object]:
+def _tokens_in(request: TraceRequest, params: types.SemanticTokensRangeParams) -> Task[JsonText]:
     return tokens.tokens_in(request.analysis, params.range, _look(request))
 
 
@@ -251,7 +235,6 @@ HANDLERS = (
     ),
     RequestHandler(types.TEXT_DOCUMENT_INLAY_HINT, _inlay_hint, if_closed=()),
     RequestHandler(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _tokens, tokens.LEGEND),
-    RequestHandler(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, _changed_tokens),
     RequestHandler(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, _tokens_in),
     RequestHandler(types.TEXT_DOCUMENT_DEFINITION, _definition),
     RequestHandler(types.TEXT_DOCUMENT_REFERENCES, _references),

@@ -12,7 +12,6 @@ from lsprotocol import types
 from drive_trace.analysis import Analysis
 from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.features.outline import Outline, outline
-from drive_trace.features.tokens import TokenState
 from drive_trace.storage.merging import KnownFile
 from drive_trace.storage.patterns import is_trace
 from drive_trace.tasks import SharedTask, Task
@@ -81,8 +80,6 @@ class OpenTrace(OpenDocument):
         self.options = options
         self.near: Line | None = None
         """The line of the last edit."""
-        self.tokens: TokenState | None = None
-        """The last semantic tokens that were sent, for deltas."""
         self.file: KnownFile | None = None
         """The file that the client has read it from, if it has read one."""
         self.edits = 0
