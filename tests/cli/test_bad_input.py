@@ -143,7 +143,6 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(make: Any, tmp_path: P
     ("name", "said"),
     [
         ("os.walk", "cannot be searched: Input/output error"),
-        ("pathlib.Path.glob", "cannot be searched: Input/output error"),
         ("drive_trace.storage.files.open_regular", "Input/output error"),
     ],
 )

@@ -271,7 +271,8 @@ def test_check_names_a_copy_on_its_first_event(tmp_path: Path) -> None:
     )
     assert (found["line"], marked(text, found)) == (2, json.dumps(event_id(EVENTS[0])))
     assert found["message"] == (
-        f"4 events of this file stand in {first} too (this one on line 1); within a run they count once"
+        f"4 events of this file stand in {first} too (this one on line 1); "
+        "within a run they count once"
     )
     (line,) = concise(tmp_path)
     assert line.startswith(f"{second}:2:")

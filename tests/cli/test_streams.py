@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
@@ -71,7 +72,10 @@ def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "drive-trace.toml", "")
     for at in range(20):
         for side, qa in (("good", "pass"), ("bad", "fail")):
-            text = triage(run=f"{side}-{at}") + graded("pass", qa, "pass", run=f"{side}-{at}")
+            run = f"{side}-{at}"
+            ids = [str(uuid5(NAMESPACE_OID, f"{run} {number}")) for number in range(2)]
+            text = triage(run=run, event_id=ids[0])
+            text += graded("pass", qa, "pass", run=run, event_id=ids[1])
             write(tmp_path, f"{side}/{at}/trace.jsonl", text)
     write(tmp_path, "rejected/trace.jsonl", REJECTED)
     write(tmp_path, "labels.csv", "case,human,judge\nc1,fail,pass\n")
