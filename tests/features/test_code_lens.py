@@ -198,7 +198,7 @@ def test_a_lens_still_speaks_of_its_line_when_lines_are_put_in_above() -> None:
     analysis = Analysis(trace('EVENT{"event_type":"project-started"}', GRADED, GRADED))
     lenses = code_lenses(analysis, URI)
     top = Point(0, 0)
-    analysis.edit(top, top, trace('EVENT{"event_type":"slice-started"}') * 40)
+    analysis.edit(top, top, trace(*['EVENT{"event_type":"slice-started"}'] * 40))
     titles = [title_of(resolve_lens(analysis, lens)) for lens in lenses]
     assert titles == ["CORRECT", "superseded by line 43", "decides: CORRECT"]
 

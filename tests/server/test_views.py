@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from typing import TYPE_CHECKING, Any
+from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
@@ -149,8 +150,9 @@ def test_none_is_graded_is_not_none_is_correct(alone: RawClient, tmp_path: Path)
 @pytest.mark.parametrize("correct", ["CORRECT", "CORRECT with caveats"])
 def test_all_verdicts_stand_above_the_runs(correct: str, alone: RawClient, tmp_path: Path) -> None:
     for name, qa in (("a", None), ("b", "pass"), ("c", "fail"), ("d", None)):
-        text = graded("pass", qa, "pass", project_run_id=name)
-        write(tmp_path / name / "trace.jsonl", apart(text))
+        event_id = str(uuid5(NAMESPACE_OID, name))
+        text = graded("pass", qa, "pass", project_run_id=name, event_id=event_id)
+        write(tmp_path / name / "trace.jsonl", text)
     if correct != "CORRECT":  # nobody knows what the file says of the run
         (tmp_path / "x\u202e" / "trace.jsonl").mkdir(parents=True)
     start(alone, tmp_path)
