@@ -176,8 +176,9 @@ def test_a_reader_that_has_gone_turns_nothing_green(tmp_path: Path, seed: int) -
         write(tmp_path / "c" / f"{number}/trace.jsonl", recorder.run(f"run-{number}", FAIL))
     torn = write(tmp_path / "torn.jsonl", [*recorder.run("torn", PASS)[:-1], '{"event_id":'])
     assert read_a_little(chance, "check", torn) == 1
+    folders = (tmp_path / "b", tmp_path / "c")
     for form in ("text", "json", "markdown", "table"):
-        assert read_a_little(chance, "score", "--require-correct", "--format", form, tmp_path) == 1
+        assert read_a_little(chance, "score", "--require-correct", "--format", form, *folders) == 1
     sides = ("--baseline", tmp_path / "b", "--candidate", tmp_path / "c", "--allow-unverified")
     assert read_a_little(chance, "compare", *sides, "--fail-on", "worse") == 1
     graded = write(tmp_path / "graded.jsonl", recorder.run("graded", PASS))

@@ -105,8 +105,8 @@ class KnownFile:
         if lines[: len(before)] != before:
             self.modified = None
             old, new = without(before, lines), without(lines, before)
-        shown, became = dict(self._shown), _rewritten(old, new)
-        became |= {shown[each]: each for each in new if each in shown}
+        shown, became, gone = dict(self._shown), _rewritten(old, new), set(old)
+        became |= {shown[each]: each for each in new if shown.get(each) in gone}
         self._shown = {each: became.get(line, line) for each, line in (became | shown).items()}
         now = [became.get(each, each) for each in self.foreign]
         lost = among(now, old)

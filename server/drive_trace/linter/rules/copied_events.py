@@ -42,7 +42,7 @@ EXAMPLES = (
     Example(
         """
         EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
-        … line 1 of other.jsonl too; within a run     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        … line 1 of other.jsonl too; within a run       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         """,
         beside="""
         EVENT{"event_type":"project-started","event_id":"2f3c1d9e-0a4b-4c5d-8e6f-7a8b9c0d1e2f"}
