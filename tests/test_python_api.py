@@ -102,7 +102,8 @@ def test_runs_are_joined_over_files(tmp_path: Path) -> None:
 
 def test_sides_are_compared_as_far_as_they_can_be_read(tmp_path: Path) -> None:
     ours = write(tmp_path, "a.jsonl", graded("pass", "pass", "pass"))
-    theirs = write(tmp_path, "b.jsonl", graded("pass", "pass", "fail", event_id="2", project_run_id="b"))
+    grade = graded("pass", "pass", "fail", event_id="2", project_run_id="b")
+    theirs = write(tmp_path, "b.jsonl", grade)
     cases = write(tmp_path, "cases.toml", '[cases]\nretry = ["*"]\n')
     found = drive_trace.compare([ours], str(theirs), cases=cases, allow_unverified={"all"})
     assert (found.answer, [case.name for case in found.cases]) == ("cannot-tell", ["retry"])
