@@ -220,6 +220,12 @@ export class Editor {
     return this.page.locator(".notification-toast");
   }
 
+  /** Picks a button of the only notification. */
+  async answerToast(button: string): Promise<void> {
+    await this.toast.locator(".monaco-button").getByText(button, { exact: true }).click();
+    await this.toast.waitFor({ state: "detached" });
+  }
+
   get problems(): Locator {
     return this.page.locator(".markers-panel .monaco-list-row");
   }
@@ -244,6 +250,11 @@ export class Editor {
   /** The tab in front, where its file has changes that are not saved. */
   get dirtyTab(): Locator {
     return this.page.locator(".editor-group-container.active .tab.active.dirty");
+  }
+
+  /** The tab in front, where all of its file is saved. */
+  get cleanTab(): Locator {
+    return this.page.locator(".editor-group-container.active .tab.active:not(.dirty)");
   }
 
   /** The groups of editors. */
@@ -429,10 +440,15 @@ export class Editor {
     await this.page.keyboard.type(text);
   }
 
+  /** Text that comes at once, as from the clipboard. */
+  async insert(text: string): Promise<void> {
+    await this.page.keyboard.insertText(text);
+  }
+
   /** Saves the file in front, and waits until it is written: VS Code does not write it in one go. */
   async save(): Promise<void> {
     await this.press("Control+S");
-    await this.page.locator(".editor-group-container.active .tab.active:not(.dirty)").waitFor();
+    await this.cleanTab.waitFor();
   }
 
   async press(keys: string): Promise<void> {

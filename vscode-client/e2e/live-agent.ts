@@ -7,7 +7,7 @@ import type { Sandbox } from "./sandbox";
 import { step } from "./steps";
 import { until } from "./until";
 
-const count = 12;
+export const agentsEvents = 12;
 const payload = '{"cadence":"per-slice-merge","drift_signal_count":0,"max_drift_severity":"none","recommended_next":"go on"}';
 const emit = `drive-trace emit --trace-file "$0" --project-run-id demo --event health-check-fired --payload '${payload}'`;
 
@@ -15,19 +15,19 @@ const emit = `drive-trace emit --trace-file "$0" --project-run-id demo --event h
 export async function playLiveAgent(editor: Editor, sandbox: Sandbox): Promise<void> {
   await step("nothing is lost of what is recorded, typed and saved while an agent appends", async () => {
     const before = await readFile(sandbox.trace, "utf8");
-    const recording = agent(sandbox);
+    const recording = playAgent(sandbox, sandbox.trace);
     await record(editor, "qa", "fail");
     await record(editor, "qa", "pass");
     await recording;
     await appendDispatchEnd(editor);
-    await agent(sandbox); // while there is something that is not saved
+    await playAgent(sandbox, sandbox.trace); // while there is something that is not saved
     await editor.save();
     // What nobody has filled in is no JSON yet.
     const lines = (await readFile(sandbox.trace, "utf8")).slice(before.length).trimEnd().split("\n");
     const part = (pattern: RegExp): string[] => lines.map((line) => pattern.exec(line)?.[1] ?? line);
     assert.deepEqual(part(/"event_type":"([^"]+)"/).sort(), [
       "correctness-recorded", "correctness-recorded", "dispatch-end",
-      ...Array<string>(2 * count).fill("health-check-fired"),
+      ...Array<string>(2 * agentsEvents).fill("health-check-fired"),
     ]);
     assert.equal(new Set(part(/"event_id":"([^"]+)"/)).size, lines.length, "each event once");
     await editor.run("Notifications: Clear All Notifications");
@@ -37,9 +37,9 @@ export async function playLiveAgent(editor: Editor, sandbox: Sandbox): Promise<v
 }
 
 /** Appends with the command line, one event after another, until it ends. */
-async function agent(sandbox: Sandbox): Promise<void> {
-  const loop = `for _ in $(seq ${count}); do ${emit}; done`;
-  const child = spawn("/bin/sh", ["-c", loop, sandbox.trace], { env: sandbox.environment, stdio: "ignore" });
+export async function playAgent(sandbox: Sandbox, file: string): Promise<void> {
+  const loop = `for _ in $(seq ${agentsEvents}); do ${emit}; done`;
+  const child = spawn("/bin/sh", ["-c", loop, file], { env: sandbox.environment, stdio: "ignore" });
   await new Promise((resolve) => child.once("exit", resolve));
 }
 

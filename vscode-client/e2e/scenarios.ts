@@ -7,6 +7,7 @@ import { playGrading, prepareGrading } from "./grading-story";
 import { packagePythonExtension } from "./python-extension";
 import { playPythonStory } from "./python-story";
 import { type Programs, quoted, type Sandbox } from "./sandbox";
+import { playSaves, prepareSaves } from "./saves-story";
 import { playStory } from "./story";
 import { demoTrace, repairedTrace, shortTrace, ungradedTrace } from "./trace";
 import { playViews } from "./views";
@@ -55,6 +56,15 @@ export const scenarios: readonly Scenario[] = [
     programs: (repository) => ({ "drive-trace": installed(repository) }),
     prepare: prepareEvents,
     play: playEvents,
+  },
+  {
+    name: "saves of a trace that others write to",
+    offline: false,
+    trusting: true,
+    trace: shortTrace(),
+    programs: (repository) => ({ "drive-trace": installed(repository) }),
+    prepare: prepareSaves,
+    play: playSaves,
   },
   {
     name: "gates and a judge",
