@@ -93,17 +93,27 @@ class Habits(NamedTuple):
     watches: bool
     """Whether it reports files that change."""
     opens_again: bool
-    """Whether reading a changed file is closing and opening it to the server."""
+    """Whether reading a changed file, and undoing that, is closing and opening it to the server."""
     sends_all: bool
     """Whether an edit is sent as the whole text."""
 
 
+VSCODE = Habits(waits=True, watches=True, opens_again=False, sends_all=False)
+NEOVIM = Habits(waits=True, watches=False, opens_again=True, sends_all=False)
 EDITORS = (
-    Habits(waits=True, watches=True, opens_again=False, sends_all=False),  # VS Code
-    Habits(waits=True, watches=False, opens_again=True, sends_all=False),  # Neovim
+    VSCODE,
+    NEOVIM,
     Habits(waits=False, watches=True, opens_again=False, sends_all=False),
     Habits(waits=False, watches=True, opens_again=True, sends_all=True),
 )
+
+
+class Step(NamedTuple):
+    """What can be undone."""
+
+    before: str
+    after: str
+    is_read: bool
 
 
 class Editing:
@@ -123,8 +133,8 @@ class Editing:
         self.foreign.clear()
         self._versions = count(1)
         self.text = ""
-        self.undone: list[tuple[str, str]] = []
-        self.done: list[tuple[str, str]] = []
+        self.undone: list[Step] = []
+        self.done: list[Step] = []
         self.clean = 0
         """How much can be undone where the text is what was read or written; -1 if nowhere."""
         self.is_open = False
@@ -238,24 +248,24 @@ class Editing:
         self.log.append("read")
         self.known, text = self.path.stat(), self.disk()
         if text != self.text:
-            self.done.append((self.text, text))
+            self.done.append(Step(self.text, text, is_read=True))
             self.undone = []
-            if self.habits.opens_again:
-                self.text = text
-                self._tell_closed()
-                self._tell_open()
-            else:
-                self._show(text)
+            self._show(text, is_read=True)
         self.clean = len(self.done)
 
     def edit(self, text: str) -> None:
         if text != self.text:
             self.clean = -1 if self.clean > len(self.done) else self.clean
-            self.done.append((self.text, text))
+            self.done.append(Step(self.text, text, is_read=False))
             self.undone = []
             self._show(text)
 
-    def _show(self, text: str) -> None:
+    def _show(self, text: str, *, is_read: bool = False) -> None:
+        if is_read and self.habits.opens_again:
+            self.text = text
+            self._tell_closed()
+            self._tell_open()
+            return
         change: dict[str, Any] = {"text": text}
         if not self.habits.sends_all:
             start = len(os.path.commonprefix([self.text, text]))  # noqa: RUF071 - not of paths
@@ -287,16 +297,16 @@ class Editing:
         for _ in range(self.random.choice([1, 1, 2, 3])):
             if self.done:
                 self.log.append("undo")
-                before, after = self.done.pop()
-                self.undone.append((before, after))
-                self._show(before)
+                step = self.done.pop()
+                self.undone.append(step)
+                self._show(step.before, is_read=step.is_read)
 
     def redo(self) -> None:
         if self.undone:
             self.log.append("redo")
-            before, after = self.undone.pop()
-            self.done.append((before, after))
-            self._show(after)
+            step = self.undone.pop()
+            self.done.append(step)
+            self._show(step.after)
 
     def revert(self) -> None:
         if self.is_dirty:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from drive_trace.lsp import server as server_module
-from tests.server.interleaving import EDITORS, Connection, Editing
+from tests.server.interleaving import EDITORS, NEOVIM, Connection, Editing
 from tests.support.sessions.channels import InProcess
 
 if TYPE_CHECKING:
@@ -45,3 +45,15 @@ def test_no_event_that_others_wrote_leaves_the_disk(
             raise AssertionError(f"seed {seed}: " + "; ".join(editing.log)) from error
         if editing.is_open:
             editing.close()
+
+
+def test_neovim_asks_nothing_after_an_undo_of_what_it_has_read(
+    server: Connection, tmp_path: Path
+) -> None:
+    editing = Editing(server, tmp_path / "undo/trace.jsonl", NEOVIM, Random(0))
+    editing.write(editing.disk() + editing.event("other"))
+    editing.read()
+    editing.undo()
+    editing.save()
+    assert "overwrite" not in editing.log
+    assert "revert instead:" not in editing.log

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from lsprotocol import types
 from drive_trace.features.diagnostics import DiagnosticOptions
 from drive_trace.lsp.workspace import saving
 from drive_trace.lsp.workspace.open_traces import OpenTrace
+from drive_trace.storage.merging import Held, KnownFile, lines_of
 from drive_trace.text.spans import PositionEncoding
 from tests.server.test_live import append, write
 from tests.support.client_text import apart, apply_edits, event, graded, range_at, triage
@@ -234,6 +236,23 @@ def test_an_editor_that_may_have_gone_on_is_not_kept_from_asking(
 
     assert asyncio.run(opened_and_saved()) is None
     assert trace.stat().st_mtime_ns == before
+
+
+def test_an_editor_is_not_kept_from_asking_about_what_was_appended_without_a_lock(
+    trace: Path,
+) -> None:
+    os.utime(trace, ns=(0, 0))
+    shown = lines_of(trace.read_text("utf-8").split("\n"))
+    file = KnownFile(str(trace), shown)
+    file.look(shown)
+    append(trace, triage(input_ref="before it was locked"))
+    held = Held(file)
+    assert held.read(shown) is not None
+    append(trace, triage(input_ref="after it was read"))
+    before = trace.stat().st_mtime_ns
+    held.set_back()
+    assert trace.stat().st_mtime_ns == before != file.modified == 0
+    held.release()
 
 
 def test_an_event_is_appended_to_the_file(alone: RawClient, trace: Path) -> None:

@@ -151,6 +151,8 @@ class Held:
         self.known = known
         self._stack = ExitStack()
         self._set_back_to: int | None = None
+        self._version: tuple[int, ...] = ()
+        """That of the file which was read."""
         self._is_ended = False
 
     def read(self, shown: list[str]) -> list[str] | None:
@@ -158,7 +160,9 @@ class Held:
         nothing is locked, if it cannot be locked. Never raises.
         """
         with suppress(AppendError, OSError):
-            data = self._stack.enter_context(locked_trace(self.known.path, create=False)).read()
+            trace = self._stack.enter_context(locked_trace(self.known.path, create=False))
+            self._version = version_of(Path(self.known.path).stat())
+            data = trace.read()
             self.known.take_in(_lines_in(data))
             self.known.own = shown
             if not data.endswith(b"\n"):
@@ -169,12 +173,14 @@ class Held:
 
     def set_back(self) -> None:
         """Set the file's time to that at which the editor read it, if it has read all but foreign
-        lines. Only an editor that still waits for these may see that time: another one would
-        overwrite the file.
+        lines, and nobody has written to it since it was locked and read. Only an editor that still
+        waits for these lines may see that time: another one would overwrite the file.
         """
         path, time = self.known.path, self.known.modified
         with suppress(OSError):
-            if time is not None and Path(path).stat().st_mtime_ns != time:
+            status = Path(path).stat()
+            is_read = version_of(status) == self._version
+            if time is not None and is_read and status.st_mtime_ns != time:
                 os.utime(path, ns=(time, time))
                 self._set_back_to = time
 

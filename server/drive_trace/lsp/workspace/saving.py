@@ -60,8 +60,10 @@ class Saving:
             self._recent[str(path)] = trace.file
             if len(self._recent) > _MOST_FILES:
                 del self._recent[next(iter(self._recent))]
-            trace.file.states.append(sum(map(hash, lines)))
-            trace.file.modified = None
+            state = sum(map(hash, lines))
+            if state not in trace.file.states:  # Neovim opens again what an undo brings back
+                trace.file.modified = None
+            trace.file.states.append(state)
             self.look(trace)
 
     def changed(self, trace: OpenTrace) -> None:
