@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,7 @@ from tests.clients.editors import (
     EmacsWithLspMode,
     Neovim,
     NotHereError,
+    Session,
 )
 from tests.support.client_text import apart, event, graded, tokens, triage
 
@@ -307,6 +309,74 @@ def test_saving_writes_what_was_typed_and_lays_nothing_out(editor: Editor, tmp_p
     )
     assert session.steps[2]["text"] == loose.replace("日本", "<new> 日本")
     assert session.left_running == []
+
+
+def events(*names: str) -> str:
+    return "".join(triage(event_id=name, input_ref=name) for name in names)
+
+
+def test_saves_in_neovim_keep_what_others_append_also_after_an_undo(tmp_path: Path) -> None:
+    session = found(Neovim).play(
+        tmp_path,
+        ("open", project(tmp_path, "undo/trace.jsonl", events("old"))),
+        ("type_before", "direct-change", "in-"),
+        ("append", events("first", "second")),
+        ("save",),
+        ("change_by", "u"),
+        ("save",),
+        ("append", events("third")),
+        ("read", '"third"'),
+        ("change_by", "u"),
+        ("change_by", "<C-r>"),
+        ("change_by", "u"),
+        ("save",),
+        ("change_by", "u"),
+        ("append", events("fourth")),
+        ("save",),
+        ("quit",),
+    )
+    assert saved(session) == [
+        ["first", "old", "second"],
+        ["first", "old", "second"],
+        ["first", "old", "second", "third"],
+        ["first", "fourth", "old", "second", "third"],
+    ]
+    assert session.left_running == []
+
+
+def test_saves_in_neovim_keep_what_others_append_also_past_a_rewrite(tmp_path: Path) -> None:
+    fixed = events("old").replace("direct-change", "trivial")
+    session = found(Neovim).play(
+        tmp_path,
+        ("open", project(tmp_path, "rewrite/trace.jsonl", events("old"))),
+        ("set", "undofile"),
+        ("append", events("first")),
+        ("read", '"first"'),
+        ("type_before", "chat-ask", "in-"),
+        ("save",),
+        ("rewrite", fixed + events("first", "second")),
+        ("read", "trivial"),
+        ("change_by", "u"),
+        ("change_by", "u"),
+        ("save",),
+        ("close_and_open",),
+        ("change_by", "u"),
+        ("append", events("third")),
+        ("save",),
+        ("quit",),
+    )
+    assert saved(session) == [
+        ["first", "old"],
+        ["first", "old", "second"],
+        ["first", "old", "second", "third"],
+    ]
+    assert session.left_running == []
+
+
+def saved(session: Session) -> list[list[str]]:
+    """The ids of the events on the disk after each save."""
+    texts = [step["text"] for step in session.steps if "text" in step]
+    return [sorted(re.findall(r'"event_id":"([^"]*)"', text)) for text in texts]
 
 
 def test_an_editor_that_does_not_wait(editor: Editor, tmp_path: Path) -> None:

@@ -226,6 +226,39 @@ function steps.save()
   return { text = table.concat(vim.fn.readfile(vim.api.nvim_buf_get_name(buffer), 'b'), '\n') }
 end
 
+-- Takes changes back, or makes them again, by a key.
+function steps.change_by(keys)
+  local before = vim.api.nvim_buf_get_changedtick(buffer)
+  press(keys)
+  await('another text', function() return vim.api.nvim_buf_get_changedtick(buffer) > before end)
+  return vim.empty_dict()
+end
+
+function steps.set(option)
+  vim.cmd.set(option)
+  return vim.empty_dict()
+end
+
+-- What somebody else writes in place of the file, as git and check --fix do.
+function steps.rewrite(text)
+  local file = vim.api.nvim_buf_get_name(buffer)
+  vim.fn.writefile(vim.split(text, '\n'), file .. '.new', 'b')
+  assert(vim.uv.fs_rename(file .. '.new', file))
+  return vim.empty_dict()
+end
+
+function steps.read(text)
+  await(text, function() return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, true)):find(text, 1, true) end)
+  return vim.empty_dict()
+end
+
+-- Neovim keeps what can be undone, and the trace is opened again.
+function steps.close_and_open()
+  local file = vim.api.nvim_buf_get_name(buffer)
+  vim.cmd.bwipeout()
+  return steps.open(file)
+end
+
 -- What another plugin finds in the trace, and whether it stands behind the line, as it asks for.
 function steps.lint(message)
   local linter, is_later = vim.api.nvim_create_namespace('a linter'), false
