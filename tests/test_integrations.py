@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.support import run
+from tests.cli.support import REJECTED, run, write
+from tests.support.client_text import triage
 from tests.support.command import COMMAND
 
 ROOT = Path(__file__).parent.parent
@@ -200,23 +201,68 @@ def test_the_action_checks_the_paths_it_is_given(tmp_path: Path) -> None:
     ]
 
 
-@needs_bash
-def test_the_action_takes_the_configuration_of_the_base(tmp_path: Path) -> None:
-    program(tmp_path / "drive-trace/bin/drive-trace", 'for each; do echo "<$each>"; done')
-    head = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+def git(folder: Path, *args: str) -> str:
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    command = ["git", "-C", str(folder), *who, *args]
+    return subprocess.run(
+        command, check=True, timeout=60, capture_output=True, text=True
     ).stdout.strip()
-    if not head:
-        pytest.skip("no checkout of git")
-    summary = tmp_path / "summary.md"
-    given: dict[str, str | Path] = {"RUNNER_TEMP": tmp_path, "PATHS": ".", "FAIL_ON": "error"}
-    given |= {"REQUIRE_CORRECT": "true", "REPORT": "true", "GITHUB_STEP_SUMMARY": summary}
-    for base, is_there in ((head, True), ("0" * 40, False), ("", False)):
-        summary.write_text("")
-        done = in_bash("Check", ROOT, with_path(**given, BASE=base))
-        assert (done.returncode, done.stderr) == (0, "")
-        said = f"{summary.read_text()}{done.stdout}"
-        assert said.count(f"<--trust-config-at>\n<{base}>\n") == 3 * is_there
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> tuple[Path, str]:
+    """The checkout of a change, of depth 1, and the commit that the change is based on, which makes
+    a warning of an error. The change turns the rule off.
+    """
+    origin, tree = tmp_path / "origin", tmp_path / "tree"
+    write(origin, "drive-trace.toml", '[rules]\nunknown-value = "warning"\n')
+    git(origin, "init", "--quiet")
+    git(origin, "add", ".")
+    git(origin, "commit", "--quiet", "--message", "base")
+    base = git(origin, "rev-parse", "HEAD")
+    write(origin, "drive-trace.toml", '[rules]\nunknown-value = "off"\n')
+    write(origin, "trace.jsonl", REJECTED + triage(run="run-2"))
+    git(origin, "add", ".")
+    git(origin, "commit", "--quiet", "--message", "change")
+    git(tmp_path, "clone", "--quiet", "--depth=1", origin.as_uri(), str(tree))
+    program(tmp_path / "drive-trace/bin/drive-trace", f'exec "{COMMAND}" "$@"')
+    return tree, base
+
+
+def checked(tree: Path, base: str) -> tuple[int, str, str]:
+    """The exit code, the output, and the job's summary."""
+    summary = tree.parent / "summary.md"
+    summary.write_text("")
+    inputs = {"PATHS": ".", "FAIL_ON": "error", "REPORT": "true", "GITHUB_STEP_SUMMARY": summary}
+    done = in_bash("Check", tree, with_path(RUNNER_TEMP=tree.parent, **inputs, BASE=base))
+    return done.returncode, done.stdout, summary.read_text()
+
+
+@needs_bash
+def test_the_action_takes_the_configuration_of_the_base(changed: tuple[Path, str]) -> None:
+    tree, base = changed
+    for _ in range(2):  # the second time it is there
+        code, out, summary = checked(tree, base)
+        assert (code, out[:45]) == (0, "::warning title=drive-trace (unknown-value),f")
+        assert "| 1 warning |" in summary
+    assert checked(tree, "")[1] == ""  # where it is no change that is checked
+
+
+@needs_bash
+@pytest.mark.parametrize("lacking", ["the remote", "the commit", "a repository"])
+def test_what_the_action_cannot_have_of_the_base_gives_the_change_no_say(
+    changed: tuple[Path, str], lacking: str
+) -> None:
+    tree, base = changed
+    if lacking == "the remote":
+        git(tree, "remote", "remove", "origin")
+    elif lacking == "a repository":
+        shutil.rmtree(tree / ".git")
+    code, out, summary = checked(tree, "0" * 40 if lacking == "the commit" else base)
+    told, found = out.splitlines()
+    assert told.startswith("::warning title=Drive Trace::The commit that the change is based on")
+    assert (code, found[:43]) == (1, "::error title=drive-trace (unknown-value),f")
+    assert "| 1 error |" in summary
 
 
 @needs_bash

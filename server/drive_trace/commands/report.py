@@ -11,7 +11,13 @@ import click
 from drive_trace import __version__
 from drive_trace.analysis import Analysis, log_of, read_log
 from drive_trace.commands.checking import Checking
-from drive_trace.commands.paths import Reading, format_of, paths_argument, search_options
+from drive_trace.commands.paths import (
+    Reading,
+    format_of,
+    paths_argument,
+    search_options,
+    trusted,
+)
 from drive_trace.commands.terminal import notify
 from drive_trace.storage.files import TraceRecords
 from drive_trace.storage.finding import SearchOptions, omitted
@@ -39,8 +45,13 @@ _FORMATS = ("markdown", "json", "html")
     help="By default what the name of --out says, else markdown.",
 )
 @click.option("--out", metavar="FILE", help="Write to a file instead of standard output.")
+@click.option("--no-config", is_flag=True, help="Use no drive-trace.toml and no baseline.")
 def report(
-    paths: tuple[str, ...], search: SearchOptions, output_format: str | None, out: str | None
+    paths: tuple[str, ...],
+    search: SearchOptions,
+    output_format: str | None,
+    out: str | None,
+    no_config: bool,
 ) -> None:
     """Write a report on the traces at PATH: the scorecard, metrics, assertions, and what was
     rejected.
@@ -64,8 +75,10 @@ def report(
 
     to_file = out is not None and out != "-"
     chosen = output_format or format_of(out, "markdown")
+    projects = None if no_config else Projects(".", trusted=trusted())
+    search.projects = projects
     reading = _Logging(paths, search)
-    findings = _findings(reading) if chosen != "json" else None
+    findings = _findings(reading, projects) if chosen != "json" else None
     if findings is None:
         reading.read()
     # What cannot be checked, as its configuration is broken, is read all the same.
@@ -116,11 +129,11 @@ class _Logging(Reading):
             pass
 
 
-def _findings(reading: _Logging) -> Findings:
+def _findings(reading: _Logging, projects: Projects | None) -> Findings:
     """What ``check`` finds, by the paths of the traces that it could check."""
     from drive_trace.report.contents import LineFinding  # noqa: PLC0415 - as above
 
-    checking = Checking(Projects("."), None, look=reading.look)
+    checking = Checking(projects, None, look=reading.look)
     found: dict[str, list[LineFinding]] = {}
     for each in checking.reports(reading):
         path, line = each.location.path, each.location.line
