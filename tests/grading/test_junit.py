@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from drive_trace.grading.junit import JUnitError, read_junit
+from tests.cli.support import run, write
+from tests.grading.junit_reports import REPORTS
+from tests.support.client_text import triage
 
 
 def suite(*cases: str, **counts: int | str) -> bytes:
@@ -60,6 +65,7 @@ SKIPPED_BY = ('status="disabled"', 'status="run" result="suppressed"', 'skipped=
         *((suite(f"<testcase {each}/>"), "fail", "1 of 1 case failed") for each in FAILED_BY),
         *((suite(f"<testcase>{each}</testcase>"), "fail", "1 of 1") for each in FAILED_WITHIN),
         *((suite(f"<testcase {each}/>"), None, "1 case skipped") for each in SKIPPED_BY),
+        (suite('<testcase name="a"><warning/></testcase>'), None, "1 case skipped"),
         (suite(PASSED, status="failed"), "fail", "failed: a suite"),
         (suite(PASSED, "<timeout/>"), "fail", "failed: a suite"),
         (suite(PASSED, failed=1, tests=1), "fail", "1 failure more"),
@@ -87,6 +93,16 @@ def test_what_tools_write_is_harmless() -> None:
     assert read_junit(text.replace(b"<testsuites>", head)).outcome == "pass"
 
 
+@pytest.mark.parametrize("tool", REPORTS)
+@pytest.mark.parametrize("fails", [False, True])
+def test_reports_of_common_tools_are_read(tool: str, fails: bool, tmp_path: Path) -> None:
+    report = write(tmp_path, "report.xml", REPORTS[tool].report(fails=fails))
+    trace = write(tmp_path, "trace.jsonl", triage())
+    told = ("--trace-file", trace, "--project-run-id", "run-1", "--component", "qa")
+    ran = run("gate", *told, "--result", report, "--accept-stale")
+    assert (ran.code, f"qa {'fail' if fails else 'pass'}" in ran.out) == (int(fails), True), ran
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -101,6 +117,10 @@ def test_what_tools_write_is_harmless() -> None:
             for each in ("\u0661", "0x1", "1e0", "false")
         ),
         (suite(PASSED, tests="1.0"), "`tests` of `1.0`"),
+        (suite(PASSED, warnings="x"), "`warnings` of `x`"),
+        (suite(PASSED, skip=1), "1 of them skipped, and has 1, 0 skipped"),
+        (suite(PASSED, "<warning/>"), "`<warning>` in a testsuite"),
+        (suite(PASSED, risky=1), "`risky` of `1`"),
         (suite(PASSED, PASSED, tests=1), "counts 1 case, 0 of them skipped, and has 2, 0 skipped"),
         (suite(PASSED, tests=1, skipped=1), "1 of them skipped, and has 1, 0 skipped"),
         (suite(PASSED, disabled=1), "1 of them skipped, and has 1, 0 skipped"),

@@ -23,19 +23,20 @@ _SUITES = {"testsuites", "testsuite"}
 _TOLD = {*_SUITES, "testcase"}
 _HARMLESS_ELEMENTS = {"properties", "systemout", "systemerr", "flakyfailure", "flakyerror"}
 _HARMLESS_ATTRIBUTES = re.compile(
-    "(class|file|host|report|start|end)?(name|path|time)|class|file|line|lineno|column|package|url"
-    "|u?id|key|type|(type|value)param|parameters|description|tags|owner|feature|groups?|priority"
+    "(class|file|host|report|start|end)?(name|path|time)|class|file|line|lineno|col(umn)?|package|url"
+    "|(uu?)?id|key|type|(type|value)param|parameters|description|tags|owner|feature|groups?|priority"
     "|log|product|framework|browser|device|platform|project|version|(nonamespace)?schemalocation"
     "|(random)?seed|assert(ion)?s|flakes|time(stamp)?|duration|start(ed)?|finished|date"
 )
 _VERDICTS = re.compile("status|result|outcome|state|verdict|success(ful)?|passed")
 """Attributes whose value is one of the words that follow."""
 _PASSED = re.compile("pass(ed)?|success(ful)?|succeeded|ok|run|completed|true|yes")
-_NOT_RUN = re.compile("notrun|skip(ped)?|disabled|ignored|suppressed|pending|untested")
+_NOT_RUN = re.compile("notrun|skip(ped)?|disabled|ignored|suppressed|pending|untested|warning")
 _FAILED = re.compile(
     "(rerun)?(fail(ed|ures?)?|error(ed|s)?)|fatal|broken|crash(ed)?|timed?out|abort(ed)?|false|no"
 )
-_COUNTERS = re.compile("tests|passed|failed|failures|errors|skipped|disabled|ignored")
+_COUNTERS = re.compile("tests|passed|failed|failures|errors|skip(ped)?|disabled|ignored|warnings")
+_SKIPPED = ("skipped", "skip", "disabled", "ignored")
 _NOTHING = {"", "0", "false", "no"}
 _COUNT = re.compile("[0-9]{1,9}")
 _DEEPEST = 100
@@ -168,7 +169,7 @@ class _Reader:
         elif word in _SUITES:
             counts, cases, ran = self._suites.pop()
             cases, ran, told = self.cases - cases, self.ran - ran, counts.get("tests", 0)
-            skipped = max(counts.get(each, 0) for each in ("skipped", "disabled", "ignored"))
+            skipped = max(counts.get(each, 0) for each in _SKIPPED)
             if cases < told or 0 < told < ran or cases - ran < skipped:
                 phrase = f"a suite of it counts {plural(told, 'case')}, {skipped:,} of them skipped"
                 self.doubt = self.doubt or f"{phrase}, and has {cases:,}, {cases - ran:,} skipped"
