@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, run, write
+from tests.cli.support import CLEAN, REJECTED, WARNED, Ran, process, run, write
 from tests.support.client_text import apart, event, graded, triage
 
 OFF = '[rules]\nunknown-value = "off"\n'
@@ -62,6 +65,31 @@ def test_a_change_has_no_say_in_how_it_is_checked(
     for wrong in ("nothing", "--help", "-x"):
         ran = run("check", "--trust-config-at", wrong)
         assert (ran.code, f"{wrong} is no commit that is here; fetch it" in ran.err) == (2, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script stands for git")
+def test_git_is_asked_as_often_for_many_traces_as_for_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, log = tmp_path / "tree", tmp_path / "log"
+    for number in range(20):
+        write(tree, f"{number}/trace.jsonl", REJECTED)
+    write(tree, "drive-trace.toml", OFF)
+    write(tree, "7/drive-trace.toml", "")
+    monkeypatch.chdir(tree)
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "base")
+    script = f'#!/bin/sh\necho "$@" >> "{log}"\nexec "{shutil.which("git")}" "$@"\n'
+    write(tmp_path, "bin/git", script).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    counts = []
+    for folders in ("67", range(20)):
+        log.write_text("")
+        ran = process("check", "--trust-config-at", "HEAD", *map(str, folders))
+        assert (ran.code, ran.out.count("error[unknown-value]")) == (1, 1)
+        counts.append(log.read_text().count("\n"))
+    assert counts[0] == counts[1]
 
 
 def git(*args: str) -> None:

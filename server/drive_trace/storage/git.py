@@ -104,7 +104,7 @@ class CommittedTraces:
             real = inside(path, Path(path).parent).resolve(strict=True)
         except (OSError, RuntimeError, ValueError):
             return None
-        root = next((each for each in real.parents if git_folder_of(each)), None)
+        root = _root_above(real)
         if root is None or "\n" in (name := real.relative_to(root).as_posix()):
             return None  # git reads a name a line
         if root != self._root:
@@ -150,9 +150,30 @@ class CommittedTraces:
 def committed_file(commit: str, path: str) -> bytes | None:
     """A small file as a commit has it, which is named by its hash; None where there is none."""
     folder, name = os.path.split(path)
+    real = Path(os.path.realpath(folder), name)  # git, too, starts from where a link leads
+    root = _root_above(real)
+    if root is None or os.fsencode(real.relative_to(root).as_posix()) not in _committed_names(
+        commit, root
+    ):
+        return None
     asked = ("cat-file", "blob", f"{commit}:./{name}")
     found = run_git(folder, *asked, seconds=_PATIENCE, most=SMALL)
     return None if isinstance(found, Problem) else found
+
+
+@cache
+def _committed_names(commit: str, root: Path) -> frozenset[bytes]:
+    """The files that a commit has and whose names are like those of our settings. They are asked
+    for together: most folders have none, and starting git for each takes long.
+    """
+    asked = ("ls-tree", "-r", "-z", "--name-only", commit)
+    found = run_git(str(root), *asked, seconds=_PATIENCE, most=LARGEST)
+    names = b"" if isinstance(found, Problem) else found
+    return frozenset(each for each in names.split(b"\0") if b"drive-trace" in each)
+
+
+def _root_above(path: Path) -> Path | None:
+    return next((each for each in path.parents if git_folder_of(each)), None)
 
 
 def commit_named(name: str) -> str | None:
