@@ -177,9 +177,9 @@ def _case(fact: Fact, baseline: Side, candidate: Side) -> Fact:
     if fact.silent and len(fact.silent) < len(runs):
         named = first_of(fact.silent, _MOST)
         return _refused(fact, Reason("the case of some runs is known, and not that of all", named))
-    apart = {run.case for run in baseline.runs} ^ {run.case for run in candidate.runs}
-    if apart and baseline.runs and candidate.runs:
-        named = first_of(sorted(apart), _MOST)
+    unshared = {run.case for run in baseline.runs} ^ {run.case for run in candidate.runs}
+    if unshared and baseline.runs and candidate.runs:
+        named = first_of(sorted(unshared), _MOST)
         return _refused(fact, Reason("the cases differ: only one side has runs of some", named))
     return fact if runs else fact._replace(state=State.NEEDLESS)
 

@@ -75,7 +75,7 @@ def power(found: Comparison) -> Iterator[str]:
     if found.gate.smallest_p is not None and found.known[0].state is not State.DIFFERS:
         yield _power(found.gate, plural(len(found.cases), "case"))
     for side in found.sides:
-        for _, runs, why in side.apart:
+        for _, runs, why in side.no_repetitions:
             yield f"{plural(len(runs), 'run')} of the {side.name} {are(len(runs))} {why}."
 
 
@@ -289,7 +289,7 @@ def _inputs(sides: tuple[Side, Side]) -> Section:
 
 def _input(side: Side) -> Iterator[tuple[str, str]]:
     yield plural(len(side.files), "file"), Name(first_of(side.paths, _MOST))
-    for what, runs, _ in side.apart:
+    for what, runs, _ in side.no_repetitions:
         yield f"{plural(len(runs), 'run')} {what}", Name(first_of(runs, _MOST))
     for metric, runs in side.doubted.items():
         yield f"{metric.title} doubted: {plural(len(runs), 'run')}", Name(first_of(runs, _MOST))

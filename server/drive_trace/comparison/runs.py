@@ -10,6 +10,7 @@ import msgspec
 
 from drive_trace.comparison.statistics import Interval
 from drive_trace.grading.calibration import wilson
+from drive_trace.linter.rules import RULES
 from drive_trace.report.event_log import EventLog, TraceLog
 from drive_trace.report.metrics import measure, to_json
 from drive_trace.report.metrics.base import Value
@@ -155,20 +156,9 @@ def compared(
     return ComparedRun(score, known, _doubted(score, found))
 
 
-_DOUBTS = {
-    "time-goes-back": "clock",
-    "repeated-project-event": "clock",
-    "repeated-end": "claims",
-    "wall-clock-below-timestamps": "claims",
-    "wall-clock-exceeds-timestamps": "claims",
-    "round-number-gap": "rounds_per_dispatch",
-}
-"""Which cost a rule doubts; of the wall-clock, by how it is measured."""
-
-
 def _doubted(score: RunScore, found: Collection[str]) -> frozenset[str]:
     """The costs that are doubted by these rules, or that are a copied line, or all 0."""
-    doubts = {_DOUBTS.get(each, "") for each in found}
+    doubts = {RULES[each].doubts or "" for each in found}
     if ("clock" if score.measured.wall_clock.clocked else "claims") in doubts:
         doubts.add(WALL_CLOCK.key)
     costs = [each for each in score.parts if each.tokens and each.tokens is score.tokens]
@@ -225,7 +215,7 @@ class Side(NamedTuple):
     """See :func:`facts_of`."""
 
     @property
-    def apart(self) -> Iterator[tuple[str, Sequence[str], str]]:
+    def no_repetitions(self) -> Iterator[tuple[str, Sequence[str], str]]:
         """The runs that may be no repetitions: what they are, their ids, and what that means."""
         if joined := [run.run_id for run in self.runs if len(run.score.parts) > 1]:
             what = "joined over files"

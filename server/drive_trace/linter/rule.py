@@ -236,5 +236,9 @@ class Rule(Generic[EntityT]):
     """Whether what it marks has no effect (shown faded)."""
     options: tuple[Option, ...] = ()
     """What can be set of it, beside its severity."""
+    doubts: str | None = None
+    """The cost of a run that nobody should believe where it finds something: the ``clock`` or the
+    ``claims``, by which a wall-clock is measured, or a metric of ``compare``.
+    """
     is_settable: bool = True
     """Whether configurations have a say in it."""

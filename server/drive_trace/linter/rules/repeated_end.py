@@ -30,6 +30,7 @@ RULE = Rule(
     entity=Phase,
     check=_check,
     summary="A dispatch or round is ended twice.",
+    doubts="claims",
 )
 
 EXAMPLES = (

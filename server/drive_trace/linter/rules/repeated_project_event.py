@@ -24,6 +24,7 @@ RULE = Rule(
     entity=Repetition,
     check=_check,
     summary="A project starts or is closed twice.",
+    doubts="clock",
 )
 
 EXAMPLES = (

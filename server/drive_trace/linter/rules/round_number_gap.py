@@ -41,6 +41,7 @@ RULE = Rule(
     check=_check,
     fixes=replace_with_expected,
     summary="The rounds of a dispatch are not numbered one after the other.",
+    doubts="rounds_per_dispatch",
 )
 
 EXAMPLES = (

@@ -40,6 +40,7 @@ RULE = Rule(
     entity=Neighbours,
     check=_check,
     summary="An event is older than the one before it in its run.",
+    doubts="clock",
 )
 
 EXAMPLES = (

@@ -35,6 +35,7 @@ RULE = Rule(
     check=_check,
     fixes=replace_with_measured,
     summary="A duration is shorter than the time between its timestamps.",
+    doubts="claims",
     options=TOLERANCES,
 )
 

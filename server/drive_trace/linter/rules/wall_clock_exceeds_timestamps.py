@@ -37,6 +37,7 @@ RULE = Rule(
     check=_check,
     fixes=replace_with_measured,
     summary="A duration is longer than the time between its timestamps.",
+    doubts="claims",
     options=TOLERANCES,
 )
 
