@@ -52,26 +52,18 @@ def read_side(
                 manifests[each.path] = manifest
     omission = omitted(left_out)
     card = score([log.summary for log in logs], unread, omission)
-    if only is not None:
-        card = card._replace(runs=tuple(each for each in card.runs if each.run_id in only))
-    if len(card.runs) > _MOST_RUNS:
+    scores = [each for each in card.runs if only is None or each.run_id in only]
+    if len(scores) > _MOST_RUNS:
         return Problem("", f"the {name} has more than {_MOST_RUNS:,} runs")
     runs = []
-    for run in card.runs:
+    for run in scores:
         files = [part.path for part in run.parts]
         case = cases.case_of(run.run_id, files) if cases is not None else None
         said = [manifests[each] for each in files if each in manifests]
         runs.append(compared(run, said, case, found_in.get(run.run_id, ())))
     kept, copies = distinct(runs)
+    traces = tuple(SideFile(each.path, each.invalid_lines, each.unknown_lines) for each in logs)
+    facts = facts_of(logs, [each.score for each in kept])
     return Side(
-        name,
-        tuple(paths),
-        tuple(kept),
-        tuple(
-            SideFile(log.summary.path, log.invalid_lines, log.summary.unknown_lines) for log in logs
-        ),
-        card.not_read,
-        omission,
-        tuple(copies),
-        facts_of(logs, [each.score for each in kept]),
+        name, tuple(paths), tuple(kept), traces, card.not_read, omission, tuple(copies), facts
     )
