@@ -11,13 +11,7 @@ import click
 from drive_trace import __version__
 from drive_trace.analysis import Analysis, log_of, read_log
 from drive_trace.commands.checking import Checking
-from drive_trace.commands.paths import (
-    Reading,
-    format_of,
-    paths_argument,
-    search_options,
-    trusted,
-)
+from drive_trace.commands.paths import Reading, format_of, paths_argument, search_options, trusted
 from drive_trace.commands.terminal import notify
 from drive_trace.storage.files import TraceRecords
 from drive_trace.storage.finding import SearchOptions, omitted

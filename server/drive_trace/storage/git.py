@@ -152,9 +152,7 @@ def committed_file(commit: str, path: str) -> bytes | None:
     folder, name = os.path.split(path)
     real = Path(os.path.realpath(folder), name)  # git, too, starts from where a link leads
     root = _root_above(real)
-    if root is None or os.fsencode(real.relative_to(root).as_posix()) not in _committed_names(
-        commit, root
-    ):
+    if root is None or real not in _committed_paths(commit, root):
         return None
     asked = ("cat-file", "blob", f"{commit}:./{name}")
     found = run_git(folder, *asked, seconds=_PATIENCE, most=SMALL)
@@ -162,14 +160,14 @@ def committed_file(commit: str, path: str) -> bytes | None:
 
 
 @cache
-def _committed_names(commit: str, root: Path) -> frozenset[bytes]:
-    """The files that a commit has and whose names are like those of our settings. They are asked
+def _committed_paths(commit: str, root: Path) -> frozenset[Path]:
+    """The files that a commit has and whose paths are like those of our settings. They are asked
     for together: most folders have none, and starting git for each takes long.
     """
     asked = ("ls-tree", "-r", "-z", "--name-only", commit)
     found = run_git(str(root), *asked, seconds=_PATIENCE, most=LARGEST)
-    names = b"" if isinstance(found, Problem) else found
-    return frozenset(each for each in names.split(b"\0") if b"drive-trace" in each)
+    names = [] if isinstance(found, Problem) else found.split(b"\0")
+    return frozenset(root / os.fsdecode(each) for each in names if b"drive-trace" in each)
 
 
 def _root_above(path: Path) -> Path | None:
