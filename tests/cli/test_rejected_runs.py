@@ -139,7 +139,7 @@ def test_a_run_alone_of_which_no_line_counts_is_no_empty_scorecard(tmp_path: Pat
     path.write_text(f"{first[:-1]}\n{UNKNOWN['a prefix before the type'](second)}\n", "utf-8")
     assert "not computable: all 2 lines rejected or of unknown types\n" in run("score", path).out
     path.write_text(f"{first[:-1]}\n", "utf-8")
-    assert "not computable: its only line rejected\n" in run("score", path).out
+    assert "not computable: its only line is rejected\n" in run("score", path).out
 
 
 def test_lines_of_a_run_in_two_files_are_one_run(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_runs_that_stand_only_on_one_line_with_another_are_runs(glue: str, tmp_p
     ran = run("score", "--require-correct", path)
     assert ran.code == 1
     for name in ("bad", "other"):
-        assert f"{name}: not computable: its only line rejected\n" in ran.err
+        assert f"{name}: not computable: its only line is rejected\n" in ran.err
 
 
 def test_a_table_of_many_runs_is_the_same_from_its_cache(tmp_path: Path) -> None:

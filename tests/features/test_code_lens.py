@@ -167,7 +167,7 @@ def test_the_first_grade_of_a_run_has_a_lens_even_when_it_is_rejected() -> None:
     assert check_lenses('EVENT{"event_type":"correctness-recorded","qa":"passed"}') == [
         (
             1,
-            "not computable: its only line rejected"
+            "not computable: its only line is rejected"
             " · 1 correctness line rejected (line 1), not counted",
         ),
         (1, "rejected, not counted"),

@@ -238,7 +238,7 @@ def test_a_run_without_a_valid_event_has_no_verdict() -> None:
         EVENT{"event_type":"correctness-recorded"}
         """
     )
-    assert said.startswith("**not computable: its only line rejected** · run `search-index`")
+    assert said.startswith("**not computable: its only line is rejected** · run `search-index`")
     assert "Repair its lines" in said
 
 

@@ -171,7 +171,7 @@ def test_what_is_named_but_never_started() -> None:
           1-1 Dispatch d-1 · not ended | never started
             1-1 Round 0b6f2c5e… · 21m · satisfied | never started · 0 findings
               1-1 round-end · satisfied
-        2-3 not computable · lost | its only line rejected
+        2-3 not computable · lost | its only line is rejected
           2-2 ⚠ correctness-recorded · rejected | unknown-value
           3-3 nothing | not in the vocabulary
         """,

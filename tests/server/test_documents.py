@@ -170,7 +170,7 @@ def test_markup_of_a_trace_is_shown_as_text(client: RawClient) -> None:
 def test_any_uri_will_do(uri: str, client: RawClient) -> None:
     document = Document(client, REJECTED, uri=uri or "x:")
     assert document.shown() == [("unknown-value", document.range_of(PASSED))]
-    assert document.lenses()[0][1].startswith("not computable: its only line rejected")
+    assert document.lenses()[0][1].startswith("not computable: its only line is rejected")
     document.rewrite(graded("pass", "pass", "pass"))
     assert document.lenses()[0] == (0, "CORRECT")
 

@@ -146,7 +146,7 @@ def test_an_answer_to_nothing_is_no_answer_to_what_is_being_served(alone: RawCli
 
 def test_a_run_of_events_that_are_not_known_is_not_computable(client: RawClient) -> None:
     document = Document(client, event("made-up", "run-9"))
-    title = "not computable: its only line of an unknown type"
+    title = "not computable: its only line is of an unknown type"
     assert document.lenses() == [(0, title)]
     assert document.hover_text('"run-9"').startswith(f"**{title}**")
     assert [each["code"] for each in document.diagnostics()] == ["unknown-event-type"]

@@ -161,7 +161,7 @@ def uncounted_phrase(rejected: int, unknown: int) -> str:
     count = rejected + unknown
     kinds = ["rejected"] * bool(rejected)
     kinds += ["of unknown types" if count > 1 else "of an unknown type"] * bool(unknown)
-    which = f"all {count:,} lines" if count > 1 else "its only line"
+    which = f"all {count:,} lines" if count > 1 else "its only line is"
     return f"{which} {' or '.join(kinds)}"
 
 
