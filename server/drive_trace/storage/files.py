@@ -81,7 +81,7 @@ def read_trace(path: str) -> TraceRecords | Problem:
 
 
 def records_at(path: str) -> Sequence[str] | Problem:
-    """The records of a trace; none where it is another file of that name."""
+    """The records of a trace; where it is another file of that name, those of an empty one."""
     found = read_trace(path)
     if isinstance(found, TraceRecords):
         return found.records

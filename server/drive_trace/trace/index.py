@@ -84,7 +84,7 @@ class Index(FactTables):
         """The rejected lines that hold a feed's name or all its fields, and from which no run id
         can be read.
         """
-        self.astray = LineSet()
+        self.naming_runs = LineSet()
         """The rejected lines that are of no run, and name some: several, or not as a field of their
         own, as behind a number or in an array.
         """
@@ -174,7 +174,7 @@ class Index(FactTables):
         """The lines of each run of which readers count none, by the first one that names it."""
         named: list[tuple[str | None, Sequence[Line]]] = [*self.rejected.items()]
         named += [(run_of(line), (line,)) for line in self.unknown]
-        named += [(run_id, (line,)) for line in self.astray for run_id in runs_named(line)]
+        named += [(run_id, (line,)) for line in self.naming_runs for run_id in runs_named(line)]
         found: dict[str, list[Line]] = {}
         for run_id, lines in named:
             if run_id is not None and run_id not in self.runs:
@@ -273,7 +273,7 @@ class Index(FactTables):
                 is_feed = feed_named(line.text) or feed_with_fields(line.text)
                 (self.unplaced_feeds if is_feed else self.nameless).add(line)
                 if RUN_FIELD in line.text:
-                    self.astray.add(line)
+                    self.naming_runs.add(line)
         elif line.status is LineStatus.UNKNOWN:
             self.unknown.add(line)
             self._note_mentions(line, 1)
@@ -286,7 +286,7 @@ class Index(FactTables):
             self.rejected_feeds.discard(line)
             self.unplaced_feeds.discard(line)
             self.nameless.discard(line)
-            self.astray.discard(line)
+            self.naming_runs.discard(line)
             if not self.rejected[run_id]:
                 del self.rejected[run_id]
         elif line.status is LineStatus.UNKNOWN:
