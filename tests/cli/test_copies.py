@@ -222,8 +222,8 @@ def test_a_run_copied_under_other_ids_is_no_repetition(tmp_path: Path, is_one_fi
     for each in shown:
         (caveat,) = each["caveats"]
         assert (caveat["code"], caveat["qualifies"]) == ("copied-events", True)
-        message = "another run has the same events, so that either may be the copy, in "
-        assert caveat["message"].startswith(message)
+        message = ": another run has the same events, so that either may be the copy"
+        assert caveat["message"].endswith(f"trace.jsonl{message}")
     assert [each["standing"] for each in rows(tmp_path)] == ["qualified"] * 4
     assert "4 CORRECT with caveats" in run("fleet", tmp_path, "--no-cache").out
 

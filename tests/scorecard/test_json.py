@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from drive_trace.scorecard.card import as_double, to_json
+from drive_trace.scorecard.card import to_json
+from drive_trace.scorecard.efficiency import as_double
 from drive_trace.scorecard.render import markdown, text
 from tests.scorecard.support import PASSED, card_of, event, graded, json_of
 from tests.support.fixtures import trace

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from drive_trace.report.event_log import Event, EventLog
-from drive_trace.scorecard.card import as_double
+from drive_trace.scorecard.efficiency import as_double
 from drive_trace.trace.times import milliseconds_between
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from functools import reduce
 from itertools import chain
 from typing import Any, NamedTuple
 
 from drive_trace.scorecard.caveats import NOTHING_OMITTED, Caveat, CaveatCode, Omitted, Unread
-from drive_trace.scorecard.copies import Overlap, copied_runs, overlaps
+from drive_trace.scorecard.copies import copied_runs, overlaps
 from drive_trace.scorecard.efficiency import (
     Efficiency,
     Tokens,
+    as_double,
     mean_rounds,
     runs_with,
     tokens_of,
@@ -22,6 +22,7 @@ from drive_trace.scorecard.efficiency import (
     wall_clock,
 )
 from drive_trace.scorecard.finding_caveats import caveats_of, caveats_of_coverage
+from drive_trace.scorecard.order import latest
 from drive_trace.scorecard.provenance import Provenance
 from drive_trace.scorecard.summary import (
     Recorded,
@@ -35,7 +36,6 @@ from drive_trace.scorecard.summary import (
 from drive_trace.scorecard.uncounted import Rejected, UnknownEvent, uncounted_phrase
 from drive_trace.scorecard.verdict import Gate, Verdict, headline, judge, what_would_change_it
 from drive_trace.text.wording import plural
-from drive_trace.trace.times import latest_recorded
 from drive_trace.vocabulary import COST, GRADE, TOKEN_FIELDS
 
 NO_RUN_SIGNAL = "no correctness signal was recorded"
@@ -151,8 +151,7 @@ class ScoreCard(NamedTuple):
     @property
     def headline(self) -> str:
         """All verdicts in a few words: ``1 CORRECT · 1 INCORRECT · 2 not computable``."""
-        count = len(self.runs)
-        if not count:
+        if not (count := len(self.runs)):
             because = "the traces hold no valid event" if self.traces else "no trace was read"
             return f"No runs: {because}"
         if not self.has_any_correctness_signal:
@@ -191,8 +190,7 @@ class ScoreCard(NamedTuple):
     @property
     def efficiency(self) -> Efficiency | None:
         """Tier 2 over the CORRECT runs."""
-        correct = self.correct
-        if not correct:
+        if not (correct := self.correct):
             return None
         return Efficiency(
             self.correct_tokens,
@@ -253,8 +251,8 @@ def score_run(
     """
     parts = judged(parts)
     shared = overlaps(part.events for part in parts) if len(parts) > 1 else ()
-    correctness = _latest([part.correctness for part in parts], GRADE, shared)
-    tokens = _latest([part.tokens for part in parts], COST, shared)
+    correctness = latest([part.correctness for part in parts], GRADE, shared)
+    tokens = latest([part.tokens for part in parts], COST, shared)
     counted = tuple(parts)
     copied_lines: tuple[frozenset[int], ...] = ()
     if any(each.copies for each in shared):
@@ -286,28 +284,6 @@ def score_run(
         counted_parts=counted,
         copied_lines=copied_lines,
     )
-
-
-def _latest(
-    own: Sequence[Recorded | None], feed: str, shared: Sequence[Overlap]
-) -> Recorded | None:
-    """Which of the files' own last events of a feed counts. The copy of an event that another file
-    supersedes further down does not, whatever the timestamps say.
-    """
-    superseded = set()
-    for number, overlap in enumerate(shared):
-        for here, file, there in overlap.copies:
-            if here.name == feed:
-                superseded |= _superseded(own, {number: here.line, file: there.line})
-    left = [each for number, each in enumerate(own) if each and number not in superseded]
-    return latest_recorded(left or filter(None, own), lambda each: each.ts)
-
-
-def _superseded(own: Sequence[Recorded | None], lines: Mapping[int, int]) -> set[int]:
-    """Which of two files end with an event of a feed that has later ones in the other."""
-    last = {number: each.line for number in lines if (each := own[number]) is not None}
-    is_last = {number for number, line in last.items() if line == lines[number]}
-    return is_last if is_last != set(lines) else set()
 
 
 # As JSON
@@ -421,16 +397,3 @@ def _efficiency_json(efficiency: Efficiency) -> dict[str, object]:
 
 def _numbers(tokens: Tokens) -> dict[str, object]:
     return {name: as_double(value) for name, value in tokens.items()}
-
-
-def as_double(value: int | None) -> int | float | None:
-    """An integer as JavaScript, whose numbers are doubles, would write it; null where a sum is
-    too large for one.
-    """
-    if value is None or abs(value) <= 2**53:
-        return value
-    try:
-        double = float(value)
-    except OverflowError:
-        return None
-    return int(Decimal(repr(double))) if abs(double) < 1e21 else double

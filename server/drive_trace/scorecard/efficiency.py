@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import NamedTuple, cast
 
 from drive_trace.scorecard.summary import Recorded, RunSummary
@@ -146,3 +147,16 @@ def _summed(many: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
     for each in many:
         sums.update(each)
     return sums
+
+
+def as_double(value: int | None) -> int | float | None:
+    """An integer as JavaScript, whose numbers are doubles, would write it; null where a sum is
+    too large for one.
+    """
+    if value is None or abs(value) <= 2**53:
+        return value
+    try:
+        double = float(value)
+    except OverflowError:
+        return None
+    return int(Decimal(repr(double))) if abs(double) < 1e21 else double

@@ -63,10 +63,8 @@ def caveats_of(  # noqa: PLR0913, PLR0917 - all that may matter
     yield from _of_copies(parts, shared)
     if copied is not None:
         short = "another run has the same events"
-        message = f"{short}, so that either may be the copy{', in' if copied else ''}"
-        yield make_caveat(
-            CaveatCode.COPIED_EVENTS, short, message, holds=True, others=filter(None, [copied])
-        )
+        message = f"{short}, so that either may be the copy"
+        yield make_caveat(CaveatCode.COPIED_EVENTS, short, message, holds=True, path=copied)
     yield from _of_conflicts(parts, shared)
 
 

@@ -1,4 +1,4 @@
-"""Which lines of a run stand after the grade that decides, or may."""
+"""Which of a run's grades is the latest, and which lines stand after it, or may."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 from drive_trace.scorecard.copies import Noted, Overlap
 from drive_trace.scorecard.summary import Recorded, RunSummary, Worked
 from drive_trace.scorecard.uncounted import Rejected, UnknownEvent
-from drive_trace.trace.times import is_later, sortable
+from drive_trace.trace.times import is_later, latest_recorded, sortable
 from drive_trace.vocabulary import EVENTS, GRADE
 
 IsAfter: TypeAlias = Callable[[Rejected | UnknownEvent | Noted], bool]
@@ -119,3 +119,23 @@ def counted_twice(
         each.total() - any([each[which] for which in each if which in latest] or each.values())
         for each in found.values()
     )
+
+
+def latest(own: Sequence[Recorded | None], feed: str, shared: Sequence[Overlap]) -> Recorded | None:
+    """Which of the files' own last events of a feed counts. The copy of an event that another file
+    supersedes further down does not, whatever the timestamps say.
+    """
+    superseded = set()
+    for number, overlap in enumerate(shared):
+        for here, file, there in overlap.copies:
+            if here.name == feed:
+                superseded |= _superseded(own, {number: here.line, file: there.line})
+    left = [each for number, each in enumerate(own) if each and number not in superseded]
+    return latest_recorded(left or filter(None, own), lambda each: each.ts)
+
+
+def _superseded(own: Sequence[Recorded | None], lines: Mapping[int, int]) -> set[int]:
+    """Which of two files end with an event of a feed that has later ones in the other."""
+    last = {number: each.line for number in lines if (each := own[number]) is not None}
+    is_last = {number for number, line in last.items() if line == lines[number]}
+    return is_last if is_last != set(lines) else set()

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from drive_trace.report.event_log import EventLog
-from drive_trace.scorecard.card import as_double
+from drive_trace.scorecard.efficiency import as_double
 
 Number = int | float
 Value = object

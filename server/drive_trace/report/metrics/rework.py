@@ -17,7 +17,7 @@ from drive_trace.report.metrics.base import (
     ratio,
     total,
 )
-from drive_trace.scorecard.card import as_double
+from drive_trace.scorecard.efficiency import as_double
 
 _DISPOSITIONS = tuple((name, (name,)) for name in ("initial", "reissue", "amended"))
 _START = "round-start"
