@@ -10,8 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from tests.cli.support import Ran, run
-from tests.support.client_text import event, graded, tokens
-from tests.support.judging import judge, judgement
+from tests.support.client_text import event, graded, tokens, triage
+from tests.support.judging import HASH, NO_FIGURES, judge, judgement
 
 CORRECT, INCORRECT = ("pass", "pass", "pass"), ("pass", "pass", "fail")
 UNGRADED = (None, None, None)
@@ -108,3 +108,23 @@ class Sides:
 def judged(trace: Path, verdict: str = "pass", **changes: Any) -> None:
     """A record of the judging of a run's intent beside its trace."""
     judge(trace, judgement(project_run_id=trace.parent.name, verdict=verdict, **changes))
+
+
+SAME = {**KNOWN, "rubric_hash": HASH, "acceptance_hash": HASH, "case": "x"}
+
+
+def known(
+    sides: Sides,
+    side: str,
+    *,
+    events: str | None = None,
+    cost: tuple[int, int] | None = None,
+    **changes: Any,
+) -> Path:
+    """A run of which everything is known, with some of that changed."""
+    record = {key: changes.pop(key) for key in list(changes) if key in NO_FIGURES | {"asked": 0}}
+    said = {key: value for key, value in {**SAME, **changes}.items() if value is not None}
+    wrote = triage(ts="2026-05-28T13:00:01.123Z") * 3 if events is None else events
+    path = sides.write(side, CORRECT, said, cost=cost, events=wrote)
+    judged(path, **record)
+    return path

@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.support import run, write
-from tests.comparison.support import CORRECT, INCORRECT, KNOWN, UNGRADED, Sides, judged
-from tests.support.client_text import apart, graded, triage
-from tests.support.judging import HASH, NO_FIGURES
-from tests.support.systems import NO_FIFOS, not_on_windows
+from tests.comparison.support import CORRECT, INCORRECT, UNGRADED, Sides, judged, known
+from tests.support.client_text import triage
+from tests.support.judging import NO_FIGURES
 
 ROOT = Path(__file__).parents[2]
 FACTS = (
     *("case", "judge", "prompt", "rubric", "acceptance", "calibration"),
     *("model", "bundle", "base", "provenance"),
 )
-MANY = "[cases]\n" + "".join(f"{name} = {['a'] * 1000}\n" for name in "vwxyz")
-SAME = {**KNOWN, "rubric_hash": HASH, "acceptance_hash": HASH, "case": "x"}
 
 
 @pytest.fixture
 def sides(tmp_path: Path) -> Sides:
     return Sides(tmp_path)
-
-
-def known(
-    sides: Sides,
-    side: str,
-    *,
-    events: str | None = None,
-    cost: tuple[int, int] | None = None,
-    **changes: Any,
-) -> Path:
-    """A run of which everything is known, with some of that changed."""
-    record = {key: changes.pop(key) for key in list(changes) if key in NO_FIGURES | {"asked": 0}}
-    said = {key: value for key, value in {**SAME, **changes}.items() if value is not None}
-    wrote = triage(ts="2026-05-28T13:00:01.123Z") * 3 if events is None else events
-    path = sides.write(side, CORRECT, said, cost=cost, events=wrote)
-    judged(path, **record)
-    return path
 
 
 def test_sides_that_are_alike_in_all_are_no_comparison(sides: Sides) -> None:
@@ -293,143 +272,3 @@ def assert_not_blamed_on_k(sides: Sides) -> None:
     markdown = sides.compare("--output-format", "markdown").out
     assert markdown.startswith("# Drive Trace: not comparable\n")
     assert "<header><h1>" in sides.compare("--output-format", "html").out
-
-
-# Files
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("{", "1:2: is not JSON: "),
-        ('{\n "case": 7}', "2:10: is no manifest of a run: `case`: Expected `str | null`, got"),
-        ('{"model": ""}', "1:11: is no manifest of a run: `model`: Expected `str` of length >= 1"),
-        ('{"manifest_version": "2"}', "1:22: is no manifest of a run: `manifest_version`: "),
-        ("[]", "1:1: is no manifest of a run: Expected `object`, got `array`"),
-        ("[" * 100_000, "1:"),
-    ],
-)
-def test_a_broken_manifest_is_told_with_its_place(sides: Sides, text: str, problem: str) -> None:
-    path = known(sides, "b").with_name("trace.run.json")
-    known(sides, "c")
-    path.write_text(text, "utf-8")
-    ran = sides.compare("--output-format", "json")
-    assert ran.code == 2
-    assert ran.json["answer"] == "not-comparable"
-    assert f"{path}:{problem}" in ran.err
-
-
-def test_a_manifest_is_no_link_out_of_its_folder(sides: Sides) -> None:
-    path = known(sides, "b").with_name("trace.run.json")
-    known(sides, "c", model="opus")
-    path.rename(sides.folder / "kept.json")
-    path.symlink_to(sides.folder / "kept.json")
-    ran = sides.compare()
-    assert ran.code == 2
-    assert "not read: link out of the repository" in ran.err
-
-
-def test_a_manifest_may_have_the_whole_name_of_its_trace(sides: Sides) -> None:
-    path = known(sides, "b").with_name("trace.run.json")
-    known(sides, "c", model="opus")
-    path.rename(path.with_name("trace.jsonl.run.json"))
-    assert sides.compare().code == 0
-
-
-def test_two_manifests_of_one_trace_are_one_too_many(sides: Sides) -> None:
-    path = known(sides, "b").with_name("trace.run.json")
-    known(sides, "c")
-    path.with_name("trace.jsonl.run.json").write_text("{}", "utf-8")
-    ran = sides.compare()
-    assert ran.code == 2
-    assert "trace.jsonl.run.json: is a second manifest, beside trace.run.json; keep one" in ran.err
-
-
-def test_a_file_says_of_which_case_a_run_is(sides: Sides) -> None:
-    for side in "bc":
-        sides.add(side, CORRECT)
-        write(sides.folder / side / "hard" / "1", "trace.jsonl", triage(run=f"{side}-hard"))
-    text = '[cases]\nhard = ["**/hard/*"]\neasy = ["b-1", "c-2"]\n'
-    path = write(sides.folder, "cases.toml", text)
-    found = sides.allowed("--cases", str(path))
-    assert [(each["case"], each["baseline"]["correct"]) for each in found["cases"]] == [
-        ("easy", 1),
-        ("hard", 0),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        (
-            'easy = ["*/es-*/**"]\nhard = ["*/hard*/**"]',
-            "case `easy` fits no run; correct or remove it",
-        ),
-        (
-            '"e\\u001b" = ["es-*/**"]\nhard = ["b-2"]',
-            "cases `e<U+001B>`, `hard` fit no run; correct",
-        ),
-    ],
-)
-def test_a_case_that_fits_no_run_is_wrong_usage(sides: Sides, text: str, problem: str) -> None:
-    # Simpson: 20 of 24 against 4 of 24 are CORRECT, but in each case all runs of both end alike.
-    for side, at in (("b", 20), ("c", 4)):
-        easy = (graded(*CORRECT, project_run_id=f"{side}-easy-{each}") for each in range(at))
-        hard = (graded(*INCORRECT, project_run_id=f"{side}-hard-{each}") for each in range(24 - at))
-        write(sides.folder, f"{side}/easy/trace.jsonl", apart("".join(easy)))
-        write(sides.folder, f"{side}/hard/trace.jsonl", apart("".join(hard)))
-    path = write(sides.folder, "cases.toml", f"[cases]\n{text}\n")
-    ran = sides.compare("--allow-unverified", "--cases", str(path))
-    assert (ran.code, ran.out) == (2, "")
-    assert f"{path}: {problem}" in ran.err
-
-
-def test_what_cannot_be_read_is_told_before_a_case_that_fits_no_run(sides: Sides) -> None:
-    known(sides, "b")
-    write(sides.folder, "c/trace.jsonl", "garbage")
-    path = write(sides.folder, "cases.toml", '[cases]\neasy = ["c-1"]\n')
-    ran = sides.compare("--cases", str(path), "--output-format", "json")
-    assert (ran.code, ran.json["complete"]) == (2, False)
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("[cases\n", "1:7: is not TOML: "),
-        ("", "1:1: must be one table `[cases]`"),
-        ("[cases]\nx = 1\n", "2:5: `x` must be an array of patterns"),
-        ('[cases]\nx = ["a", 2]\n', "2:11: must be a pattern as in .gitignore"),
-        (MANY, "6:6: more than 4,000 patterns"),
-        ("a = " + "[" * 100 + "]" * 100, "1:37: "),
-    ],
-)
-def test_a_broken_file_of_cases_is_told_with_its_place(
-    sides: Sides, text: str, problem: str
-) -> None:
-    known(sides, "b")
-    known(sides, "c")
-    path = write(sides.folder, "cases.toml", text)
-    ran = sides.compare("--cases", str(path))
-    assert (ran.code, ran.out) == (2, "")
-    assert f"{path}:{problem}" in ran.err
-
-
-@not_on_windows(NO_FIFOS)
-def test_a_pipe_is_neither_a_manifest_nor_a_file_of_cases(sides: Sides) -> None:
-    import os
-
-    path = known(sides, "b").with_name("trace.run.json")
-    known(sides, "c")
-    path.unlink()
-    os.mkfifo(path)
-    assert "it is no regular file" in sides.compare().err
-    assert "it is no regular file" in sides.compare("--cases", str(path)).err
-
-
-def test_the_manifest_has_a_schema() -> None:
-    import jsonschema
-
-    schema = json.loads(Path(ROOT, "schemas/run-manifest.schema.json").read_text("utf-8"))
-    jsonschema.validate(SAME, schema)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"case": ""}, schema)

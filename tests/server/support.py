@@ -14,6 +14,11 @@ ODD = "\u2028\u2029\x85 🚀 日本"
 URI = "file:///traces/run-0/trace.jsonl"
 START = {"line": 0, "character": 0}
 NOWHERE = {"start": START, "end": START}
+INITIALIZE = {
+    "id": 1,
+    "method": "initialize",
+    "params": {"processId": None, "rootUri": None, "capabilities": {}},
+}
 
 
 def still_answers(client: RawClient, encoding: str = "utf-16") -> bool:
