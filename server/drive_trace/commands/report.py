@@ -69,10 +69,9 @@ def report(
 
     to_file = out is not None and out != "-"
     chosen = output_format or format_of(out, "markdown")
-    projects = None if no_config else Projects(".", trusted=trusted())
-    search.projects = projects
+    search.projects = None if no_config else Projects(".", trusted=trusted())
     reading = _Logging(paths, search)
-    findings = _findings(reading, projects) if chosen != "json" else None
+    findings = _findings(reading, search.projects) if chosen != "json" else None
     if findings is None:
         reading.read()
     # What cannot be checked, as its configuration is broken, is read all the same.

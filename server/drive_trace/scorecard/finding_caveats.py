@@ -276,14 +276,12 @@ def _of_copies(parts: Sequence[RunSummary], shared: Sequence[Overlap]) -> Iterat
     if not copied:
         return
     count = sum(len(copies) for _, copies in copied)
-    stand = (
-        "that stands in several files counts" if count == 1 else "that stand in several files count"
-    )
+    s = "s" * (count == 1)
     short = f"copied in {plural(len(copied), 'file')}"
     yield make_caveat(
         CaveatCode.COPIED_EVENTS,
         short,
-        f"{short}: {plural(count, 'event')} {stand} once, as in",
+        f"{short}: {plural(count, 'event')} that stand{s} in several files count{s} once, as in",
         lines=[LineRef(part.path, copies[0].here.line) for part, copies in copied],
         others=[each.path for part, copies in copied for each in (parts[copies[0].file], part)],
     )

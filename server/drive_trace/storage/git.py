@@ -10,7 +10,6 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 
 from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import LARGEST, SMALL, STDIN, Problem, records_of, why
@@ -86,12 +85,7 @@ class CommittedTraces:
     def __enter__(self) -> CommittedTraces:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def records(self, path: str) -> Sequence[str] | None:
