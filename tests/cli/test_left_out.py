@@ -19,6 +19,20 @@ SPANS = '{"resourceSpans":[{"scope":"a"}]}\n\n{"resourceSpans":[{"scope":"event_
 OTHER_NAME = "looks like a trace, under another name"
 UNTRUSTED = "excluded by a drive-trace.toml that is not trusted"
 NO_TRACE = "not a trace: none of its 2 records has event_type, project_run_id or schema_version"
+QUOTED = FAILED.removesuffix("\n")
+SPELLED = (
+    {"log": f"{QUOTED}\n", "stream": "stdout"},
+    {"a": [{"log": json.dumps({"message": QUOTED})}]},
+    {"log": str(json.loads(QUOTED))},
+    {"log": "event_type=correctness-recorded qa=fail"},
+    {"eventType": "correctness-recorded", "projectRunId": "run-1"},
+    {"Schema-Version": "1", "QA": "fail"},
+    {"PROJECT_RUN_ID": "run-1"},
+    {"project run id": "run-1"},
+    {"event_\u200btype": "correctness-recorded"},
+    {"attributes.event_type": "correctness-recorded"},
+)
+"""Events that somebody has wrapped, or whose keys were renamed."""
 
 
 @pytest.fixture(autouse=True)
@@ -196,6 +210,7 @@ def test_a_file_of_somebody_elses_is_named_and_fails_nothing(tmp_path: Path) -> 
         '{"a":1}\n[]\n',
         "{}\n",
         '{"a":1}\n{"a":1\n',
+        *(f"{json.dumps(each)}\n" for each in SPELLED),
     ],
 )
 def test_everything_else_of_that_name_is_a_trace(text: str, tmp_path: Path) -> None:
@@ -205,6 +220,32 @@ def test_everything_else_of_that_name_is_a_trace(text: str, tmp_path: Path) -> N
     assert left_out(ran) == {}
     assert [each["path"] for each in ran.json["files"]] == ["a/trace.jsonl", "b/trace.jsonl"]
     assert run("check").code == 1
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"resourceSpans": [{"schemaUrl": "x", "attributes": [{"key": "event_type"}]}]},
+        {"messages": [{"role": "user", "content": 'Of which event type: "click", or other?'}]},
+        {"messages": [{"role": "user", "content": "schema version: 2"}], "version": "schema"},
+        {"event": "type", "prevent_type": 1, "type": "event"},
+    ],
+)
+def test_what_has_nothing_of_an_event_is_no_trace(record: object, tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    write(tmp_path, "b/trace.jsonl", f"{json.dumps(record)}\n" * 2)
+    ran = gate()
+    assert (ran.code, left_out(ran)) == (0, {"b/trace.jsonl": NO_TRACE})
+
+
+def test_a_run_that_was_wrapped_stays_in_a_gate(tmp_path: Path) -> None:
+    write(tmp_path, "a/trace.jsonl", GOOD)
+    for at, record in enumerate(SPELLED):
+        write(tmp_path, f"b{at}/trace.jsonl", f"{json.dumps(record)}\n")
+    ran = gate()
+    assert (ran.code, left_out(ran)) == (2, {})
+    named = {each["path"] for each in ran.json["unread"]}
+    assert named == {f"b{at}/trace.jsonl" for at in range(len(SPELLED))}
 
 
 def test_it_hinders_nobody_who_records(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ OTHERS = {
 }
 TRACES = {
     "by its name": ("file:///a/trace.jsonl", "jsonl", "{}\n"),
+    "by its name, with events in strings": ("file:///a/trace.jsonl", "jsonl", QUOTING),
     "by its folder": ("file:///a/wip/drive-trace/x.jsonl", "jsonl", '{"a":1}\n'),
     "by the language": ("untitled:Untitled-1", "drive-trace", '{"a":1}\n'),
     "by its text": ("file:///a/qa-trace.jsonl", "json", REJECTED),

@@ -15,6 +15,22 @@ HEAD = 1 << 16
 """How much of a text shows what it is."""
 _FIELDS = ("event_type", "project_run_id", "schema_version")
 """Every event has them, and few other records do."""
+_LETTERS = tuple(each.replace("_", "").encode() for each in _FIELDS)
+_NO_LETTERS = bytes({*range(256)} - {*b"abcdefghijklmnopqrstuvwxyz"})
+_ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
+_BETWEEN = r"[^a-z\"',:={}\[\]]*"
+"""What may stand between the letters of a name that is spelled otherwise."""
+_KEY = re.compile(
+    "|".join(
+        f"(?<![a-z]){between.join(each.decode())}{end}"
+        for each in _LETTERS
+        for between, end in (
+            (_BETWEEN, rf"{_BETWEEN}[\"']\s*[:=]"),
+            (_BETWEEN.replace("a-z", r"a-z\s"), "[:=]"),  # no prose, as in "the event type: click"
+        )
+    )
+)
+"""A name of a field as a key, with quotes or without."""
 
 
 def fields_named(text: str) -> list[str]:
@@ -27,9 +43,9 @@ def fields_named(text: str) -> list[str]:
 
 
 def why_no_trace(records: Iterable[str]) -> str | None:
-    """Why a text with the name of a trace is none: every line is an object, and none of them has a
-    field of every event, at any depth. None for all others, whatever is wrong with them. An object
-    without fields may become an event.
+    """Why a text with the name of a trace is none: every line is an object, and none of them names
+    a field of every event, at any depth, in any spelling, or inside a string. None for all others,
+    whatever is wrong with them. An object without fields may become an event.
     """
     count = 0
     for record in filter(str.strip, records):
@@ -37,8 +53,18 @@ def why_no_trace(records: Iterable[str]) -> str | None:
             it = orjson.loads(record)
         except ValueError:
             return None
-        if not isinstance(it, dict) or not it or {*_FIELDS} & it.keys() or fields_named(record):
+        if not isinstance(it, dict) or not it or _may_be_event(record):
             return None
         count += 1
     what = f"none of its {plural(count, 'record')} has {listed(_FIELDS, 'or')}"
     return f"not a trace: {what}" if count else None
+
+
+def _may_be_event(record: str) -> bool:
+    """Whether a record names a field of every event, as one does that somebody has wrapped or whose
+    keys were renamed: ``{"log":"{\\"event_type\\":…}"}``, ``eventType``, ``Event-Type``.
+    """
+    text = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), record.lower())
+    # To look at letters alone is much faster than the pattern.
+    letters = text.encode(errors="replace").translate(None, _NO_LETTERS)
+    return any(each in letters for each in _LETTERS) and _KEY.search(text) is not None
