@@ -25,6 +25,7 @@ SKIPPED = '<testcase name="later"><skipped/></testcase>'
 
 
 FAILED_BY = (
+    'type="failure"',
     *(
         f'status="{each}"'
         for each in ("fail", "failed", "Failure", "error", "ERRORED", "timed out")
@@ -107,6 +108,14 @@ def test_reports_of_common_tools_are_read(tool: str, fails: bool, tmp_path: Path
     ("data", "why"),
     [
         (suite('<testcase status="odd"/>'), "`status` of `odd`"),
+        (suite('<testcase executed="false"/>'), "`executed` of `false`"),
+        (suite('<testcase run="0"/>'), "`run` of `0`"),
+        (
+            suite("<testcase>Expected 1 got 2</testcase>"),
+            "`Expected 1 got 2` as text in a testcase",
+        ),
+        (suite(PASSED, "<![CDATA[lost]]>"), "`lost` as text in a testsuite"),
+        (suite(PASSED, tests=0), "counts 0 cases, 0 of them skipped, and has 1, 0 skipped"),
         (suite('<testcase wasBad="yes"/>'), "`wasBad` of `yes`"),
         (suite("<testcase><verdict/></testcase>"), "`<verdict>` in a testcase"),
         (suite(PASSED, "<aborting/>"), "`<aborting>` in a testsuite"),

@@ -249,21 +249,22 @@ def _read(paths: tuple[str, ...], worked: datetime | None) -> _Ended:
         if report.outcome is None or late:
             return _Ended(None, f"{path}: {late or report.in_words()}")
         found.append(report)
-    ran, failed, unnamed, skipped, _ = zip(*found, strict=True)
+    ran, failed, unnamed, skipped, *_ = zip(*found, strict=True)
     whole = Report(sum(ran), tuple(chain.from_iterable(failed)), sum(unnamed), sum(skipped))
     return _Ended(whole.outcome, whole.in_words())
 
 
 def _is_late(path: str, report: Report, worked: datetime) -> str | None:
     """Why a report says nothing of the run's last work, if that is so."""
-    moments = [report.began] if report.began is not None else []
+    moments = [(report.began, report.dated)] if report.began is not None else []
     if path != STDIN:
-        moments.append(datetime.fromtimestamp(Path(path).stat().st_mtime, UTC))
-    began = min(moments, default=None)
+        written = datetime.fromtimestamp(Path(path).stat().st_mtime, UTC)
+        moments.append((written, written.isoformat(timespec="seconds")))
     said = "does not say when the tests ran"
-    if began is not None:
+    if moments:
+        began, dated = min(moments)
         if worked - began <= _SLACK:
             return None
-        older, last = (each.isoformat(timespec="seconds") for each in (began, worked))
-        said = f"is from {older}, older than the run's last work of {last}"
+        last = worked.isoformat(timespec="seconds")
+        said = f"is from {dated}, not known to be later than the run's last work of {last}"
     return f"the report {said}; run the tests again, or pass --accept-stale"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 from xml.parsers import expat
@@ -38,6 +38,8 @@ _FAILED = re.compile(
 _COUNTERS = re.compile("tests|passed|failed|failures|errors|skip(ped)?|disabled|ignored|warnings")
 _SKIPPED = ("skipped", "skip", "disabled", "ignored")
 _NOTHING = {"", "0", "false", "no"}
+_GOOD_IF_NOT = re.compile(f"{_FAILED.pattern}|{_NOT_RUN.pattern}|(is)?flaky|retr(y|ies)|reruns?")
+"""What a case may say that it is not: one that is not ``executed`` says nothing of the run."""
 _COUNT = re.compile("[0-9]{1,9}")
 _DEEPEST = 100
 
@@ -58,7 +60,11 @@ class Report(NamedTuple):
     """
     skipped: int = 0
     began: datetime | None = None
-    """When its first suite began at the latest: a time without a zone may be a local one."""
+    """The earliest of its timestamps, at the latest: one without a zone may be a local one, and one
+    that cannot be read may be any.
+    """
+    dated: str = ""
+    """That timestamp, in its words. Untrusted."""
 
     @property
     def outcome(self) -> str | None:
@@ -90,13 +96,14 @@ def read_junit(data: bytes) -> Report:
     parser.StartDoctypeDeclHandler = _no_doctype
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.text
     try:
         parser.Parse(data, True)
     except (expat.ExpatError, LookupError, ValueError) as error:  # as for an unknown encoding
         raise JUnitError(f"it is not XML, or is cut off ({error})") from error
     failed, skipped = tuple(reader.failed), reader.cases - reader.ran
     unnamed = max(reader.counted - len(failed), 0)
-    report = Report(reader.ran, failed, unnamed, skipped, reader.began)
+    report = Report(reader.ran, failed, unnamed, skipped, *reader.began)
     if reader.doubt is not None and report.outcome != "fail":
         raise JUnitError(reader.doubt)
     return report
@@ -131,7 +138,7 @@ class _Reader:
         self.failed: list[str] = []
         self.counted = 0
         """The failures and errors that are counted, or stand outside of a case."""
-        self.began: datetime | None = None
+        self.began: tuple[datetime | None, str] = None, ""
         self.doubt: str | None = None
         """The first thing that may say that something failed."""
         self._suites: list[tuple[dict[str, int], int, int]] = []
@@ -159,6 +166,10 @@ class _Reader:
         elif _FAILED.fullmatch(word) or (within in _TOLD and word not in _HARMLESS_ELEMENTS):
             self._take(word, f"`<{name}>` in a {within}")
 
+    def text(self, text: str) -> None:
+        if text.strip() and self._path[-1] in _TOLD:
+            self._take("", f"`{text.strip()}` as text in a {self._path[-1]}")
+
     def end(self, _: str) -> None:
         word = self._path.pop()
         if word == "testcase":
@@ -168,38 +179,46 @@ class _Reader:
                 self.failed.append(case.name)
         elif word in _SUITES:
             counts, cases, ran = self._suites.pop()
-            cases, ran, told = self.cases - cases, self.ran - ran, counts.get("tests", 0)
-            skipped = max(counts.get(each, 0) for each in _SKIPPED)
-            if cases < told or 0 < told < ran or cases - ran < skipped:
+            cases, ran = self.cases - cases, self.ran - ran
+            told, skipped = counts.get("tests", ran), max(counts.get(each, 0) for each in _SKIPPED)
+            if not ran <= told <= cases or cases - ran < skipped:
                 phrase = f"a suite of it counts {plural(told, 'case')}, {skipped:,} of them skipped"
                 self.doubt = self.doubt or f"{phrase}, and has {cases:,}, {cases - ran:,} skipped"
 
     def _begin_suite(self, attributes: Mapping[str, str]) -> None:
         counts = self._read(attributes)
-        stamp = attributes.get("timestamp", "").strip()
-        began = moment(stamp)
-        if began is not None and began.year < datetime.max.year:
-            began += timedelta(hours=0 if sortable(stamp) else 14)
-            self.began = min(self.began or began, began)
         # Suites count what is in those inside them: the largest sum has all.
         told = sum(counts.get(each, 0) for each in ("failures", "errors", "failed"))
         self.counted = max(self.counted, told)
         self._suites.append((counts, self.cases, self.ran))
+
+    def _take_time(self, stamp: str) -> None:
+        began, said = moment(stamp), printable(stamp, 60)
+        if began is None:
+            began, said = datetime.min.replace(tzinfo=UTC), f"a time that cannot be read ({said})"
+        elif not sortable(stamp) and began.year < datetime.max.year:
+            began += timedelta(hours=14)
+        if stamp and began < (self.began[0] or datetime.max.replace(tzinfo=UTC)):
+            self.began = began, said
 
     def _read(self, attributes: Mapping[str, str]) -> dict[str, int]:
         """Take what the attributes of a case or a suite say. Gives the counters of a suite."""
         counts = {}
         for name, value in attributes.items():
             word, what = _word(name), f"`{name}` of `{value}`"
-            if not self._open and _COUNTERS.fullmatch(word):
+            if word == "timestamp":
+                self._take_time(value.strip())
+            elif not self._open and _COUNTERS.fullmatch(word):
                 if _COUNT.fullmatch(value):
                     counts[word] = int(value)
                 else:
                     self._take("", what)
-            elif _VERDICTS.fullmatch(word):
+            elif _VERDICTS.fullmatch(word) or (word == "type" and _FAILED.fullmatch(_word(value))):
                 self._take(_word(value), what)
-            elif not (_HARMLESS_ATTRIBUTES.fullmatch(word) or value.casefold() in _NOTHING):
-                self._take(word, what)
+            elif not _HARMLESS_ATTRIBUTES.fullmatch(word):
+                is_denied = value.casefold() in _NOTHING
+                if not is_denied or (value and self._open and not _GOOD_IF_NOT.fullmatch(word)):
+                    self._take("" if is_denied else word, what)
         return counts
 
     def _take(self, word: str, what: str) -> None:
