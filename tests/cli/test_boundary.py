@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from drive_trace import score
-from tests.cli.support import CLEAN, Ran, run, write
+from tests.cli.support import CLEAN, Ran, on_a_terminal, run, write
 from tests.support.systems import NO_DEVICES, not_on_windows
 
 OUT = "not read: link out of the repository"
+INTO_GIT = "not read: link into .git"
+ADVICE = " (--exclude does without it)"
 SECRET = "TOKEN=hunter2 $(touch /tmp/ran)\n"
 EMIT = ("--event", "slice-started", "--payload")
 SLICE = '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
@@ -79,17 +81,41 @@ def test_a_search_reads_and_writes_nothing_through_a_link(
     make: Callable[[Path], Path], home: Path
 ) -> None:
     made = make(home)
-    before = _state(home)
+    before, said = _state(home), _said(made)
     for command in SEARCHES:
         ran = run(*command, ".")
         assert ran.code == 2, command
-        assert OUT in ran.err, command
+        assert said + ADVICE in ran.err, command
         assert "hunter2" not in f"{ran.out}{ran.err}"
     assert _state(home) == before
     told = run("score", "--format", "json", ".").json
     assert told["complete"] is False
-    assert {"path": str(made), "reason": OUT} in told["unread"]
-    assert [each.reason for each in score(".").unread] == [OUT] * len(told["unread"])
+    assert {"path": str(made), "reason": said + ADVICE} in told["unread"]
+    assert [each.reason for each in score(".").unread] == [said] * len(told["unread"])
+    assert f"{made}: " not in run("score", "--require-correct", "--exclude", made).err
+
+
+def _said(made: Path) -> str:
+    return INTO_GIT if ".git" in made.resolve().parts else OUT
+
+
+def test_a_folder_that_holds_links_out_alone_says_that_and_no_more(home: Path) -> None:
+    Path("good/trace.jsonl").unlink()
+    for name in "abcd":
+        link(f"{name}/trace.jsonl", home / "runs/trace.jsonl")
+    link("e", home)
+    for command in ("check", "score", "fleet"):
+        ran = run(command)
+        assert (ran.code, ran.err.count(OUT + ADVICE)) == (2, 5)
+        assert "holds no trace" not in ran.err
+
+
+def test_who_sees_the_findings_is_told_once_what_is_not_read(home: Path) -> None:
+    link("p/trace.jsonl", home / "runs/trace.jsonl")
+    for options in ((), ("--output-format", "concise")):
+        shown = " ".join(on_a_terminal("check", *options, width=200).split())
+        assert shown.count(OUT + ADVICE) == 1
+    assert on_a_terminal("check", "--statistics", width=200).count(OUT + ADVICE) == 1
 
 
 APPENDING: tuple[tuple[str, ...], ...] = (
@@ -112,7 +138,8 @@ def test_nothing_is_appended_through_a_link(
     for path in (made / "trace.jsonl", made / "new/trace.jsonl") if made.is_dir() else (made,):
         ran = _append(command, path)
         assert (ran.code, ran.out) == (2, "")
-        assert "not written: link out of the repository (--follow-links" in ran.err
+        said = _said(path).replace("read", "written")
+        assert f"{said} (--follow-links" in ran.err
     assert _state(home) == before
 
 
@@ -139,7 +166,7 @@ def test_devices_and_what_the_system_makes_up_are_never_read() -> None:
         made = link("p/x.jsonl", target)
         for path in (made, target):
             ran = run("check", path)
-            assert (ran.code, "it is no regular file" in ran.err) == (2, True)
+            assert (ran.code, "it is a pipe or a device, not a file" in ran.err) == (2, True)
             assert "PATH=" not in f"{ran.out}{ran.err}"
         made.unlink()
 

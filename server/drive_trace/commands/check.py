@@ -21,7 +21,7 @@ from drive_trace.commands.paths import (
     search_options,
     trusted,
 )
-from drive_trace.commands.terminal import notify
+from drive_trace.commands.terminal import is_terminal, notify
 from drive_trace.linter.rule import Severity
 from drive_trace.linter.rules import RULES
 from drive_trace.storage.files import STDIN
@@ -187,6 +187,8 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     configuration = projects.of(STDIN).configuration if projects is not None else Configuration()
     url_of = partial(shared_rule_url, template=configuration.rule_url)
     writer = None if diff else _writer(out, url_of, output_format, statistics)
+    # A person who sees the findings is told there, and need not be told twice.
+    reading.tells_unread = writer is None or statistics or not is_terminal(sys.stdout)
     not_shown = 0
     for report in reports:
         if report.severity > _THRESHOLDS[least]:

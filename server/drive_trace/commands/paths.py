@@ -13,7 +13,14 @@ from drive_trace.commands.completion import complete_files
 from drive_trace.commands.terminal import Progress, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import STDIN, LeftOut, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import NoTraces, SearchOptions, find_traces, omitted
+from drive_trace.storage.finding import (
+    Found,
+    LinkOut,
+    NoTraces,
+    SearchOptions,
+    find_traces,
+    omitted,
+)
 from drive_trace.storage.projects import Projects
 
 paths_argument = click.argument(
@@ -102,12 +109,21 @@ def format_of(out: str | None, default: str) -> str:
     return _SUFFIXES.get(PurePath(out or "").suffix.lower(), default)
 
 
+def advised(found: Found) -> Found:
+    """What a search has found; of a link that leads out, also what can be done about it."""
+    if isinstance(found, LinkOut):
+        return found._replace(reason=f"{found.reason} (--exclude does without it)")
+    return found
+
+
 class Reading:
     """Reads the traces that paths mean, one after another, and reports what it cannot read."""
 
     def __init__(self, paths: Sequence[str], search: SearchOptions) -> None:
         self.unread: list[Unread] = []
         """What could not be read so far."""
+        self.tells_unread = True
+        """Whether that is told on standard error as it is found."""
         self.left_out: list[LeftOut] = []
         """What the search of folders found and did not read."""
         self._paths = paths or (".",)
@@ -115,7 +131,9 @@ class Reading:
         self.progress = Progress("reading traces")
 
     def __iter__(self) -> Iterator[TraceRecords]:
-        for found in self.progress.over(find_traces(self._paths, options=self._search)):
+        for found in self.progress.over(
+            map(advised, find_traces(self._paths, options=self._search))
+        ):
             if isinstance(found, str):
                 say_waiting(found)
             trace = found if isinstance(found, Problem) else read_trace(found)
@@ -129,7 +147,8 @@ class Reading:
             if isinstance(trace, NoTraces):
                 notify(f"warning: {trace.message}")
                 continue
-            notify(trace.message)
+            if self.tells_unread:
+                notify(trace.message)
             self.unread.append(Unread(trace.path, trace.reason))
 
     def notes(self) -> list[str]:

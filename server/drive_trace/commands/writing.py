@@ -17,7 +17,7 @@ from drive_trace.commands.terminal import notify, say_waiting, take_failure
 from drive_trace.scorecard.feed_state import FeedState
 from drive_trace.scorecard.uncounted import Rejected, lookalike_phrase, rejected_phrase
 from drive_trace.storage.boundary import leads_out
-from drive_trace.storage.files import STDIN, LeftOut, LinkOutError, Problem, read_bytes
+from drive_trace.storage.files import STDIN, LeftOut, Problem, read_bytes
 from drive_trace.storage.recording import Merge, Merged, preview_feed, record_feed
 from drive_trace.storage.run_files import files_beside, may_be_missed, search_folder
 from drive_trace.text.escaping import printable
@@ -87,8 +87,9 @@ def _is_file(ctx: click.Context, param: click.Parameter, value: str) -> str:
         )
     not_empty(ctx, param, value)
     path = followed(value)
-    if leads_out(path):
-        said = f"not written: {LinkOutError(path).strerror}"
+    error = leads_out(path)
+    if error is not None:
+        said = f"not written: {error.strerror}"
         raise click.BadParameter(f"{said} (--follow-links writes to what it leads to)")
     return path
 
@@ -258,7 +259,11 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Bes
             _end_unread(found, trace_file)
         else:
             beside.append(found)
-    notes = [f"{trace_file}: {lack}"] if lack is not None and not paths else []
+    notes = []
+    if lack is not None and not paths:
+        takes_paths = "paths" in {each.name for each in click.get_current_context().command.params}
+        named = "name the run's other files as PATH, or " * takes_paths
+        notes = [f"{trace_file}: {lack}; {named}pass --only-this-file if it is the only one"]
     if missed:
         more = f" and {len(missed) - 1} more" if len(missed) > 1 else ""
         path, reason = missed[0]

@@ -34,18 +34,19 @@ def inside(path: str | Path, base: str | Path | None = None) -> Path:
     root = _root(named, base) if os.path.realpath(named) == real else None
     if root is None or not Path(real).is_relative_to(root):
         raise LinkOutError(str(path))
-    if _HISTORIES & {each.casefold() for each in Path(real).relative_to(root).parts}:
-        raise LinkOutError(str(path))
+    for each in Path(real).relative_to(root).parts:
+        if each.casefold() in _HISTORIES:
+            raise LinkOutError(str(path), f"link into {each}")
     return Path(real)
 
 
-def leads_out(path: str | Path, base: str | Path | None = None) -> bool:
-    """Whether :func:`inside` refuses a path."""
+def leads_out(path: str | Path, base: str | Path | None = None) -> LinkOutError | None:
+    """Why :func:`inside` refuses a path; None if it does not."""
     try:
         inside(path, base)
     except OSError as error:  # of others, opening it says why
-        return isinstance(error, LinkOutError)
-    return False
+        return error if isinstance(error, LinkOutError) else None
+    return None
 
 
 def holds_home(folder: str | Path) -> bool:

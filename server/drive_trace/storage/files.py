@@ -168,11 +168,17 @@ def _has_half_nul(head: bytes) -> bool:
     )
 
 
-class LinkOutError(OSError):
-    """A link leads out of the repository; see :func:`drive_trace.storage.boundary.inside`."""
+SPECIAL = "it is a pipe or a device, not a file"
+"""Why a file is neither read nor written that is no regular one."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(errno.EPERM, "link out of the repository", path)
+
+class LinkOutError(OSError):
+    """A link leads out of the repository, or into what git keeps there; see
+    :func:`drive_trace.storage.boundary.inside`.
+    """
+
+    def __init__(self, path: str, words: str = "link out of the repository") -> None:
+        super().__init__(errno.EPERM, words, path)
 
 
 def why_not_read(error: OSError | ValueError) -> str:
@@ -183,9 +189,11 @@ def why_not_read(error: OSError | ValueError) -> str:
         case FileNotFoundError():
             return "no such file or folder"
         case IsADirectoryError():
-            return "is a folder, not a trace"
+            return "is a folder, not a file"
         case PermissionError():
             return "permission denied"
+        case OSError(strerror=str(words)) if words == SPECIAL:
+            return f"{words}; save its text as one"
         case OSError(errno=errno.EFBIG):
             return f"is too large: {error.strerror}"
         case _:
@@ -225,7 +233,7 @@ def refuse_special(status: os.stat_result) -> None:
     read, such as the environment of a process.
     """
     if not stat.S_ISREG(status.st_mode) or status.st_dev in _made_up():
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, SPECIAL)
 
 
 @cache

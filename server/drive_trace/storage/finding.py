@@ -160,7 +160,7 @@ def project_of(trace: str) -> str:
 
 def link_out(path: str) -> LinkOut:
     """Why a link is not read."""
-    return LinkOut(path, why_not_read(LinkOutError(path)))
+    return LinkOut(path, why_not_read(leads_out(path) or LinkOutError(path)))
 
 
 def _leads_to_wip(link: Path) -> bool:
@@ -192,7 +192,7 @@ def _expand(path: str, more: MoreFiles, options: SearchOptions) -> Iterator[Foun
 def _in_folder(path: str, search: _Search) -> Iterator[Found]:
     found = False
     for each in search:
-        found = found or isinstance(each, str)
+        found = found or not isinstance(each, LeftOut) or each.reason is Reason.OUT
         yield each
     yield from search.problems
     if not found and not search.problems:
@@ -259,7 +259,8 @@ class _Search:
 
     def _judge(self, path: Path) -> Iterator[Found]:
         # Links are few, and to follow one takes as long as to read a small trace.
-        is_out = (_ON_WINDOWS or os.path.islink(path)) and leads_out(path, self._root)  # noqa: PTH114
+        may_lead = _ON_WINDOWS or os.path.islink(path)  # noqa: PTH114 - raises for some names
+        is_out = may_lead and leads_out(path, self._root) is not None
         is_named = is_trace(path) or self._more.hold(path, Path(self._root))
         if not is_named and (
             is_out or path.suffix != ".jsonl" or len(fields_named(_head(path))) < 2
