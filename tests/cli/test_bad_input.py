@@ -46,18 +46,18 @@ def utf32(tmp_path: Path) -> tuple[Path, str]:
 
 def folder_in_a_traces_place(tmp_path: Path) -> tuple[Path, str]:
     (tmp_path / "places" / "b" / "trace.jsonl").mkdir(parents=True)
-    return tmp_path / "places", "is a folder, not a trace"
+    return tmp_path / "places", "is a folder, not a file"
 
 
 def folder_in_wip(tmp_path: Path) -> tuple[Path, str]:
     (tmp_path / "slices" / "wip" / "drive-trace" / "x.jsonl").mkdir(parents=True)
-    return tmp_path / "slices", "is a folder, not a trace"
+    return tmp_path / "slices", "is a folder, not a file"
 
 
 def pipe(tmp_path: Path) -> tuple[Path, str]:
     skip_on_windows(NO_FIFOS)
     os.mkfifo(tmp_path / "pipe.jsonl")
-    return tmp_path / "pipe.jsonl", "it is no regular file"
+    return tmp_path / "pipe.jsonl", "it is a pipe or a device, not a file"
 
 
 def dangling(tmp_path: Path) -> tuple[Path, str]:
@@ -94,7 +94,7 @@ def pipe_in_a_folder(tmp_path: Path) -> tuple[Path, str]:
     os.mkfifo(tmp_path / "pipes" / "trace.jsonl")
     (tmp_path / "pipes" / "wip" / "drive-trace").mkdir(parents=True)
     (tmp_path / "pipes" / "wip" / "drive-trace" / "x.jsonl").symlink_to("../../trace.jsonl")
-    return tmp_path / "pipes", "it is no regular file"
+    return tmp_path / "pipes", "it is a pipe or a device, not a file"
 
 
 UNREADABLE = [

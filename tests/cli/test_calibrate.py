@@ -102,6 +102,9 @@ def test_what_judge_needs_is_kept_with_the_users_own_settings(tmp_path: Path) ->
     # Another calibration takes its place, and nothing else loses its own.
     assert calibrated(GOOD, "--model", "gpt-y")[0] == 0
     assert read_calibrated(kept.read_text("utf-8")).judge.model == "gpt-y"
+    assert run("calibrate", "labels", "--model", "gpt-y").err.endswith(": kept for judge\n")
+    ran = run("calibrate", "labels", "--model", "gpt-y", "--out", "x.json")
+    assert "x.json: kept for judge, which takes it as --calibration\n" in ran.err
     kept.write_text("{}")
     assert run("calibrate", "labels", "--model", "gpt-y").code == 2
     assert kept.read_text() == "{}"

@@ -265,7 +265,7 @@ def test_a_line_that_was_not_ended_is_told(trace: Path) -> None:
 
 def test_where_no_trace_can_be(tmp_path: Path) -> None:
     ran = emit(tmp_path, "dispatch-end", END)
-    assert ran == (2, "", f"drive-trace: {tmp_path}: is a folder, not a trace\n")
+    assert ran == (2, "", f"drive-trace: {tmp_path}: is a folder, not a file\n")
     ran = emit(tmp_path / "a\x1b[31m" / ("x" * 300), "dispatch-end", END)
     assert ran.code == 2
     assert "a<U+001B>[31m" in ran.err

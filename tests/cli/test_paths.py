@@ -87,7 +87,8 @@ def test_a_pipe_in_a_files_place_is_not_waited_for(tmp_path: Path) -> None:
     write(tmp_path, "trace.jsonl", REJECTED)
     for path in (tmp_path, pipe):
         ran = process("check", "--output-format", "json", path)
-        assert (ran.code, ran.err) == (2, f"drive-trace: {pipe}: it is no regular file\n")
+        why = "it is a pipe or a device, not a file; save its text as one"
+        assert (ran.code, ran.err) == (2, f"drive-trace: {pipe}: {why}\n")
         assert ran.json[-1]["path"] == str(pipe)
         assert process("score", path).code == 2
 

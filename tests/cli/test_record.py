@@ -18,6 +18,8 @@ GRADES = ("mechanical", "qa", "intent")
 AGENT = ("orchestrator_agent_id",)
 COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
+ALONE = "name the run's other files as PATH, or pass --only-this-file if it is the only one"
+
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
@@ -246,8 +248,13 @@ def test_without_a_repository_the_files_are_those_of_the_configuration(
     assert (alone.code, last(trace, GRADES)) == (0, [None, None, "fail"])
     assert alone.err == (
         f"drive-trace: {trace}: only this file was looked at, as it stands in no repository and no "
-        "drive-trace.toml is above it; record and tokens take the run's other files as PATH\n"
+        f"drive-trace.toml is above it; {ALONE}\n"
     )
+    target = ("--trace-file", trace, "--project-run-id", "run-1")
+    assert ALONE in run("gate", *target, "--component", "qa", "--run", "true").err
+    grade = ("--event", "correctness-recorded", "--payload")
+    emitted = run("emit", *target, *grade, '{"mechanical":null,"qa":"pass","intent":"fail"}')
+    assert "above it; pass --only-this-file if it is the only one\n" in emitted.err
     assert record(trace, "--intent", "fail", "--only-this-file").err == ""
     trace.write_text(triage())
     configuration.touch()
@@ -403,7 +410,7 @@ def test_a_repository_with_the_home_folder_in_it_is_not_searched(
         "run-1: CORRECT",
         f"  kept: mechanical pass, qa pass (line 1 of {near})",
     ]
-    only = f"looked at, as {repository} has the home folder in it\n"
+    only = f"looked at, as {repository} has the home folder in it; {ALONE}\n"
     assert ran.err == f"drive-trace: {trace}: only its folder was {only}"
     at_home = write(home, "trace.jsonl")
     ran = record(at_home, "--intent", "pass")

@@ -121,7 +121,9 @@ def test_out_waits_for_no_pipe_and_writes_to_what_is_open(tmp_path: Path) -> Non
     path = write(tmp_path, "trace.jsonl", PASSED)
     os.mkfifo(tmp_path / "r.md")
     ran = run("report", path, "--out", tmp_path / "r.md")
-    said = f"drive-trace: {tmp_path / 'r.md'}: is not written: it is no regular file\n"
+    said = (
+        f"drive-trace: {tmp_path / 'r.md'}: is not written: it is a pipe or a device, not a file\n"
+    )
     assert ran == (2, "", said)
     told = process("report", path, "--out", "/dev/stdout")
     assert (told.code, told.err) == (0, "")

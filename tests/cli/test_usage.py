@@ -36,6 +36,8 @@ def test_usage_objects_are_summed_up(trace: Path, text: str, counts: list[int | 
     path = write(trace.parent, "usage.json", text)
     target = ("--trace-file", trace, "--project-run-id", "run-1")
     assert run("tokens", *target, "--usage", path).code == 0
+    ran = run("tokens", *target, "--usage", trace.parent)
+    assert (ran.code, "is a folder, not a file\n" in ran.err) == (2, True)
 
 
 def test_messages_without_usage_are_passed_over(trace: Path) -> None:

@@ -145,8 +145,8 @@ def test_a_pipe_is_neither_a_manifest_nor_a_file_of_cases(sides: Sides) -> None:
     known(sides, "c")
     path.unlink()
     os.mkfifo(path)
-    assert "it is no regular file" in sides.compare().err
-    assert "it is no regular file" in sides.compare("--cases", str(path)).err
+    assert "it is a pipe or a device, not a file" in sides.compare().err
+    assert "it is a pipe or a device, not a file" in sides.compare("--cases", str(path)).err
 
 
 def test_the_manifest_has_a_schema() -> None:

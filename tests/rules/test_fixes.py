@@ -280,6 +280,21 @@ def test_no_spread_grade_is_joined_unasked() -> None:
     assert joins(text)
 
 
+@pytest.mark.parametrize(
+    ("run_id", "slug", "titles"),
+    [
+        ("", "cart", ['Change the run id to "cart"']),
+        ("cart", "", ['Change the slug to "cart"']),
+        ("a", "b", ['Change the slug to "a"', 'Change the run id to "b"']),
+    ],
+)
+def test_nothing_is_called_by_an_empty_name(run_id: str, slug: str, titles: list[str]) -> None:
+    names = f'"project_run_id":"{run_id}","project_slug":"{slug}"'
+    analysis = Analysis(trace(f'EVENT{{"event_type":"project-started",{names}}}'))
+    found = [each for each in analysis.findings() if each.rule.code == "project-slug-mismatch"]
+    assert [fix.title for each in found for fix in analysis.fixes(each)] == titles
+
+
 _PASSED = 'EVENT{"event_type":"correctness-recorded","qa":"pass","intent":"fail"}'
 _ERASED = 'EVENT{"event_type":"correctness-recorded","qa":null}'
 

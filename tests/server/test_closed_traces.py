@@ -258,7 +258,7 @@ def test_a_folder_in_a_traces_place_is_an_input_not_read(tmp_path: Path) -> None
     assert reals == [str(folder), str(inner)]  # it is still searched
     closed.look(reals)
     runs = WorkspaceRuns(Workspace(), closed)
-    assert runs.unread(tmp_path) == [Unread("b/trace.jsonl", "is a folder, not a trace")]
+    assert runs.unread(tmp_path) == [Unread("b/trace.jsonl", "is a folder, not a file")]
 
 
 def test_a_file_without_an_event_is_an_input_not_read(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ def test_what_cannot_be_read_is_told_and_waited_for_by_nobody(
     document = open_trace(alone, tmp_path)
     assert severities(document) == BOTH
     for path, said in (
-        (configuration, "cannot be read: it is no regular file"),
+        (configuration, "cannot be read: it is a pipe or a device, not a file"),
         (baseline, "not read: link out of the repository"),
     ):
         (finding,) = alone.diagnostics(path.as_uri())

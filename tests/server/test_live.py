@@ -522,7 +522,7 @@ def test_a_file_that_is_in_the_way_is_named(alone: RawClient, tmp_path: Path) ->
     named = {**document.identifier, "position": at, "newName": "run-3"}
     error = alone.response(alone.start_request("textDocument/rename", named))["error"]
     lack = (
-        "b/trace.jsonl: not read (it is no regular file), "
+        "b/trace.jsonl: not read (it is a pipe or a device, not a file; save its text as one), "
         "and may say something else about this run."
     )
     assert error["message"] == f"Which other files name the run is not known; {lack}"

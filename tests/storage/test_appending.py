@@ -89,7 +89,7 @@ def test_a_torn_character_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def folder(tmp_path: Path) -> tuple[Path, str]:
-    return tmp_path, "is a folder, not a trace"
+    return tmp_path, "is a folder, not a file"
 
 
 def below_a_file(tmp_path: Path) -> tuple[Path, str]:
@@ -100,11 +100,11 @@ def below_a_file(tmp_path: Path) -> tuple[Path, str]:
 def pipe(tmp_path: Path) -> tuple[Path, str]:
     skip_on_windows(NO_FIFOS)
     os.mkfifo(tmp_path / "pipe")
-    return tmp_path / "pipe", "it is no regular file"
+    return tmp_path / "pipe", "it is a pipe or a device, not a file"
 
 
 def device(_: Path) -> tuple[Path, str]:
-    return Path("/dev/null"), "it is no regular file"
+    return Path("/dev/null"), "it is a pipe or a device, not a file"
 
 
 def loop(tmp_path: Path) -> tuple[Path, str]:

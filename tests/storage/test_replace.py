@@ -101,7 +101,7 @@ def test_a_read_only_file_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_is_no_file_is_not_replaced(path: Path) -> None:
     fifo = path.with_name("fifo")
     os.mkfifo(fifo)
-    assert said(fifo) == "is not fixed: it is no regular file"
+    assert said(fifo) == "is not fixed: it is a pipe or a device, not a file"
     assert said(path.with_name("gone")) == "is not fixed: No such file or directory"
 
 

@@ -179,4 +179,4 @@ def _keep(judge: Judge, rows: Labels, out: str | None) -> None:
         raise Ended(EXIT_UNUSABLE, what) from error
     except OSError as error:
         raise Ended(EXIT_UNUSABLE, f"{path}: cannot be written: {why(error)}") from error
-    notify(f"{path}: kept for judge")
+    notify(f"{path}: kept for judge{'' if out is None else ', which takes it as --calibration'}")

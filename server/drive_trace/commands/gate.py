@@ -21,7 +21,7 @@ from drive_trace.commands.completion import complete_files
 from drive_trace.commands.paths import paths_argument
 from drive_trace.commands.terminal import notify
 from drive_trace.grading.junit import JUnitError, Report, read_junit
-from drive_trace.storage.files import STDIN, Problem, read_bytes, why
+from drive_trace.storage.files import SPECIAL, STDIN, Problem, read_bytes, why
 from drive_trace.storage.processes import run_shell
 from drive_trace.storage.replace import may_be_trace
 from drive_trace.text.wording import duration
@@ -228,7 +228,7 @@ def _opened(path: str) -> int:
     handle = os.open(path, flags, 0o666)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, SPECIAL)
     return handle
 
 

@@ -254,7 +254,7 @@ class Judging:
         if given is None and may_be_there(tree) and self._believes(tree, "the calibration"):
             path = tree
         if given is None and not may_be_there(path):
-            return None, (f"there is no {CALIBRATION_NAME}",)
+            return None, (f"there is no {CALIBRATION_NAME} in your own {self._own.folder}",)
         try:
             found = read_calibrated(read_regular(path).decode())
         except ValueError as error:

@@ -296,7 +296,7 @@ def _why_not(path: str, error: OSError | ValueError) -> AppendError:
         case FileNotFoundError():
             return AppendError(path, "no such file or folder")
         case IsADirectoryError():
-            return AppendError(path, "is a folder, not a trace")
+            return AppendError(path, "is a folder, not a file")
         case PermissionError():
             return AppendError(path, "cannot be written: permission denied")
         case _:

@@ -17,6 +17,7 @@ from drive_trace.storage.baseline import BASELINE_NAME
 from drive_trace.storage.boundary import inside
 from drive_trace.storage.files import (
     SMALL,
+    SPECIAL,
     STDIN,
     LinkOutError,
     Problem,
@@ -63,7 +64,7 @@ def replace_content(path: str, before: bytes, after: bytes) -> Problem | None:
         real = inside(path)
         status = real.stat()
         if not stat.S_ISREG(status.st_mode):
-            return Problem(path, "is not fixed: it is no regular file")
+            return Problem(path, f"is not fixed: {SPECIAL}")
         if not os.access(real, os.W_OK):
             return Problem(path, "is not fixed: permission denied")
         # A writer that takes the lock waits meanwhile, and then appends to the new file.
@@ -173,7 +174,7 @@ def _written(path: str, real: Path, data: bytes | Iterable[bytes]) -> Problem | 
     if real.is_dir():
         return Problem(path, "is not written: it is a folder")
     if real.exists() and not real.is_file():
-        return Problem(path, "is not written: it is no regular file")
+        return Problem(path, f"is not written: {SPECIAL}")
     write_whole(real, data)
     return None
 

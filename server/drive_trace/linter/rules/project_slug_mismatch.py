@@ -26,10 +26,10 @@ def _run(finding: LineDiagnostic | Finding) -> object:
 
 def _fixes(finding: Finding) -> Iterable[Fix]:
     slug, run_id = finding.noted.found, _run(finding)
-    title = f"Change the slug to {shown(run_id)}"
-    yield replacing(finding, as_json(run_id), Level.BY_HAND, title)
-    title = f"Change the run id to {shown(slug)}"
-    yield replacing(finding, as_json(slug), Level.BY_HAND, title, Place.value(_RUN))
+    for what, name, place in (("slug", run_id, None), ("run id", slug, Place.value(_RUN))):
+        if name:  # nothing is called by an empty one
+            title = f"Change the {what} to {shown(name)}"
+            yield replacing(finding, as_json(name), Level.BY_HAND, title, place)
 
 
 RULE = Rule(
