@@ -15,7 +15,7 @@ from tests.support.systems import NO_DEVICES, not_on_windows
 
 OUT = "not read: link out of the repository"
 INTO_GIT = "not read: link into .git"
-ADVICE = " (--exclude does without it)"
+ADVICE = "; exclude it to do without it"
 SECRET = "TOKEN=hunter2 $(touch /tmp/ran)\n"
 EMIT = ("--event", "slice-started", "--payload")
 SLICE = '{"slice_slug":"retry","slice_index":1,"linear_ref":null}'
@@ -91,7 +91,7 @@ def test_a_search_reads_and_writes_nothing_through_a_link(
     told = run("score", "--format", "json", ".").json
     assert told["complete"] is False
     assert {"path": str(made), "reason": said + ADVICE} in told["unread"]
-    assert [each.reason for each in score(".").unread] == [said] * len(told["unread"])
+    assert [each.reason for each in score(".").unread] == [said + ADVICE] * len(told["unread"])
     assert f"{made}: " not in run("score", "--require-correct", "--exclude", made).err
 
 

@@ -422,7 +422,7 @@ def test_patterns(fleet: Path) -> None:
         (fleet / "made/projects/out").symlink_to(fleet / "judged")
         ran = run("fleet", "made/**/*.jsonl", "--out", "-")
         assert (ran.code, "run-1" in ran.out) == (2, False)
-        said = "made/projects/out/trace.jsonl: not read: link out of the repository\n"
+        said = "made/projects/out/trace.jsonl: not read: link out of the repository; exclude it"
         assert said in ran.err.replace(os.sep, "/")
 
 

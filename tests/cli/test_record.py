@@ -18,7 +18,7 @@ GRADES = ("mechanical", "qa", "intent")
 AGENT = ("orchestrator_agent_id",)
 COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
-ALONE = "name the run's other files as PATH, or pass --only-this-file if it is the only one"
+ALONE = "pass --only-this-file if it is the only one"
 
 
 @pytest.fixture
@@ -252,9 +252,6 @@ def test_without_a_repository_the_files_are_those_of_the_configuration(
     )
     target = ("--trace-file", trace, "--project-run-id", "run-1")
     assert ALONE in run("gate", *target, "--component", "qa", "--run", "true").err
-    grade = ("--event", "correctness-recorded", "--payload")
-    emitted = run("emit", *target, *grade, '{"mechanical":null,"qa":"pass","intent":"fail"}')
-    assert "above it; pass --only-this-file if it is the only one\n" in emitted.err
     assert record(trace, "--intent", "fail", "--only-this-file").err == ""
     trace.write_text(triage())
     configuration.touch()
@@ -388,7 +385,8 @@ def test_a_link_to_a_folder_is_told(trace: Path, tmp_path_factory: pytest.TempPa
     link = trace.parent / "slices"
     link.symlink_to(there)
     ran = record(trace, "--qa", "pass")
-    said = f"{link}: not read: link out of the repository; it may hold the run, too"
+    out = f"{link}: not read: link out of the repository; exclude it to do without it"
+    said = f"{out}; it may hold the run, too"
     assert ran.code == 2
     assert ran.err.startswith(f"drive-trace: {said} (--only-this-file does without it)\n")
     assert record(trace, "--qa", "pass", "--only-this-file").code == 0
@@ -410,7 +408,7 @@ def test_a_repository_with_the_home_folder_in_it_is_not_searched(
         "run-1: CORRECT",
         f"  kept: mechanical pass, qa pass (line 1 of {near})",
     ]
-    only = f"looked at, as {repository} has the home folder in it; {ALONE}\n"
+    only = f"looked at, as {repository} has the home folder in it\n"
     assert ran.err == f"drive-trace: {trace}: only its folder was {only}"
     at_home = write(home, "trace.jsonl")
     ran = record(at_home, "--intent", "pass")

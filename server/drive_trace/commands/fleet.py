@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 
 import click
 
-from drive_trace.commands.paths import advised, paths_argument, search_options
+from drive_trace.commands.paths import paths_argument, search_options
 from drive_trace.commands.terminal import Progress, notify
 from drive_trace.commands.writing import EXIT_UNUSABLE, Ended
 from drive_trace.fleet import ScanError
@@ -105,7 +105,7 @@ def fleet(  # noqa: PLR0913, PLR0917 - one for each option
 
     table = _table(out)
     named, refused = _expanded(paths or (".",))
-    found = chain(map(advised, find_traces(named, options=search)), map(link_out, refused))
+    found = chain(find_traces(named, options=search), map(link_out, refused))
     inputs = Inputs(_but_not(out, reading.over(found)), say)
     summary = FleetSummary()
 

@@ -13,14 +13,7 @@ from drive_trace.commands.completion import complete_files
 from drive_trace.commands.terminal import Progress, notify, say_waiting
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.files import STDIN, LeftOut, Problem, TraceRecords, read_trace
-from drive_trace.storage.finding import (
-    Found,
-    LinkOut,
-    NoTraces,
-    SearchOptions,
-    find_traces,
-    omitted,
-)
+from drive_trace.storage.finding import NoTraces, SearchOptions, find_traces, omitted
 from drive_trace.storage.projects import Projects
 
 paths_argument = click.argument(
@@ -109,13 +102,6 @@ def format_of(out: str | None, default: str) -> str:
     return _SUFFIXES.get(PurePath(out or "").suffix.lower(), default)
 
 
-def advised(found: Found) -> Found:
-    """What a search has found; of a link that leads out, also what can be done about it."""
-    if isinstance(found, LinkOut):
-        return found._replace(reason=f"{found.reason} (--exclude does without it)")
-    return found
-
-
 class Reading:
     """Reads the traces that paths mean, one after another, and reports what it cannot read."""
 
@@ -131,9 +117,7 @@ class Reading:
         self.progress = Progress("reading traces")
 
     def __iter__(self) -> Iterator[TraceRecords]:
-        for found in self.progress.over(
-            map(advised, find_traces(self._paths, options=self._search))
-        ):
+        for found in self.progress.over(find_traces(self._paths, options=self._search)):
             if isinstance(found, str):
                 say_waiting(found)
             trace = found if isinstance(found, Problem) else read_trace(found)

@@ -259,11 +259,7 @@ def found_beside(trace_file: str, run_id: str, paths: Sequence[str] = ()) -> Bes
             _end_unread(found, trace_file)
         else:
             beside.append(found)
-    notes = []
-    if lack is not None and not paths:
-        takes_paths = "paths" in {each.name for each in click.get_current_context().command.params}
-        named = "name the run's other files as PATH, or " * takes_paths
-        notes = [f"{trace_file}: {lack}; {named}pass --only-this-file if it is the only one"]
+    notes = [f"{trace_file}: {lack}"] if lack is not None and not paths else []
     if missed:
         more = f" and {len(missed) - 1} more" if len(missed) > 1 else ""
         path, reason = missed[0]

@@ -159,8 +159,9 @@ def project_of(trace: str) -> str:
 
 
 def link_out(path: str) -> LinkOut:
-    """Why a link is not read."""
-    return LinkOut(path, why_not_read(leads_out(path) or LinkOutError(path)))
+    """Why a link is not read, and what can be done about it."""
+    reason = why_not_read(leads_out(path) or LinkOutError(path))
+    return LinkOut(path, f"{reason}; exclude it to do without it")
 
 
 def _leads_to_wip(link: Path) -> bool:

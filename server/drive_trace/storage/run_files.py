@@ -72,7 +72,7 @@ def search_folder(trace: str) -> SearchFolder:
         return SearchFolder(
             None,
             "only this file was looked at, as it stands in no repository and no drive-trace.toml "
-            "is above it",
+            "is above it; pass --only-this-file if it is the only one",
         )
     folder = above[0] if not holds_home(above[0]) else None
     where = "only this file was" if folder is None else "only its folder was"

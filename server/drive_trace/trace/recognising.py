@@ -15,21 +15,16 @@ HEAD = 1 << 16
 """How much of a text shows what it is."""
 _FIELDS = ("event_type", "project_run_id", "schema_version")
 """Every event has them, and few other records do."""
-_LETTERS = tuple(each.replace("_", "").encode() for each in _FIELDS)
+_LETTERS = tuple(each.replace("_", "") for each in _FIELDS)
 _NO_LETTERS = bytes({*range(256)} - {*b"abcdefghijklmnopqrstuvwxyz"})
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 _BETWEEN = r"[^a-z\"',:={}\[\]]*"
 """What may stand between the letters of a name that is spelled otherwise."""
-_KEY = re.compile(
-    "|".join(
-        f"(?<![a-z]){between.join(each.decode())}{end}"
-        for each in _LETTERS
-        for between, end in (
-            (_BETWEEN, rf"{_BETWEEN}[\"']\s*[:=]"),
-            (_BETWEEN.replace("a-z", r"a-z\s"), "[:=]"),  # no prose, as in "the event type: click"
-        )
-    )
-)
+_END = rf"{_BETWEEN}[\"']\s*[:=]"
+_NO_SPACE = _BETWEEN.replace("a-z", r"a-z\s")
+"""The same without quotes: the rest is prose, as in "the event type: click"."""
+_SPELLED = (f"{_BETWEEN.join(each)}{_END}|{_NO_SPACE.join(each)}[:=]" for each in _LETTERS)
+_KEY = re.compile(f"(?<![a-z])({'|'.join(_SPELLED)})")
 """A name of a field as a key, with quotes or without."""
 
 
@@ -66,5 +61,5 @@ def _may_be_event(record: str) -> bool:
     """
     text = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), record.lower())
     # To look at letters alone is much faster than the pattern.
-    letters = text.encode(errors="replace").translate(None, _NO_LETTERS)
+    letters = text.encode(errors="replace").translate(None, _NO_LETTERS).decode()
     return any(each in letters for each in _LETTERS) and _KEY.search(text) is not None
