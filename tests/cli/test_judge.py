@@ -141,8 +141,7 @@ def test_nothing_that_raises_trust_comes_from_the_judged_tree(trace: Path) -> No
     ran = run(*args)
     assert (ran.code, ran.json["calibrated"], trace.read_bytes()) == (1, False, before)
     assert f"drive-trace-calibration.json: the calibration {unused}" in ran.err
-    own = Path("own").absolute()
-    assert f"there is no drive-trace-calibration.json in your own {own}" in ran.err
+    assert f"calibration.json in your own {Path('own').absolute()}" in ran.err
     assert run(*args, "--family", "ours").code == 2
     # An option says it for the tree, and so does one that names the file.
     ran = run(*untold, "--family", "ours", "--trust-config", "--dry-run")
@@ -201,8 +200,7 @@ def test_a_dry_run_as_json_says_what_would_be_done(trace: Path) -> None:
     assert found["destination"].startswith("the command n=")
     assert json.loads(found["would_append"])["intent"] == "pass"
     assert found["left_out"] == []
-    (why,) = found["calibration"]
-    assert why.startswith("there is no drive-trace-calibration.json in your own ")
+    assert "there is no drive-trace-calibration.json in your own " in found["calibration"][0]
     assert judged(*says(PASS), "--dry-run", "--output-format", "json").json["calibration"] == []
 
 
