@@ -114,8 +114,9 @@ class KnownFile:
         return lost
 
     def absent(self, shown: Iterable[str]) -> list[str]:
-        """The lines of the file that are not among those that an editor shows."""
-        return without(self.lines, self._in_file(shown))
+        """The lines of the file, if there is one, that are not among those that an editor shows."""
+        lines = self.lines if Path(self.path).exists() else []
+        return without(lines, self._in_file(shown))
 
     def _in_file(self, shown: Iterable[str]) -> list[str]:
         """What an editor shows, where it has edited a line of the file, as the file has it."""
