@@ -358,3 +358,12 @@ def test_one_copied_event_is_told_in_the_singular(tmp_path: Path) -> None:
         f"copied in 1 file: 1 event that stands in several files counts once, "
         f"as in {first} and {second}"
     )
+
+
+def test_sums_count_the_dispatches_of_each_run(tmp_path: Path) -> None:
+    for run_id in ("one", "two"):
+        copy = trace(*EVENTS).replace('"checkout-retry"', f'"{run_id}"')
+        write(tmp_path, f"{run_id}.jsonl", copy)
+    card = run("score", "--format", "json", *tmp_path.iterdir()).json
+    assert [each["efficiency"]["rounds_per_dispatch"] for each in card["runs"]] == [2, 2]
+    assert card["efficiency"]["rounds_per_dispatch"] == 2

@@ -12,6 +12,7 @@ from drive_trace.scorecard.caveats import NOTHING_OMITTED, Caveat, CaveatCode, O
 from drive_trace.scorecard.copies import copied_runs, overlaps
 from drive_trace.scorecard.efficiency import (
     Efficiency,
+    Rounds,
     Tokens,
     as_double,
     mean_rounds,
@@ -195,7 +196,7 @@ class ScoreCard(NamedTuple):
         return Efficiency(
             self.correct_tokens,
             total_wall_clock([run.measured.wall_clock for run in correct]),
-            mean_rounds([part for run in correct for part in run.counted_parts]),
+            Rounds(*map(sum, zip(*(run.measured.rounds for run in correct), strict=True))),
             len(correct),
             runs_with([tokens_of(run.tokens) for run in correct]),
         )

@@ -34,12 +34,16 @@ class WallClock(NamedTuple):
 class Rounds(NamedTuple):
     """The mean number of rounds that a dispatch took."""
 
-    mean: float | None
-    """None where there is no signal."""
+    total: int
     counted: int
     """So many dispatches have a round."""
     of: int
     """So many there are."""
+
+    @property
+    def mean(self) -> float | None:
+        """None where there is no signal."""
+        return self.total / self.counted if self.counted else None
 
     @property
     def dispatches(self) -> int:
@@ -136,8 +140,7 @@ def mean_rounds(parts: Sequence[RunSummary]) -> Rounds:
     rounds = _summed([part.rounds_per_dispatch for part in parts])
     known = rounds.keys() | _summed([part.starts for part in parts]).keys()
     known |= _summed([part.ends for part in parts]).keys()
-    mean = sum(rounds.values()) / len(rounds) if rounds else None
-    return Rounds(mean, len(rounds), len(known))
+    return Rounds(sum(rounds.values()), len(rounds), len(known))
 
 
 def _summed(many: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
