@@ -245,3 +245,11 @@ def test_only_correct_is_green(tmp_path: Path) -> None:
         said = at_terminal("score", path)
         assert "\x1b[32m" not in said
         assert "hidden" in said
+
+
+def test_a_file_that_names_no_run_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path, "trace.jsonl", "garbage\n")
+    ran = run("report", path)
+    assert ran.code == run("score", path).code == 2
+    assert "Not complete: 1 input was not read as a trace" in ran.out
+    assert "1 line rejected (line 1)" in ran.out

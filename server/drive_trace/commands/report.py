@@ -92,7 +92,7 @@ def report(
         sys.stdout.buffer.write(data)
     else:
         click.echo(data.decode(), nl=False)
-    sys.exit(2 if unread else 0)
+    sys.exit(2 if made.card.unread else 0)
 
 
 class _Logging(Reading):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from drive_trace.scorecard.card import NO_RUN_SIGNAL, QUALIFIED, RunScore, ScoreCard
+from drive_trace.scorecard.card import ILLEGIBLE, NO_RUN_SIGNAL, QUALIFIED, RunScore, ScoreCard
 from drive_trace.scorecard.caveats import CaveatCode
 from drive_trace.scorecard.efficiency import Efficiency, WallClock, covered
 from drive_trace.scorecard.uncounted import UnknownEvent, lookalike_phrase, rejected_phrase
@@ -261,7 +261,8 @@ def not_read(card: ScoreCard, name: Callable[[str], str], most: int = 10) -> Ite
     if count:
         were = f"{count:,} inputs were" if count > 1 else "1 input was"
         doubt = ", and may say something else about these runs" if card.runs else ""
-        yield f"Not complete: {were} not read{doubt}."
+        as_trace = " as a trace" if all(why == ILLEGIBLE for _, why in card.not_read) else ""
+        yield f"Not complete: {were} not read{as_trace}{doubt}."
     for path, reason in card.not_read[:most]:
         yield f"{name(path)}: {plain(reason)}" if path else plain(reason)
     if count > most:
