@@ -271,3 +271,11 @@ def test_no_fix_grades_a_run_correct(tmp_path: Path, broken: str) -> None:
     assert fix("--unsafe-fixes", path).code == 1
     assert run("score", "--require-correct", path).code == 1
     assert "one at a time" in fix("--unsafe-fixes", path).out
+
+
+def test_no_pass_is_carried_over_work_in_another_file(tmp_path: Path) -> None:
+    erased = apart(graded("pass", "pass", "pass") + graded("pass", None, "pass"))
+    path = write(tmp_path, "a.jsonl", erased)
+    other = write(tmp_path, "b.jsonl", triage())
+    run("check", "--fix", "--unsafe-fixes", path, other)
+    assert '"qa":null' in path.read_text("utf-8")

@@ -293,28 +293,3 @@ def test_nothing_is_called_by_an_empty_name(run_id: str, slug: str, titles: list
     analysis = Analysis(trace(f'EVENT{{"event_type":"project-started",{names}}}'))
     found = [each for each in analysis.findings() if each.rule.code == "project-slug-mismatch"]
     assert [fix.title for each in found for fix in analysis.fixes(each)] == titles
-
-
-_PASSED = 'EVENT{"event_type":"correctness-recorded","qa":"pass","intent":"fail"}'
-_ERASED = 'EVENT{"event_type":"correctness-recorded","qa":null}'
-
-
-@pytest.mark.parametrize(
-    ("between", "is_offered"),
-    [
-        ((), True),
-        (('EVENT{"event_type":"retro-landed"}',), True),
-        (('EVENT{"event_type":"dispatch-start","project_run_id":"cart"}',), True),
-        (('EVENT{"event_type":"dispatch-start"}',), False),
-        (('EVENT{"event_type":"dispatch-start","dispatch_name":5}',), False),
-        (('EVENT{"event_type":"dispatch-started"}',), False),
-        (('{"event_type":"dispa',), False),
-    ],
-)
-def test_no_grade_is_carried_over_what_may_be_later_work(
-    between: tuple[str, ...], is_offered: bool
-) -> None:
-    analysis = Analysis(trace(_PASSED, *between, _ERASED))
-    (erased,) = (each for each in analysis.findings() if each.rule.code == "erased-verdict")
-    titles = [fix.title for fix in analysis.fixes(erased)]
-    assert titles == ['Carry over "pass"'] * is_offered

@@ -49,11 +49,9 @@ def replacing(
     return Fix(title or f"Replace with {text}", level, (edit,))
 
 
-def replace_with_expected(
-    finding: Finding, why: str = "", do: str = "Replace with"
-) -> Iterable[Fix]:
+def replace_with_expected(finding: Finding, why: str = "") -> Iterable[Fix]:
     """Suggests what should stand in place of the token that a finding marks."""
-    title = f"{do} {shown(finding.expected)}{why}"
+    title = f"Replace with {shown(finding.expected)}{why}"
     yield replacing(finding, as_json(finding.expected), Level.BY_HAND, title)
 
 

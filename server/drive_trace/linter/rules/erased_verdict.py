@@ -8,19 +8,16 @@ component again, the rule is silent. Between files that are checked together the
 latest `ts` decides, and its nulls erase what another file has recorded; that is looked for by
 `drive-trace check`.
 
-**Fix.** The recorded component is carried over. It is a suggestion, because the erasure may be
-meant: a verdict can be withdrawn. It is not offered where work stands between the two grades, or a
-line that may be work: whoever recorded the component never saw that. To repair a trace without
-changing what was written, append a `correctness-recorded` with every component, as `drive-trace
-record` does.
+**Fix.** None is offered: work that nobody saw when the component was recorded may stand between the
+two grades, in other files of the run as well. Append a `correctness-recorded` with every component,
+as `drive-trace record` does, which looks at them all.
 """
 
 from collections.abc import Iterable
 
-from drive_trace.linter.edits import replace_with_expected
 from drive_trace.linter.entities.checked_files import GradeInFile, RunInFiles
 from drive_trace.linter.entities.runs import FeedEvent
-from drive_trace.linter.rule import Example, Finding, Fix, Related, Rule, Severity, Surroundings
+from drive_trace.linter.rule import Example, Finding, Related, Rule, Severity
 from drive_trace.text.escaping import printable
 from drive_trace.text.wording import shown
 from drive_trace.trace.line import Line
@@ -56,22 +53,14 @@ def _finding_across(name: str, latest: GradeInFile, recorded: GradeInFile) -> Fi
     where = f"on line {recorded.number} of {printable(recorded.path, 4096)}"
     message = f"`{name}` was {shown(grade)} {where}; this null erases it"
     related = Related(recorded.line, place, f"`{name}` recorded here")
-    return Finding(RULE, latest.line, place, message, (related,), expected=grade)
+    return Finding(RULE, latest.line, place, message, (related,))
 
 
 def _finding(line: Line, name: str, recorded: Line) -> Finding:
     place, grade = Place.value(name), recorded.fact(name)
     message = (f"`{name}` was {shown(grade)} on line ", recorded, "; this null erases it")
     related = Related(recorded, place, f"`{name}` recorded here")
-    return Finding(RULE, line, place, message, (related,), expected=grade)
-
-
-def _carried(finding: Finding, around: Surroundings) -> Iterable[Fix]:
-    trace, line, recorded = around.trace, finding.line, finding.related[0].line
-    # Between files nobody knows what was worked on meanwhile.
-    is_here = trace.runs[line.run].events(GRADE).has(recorded)
-    if is_here and not trace.may_be_worked(line.run, recorded, line):
-        yield from replace_with_expected(finding, do="Carry over")
+    return Finding(RULE, line, place, message, (related,))
 
 
 RULE = Rule(
@@ -80,7 +69,6 @@ RULE = Rule(
     entity=FeedEvent,
     check=_check,
     check_across=_check_across,
-    fixes_around=_carried,
     summary="The grade that decides is null for a component that was recorded before.",
 )
 
@@ -90,12 +78,7 @@ EXAMPLES = (
         EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
         EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
         … `qa` was "fail" on line 1; this null erases it                   ^^^^
-        """,
         """
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":null}
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
-        """,
-        fix='Carry over "fail"',
     ),
     # Another file had recorded more.
     Example(
@@ -114,12 +97,7 @@ EXAMPLES = (
         EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
         EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
         … `qa` was "fail" on line 1; this null erases it                   ^^^^
-        """,
         """
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":null,"intent":"pass"}
-        EVENT{"event_type":"correctness-recorded","mechanical":"pass","qa":"fail","intent":"pass"}
-        """,
     ),
     # Recorded again in a line that was appended: nothing is lost.
     Example(
