@@ -46,7 +46,8 @@ def test_a_grade_on_a_dropped_line_is_not_passed_over(tmp_path: Path, hidden: st
 
 def test_dropped_lines_of_other_runs_do_not_matter(tmp_path: Path) -> None:
     other = "garbage " + graded("fail", "fail", "fail", run="other")
-    path = write(tmp_path, "trace.jsonl", apart(GRADED + other + "garbage\n"))
+    lines = triage(run="other") + GRADED + other + "garbage\n"
+    path = write(tmp_path, "trace.jsonl", apart(lines))
     assert run(*record(path, "--intent", "pass")).code == 0
 
 
@@ -85,6 +86,7 @@ def test_rejected_grades_of_other_files_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, "trace.jsonl", GRADED)
     lines = [
         triage(),
+        triage(run="other"),
         graded("pass", "failed", None),  # of the run
         graded("pass", "failed", None, run="other"),
         graded("pass", "failed", None, project_run_id=7),  # of whatever run
@@ -97,7 +99,7 @@ def test_rejected_grades_of_other_files_are_told(tmp_path: Path) -> None:
     ran = run(*record(path, *whole), tmp_path)
     assert (ran.code, ran.out.splitlines()[0]) == (0, "run-1: CORRECT")
     assert ran.err == (
-        f"drive-trace: {other}: 3 correctness lines rejected (lines 2, 4, 5), "
+        f"drive-trace: {other}: 3 correctness lines rejected (lines 3, 5, 6), "
         "not counted\n"
         f"drive-trace: {only_rejected}: 1 correctness line rejected (line 1), not counted\n"
     )
@@ -248,3 +250,24 @@ def test_a_dry_run_whose_line_cannot_be_written_has_failed(tmp_path: Path) -> No
         2,
         b"drive-trace: cannot write the output: No space left on device\n",
     )
+
+
+LATER = graded("pass", "fail", "pass", ts="2026-05-28T16:00:00.000Z")
+UNSEEN = {
+    "rejected": LATER.replace('"fail"', '"failed"'),
+    "of another type": LATER.replace("correctness-r", "correctness_r"),
+    "torn": LATER[:-20] + "\n",
+    "of no time": LATER.replace('"ts":', '"time":'),
+}
+
+
+@pytest.mark.parametrize("line", UNSEEN.values(), ids=UNSEEN)
+def test_a_dropped_grade_above_an_older_one_may_be_the_latest(tmp_path: Path, line: str) -> None:
+    path = write(tmp_path, "trace.jsonl", apart(line + graded("pass", "pass", "pass")))
+    assert run("score", "--require-correct", path).code == 1
+    assert run(*record(path, "--qa", "pass")).code == 1
+    assert path.read_text("utf-8").count("\n") == 2
+    # A new grade takes the doubt away, unless nobody can read when the other one was.
+    whole = ("--mechanical", "pass", "--qa", "pass", "--intent", "pass")
+    assert run(*record(path, *whole)).code == 0
+    assert run("score", "--require-correct", path).code == ('"ts"' not in line)

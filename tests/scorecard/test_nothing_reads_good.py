@@ -83,16 +83,19 @@ def is_certain(ts: str) -> bool:
 
 def is_doubtful(each: dict[str, Any]) -> bool:
     """Whether a record that is no grade may stand for work, or for a grade, of the run."""
-    named = each["project_run_id"] is not None
     if each["event_type"] in {"retro-landed", "tokens-recorded"}:
         return False
-    has_grade = set(GRADED) <= each.keys() or str(each["event_type"]).startswith("correctness")
-    return named or has_grade
+    return each["project_run_id"] is not None or shows_grade(each)
+
+
+def shows_grade(each: dict[str, Any]) -> bool:
+    """Whether a record looks like a grade."""
+    return set(GRADED) <= each.keys() or str(each["event_type"]).startswith("correctness")
 
 
 def grades_and_doubts(
     files: list[tuple[list[bytes], bool]],
-) -> tuple[dict[int, Grade], list[tuple[str, int, int]]]:
+) -> tuple[dict[int, Grade], list[tuple[str, int, int, bool]]]:
     """The last grade of each file by the file's number, and where doubtful records stand."""
     last: dict[int, Grade] = {}
     doubts = []
@@ -106,7 +109,7 @@ def grades_and_doubts(
             if is_grade and set(triple) <= {"pass", "fail", None}:
                 last[at] = Grade(each["ts"], at, number, triple, record)
             elif is_doubtful(each):
-                doubts.append((each["ts"], at, number))
+                doubts.append((each["ts"], at, number, shows_grade(each)))
     return last, doubts
 
 
@@ -174,7 +177,9 @@ def is_earned(files: list[tuple[list[bytes], bool]]) -> bool:
         for at, (records, _) in enumerate(files)
     ):
         return False
-    for ts, at, number in doubts:
+    for ts, at, number, may_grade in doubts:
+        if may_grade and is_certain(decides.ts) and not (is_certain(ts) and ts <= decides.ts):
+            return False
         if at not in in_order and is_certain(ts) and is_certain(decides.ts):
             if ts >= decides.ts:
                 return False

@@ -140,9 +140,10 @@ class JoinedFeed(NamedTuple):
 def _is_after(
     counted: Recorded, state: FeedState, decider: FileFeed, each: Rejected | UnknownEvent
 ) -> bool:
-    own = state.counted.line if state.counted is not None else None
+    is_below = state.counted is None or each.line > state.counted.line
     is_latest = state is decider.state
-    return may_be_after(each.line, each.ts, own, counted.ts, is_latest=is_latest)
+    grades = (each.feed if isinstance(each, Rejected) else each.meant) == GRADE
+    return may_be_after(each.ts, counted.ts, is_below=is_below, is_latest=is_latest, grades=grades)
 
 
 def _rival(path: str, own: Recorded | None, counted: Recorded) -> Iterator[Doubt]:

@@ -54,7 +54,7 @@ def caveats_of(  # noqa: PLR0913, PLR0917 - all that may matter
         yield from _of_contradicting(parts, deciding, latest)
         yield from _of_judge(deciding)
     for number, part in enumerate(parts):
-        is_after = after_grade(part, deciding, is_latest=number in latest)
+        is_after = after_grade(part, deciding, is_latest=number in latest, grades=True)
         found = chain(_of_rejected(part, is_after), _of_lookalikes(part, is_after))
         for caveat in chain(found, _of_order(part, deciding)):
             yield caveat._replace(path=part.path) if len(parts) > 1 else caveat
@@ -226,7 +226,7 @@ def _of_rejected(part: RunSummary, is_after: IsAfter) -> Iterator[Caveat]:
         yield make_caveat(
             (_LOOKALIKE if is_alike else _REJECTED).get(feed, CaveatCode.REJECTED_LINE),
             f"{rejected_phrase(found, others=others)}{behind}",
-            holds=any(map(is_after, found)),
+            holds=bool(behind and more) or any(map(is_after, found)),
             lines=[LineRef(part.path, each.line) for each in found],
         )
 
@@ -252,7 +252,7 @@ def _of_unplaced(
         each
         for each in unplaced
         if each.path not in own
-        and may_be_after(each.line, each.ts, None, deciding.ts, is_latest=False)
+        and may_be_after(each.ts, deciding.ts, is_below=True, is_latest=False)
     ]
     for code, is_alike, what in (
         (CaveatCode.REJECTED_GRADE, False, "rejected"),

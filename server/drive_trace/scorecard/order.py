@@ -18,24 +18,30 @@ IsAfter: TypeAlias = Callable[[Rejected | UnknownEvent | Noted], bool]
 
 
 def may_be_after(
-    line: int, ts: str | None, own: int | None, decides: str, *, is_latest: bool
+    ts: str | None, decides: str, *, is_below: bool, is_latest: bool, grades: bool = False
 ) -> bool:
     """Whether a line of a file stands after the grade of a run that decides, or may: by the two
     timestamps, or, where these tell nothing or the grade stands in this file (``is_latest``), by
-    whether it stands below the file's ``own`` last grade, if there is one.
+    whether the file has no grade of its own below it. Of a line that ``grades`` the run, timestamp
+    and position have to agree, as of two valid grades.
     """
     moment, graded = sortable(ts or ""), sortable(decides)
     if not is_latest and moment is not None and graded is not None:
         return moment >= graded
-    return own is None or line > own
+    may_be_later = graded is not None and (moment is None or moment > graded)
+    return is_below or (grades and may_be_later)
 
 
-def after_grade(part: RunSummary, deciding: Recorded | None, *, is_latest: bool) -> IsAfter:
+def after_grade(
+    part: RunSummary, deciding: Recorded | None, *, is_latest: bool, grades: bool = False
+) -> IsAfter:
     """:func:`may_be_after` for the lines of one part; of no line where no grade decides."""
-    own = part.correctness.line if part.correctness is not None else None
+    own = part.correctness.line if part.correctness is not None else 0
     return lambda each: (
         deciding is not None
-        and may_be_after(each.line, each.ts, own, deciding.ts, is_latest=is_latest)
+        and may_be_after(
+            each.ts, deciding.ts, is_below=each.line > own, is_latest=is_latest, grades=grades
+        )
     )
 
 
