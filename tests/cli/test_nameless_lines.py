@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from drive_trace.analysis import summarize_text
 from tests.cli.support import run, write
 from tests.support.client_text import event, graded
+from tests.support.growth import assert_linear
 
 GRADED = graded("pass", "pass", "pass")
 WORK = event(
@@ -110,3 +113,50 @@ def test_a_link_that_makes_traces_of_what_it_leads_to_is_counted(tmp_path: Path)
         str(tmp_path / "wip/drive-trace"): "a linked folder",
         str(tmp_path / "h/x.jsonl"): "looks like a trace, under another name",
     }
+
+
+BENT = {
+    "rejected": ('"schema_version":"1"', '"schema_version":"2"'),
+    "of an unknown type": ("correctness-recorded", "correctness_recorded"),
+}
+
+
+@pytest.mark.parametrize("other", ["other", "run-1 ", ""])
+@pytest.mark.parametrize("change", BENT.values(), ids=BENT)
+def test_a_grade_of_a_run_without_valid_lines_may_be_any_runs(
+    tmp_path: Path, change: tuple[str, str], other: str
+) -> None:
+    bent = graded("pass", None, "pass").replace(*change).replace('"run-1"', f'"{other}"')
+    for above, is_bare in ((GRADED, False), (bent, True)):
+        lines = [GRADED, bent] if above == GRADED else [bent, GRADED]
+        path = write(tmp_path, "trace.jsonl", "".join(lines))
+        shown = {
+            each["run_id"]: each for each in run("score", "--format", "json", path).json["runs"]
+        }
+        assert any(each["qualifies"] for each in shown["run-1"]["caveats"]) != is_bare
+    # Where the other run has valid lines, the grade is its own.
+    whole = graded("pass", "pass", "pass").replace('"run-1"', f'"{other}"')
+    path = write(tmp_path, "trace.jsonl", whole.replace("0b9c", "1111") + GRADED + bent)
+    shown = {each["run_id"]: each for each in run("score", "--format", "json", path).json["runs"]}
+    assert not any(each["qualifies"] for each in shown["run-1"]["caveats"])
+
+
+def naming(count: int) -> str:
+    return "{" + ",".join(f'"project_run_id":"r{number}"' for number in range(count)) + "}\n"
+
+
+@pytest.mark.parametrize(("count", "runs"), [(100, 101), (101, 1), (4_000, 1)])
+def test_a_line_that_names_too_many_runs_names_none(tmp_path: Path, count: int, runs: int) -> None:
+    path = write(tmp_path, "trace.jsonl", naming(count) + GRADED)
+    assert len(run("score", "--format", "json", path).json["runs"]) == runs
+    path = write(tmp_path, "trace.jsonl", GRADED + naming(count))
+    assert run("score", "--require-correct", path).code == 1
+
+
+def test_lines_that_name_many_runs_are_read_in_linear_time() -> None:
+    def prepare(size: int) -> Callable[[], object]:
+        lines = "".join(naming(100).replace('"r', f'"r{at}-') for at in range(size // 100))
+        text = GRADED + lines + naming(size)
+        return lambda: summarize_text(text)
+
+    assert_linear(prepare, 16_000)

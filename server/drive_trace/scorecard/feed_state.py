@@ -26,6 +26,7 @@ from drive_trace.scorecard.uncounted import (
 )
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import FlaggedLine
+from drive_trace.trace.mentions import runs_named
 from drive_trace.trace.reading import values_of
 from drive_trace.trace.run_index import RunIndex
 from drive_trace.trace.times import is_later, latest_recorded
@@ -174,13 +175,13 @@ def feed_state(index: Index, number: Number, feed: EventType, run_id: str) -> Fe
     rejected = [
         rejected_line(line, number(line))
         for line in dropped_lines
-        if _may_be_of_feed(line, feed, run_id)
+        if _may_be_of_feed(index, line, feed, run_id)
     ]
     unknown = cast("Sequence[FlaggedLine]", index.unknown)
     alike = [
         unknown_line("", number(line), line)
         for line in unknown
-        if line.run_id in {run_id, None} and meant_feed(line) == feed.name
+        if _may_be_of_run(index, line, run_id) and meant_feed(line) == feed.name
     ]
     return FeedState(
         run is not None,
@@ -199,14 +200,18 @@ def mentions(index: Index, run_id: str) -> bool:
     return run_id in index.runs or any(run_id in line.text for line in uncounted)
 
 
-def _may_be_of_feed(line: FlaggedLine, feed: EventType, run_id: str) -> bool:
+def _may_be_of_run(index: Index, line: FlaggedLine, run_id: str) -> bool:
+    """Whether a line names the run, or none, or in a file of the run one without a valid event."""
+    names = {line.run_id, *runs_named(line)} - {None}
+    is_stray = not names or (run_id in index.runs and names.isdisjoint(index.runs))
+    return is_stray or run_id in names or run_id in line.text
+
+
+def _may_be_of_feed(index: Index, line: FlaggedLine, feed: EventType, run_id: str) -> bool:
     """Whether a rejected line is of the run's feed, or may hold something of it."""
-    if line.event_name == feed.name and line.run_id in {run_id, None}:
-        return True
     signs = (feed.name, *(f'"{name}"' for name in feed.fields if name not in ENVELOPE))
-    may_be_of_run = line.run_id == run_id or run_id in line.text
-    may_be_of_run = may_be_of_run or '"project_run_id"' not in line.text
-    return may_be_of_run and any(sign in line.text for sign in signs)
+    is_of_feed = line.event_name == feed.name or any(sign in line.text for sign in signs)
+    return is_of_feed and _may_be_of_run(index, line, run_id)
 
 
 def _agent_of(run: RunIndex) -> str | None:

@@ -110,14 +110,14 @@ class RunSummary(NamedTuple):
     events: Events = NO_EVENTS
     """By their ids, for what stands in other files, too."""
     unplaced: tuple[Rejected, ...] = ()
-    """The last of the trace's rejected feed lines that may be this run's: no run can be read
-    from them.
+    """The last of the trace's rejected feed lines that may be this run's: they name none, or one
+    without a valid event in the trace.
     """
     unplaced_count: int = 0
     """How many such lines there are."""
     unknown: tuple[UnknownEvent, ...] = ()
-    """Lines of unknown types that name the run; the last of the trace's that name none and look
-    like a feed's, too.
+    """Lines of unknown types that name the run; the last of the trace's that look like a feed's and
+    may be of any run, too.
     """
     provenance: Provenance = Provenance()
     """How its events in the trace were written."""
@@ -219,7 +219,7 @@ def unplaced_grades(trace: TraceSummary) -> Sequence[Unplaced]:
 
 def finding_unplaced(index: Index, number: Number, path: str = "") -> Task[Sequence[Unplaced]]:
     """The same of a trace that is not summed up, in steps."""
-    rejected = yield from rejected_lines(index.unplaced_feeds, number)
+    rejected = yield from rejected_lines(index.strays[0], number)
     unknown = yield from unknown_lines(_naming_no_run(index), number, path)
     return _unplaced_grades(path, rejected, unknown)
 
@@ -228,7 +228,9 @@ def _unplaced_grades(
     path: str, rejected: Iterable[Rejected], unknown: Iterable[UnknownEvent]
 ) -> Sequence[Unplaced]:
     found = [
-        Unplaced(path, each.line, each.ts, each.is_alike) for each in rejected if each.feed == GRADE
+        Unplaced(path, each.line, each.ts, each.is_alike)
+        for each in rejected
+        if each.feed == GRADE and each.run_id is None
     ]
     found += [
         Unplaced(path, each.line, each.ts, is_alike=True)
@@ -250,7 +252,7 @@ def summarize(
     unknown = yield from unknown_lines(index.unknown, number, path)
     by_run: dict[str | None, list[UnknownEvent]] = {}
     for each in unknown:
-        by_run.setdefault(each.run_id, []).append(each)
+        by_run.setdefault(each.run_id if each.run_id in index.runs else None, []).append(each)
     nobodys = _may_be_any_run(by_run.get(None, ()))
     runs: list[RunSummary] = []
     for batch in in_batches(index.runs_in_order()):
@@ -294,7 +296,8 @@ def _without_events(
 
 
 def _naming_no_run(index: Index) -> Iterable[Line]:
-    return (line for line in index.unknown if run_of(line) is None)
+    """Or one without a valid event, as its id may be bent."""
+    return (line for line in index.unknown if run_of(line) not in index.runs)
 
 
 def _may_be_any_run(nobodys: Iterable[UnknownEvent]) -> Sequence[UnknownEvent]:
@@ -305,7 +308,7 @@ def _may_be_any_run(nobodys: Iterable[UnknownEvent]) -> Sequence[UnknownEvent]:
 def _run_summary(index: Index, run: RunIndex, number: Number, path: str) -> Task[RunSummary]:
     """All but how the run was worked on, and the lines of unknown types."""
     rejected = yield from rejected_lines(index.rejected.get(run.run_id, ()), number)
-    unplaced = yield from rejected_lines(index.unplaced_feeds[-MOST_UNPLACED:], number)
+    unplaced = yield from rejected_lines(index.strays[0][-MOST_UNPLACED:], number)
     copies = repeats(run, number)
     part = RunSummary(
         run_id=run.run_id,
@@ -324,7 +327,7 @@ def _run_summary(index: Index, run: RunIndex, number: Number, path: str) -> Task
         rejected=rejected,
         events=LiveEvents(lambda: run.event_ids, number),
         unplaced=unplaced,
-        unplaced_count=len(index.unplaced_feeds),
+        unplaced_count=len(index.strays[0]),
         provenance=provenance(run),
         copies=tuple(each.line for each in copies),
         newest_grade=newest_grade(run, number),
@@ -375,7 +378,7 @@ def _worked(index: Index, run: RunIndex, number: Number, *, alone: bool = False)
 
 
 def _nameless(index: Index, below: Line | None, number: Number) -> Nameless:
-    lines = index.nameless
+    lines = index.strays[1]
     count = len(lines) - lines.position(below) if below is not None else 0
     return Nameless(count, number(lines[-1]) if count else 0)
 

@@ -86,6 +86,7 @@ def rejected_lines(lines: Iterable[Line], number: Number) -> Task[tuple[Rejected
     return tuple(found)
 
 
+@lru_cache(maxsize=64)  # a long line that may be of many runs is read once
 def rejected_line(line: FlaggedLine, number: int) -> Rejected:
     """What the scorecard needs to know of a rejected line."""
     is_shared = names_several(line.text, "event_type")

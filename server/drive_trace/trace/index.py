@@ -7,6 +7,7 @@ part is built on first use, as checking a trace once needs little of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import cast
@@ -78,12 +79,6 @@ class Index(FactTables):
         """The rejected lines by the run id that can be read from them."""
         self.rejected_feeds = LineSet()
         """Those of them whose event type can be read, and is a feed's."""
-        self.nameless = LineSet()
-        """The other rejected lines from which no run id can be read."""
-        self.unplaced_feeds = LineSet()
-        """The rejected lines that hold a feed's name or all its fields, and from which no run id
-        can be read.
-        """
         self.naming_runs = LineSet()
         """The rejected lines that are of no run, and name some: several, or not as a field of their
         own, as behind a number or in an array.
@@ -104,6 +99,7 @@ class Index(FactTables):
         """Take in lines; those of one call stand in document order."""
         runs, recorded = self.runs, self.recorded
         is_fresh = not runs
+        self._forget()
         for line in lines:
             event = line.event
             if recorded is not None:
@@ -131,6 +127,7 @@ class Index(FactTables):
 
     def remove(self, lines: Iterable[Line]) -> None:
         """Forget lines."""
+        self._forget()
         for line in lines:
             event = line.event
             if self.recorded is not None:
@@ -169,7 +166,23 @@ class Index(FactTables):
         """Whether a line names a run, whatever readers make of the line."""
         return run_id in self.runs or run_id in self.uncounted
 
-    @property
+    def _forget(self) -> None:
+        for name in ("uncounted", "strays"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def strays(self) -> tuple[LineSet, LineSet]:
+        """The rejected lines of no run that has a valid event here: each may be of any, as the id
+        that one names may be bent. First those that hold a feed's name or all its fields, then the
+        others.
+        """
+        lines = (lines for run_id, lines in self.rejected.items() if run_id not in self.runs)
+        found = LineSet(), LineSet()
+        for line in sorted(chain.from_iterable(lines), key=_order):
+            found[not (feed_named(line.text) or feed_with_fields(line.text))].append(line)
+        return found
+
+    @cached_property
     def uncounted(self) -> Mapping[str, Sequence[Line]]:
         """The lines of each run of which readers count none, by the first one that names it."""
         named: list[tuple[str | None, Sequence[Line]]] = [*self.rejected.items()]
@@ -269,11 +282,8 @@ class Index(FactTables):
             self._note_mentions(line, 1)
             if line.event_name in _FEEDS:
                 self.rejected_feeds.add(line)
-            if run_id is None:
-                is_feed = feed_named(line.text) or feed_with_fields(line.text)
-                (self.unplaced_feeds if is_feed else self.nameless).add(line)
-                if RUN_FIELD in line.text:
-                    self.naming_runs.add(line)
+            if run_id is None and RUN_FIELD in line.text:
+                self.naming_runs.add(line)
         elif line.status is LineStatus.UNKNOWN:
             self.unknown.add(line)
             self._note_mentions(line, 1)
@@ -284,8 +294,6 @@ class Index(FactTables):
             self.rejected[run_id].discard(line)
             self._note_mentions(line, -1)
             self.rejected_feeds.discard(line)
-            self.unplaced_feeds.discard(line)
-            self.nameless.discard(line)
             self.naming_runs.discard(line)
             if not self.rejected[run_id]:
                 del self.rejected[run_id]

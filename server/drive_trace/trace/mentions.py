@@ -20,6 +20,8 @@ from drive_trace.vocabulary import (
     Entity,
 )
 
+MOST_RUNS = 100
+"""A line that names more runs names none: each would be a run with a line of its own."""
 RUN_FIELD = next(name for name, entity in NAMING.items() if entity is Entity.RUN)
 _SIGNS = {
     feed: tuple(f'"{field}"' for field in fields)
@@ -73,8 +75,9 @@ def named_run(line: FlaggedLine) -> str | None:
 
 
 def runs_named(line: Line) -> Set[str]:
-    """All runs that a line names, wherever it does so."""
-    return {value for value, _ in strings_named(line.text, RUN_FIELD)}
+    """All runs that a line names, wherever it does so; none where these are too many."""
+    found = {value for value, _ in strings_named(line.text, RUN_FIELD)}
+    return found if len(found) <= MOST_RUNS else frozenset()
 
 
 def feed_named(text: str) -> str | None:
