@@ -284,7 +284,8 @@ def test_a_correct_that_a_caveat_qualifies_may_be_none(sides: Sides) -> None:
     found = sides.allowed()
     assert found["gate"]["candidate"]["correct"] == 4
     assert found["gate"]["candidate"]["qualified"] == 1
-    assert found["spent_for_each_correct"]["candidate"]["input_tokens"] == (1000 + 1003) / 2
+    # What is torn may be what the run cost.
+    assert found["spent_for_each_correct"]["candidate"]["input_tokens"] is None
     assert found["answer"] == "cannot-tell"
     said = sides.compare("--allow-unverified", "--format", "markdown").out
     share = "0.750 to 1.000 [0.301, 1.000]"  # Wilson's bounds of 3 of 4, and of 4 of 4

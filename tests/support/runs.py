@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -42,35 +43,48 @@ class Recorder:
         }
         return json.dumps(said | fields, separators=(",", ":")) + "\n"
 
-    def dispatch(self, run: str) -> list[str]:
-        """A dispatch of one round."""
-        ids = {"dispatch_id": self.id(), "round_id": self.id()}
-        just_dispatch = {"dispatch_id": ids["dispatch_id"]}
+    def dispatch(self, run: str, rounds: int = 1) -> list[str]:
+        """A dispatch of so many rounds."""
+        dispatch = {"dispatch_id": self.id()}
         claimed = {"wall_clock_ms": 2 * _MINUTES * 60_000}
-        return [
-            self.event("dispatch-start", run, **just_dispatch),
-            self.event("round-start", run, **ids),
-            self.event("brief-issued", run, **ids),
-            self.event("round-end", run, **ids, **claimed),
-            self.event("dispatch-end", run, **just_dispatch, wall_clock_ms=4 * _MINUTES * 60_000),
-        ]
+        lines = [self.event("dispatch-start", run, **dispatch)]
+        for number in range(1, rounds + 1):
+            ids = {**dispatch, "round_id": self.id()}
+            how = {} if number == 1 else {"brief_disposition": "amended"}
+            verdict = "satisfied" if number == rounds else "another-round-needed"
+            lines += [
+                self.event("round-start", run, **ids, round_number=number),
+                self.event("brief-issued", run, **ids, **how),
+                self.event("round-end", run, **ids, **claimed, verdict=verdict),
+            ]
+        took = (3 * rounds + 1) * _MINUTES * 60_000
+        return [*lines, self.event("dispatch-end", run, **dispatch, wall_clock_ms=took)]
 
     def grade(self, run: str, triple: Triple) -> str:
         """A grade of the run."""
         given = dict(zip(("mechanical", "qa", "intent"), triple, strict=True))
         return self.event("correctness-recorded", run, **given)
 
-    def run(self, run: str, *grades: Triple, works_on: bool = False) -> list[str]:
-        """A run from start to close, graded so often; with work after the last grade if asked."""
+    def run(
+        self,
+        run: str,
+        *grades: Triple,
+        works_on: bool = False,
+        rounds: Sequence[int] = (1,),
+        tokens: Sequence[int] = (1_000,),
+    ) -> list[str]:
+        """A run from start to close, graded so often; with work after the last grade if asked. It
+        has a dispatch of each of so many rounds, and its tokens were counted so often.
+        """
         lines = [
             self.event("project-started", run, project_slug=run),
             self.event("spec-authored", run),
             self.event("plan-authored", run),
             self.event("slice-started", run),
-            *self.dispatch(run),
+            *(line for count in rounds for line in self.dispatch(run, count)),
             self.event("slice-completed", run),
             self.event("project-closed", run, slices_completed=1),
-            self.event("tokens-recorded", run),
+            *(self.event("tokens-recorded", run, input_tokens=count) for count in tokens),
         ]
         lines += [self.grade(run, triple) for triple in grades]
         return lines + (self.dispatch(run) if works_on else [])

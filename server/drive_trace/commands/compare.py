@@ -138,9 +138,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     Without manifests and --cases, all runs of a side are one case.
 
     Exit code: 0 whatever the answer, 1 if it is one of --fail-on, or nobody can tell and some lines
-    are rejected or of unknown types, 2 something could not be read or written, or a search left
-    out what may hold a part of a run (--exclude says what does not), 3 the sides are not
-    comparable.
+    are rejected or of unknown types, or a cost of the candidate is doubted, 2 something could not
+    be read or written, or a search left out what may hold a part of a run (--exclude says what does
+    not), 3 the sides are not comparable.
 
     \b
     Examples:
@@ -179,6 +179,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one for each option
     if found.answer is Answer.NOT_COMPARABLE:
         sys.exit(_EXIT_NOT_COMPARABLE)
     uncounted = sum(each.rejected + each.unknown for each in sides)
+    if fail_on and sides[1].doubted and found.answer is Answer.CANNOT_TELL:
+        notify("--fail-on: nobody can tell while a cost of the candidate is doubted")
+        sys.exit(1)
     if fail_on and uncounted and found.answer is Answer.CANNOT_TELL:
         notify(f"--fail-on: nobody can tell while {plural(uncounted, 'line')} cannot be counted")
         sys.exit(1)

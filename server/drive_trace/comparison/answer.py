@@ -221,6 +221,10 @@ def _by_cost(costs: Sequence[Cost], cases: Sequence[Case]) -> tuple[Answer, Sequ
         return Answer.CANNOT_TELL, (Reason(partly),)
     is_cheaper = ways == {-1}
     kept = [*_losses(cases), *(() if is_cheaper else _moved(cases, "gained", 1))]
+    runs = [run for each in cases for run in each.candidate if run.doubted and run.score.is_earned]
+    if is_cheaper and runs:
+        what = f"a cost of {plural(len(runs), 'CORRECT run')} of the candidate is doubted, or lost"
+        kept.append(Reason(what, first_of([each.run_id for each in runs], _MOST)))
     if kept:
         return Answer.CANNOT_TELL, (Reason(f"cost differs, and does not decide: {named}"), *kept)
     answer = Answer.BETTER if is_cheaper else Answer.WORSE

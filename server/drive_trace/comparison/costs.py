@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from drive_trace.comparison.runs import METRICS, WALL_CLOCK, Case, ComparedRun, Metric, tally
@@ -15,8 +15,13 @@ from drive_trace.comparison.statistics import (
     is_significant,
     rank_test,
 )
+from drive_trace.scorecard.summary import TraceSummary
 from drive_trace.scorecard.verdict import Verdict
+from drive_trace.vocabulary import COST, GRADE
 
+_KEYS = [each.key for each in METRICS]
+_LOST = {"": _KEYS, COST: _KEYS[:2], GRADE: [], None: _KEYS[2:]}
+"""What a line of an unknown type may say, by the feed that was meant; a rejected one, all."""
 Told: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 
 
@@ -48,6 +53,19 @@ class Cost(NamedTuple):
     def is_whole(self) -> bool:
         """Whether every run tells it: the others may cost anything."""
         return all(told == of for told, of in self.told)
+
+
+def lost_in(trace: TraceSummary) -> Iterator[tuple[str, set[str]]]:
+    """By run, the costs that may stand on lines of a trace which readers do not count: the run's,
+    and those of no run with a valid event. A rejected line may hold a part of any other.
+    """
+    valid = {part.run_id for part in trace.runs if part.event_count}
+    strays = {each.meant for each in trace.unknown if each.run_id not in valid}
+    dropped = any(part.rejected for part in trace.runs if part.run_id not in valid)
+    for part in trace.runs:
+        is_any = trace.unowned or dropped or part.rejected
+        meant = strays.union((each.meant for each in part.unknown), [""] * bool(is_any))
+        yield part.run_id, {key for each in meant for key in _LOST[each]}
 
 
 def costs_of(cases: Sequence[Case]) -> tuple[Cost, ...]:

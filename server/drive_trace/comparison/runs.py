@@ -136,8 +136,9 @@ def compared(
     found: Collection[str] = (),
 ) -> ComparedRun:
     """A run with the manifests beside its files. A ``case`` that is given counts, whatever they
-    say. ``found`` are the codes of the rules that have found something in the run: a cost that one
-    of them doubts is taken for unknown, as are token counts that are a copied line, or all 0.
+    say. ``found`` are the codes of the rules that have found something in the run, and the keys of
+    costs that are lost in its files: a cost that is lost, or that a rule doubts, is taken for
+    unknown, as are token counts that are a copied line, or all 0.
     """
     manifests = list(manifests)
     judgement = score.correctness.judgement if score.correctness is not None else None
@@ -158,14 +159,14 @@ def compared(
 
 def _doubted(score: RunScore, found: Collection[str]) -> frozenset[str]:
     """The costs that are doubted by these rules, or that are a copied line, or all 0."""
-    doubts = {RULES[each].doubts or "" for each in found}
+    doubts = {(RULES[each].doubts or "") if each in RULES else each for each in found}
     if ("clock" if score.measured.wall_clock.clocked else "claims") in doubts:
         doubts.add(WALL_CLOCK.key)
     costs = [each for each in score.parts if each.tokens and each.tokens is score.tokens]
     is_copied = any(each.tokens and each.tokens.line in each.copies for each in costs)
     if is_copied or set(score.measured.tokens.values()) == {0}:
         doubts |= score.measured.tokens.keys()
-    return frozenset(doubts)
+    return frozenset(each.key for each in METRICS if each.key in doubts)
 
 
 def distinct(runs: Sequence[ComparedRun]) -> tuple[list[ComparedRun], list[ComparedRun]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from drive_trace.analysis import Analysis, log_of
+from drive_trace.comparison.costs import lost_in
 from drive_trace.comparison.runs import RunManifest, Side, SideFile, compared, distinct, facts_of
 from drive_trace.report.event_log import TraceLog
 from drive_trace.scorecard.card import score
@@ -41,9 +42,9 @@ def read_side(
             unread += [] if isinstance(each, NoTraces) else [Unread(*each)]
         else:
             analysis = Analysis(each.records)
-            for run_id, codes in analysis.findings_by_rule().items():
-                found_in.setdefault(run_id, set()).update(codes)
             log = log_of(analysis, each.records, each.path)
+            for run_id, codes in (*analysis.findings_by_rule().items(), *lost_in(log.summary)):
+                found_in.setdefault(run_id, set()).update(codes)
             logs.append(log._replace(summary=with_judgements(log.summary, each.path), records=()))
             manifest = manifest_beside(each.path)
             if isinstance(manifest, Problem):
