@@ -15,12 +15,12 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.cli.support import Ran, run
 from tests.support.command import COMMAND
-from tests.support.damage import FILES, LINES, Damage, Files, damaged
+from tests.support.damage import FILES, ILLEGIBLE, LINES, Damage, Files, damaged
 from tests.support.drawing import examples
 from tests.support.runs import FAIL, PART, PASS, Recorder, Triple, write
 
@@ -31,9 +31,15 @@ LAYOUTS = st.sampled_from(["apart", "apart", "together", "split"])
 class Graded(NamedTuple):
     grades: list[Triple]
     works_on: bool
+    is_merged: bool
+    """Whether the grades stand in another order than they were recorded in."""
 
 
-RUNS = st.lists(st.builds(Graded, GRADES, st.booleans()), min_size=1, max_size=4)
+RUNS = st.lists(
+    st.builds(Graded, GRADES, st.booleans(), st.sampled_from([False, False, True])),
+    min_size=1,
+    max_size=4,
+)
 
 
 def laid_out(runs: list[Graded], layout: str) -> Files:
@@ -43,6 +49,9 @@ def laid_out(runs: list[Graded], layout: str) -> Files:
     for number, each in enumerate(runs):
         name = f"run-{number}"
         lines = recorder.run(name, *each.grades, works_on=each.works_on)
+        if each.is_merged and each.grades:
+            graded = [at for at, line in enumerate(lines) if "correctness-recorded" in line]
+            lines[graded[0] : graded[-1] + 1] = reversed(lines[graded[0] : graded[-1] + 1])
         if layout == "together":
             files.setdefault("all/trace.jsonl", []).extend(lines)
         elif layout == "split":
@@ -73,10 +82,18 @@ def score(folder: Path) -> tuple[Ran, set[str]]:
 
 
 @given(RUNS, LAYOUTS, DAMAGES)
+@example([Graded([PASS, FAIL], False, True)], "apart", [Damage("outcome", 1)]).via(
+    "a rejected grade above the one that decides was later"
+)
+@example([Graded([PASS, PART], False, False)], "apart", [Damage("another run", 2)]).via(
+    "the run id of a rejected grade was bent"
+)
 @settings(max_examples=examples(300, 20_000), suppress_health_check=list(HealthCheck))
 def test_no_damage_turns_a_gate_green(
     runs: list[Graded], layout: str, damages: list[Damage]
 ) -> None:
+    if any(each.is_merged for each in runs):  # by its ts alone is its grade known for the latest
+        damages = [each for each in damages if each.kind not in ILLEGIBLE]
     files = laid_out(runs, layout)
     with tempfile.TemporaryDirectory() as folder:
         for path, lines in files.items():
@@ -94,30 +111,56 @@ RUNS_A_SIDE = 16
 SHARES = st.tuples(st.integers(0, RUNS_A_SIDE), st.integers(0, RUNS_A_SIDE))
 
 
+class Spent(NamedTuple):
+    """What each run of a side cost."""
+
+    rounds: list[int]
+    tokens: list[int]
+
+
+SPENT = st.builds(
+    Spent,
+    st.lists(st.integers(1, 3), min_size=1, max_size=2),
+    st.lists(st.sampled_from([500, 1_000, 2_000]), min_size=1, max_size=2),
+)
+
+
 class Loss(NamedTuple):
-    """What becomes of all runs of the candidate that are not CORRECT, or of some of them."""
+    """What becomes of some lines of all runs of the candidate from one on."""
 
     kind: str
-    grades_alone: bool
+    lines: str
     first: int
 
 
-LOSSES = st.builds(Loss, st.sampled_from(sorted(LINES)), st.booleans(), st.integers(0, RUNS_A_SIDE))
+LINES_LOST = {
+    "of fails": lambda line, run: '"fail"' in run,
+    "grades of fails": lambda line, run: "correctness-recorded" in line and '"fail"' in run,
+    "costs": lambda line, _: "tokens-recorded" in line,
+    "the last cost": lambda line, run: (
+        line == [x for x in run.splitlines(True) if "tokens" in x][-1]
+    ),
+    "ends": lambda line, _: "dispatch-end" in line or "project-closed" in line,
+    "later rounds": lambda line, _: '"round-' in line and '"round_number":1' not in line,
+}
+LOSSES = st.builds(
+    Loss,
+    st.sampled_from(sorted(LINES)),
+    st.sampled_from(sorted(LINES_LOST)),
+    st.integers(0, RUNS_A_SIDE),
+)
 
 
 def lost(files: Files, loss: Loss) -> Files:
-    chance = Random(loss.first)
-    return {
-        path: [
-            LINES[loss.kind](line, chance)
-            if not loss.grades_alone or "correctness-recorded" in line
-            else line
+    chance, is_lost = Random(loss.first), LINES_LOST[loss.lines]
+    found = {}
+    for number, (path, lines) in enumerate(files.items()):
+        run = "".join(lines)
+        found[path] = [
+            LINES[loss.kind](line, chance) if number >= loss.first and is_lost(line, run) else line
             for line in lines
         ]
-        if any('"fail"' in line for line in lines) and number >= loss.first
-        else lines
-        for number, (path, lines) in enumerate(files.items())
-    }
+    return found
 
 
 def compared(folder: Path, sides: dict[str, Files]) -> Ran:
@@ -129,20 +172,40 @@ def compared(folder: Path, sides: dict[str, Files]) -> Ran:
     return run("compare", *paths, *fail_on, "--allow-unverified")
 
 
-@given(SHARES, LOSSES, DAMAGES, st.booleans())
+@given(
+    SHARES | st.just((RUNS_A_SIDE, RUNS_A_SIDE)),
+    st.tuples(SPENT, SPENT),
+    LOSSES,
+    DAMAGES | st.just([]),
+    st.booleans(),
+)
+@example(
+    (RUNS_A_SIDE, RUNS_A_SIDE),
+    (Spent([1], [1_000]), Spent([1], [500, 2_000])),
+    Loss("schema version", "the last cost", 0),
+    [],
+    False,
+).via("a rejected line told the higher cost")
 @settings(max_examples=examples(60, 2_000), suppress_health_check=list(HealthCheck))
 def test_no_damage_of_the_candidate_makes_it_better(
-    passes: tuple[int, int], loss: Loss, damages: list[Damage], with_copies_of_the_baseline: bool
+    passes: tuple[int, int],
+    spent: tuple[Spent, Spent],
+    loss: Loss,
+    damages: list[Damage],
+    with_copies_of_the_baseline: bool,
 ) -> None:
     recorder = Recorder()
     sides = {
         side: {
             f"{side}-{number}/trace.jsonl": recorder.run(
-                f"{side}-run-{number}", PASS if number < share else FAIL
+                f"{side}-run-{number}",
+                PASS if number < share else FAIL,
+                rounds=cost.rounds,
+                tokens=[count + number for count in cost.tokens],
             )
             for number in range(RUNS_A_SIDE)
         }
-        for side, share in zip("bc", passes, strict=True)
+        for side, share, cost in zip("bc", passes, spent, strict=True)
     }
     worse = {"b": sides["b"], "c": damaged(lost(sides["c"], loss), damages)}
     if with_copies_of_the_baseline:

@@ -43,7 +43,8 @@ def damaged(files: Files, damages: Iterable[Damage]) -> Files:
 def is_event(line: str) -> bool:
     """Whether a line is still an event."""
     try:
-        return json.loads(line)["event_type"] in EVENTS
+        event = json.loads(line)
+        return event["event_type"] in EVENTS and "project_run_id" in event
     except (ValueError, TypeError, KeyError):
         return False
 
@@ -64,6 +65,12 @@ def _garbled(line: str, chance: Random) -> str:
     at = chance.randrange(len(line) - 1)
     rest = line[at + chance.randrange(1, 40) :]
     return line[:at] + "\x00\ufffd" * 3 + (rest if rest.endswith("\n") else rest + "\n")
+
+
+def _of_another_run(line: str, version: str) -> str:
+    """Rejected, with a run id that is bent."""
+    line = line.replace('"project_run_id":"', '"project_run_id":"~')
+    return line.replace('"schema_version":"1"', version)
 
 
 def _torn(line: str, chance: Random) -> str:
@@ -93,8 +100,12 @@ LINES: dict[str, Callable[[str, Random], str]] = {
     "spread out": lambda line, _: json.dumps(json.loads(line), indent=2) + "\n",
     "emptied": lambda _, __: "{}\n",
     "carriage return": lambda line, _: line.replace("\n", "\r"),
+    "another run": lambda line, _: _of_another_run(line, '"schema_version":"2"'),
+    "a run that is a slip": lambda line, _: _of_another_run(line, '"schema_version":1'),
 }
 """What becomes of an event. It is rejected or unknown afterwards, or is as it was."""
+ILLEGIBLE = {"torn", "torn and glued", "headless", "garbled", "emptied"}
+"""Those after which nobody may see that a line was a grade."""
 
 
 # Files
