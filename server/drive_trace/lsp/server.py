@@ -39,7 +39,7 @@ from drive_trace.lsp.workspace.client_settings import SECTION, ClientSettings, S
 from drive_trace.lsp.workspace.closed_traces import ClosedTraces
 from drive_trace.lsp.workspace.following import Following
 from drive_trace.lsp.workspace.judging import CONFIGURATION_GLOBS, Judging
-from drive_trace.lsp.workspace.open_traces import OpenDocument, OpenTrace, Workspace, is_trace_text
+from drive_trace.lsp.workspace.open_traces import OpenTrace, Workspace, is_trace_text
 from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
@@ -162,8 +162,6 @@ class TraceServer(LanguageServer):
         text, document.text = document.text, ""  # it can be large, and somebody has it now
         if is_trace_text(uri, text, document.language_id) or (path and self._folders.takes(path)):
             self._open(uri, version, text)
-        else:
-            self._traces.open(OpenDocument(uri, version, text, self.protocol.client.encoding))
 
     def _open(self, uri: str, version: int, text: str) -> None:
         options = self._judging.options(uri)
@@ -178,16 +176,12 @@ class TraceServer(LanguageServer):
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         uri, version = params.text_document.uri, params.text_document.version
-        document = self._traces.document(uri)
-        if document is None or version < document.version:
-            log.warning("ignored a change of %s: not open, or older than what is", uri)
+        trace = self._traces.get(uri)
+        if trace is None or version < trace.version:
+            log.debug("ignored a change of %s: no open trace, or older than what is", uri)
             return
-        has_moved = document.change(version, params.content_changes)
-        if not isinstance(document, OpenTrace):
-            if is_trace_text(uri, text := document.document.text):
-                self._open(uri, version, text)
-        elif has_moved:
-            self._saving.changed(document)
+        if trace.change(version, params.content_changes):
+            self._saving.changed(trace)
         self._edited.request(uri)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:

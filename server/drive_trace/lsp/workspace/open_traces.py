@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,9 +15,8 @@ from drive_trace.features.outline import Outline, outline
 from drive_trace.storage.merging import KnownFile
 from drive_trace.storage.patterns import is_trace
 from drive_trace.tasks import SharedTask, Task
-from drive_trace.text.spans import PositionEncoding
-from drive_trace.trace.document import Document, Point, Position
-from drive_trace.trace.line import FlaggedLine, Line, LineStatus
+from drive_trace.trace.document import Position
+from drive_trace.trace.line import Line
 from drive_trace.trace.recognising import HEAD, fields_named, why_no_trace
 
 LANGUAGE = "drive-trace"
@@ -26,57 +25,12 @@ _Key = tuple[str, str]
 _DRIVE = re.compile(r"(?i)\Afile:///[a-z](?=:)")
 
 
-class OpenDocument:
-    """A document as the client shows it; if it is nothing more, no trace, or not yet."""
-
-    def __init__(self, uri: str, version: int, text: str, encoding: PositionEncoding) -> None:
-        self.uri = uri
-        self.version = version
-        self._encoding = encoding
-        self._last_replaced: tuple[list[str], list[str]] = [], []
-        """The records that the last change has replaced, and those in their place."""
-        self._replace_all(text)
-
-    @property
-    def records(self) -> list[str]:
-        """Its text, record by record."""
-        return [line.text for line in self.document.lines]
-
-    def change(self, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:
-        """Carry out the client's edits, one after another. Returns whether somebody has to know."""
-        before, after = self._last_replaced = [], []
-        for change in changes:
-            if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-                before += self.records
-                self._replace_all(change.text)
-                after += self.records
-                continue
-            document, encoding = self.document, self._encoding
-            ends = (change.range.start, change.range.end)
-            points = (Position(each.line, each.character) for each in ends)
-            start, end = sorted(document.point_at(each, encoding) for each in points)
-            replaced = self._edit(start, end, change.text)
-            before += replaced[0]
-            after += replaced[1]
-        self.version = version
-        return True
-
-    def _replace_all(self, text: str) -> None:
-        self.document = Document(text.split("\n"), _unread)
-
-    def _edit(self, start: Point, end: Point, text: str) -> tuple[Sequence[str], Sequence[str]]:
-        self.document.apply(self.document.splice(start, end, text))
-        return (), ()
-
-
-def _unread(records: Iterable[str]) -> list[Line]:
-    return [FlaggedLine(each, LineStatus.UNKNOWN) for each in records]
-
-
-class OpenTrace(OpenDocument):
+class OpenTrace:
     """A trace as the client shows it. Its text counts, not the file's."""
 
     def __init__(self, uri: str, version: int, text: str, options: DiagnosticOptions) -> None:
+        self.uri = uri
+        self.version = version
         self.options = options
         self.near: Line | None = None
         """The line of the last edit."""
@@ -88,7 +42,7 @@ class OpenTrace(OpenDocument):
         self._outline: SharedTask[Outline] | None = None
         self._recorded: Sequence[str] | None = None
         self._counted: tuple[int, Mapping[str | None, int]] | None = None
-        super().__init__(uri, version, text, options.encoding)
+        self._replace_all(text)
         self.shown_score = self.score_revision
         """The revision of the score that the client's lenses show."""
 
@@ -113,15 +67,24 @@ class OpenTrace(OpenDocument):
         """
         self.edits += 1
         self._outline = None
-        super().change(version, changes)
-        replaced, self._last_replaced = self._last_replaced, ([], [])
-        return self.file is not None and self.file.changed(*replaced)
-
-    def _edit(self, start: Point, end: Point, text: str) -> tuple[Sequence[str], Sequence[str]]:
-        replaced = self.analysis.edit(start, end, text)
-        document = self.document
-        self.near = document.lines[min(start.record, len(document.lines) - 1)]
-        return replaced
+        before: list[str] = []
+        after: list[str] = []
+        for change in changes:
+            if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+                before += self.records
+                self._replace_all(change.text)
+                after += self.records
+                continue
+            document, encoding = self.analysis.document, self.options.encoding
+            ends = (change.range.start, change.range.end)
+            points = (Position(each.line, each.character) for each in ends)
+            start, end = sorted(document.point_at(each, encoding) for each in points)
+            gone, came = self.analysis.edit(start, end, change.text)
+            before += gone
+            after += came
+            self.near = document.lines[min(start.record, len(document.lines) - 1)]
+        self.version = version
+        return self.file is not None and self.file.changed(before, after)
 
     def use(self, options: DiagnosticOptions) -> bool:
         """Make diagnostics by these options from now on. Gives whether they differ from before."""
@@ -160,20 +123,16 @@ class OpenTrace(OpenDocument):
         self._counted = None
         path = unquote(self.uri)
         self.analysis: Analysis = Analysis(text, self.options.rules, path, self._recorded)
-        self.document = self.analysis.document
         self.analysis.expect_edits()
         self.near = None
         self._maker = DiagnosticMaker(self.analysis, self.options)
 
 
-def is_trace_text(uri: str, text: str, language: str | None = None) -> bool:
+def is_trace_text(uri: str, text: str, language: str) -> bool:
     """Whether a document is a trace: by its name, by the language that it is opened in, or by what
-    its text names. One that is called ``trace.jsonl`` is none if it holds something else. Without a
-    language it was opened as none, and the text alone decides.
+    its text names. One that is called ``trace.jsonl`` is none if it holds something else.
     """
     path = Path(_key(uri)[0])
-    if language is None:
-        return len(fields_named(text[:HEAD])) > (not is_trace(path))
     if path.name == "trace.jsonl":
         return why_no_trace(text.split("\n")) is None
     return is_trace(path) or language == LANGUAGE or len(fields_named(text[:HEAD])) > 1
@@ -183,7 +142,7 @@ class Workspace:
     """The open traces by URI, however it is spelled."""
 
     def __init__(self) -> None:
-        self._open: dict[_Key, OpenDocument] = {}
+        self._open: dict[_Key, OpenTrace] = {}
         self._seen: set[_Key] = set()
         self._moves = 0
 
@@ -193,22 +152,17 @@ class Workspace:
         return self._moves + sum(trace.edits for trace in self)
 
     def __iter__(self) -> Iterator[OpenTrace]:
-        return iter([each for each in self._open.values() if isinstance(each, OpenTrace)])
+        return iter([*self._open.values()])
 
     def get(self, uri: str) -> OpenTrace | None:
         """The open trace with this URI."""
-        found = self.document(uri)
-        return found if isinstance(found, OpenTrace) else None
-
-    def document(self, uri: str) -> OpenDocument | None:
-        """The open document with this URI, which need be no trace."""
         return self._open.get(_key(uri))
 
-    def open(self, document: OpenDocument) -> None:
-        """Add a document. It replaces one that is open under the same URI."""
-        self.close(document.uri)
-        self._open[_key(document.uri)] = document
-        self._seen.add(_key(document.uri))
+    def open(self, trace: OpenTrace) -> None:
+        """Add a trace. It replaces one that is open under the same URI."""
+        self.close(trace.uri)
+        self._open[_key(trace.uri)] = trace
+        self._seen.add(_key(trace.uri))
         self._moves += 1
 
     def has_seen(self, uri: str) -> bool:
@@ -218,7 +172,7 @@ class Workspace:
     def close(self, uri: str) -> bool:
         """Remove a trace. Gives whether it was open."""
         trace = self._open.pop(_key(uri), None)
-        if not isinstance(trace, OpenTrace):
+        if trace is None:
             return False
         trace.edits += 1
         self._moves += trace.edits
