@@ -13,9 +13,10 @@ from drive_trace.features.diagnostics import DiagnosticMaker, DiagnosticOptions
 from drive_trace.linter.rule import Severity
 from drive_trace.scorecard.card import score, to_json
 from drive_trace.text.spans import PositionEncoding, is_blank
-from drive_trace.trace.document import Document
+from drive_trace.trace.document import Document, Point
 from drive_trace.trace.reading import read_exactly, read_lines
 from drive_trace.vocabulary import EVENTS
+from tests.support.client_text import triage
 from tests.support.drawing import examples
 from tests.support.models import (
     TEXTS,
@@ -139,6 +140,16 @@ def test_far_from_the_edit_errors_come_before_warnings() -> None:
 
 def options(most: int) -> DiagnosticOptions:
     return DiagnosticOptions("file:///trace.jsonl", PositionEncoding.UTF32, most, lambda _: None)
+
+
+def test_the_runs_that_readers_count_nothing_of_are_collected_once_a_change() -> None:
+    rejected = triage(project_run_id="other", verdict="rejected")
+    analysis = Analysis(triage() + rejected)
+    index = analysis.index
+    assert index.uncounted is index.uncounted
+    for start, end, text, count in ((1, 1, rejected, 2), (0, 0, rejected, 3), (0, 3, "", 1)):
+        analysis.edit(Point(start, 0), Point(end, 0), text)
+        assert [len(lines) for lines in index.uncounted.values()] == [count]
 
 
 def test_an_edit_of_many_lines_is_taken_in_as_a_whole() -> None:
