@@ -153,9 +153,6 @@ def test_what_is_known_or_off_is_not_fixed() -> None:
     assert fix_all(off) == 0
 
 
-# How long it takes
-
-
 def many(line: str, count: int) -> str:
     return "".join(
         line.replace("EVENT_ID", f"0b9c2a4e-6f1d-4c3b-8a57-{n:012x}") for n in range(count)
@@ -167,25 +164,38 @@ LINE = OF_ONE_RUN.replace('"checkout-retry"', '"run-EVENT_ID"')
 OPEN = LINE.rstrip("}\n")
 
 
+@pytest.mark.parametrize(("count", "fixes"), [(100, 99), (101, 0)])
+def test_what_nobody_wrote_by_hand_is_not_fixed_in_bulk(count: int, fixes: int) -> None:
+    text = many(OPEN + ',"k":1' * count + "}\n", 1)
+    assert fixed(text, suggestions=True)[0] == fixes
+    analysis = Analysis(text)
+    found = [fix for each in analysis.findings() for fix in analysis.fixes(each)]
+    assert sum(fix.safe for fix in found) == fixes
+    assert len(found) == 100  # by hand each can be made
+
+
+# How long it takes
+
+
 GROWING: dict[str, tuple[Callable[[int], str], int]] = {
-    "many lines": (lambda count: many(LINE.replace("}", ",}"), count), 0),
-    "many lines of a run": (lambda count: many(OF_ONE_RUN.replace("}", ",}"), count), 0),
-    "many blank lines": (lambda count: "\n" * count + many(LINE, 1), 0),
-    "keys": (lambda count: many(OPEN + ',"k":1' * count + "}\n", 1), -1),
+    "many lines": (lambda count: many(LINE.replace("}", ",}"), count), 1),
+    "many lines of a run": (lambda count: many(OF_ONE_RUN.replace("}", ",}"), count), 1),
+    "many blank lines": (lambda count: "\n" * count + many(LINE, 1), 1),
+    "keys": (lambda count: many(OPEN + ',"k":1' * count + "}\n", 1), 0),
     "spaces": (lambda count: many(OPEN + ', "k": 1' * count + "}\n", 1), 0),
 }
-"""Texts with so many things to fix, and how many beside."""
+"""Texts with so many things to fix, and how many of each are fixed: none of a crowded line."""
 
 
 @pytest.mark.parametrize("name", GROWING)
 def test_what_grows_with_the_findings_grows_no_faster(name: str) -> None:
-    made, beside = GROWING[name]
+    made, each = GROWING[name]
 
     def fixing_of(count: int) -> Callable[[], None]:
         text = made(count)
 
         def fix() -> None:
-            assert fixed(text, suggestions=True)[0] == count + beside
+            assert fixed(text, suggestions=True)[0] == count * each
 
         return fix
 

@@ -80,6 +80,27 @@ def test_a_line_is_rejected_for_its_remarks_alone(text: str) -> None:
     assert line.is_rejected == any(diagnostic.kind in REJECTING for diagnostic in line.diagnostics)
 
 
+def test_of_a_crowded_line_the_first_are_told_and_errors_before_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes = {"S": 1, "M": 1, "L": 0, "XL": 0} | {f"size {n}": 1 for n in range(300)}
+    event = EVENTS["plan-authored"].example | {"dispatch_size_distribution": sizes}
+    text = json.dumps(event | {"plan_path": 1, "schema_version": 1}).replace(
+        "{", "{" + '"x":1,' * 9
+    )
+    told = read_exactly(text)
+    monkeypatch.setattr("drive_trace.trace.reading.MOST_DIAGNOSTICS", 10_000)
+    every = read_exactly(text)
+    assert len(told.diagnostics) == 100 + len({each.kind for each in told.diagnostics if each.more})
+    assert (told.is_crowded, every.is_crowded) == (True, False)
+    assert told.is_rejected
+    for kind in {each.kind for each in every.diagnostics}:
+        count = sum(each.kind is kind for each in every.diagnostics)
+        assert sum(each.more or 1 for each in told.diagnostics if each.kind is kind) == count
+        if kind in REJECTING:
+            assert not any(each.more for each in told.diagnostics if each.kind is kind)
+
+
 @pytest.mark.parametrize("name", EVENTS)
 def test_clean_events_take_the_fast_path(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(text: str) -> Line:

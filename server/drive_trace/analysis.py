@@ -227,6 +227,8 @@ class Analysis:
     def fixes(self, finding: Finding) -> list[Fix]:
         """The fixes of a finding."""
         rule = finding.rule
+        if finding.diagnostic is not None and finding.diagnostic.more:
+            return []
         fixes = list(rule.fixes(finding))
         if rule.fixes_around is not None:
             number = self.line_number(finding.line)

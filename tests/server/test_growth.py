@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
@@ -14,6 +15,7 @@ from drive_trace.analysis import Analysis
 from drive_trace.json_text import parse
 from drive_trace.linter.joining import join
 from drive_trace.lsp import server as server_module
+from drive_trace.tasks import finish
 from tests.support.client_text import position
 from tests.support.growth import Work, assert_all_linear, assert_linear
 from tests.support.sessions.channels import InProcess
@@ -44,6 +46,16 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "commas": _repeated(",\n}\n", EVENT),
     "commas behind each line": _repeated(EVENT + "},\n"),
 }
+LINES: dict[str, Callable[[int], str]] = {
+    "equal keys": _repeated(',"event_id":"e"', EVENT, "}\n"),
+    "deep nesting": lambda size: (
+        EVENT + ',"a":' + '[{"a":' * (size // 8) + "1" + "}]" * (size // 8) + "}\n"
+    ),
+    "a long string": _repeated("x", EVENT + ',"a":"', '"}\n'),
+    "many escapes": _repeated('\\u00e9\\"', EVENT + ',"a":"', '"}\n'),
+    "many records glued": _repeated(EVENT + "}", after="\n"),
+}
+"""Lines, which are tried at a megabyte."""
 
 
 def _requests(middle: Any, whole: Any) -> dict[str, dict[str, Any]]:
@@ -105,12 +117,12 @@ class _Editor:
         self.channel.exchange([json.dumps(message).encode()], lambda _: (), lambda: True)
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", [*TEXTS, *LINES])
 def test_every_request_and_a_keystroke(name: str) -> None:
     editors: list[_Editor] = []
 
     def works(size: int) -> Mapping[str, Work]:
-        text = TEXTS[name](size)
+        text = {**TEXTS, **LINES}[name](size)
         editor = _Editor()
         editors.append(editor)
         middle, end = (position(text, at, "utf-16") for at in (len(text) // 2, len(text)))
@@ -139,10 +151,19 @@ def test_every_request_and_a_keystroke(name: str) -> None:
         }
 
     try:
-        assert_all_linear(works, SIZE)
+        assert_all_linear(works, 1_000_000 if name in LINES else SIZE)
     finally:
         for editor in editors:
             editor.channel.close()
+
+
+@pytest.mark.parametrize("name", [*TEXTS, *LINES])
+def test_what_a_line_carries_is_counted_past_the_first_hundred(name: str) -> None:
+    analysis = Analysis({**TEXTS, **LINES}[name](SIZE))
+    counts = Counter(each.line for each in analysis.findings())
+    assert max(counts.values()) <= 102
+    assert counts.total() == analysis.finding_count
+    assert finish(analysis.findings_by_run()).total() == analysis.finding_count
 
 
 def test_a_record_that_is_deep_is_not_explained_to_its_end() -> None:

@@ -147,7 +147,7 @@ class _Parts:
 
     def named(self, key: str) -> Sequence[Member]:
         if self._by_key is None:
-            if self._searches < _MOST_SEARCHES:
+            if self._all is None and self._searches < _MOST_SEARCHES:
                 self._searches += 1
                 return self._search(key)
             self._by_key = {}

@@ -143,12 +143,16 @@ def repairs(finding: Finding) -> Iterable[Fix]:
 
 
 def capped(fix: Fix) -> Fix:
-    """The fix as it may be made: in bulk, nothing is changed that says something of a feed."""
-    if fix.level is not Level.IN_BULK:
-        return fix
+    """The fix as it may be made: in bulk, nothing is changed that says something of a feed, nor of
+    a line with more findings than are told, which nobody wrote by hand.
+    """
     lines = dict.fromkeys(edit.line for edit in fix.edits)
-    text = "".join(line.text for line in lines)
-    return fix._replace(level=Level.BY_HAND) if names_a_feed(text) else fix
+    if not any(line.is_crowded for line in lines):
+        if fix.level is not Level.IN_BULK:
+            return fix
+        if not names_a_feed("".join(line.text for line in lines)):
+            return fix
+    return fix._replace(level=Level.BY_HAND)
 
 
 def names_a_feed(text: str) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from drive_trace.linter.engine import Engine
 from drive_trace.linter.joining import CUT_OFF, SpreadObjects
-from drive_trace.linter.rule import Finding, LineDiagnostic, Severity
+from drive_trace.linter.rule import Finding, LineDiagnostic, Severity, more_of
 from drive_trace.linter.rules import RULES
 from drive_trace.linter.settings import RuleSettings, fingerprint
 from drive_trace.trace.index import Index
@@ -151,7 +151,9 @@ class FindingStore:
     def _on_line(self, line: Line) -> Iterator[Finding]:
         last = self._spread.last(line)
         for diagnostic in line.diagnostics:
-            if self._shows(diagnostic.kind, line):
+            if diagnostic.more and self._shows(diagnostic.kind, line):
+                yield more_of(RULES[diagnostic.kind], line, diagnostic)
+            elif self._shows(diagnostic.kind, line):
                 is_cut_off = diagnostic.problem is not None and diagnostic.problem.kind in CUT_OFF
                 for finding in RULES[diagnostic.kind].check(LineDiagnostic(line, diagnostic)):
                     yield finding._replace(last=last) if is_cut_off else finding

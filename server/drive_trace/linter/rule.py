@@ -14,7 +14,7 @@ from enum import IntEnum, StrEnum
 from typing import Any, Concatenate, Generic, NamedTuple, TypeVar
 
 from drive_trace.text.spans import Span
-from drive_trace.text.wording import shown
+from drive_trace.text.wording import plural, shown
 from drive_trace.trace.index import Index
 from drive_trace.trace.line import Diagnostic, Line
 from drive_trace.trace.places import Part, Place
@@ -169,6 +169,12 @@ class LineDiagnostic(NamedTuple):
         expected = diagnostic.field.describe()
         message = f"{what} must be {expected}; found {shown(diagnostic.found)}{hint}"
         return self.finding(rule, message)
+
+
+def more_of(rule: Rule[Any], line: Line, diagnostic: Diagnostic) -> Finding:
+    """The finding that stands for all that a rule finds on a crowded line beyond the first few."""
+    message = f"{plural(diagnostic.more, 'more finding')} of this rule on this line"
+    return Finding(rule, line, Place(Part.LINE_END), message, diagnostic=diagnostic)
 
 
 EntityT = TypeVar("EntityT", bound=tuple[object, ...])

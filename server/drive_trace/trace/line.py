@@ -79,6 +79,10 @@ REJECTING = frozenset(
 """The kinds for which the reference reader rejects a line."""
 
 
+MOST_DIAGNOSTICS = 100
+"""So many of one line are told one by one: nobody reads more, and a record may hold a million."""
+
+
 class Diagnostic(NamedTuple):
     """One thing that is wrong with a line."""
 
@@ -95,6 +99,8 @@ class Diagnostic(NamedTuple):
     problem: SyntaxProblem | None = None
     broken: tuple[Span, bytes] | None = None
     """Bytes that are not UTF-8, and the span of the text in their place."""
+    more: int = 0
+    """How many more of its kind the line has, where it stands for these."""
 
 
 class Line:
@@ -136,6 +142,11 @@ class Line:
     def is_copy_of(self, other: Line) -> bool:
         """Whether the line is another one over again, its ``event_id`` too."""
         return self.text.strip() == other.text.strip()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether it has more diagnostics than are told one by one. The last stand for the rest."""
+        return bool(self.diagnostics and self.diagnostics[-1].more)
 
     @property
     def is_rejected(self) -> bool:

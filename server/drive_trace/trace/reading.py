@@ -7,6 +7,7 @@ fast path may only ever say *valid and clean*.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, cast
@@ -18,6 +19,7 @@ from drive_trace.json_text.lexemes import compacted, space_count
 from drive_trace.text.spans import BrokenText, is_blank
 from drive_trace.trace.exact import diagnostics_of_object, whole_number
 from drive_trace.trace.line import (
+    MOST_DIAGNOSTICS,
     REJECTING,
     Diagnostic,
     DiagnosticKind,
@@ -25,6 +27,7 @@ from drive_trace.trace.line import (
     Line,
     LineStatus,
 )
+from drive_trace.trace.places import syntax_of
 from drive_trace.trace.typed import EventDecoder, all_written, event_decoder, written_length
 from drive_trace.vocabulary import (
     ALWAYS_KEPT,
@@ -161,16 +164,16 @@ def read_exactly(text: str) -> Line:
 
 
 def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
-    diagnostics = tuple(diagnostics_of_object(data))
+    found = [*diagnostics_of_object(data)]
     space = space_count(text)
     if syntax is not None or _may_repeat_keys(len(text) - space, data):
-        diagnostics += tuple(_duplicates((syntax or parse(text)).root))
+        # Not `parse`: who words the findings needs the tree, too.
+        found += _duplicates((syntax or syntax_of(text)).root)
     if space > text.endswith("\r"):
-        diagnostics += (Diagnostic(DiagnosticKind.NOT_COMPACT),)
+        found.append(Diagnostic(DiagnosticKind.NOT_COMPACT))
     if isinstance(text, BrokenText):
-        diagnostics += tuple(
-            Diagnostic(DiagnosticKind.INVALID_UTF8, broken=each) for each in text.broken()
-        )
+        found += (Diagnostic(DiagnosticKind.INVALID_UTF8, broken=each) for each in text.broken())
+    diagnostics = _told(found)
     name = data.get("event_type")
     event = EVENTS.get(name) if isinstance(name, str) else None
     if any(diagnostic.kind in REJECTING for diagnostic in diagnostics):
@@ -194,6 +197,20 @@ def _object_line(text: str, data: Json, syntax: Syntax | None) -> Line:
     if not diagnostics:
         return Line(text, event, facts)
     return FlaggedLine(text, LineStatus.VALID, event=event, facts=facts, diagnostics=diagnostics)
+
+
+def _told(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The diagnostics of a line, of many the first: those for which readers reject it before the
+    others, so that an error is among them. The last ones say how many more there are of each kind.
+    """
+    if len(found) <= MOST_DIAGNOSTICS:
+        return tuple(found)
+    found.sort(key=lambda each: each.kind not in REJECTING)
+    more = Counter[DiagnosticKind]()
+    for each in found[MOST_DIAGNOSTICS:]:
+        more[each.kind] += each.more or 1
+    rest = (Diagnostic(kind, more=count) for kind, count in more.items())
+    return (*found[:MOST_DIAGNOSTICS], *rest)
 
 
 def _broken(text: str, syntax: Syntax) -> FlaggedLine:
@@ -225,23 +242,31 @@ def _may_repeat_keys(length: int, data: Json) -> bool:
 
 
 def _duplicates(root: Node | None) -> Iterable[Diagnostic]:
-    """Every key that its object repeats later, at the top level and one level below."""
+    """Every key that its object repeats later, at the top level and one level below; of many in one
+    object the first, and how many more there are.
+    """
+    kind = DiagnosticKind.DUPLICATE_KEY
     if root is None or root.kind is not NodeKind.OBJECT:
         return
     for path, node in (
         ((), root),
-        *(((member.key,), member.value) for member in root.members if member.value is not None),
+        *(
+            ((member.key,), member.value)
+            for member in root.members
+            if member.value is not None and member.value.kind is NodeKind.OBJECT
+        ),
     ):
-        seen: dict[str, int] = {}
-        total: dict[str, int] = {}
-        for member in node.members:
-            total[member.key] = total.get(member.key, 0) + 1
-        for member in node.members:
-            occurrence = seen[member.key] = seen.get(member.key, -1) + 1
-            if occurrence < total[member.key] - 1:
-                yield Diagnostic(
-                    DiagnosticKind.DUPLICATE_KEY, (*path, member.key), occurrence=occurrence
-                )
+        keys = [member.key for member in node.members]
+        total, seen = Counter(keys), Counter[str]()
+        told, dead = 0, len(keys) - len(total)
+        for key in keys if dead else ():
+            occurrence, seen[key] = seen[key], seen[key] + 1
+            if occurrence < total[key] - 1:
+                yield Diagnostic(kind, (*path, key), occurrence=occurrence)
+                told += 1
+            if told == MOST_DIAGNOSTICS < dead:
+                yield Diagnostic(kind, more=dead - told)
+                break
 
 
 def _with_whole_numbers(event: EventType, data: Json) -> Json:

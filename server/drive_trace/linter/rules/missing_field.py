@@ -101,10 +101,16 @@ def _fixes(finding: Finding) -> Iterable[Fix]:
         yield from _insertions(finding)
 
 
+def _may_hold_fields(extra: Diagnostic) -> bool:
+    value = extra.found
+    is_text = isinstance(value, str) and value.lstrip()[:1] in {"{", "["}
+    return is_text or isinstance(value, dict | list)
+
+
 def _insertions(finding: Finding) -> Iterable[Fix]:
     """Putting in all fields that are missing, then each of them."""
     line, diagnostic = finding.line, finding.noted
-    if any(str(each.found).lstrip()[:1] in {"{", "["} for each in undeclared(line)):
+    if any(map(_may_hold_fields, undeclared(line))):
         return  # the fields may stand in there
     missing = _missing(line, diagnostic)
     inferred = event_with(values_of(line)) if "event_type" in diagnostic.names else None
