@@ -221,4 +221,6 @@ vim.lsp.config('drive_trace', {
 ```
 
 **Any other client.** The server asks for the section `driveTrace` with `workspace/configuration`, where the client declares that. Else it takes what comes with `workspace/didChangeConfiguration` as `{"driveTrace": {...}}`. In any case it first takes `initializationOptions`, with or without `driveTrace` around it; what a client gives later lies over that.
+
+**Trust.** Among `initializationOptions` alone, `"trusted": true` says that the person trusts the workspace: what its `drive-trace.toml` excludes is left out, and its runs may be CORRECT without that. VS Code says so of a workspace that you trust.
 """  # noqa: E501

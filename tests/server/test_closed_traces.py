@@ -19,7 +19,6 @@ from drive_trace.lsp.workspace.trace_folders import TraceFolders
 from drive_trace.scorecard.card import score, score_run
 from drive_trace.scorecard.caveats import Unread
 from drive_trace.storage.finding import Found, find_traces
-from drive_trace.storage.patterns import MoreFiles
 from drive_trace.tasks import Task, finish
 from drive_trace.text.spans import PositionEncoding
 from tests.support.client_text import event, graded, triage
@@ -79,8 +78,8 @@ def test_a_trace_that_comes_during_a_search_is_found(
     find = trace_folders.find_traces
     new = tmp_path / "b" / "trace.jsonl"
 
-    def passed_by(paths: Sequence[str], more: MoreFiles) -> list[Found]:
-        found = list(find(paths, more))
+    def passed_by(paths: Sequence[str], *given: object) -> list[Found]:
+        found = list(find(paths, *given))
         if not new.exists():
             write(new, triage())
             folders.expire()  # the client tells of it
@@ -97,10 +96,10 @@ def test_a_new_trace_is_found_after_some_seconds_however_long_a_search_takes(
     now = 100.0
     find = trace_folders.find_traces
 
-    def takes_long(paths: Sequence[str], more: MoreFiles) -> list[Found]:
+    def takes_long(paths: Sequence[str], *given: object) -> list[Found]:
         nonlocal now
         now += 2.0
-        return list(find(paths, more))
+        return list(find(paths, *given))
 
     monkeypatch.setattr(trace_folders, "find_traces", takes_long)
     monkeypatch.setattr(trace_folders.time, "monotonic", lambda: now)

@@ -141,3 +141,27 @@ def test_a_trace_under_another_name_qualifies_the_verdict_here_too(
     alone.open(trace.as_uri(), trace.read_text("utf-8"))
     runs = alone.request("driveTrace/runs", {})
     assert [each["headline"] for each in runs["runs"]] == ["CORRECT, but 1 input not read"]
+
+
+@pytest.mark.parametrize(
+    ("options", "headline"),
+    [
+        ({"trusted": True}, "CORRECT"),
+        ({"trusted": False}, "CORRECT, but 1 input not read"),
+        ({"trusted": "yes", "driveTrace": {"trusted": True}}, "CORRECT, but 1 input not read"),
+    ],
+)
+def test_what_a_configuration_excludes_counts_in_a_trusted_workspace(
+    options: object, headline: str, alone: RawClient, tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace.jsonl"
+    trace.write_text(graded("pass", "pass", "pass"), encoding="utf-8")
+    (tmp_path / "fixtures").mkdir()
+    failing = graded("pass", "fail", "pass", run="other")
+    (tmp_path / "fixtures" / "trace.jsonl").write_text(failing, encoding="utf-8")
+    (tmp_path / "drive-trace.toml").write_text('exclude = ["fixtures/"]\n', encoding="utf-8")
+    folders = [{"uri": tmp_path.as_uri(), "name": "x"}]
+    alone.initialize(workspaceFolders=folders, initializationOptions=options)
+    alone.open(trace.as_uri(), trace.read_text("utf-8"))
+    runs = alone.request("driveTrace/runs", {})
+    assert [each["headline"] for each in runs["runs"]] == [headline]

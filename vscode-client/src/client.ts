@@ -78,7 +78,8 @@ export function createClient(
       { language: "drive-trace", scheme: "git" }, // the old side of a diff
     ],
     outputChannel: log,
-    initializationOptions: () => readSettings().forServer,
+    // Behind the settings, which a workspace has a say in.
+    initializationOptions: () => ({ ...readSettings().forServer, trusted: vscode.workspace.isTrusted }),
     initializationFailedHandler: () => false,
     middleware: { window: { showDocument }, executeCommand: link.takeOver, provideCodeLenses: withActions },
     errorHandler: {

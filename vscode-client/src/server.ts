@@ -42,6 +42,8 @@ export class Server {
   private answered: LanguageClient | undefined;
   private process: ChildProcess | undefined;
   private command: Command | undefined;
+  /** Whether it was started in a workspace that is trusted, which it is told at its start. */
+  private trusted = false;
   private turn: Promise<void> = Promise.resolve();
   /** Whether somebody has needed it, or it was started early. */
   private wanted = false;
@@ -119,6 +121,9 @@ export class Server {
 
   /** The extension's own server is the same on any Python, if none is asked for. */
   private isRunning(command: Command): boolean {
+    if (this.trusted !== vscode.workspace.isTrusted) {
+      return false;
+    }
     const isOwn = command.isOwn && this.command?.isOwn === true && readSettings().python === "";
     return isOwn || isDeepStrictEqual(command, this.command);
   }
@@ -164,6 +169,7 @@ export class Server {
     });
     this.client = client;
     this.command = choice.command;
+    this.trusted = vscode.workspace.isTrusted;
     await this.waitForStart(client, shown);
   }
 

@@ -7,7 +7,7 @@ export interface Settings {
   /** A program and its first arguments; empty for none. */
   readonly serverCommand: readonly string[];
   readonly python: string;
-  readonly forServer: unknown;
+  readonly forServer: object | undefined;
 }
 
 export const serverSettings = [commandSetting, pythonSetting];
@@ -16,7 +16,7 @@ export function readSettings(): Settings {
   return {
     serverCommand: words(machineSetting(commandSetting)),
     python: words(machineSetting(pythonSetting))[0] ?? "",
-    forServer: vscode.workspace.getConfiguration().get<unknown>("driveTrace"),
+    forServer: vscode.workspace.getConfiguration().get<object>("driveTrace"),
   };
 }
 

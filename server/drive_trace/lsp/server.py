@@ -132,7 +132,9 @@ class TraceServer(LanguageServer):
         self._folders.change(folders, ())
         if folders:
             self._judging.start(str(folders[0]))
-        self._settings.start(params.initialization_options)
+        options = params.initialization_options
+        self._folders.trusted = isinstance(options, dict) and options.get("trusted") is True
+        self._settings.start(options)
         self._use(self._settings.now)
         client = self.protocol.client
         if client.applies_edits:

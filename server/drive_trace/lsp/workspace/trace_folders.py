@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from drive_trace.lsp.rpc.capabilities import path_of
 from drive_trace.storage.files import LeftOut, Problem
-from drive_trace.storage.finding import NO_MORE, LinkOut, find_traces
+from drive_trace.storage.finding import NO_MORE, LinkOut, SearchOptions, find_traces
 from drive_trace.storage.patterns import MoreFiles, is_trace
+from drive_trace.storage.projects import Projects
 
 _SHARE = 20
 """Folders are searched again after this many times the time that it took."""
@@ -41,6 +42,8 @@ class TraceFolders:
         self.folders = tuple(folders)
         self.more = NO_MORE
         """The files that are traces by the settings, whatever their names."""
+        self.trusted = False
+        """Whether the person trusts the workspace, and so what its configurations exclude."""
         self._found = _Found({}, (), NO_MORE, 0.0, {})
         self.links_out: Mapping[str, Path] = {}
         """The links of the last search that lead out of a repository, which nobody follows."""
@@ -69,7 +72,9 @@ class TraceFolders:
         left_out: dict[Path, LeftOut] = {}
         links_out: dict[str, Path] = {}
         there = [str(folder) for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - Path.is_dir raises
-        for each in find_traces(there, more):
+        projects = Projects(".", with_baseline=False, trusted=self.trusted)
+        options = SearchOptions(projects=projects, trusted=self.trusted)
+        for each in find_traces(there, more, options):
             if (folders, more) != (self.folders, self.more):
                 return self.search()
             if isinstance(each, LeftOut):
