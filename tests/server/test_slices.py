@@ -67,6 +67,23 @@ def test_what_is_said_of_many_runs_pauses_every_few_runs() -> None:
     assert sum(1 for _ in runs.all_runs()) >= STEPS
 
 
+def test_whether_a_run_was_copied_pauses_at_each_other_trace(tmp_path: Path) -> None:
+    count = 20
+    for number in range(count):
+        (tmp_path / str(number)).mkdir()
+        text = triage(project_run_id=f"run-{number}")
+        (tmp_path / str(number) / "trace.jsonl").write_text(text, encoding="utf-8")
+    closed = ClosedTraces([tmp_path])
+    closed.look(closed.search())
+    runs, uri = WorkspaceRuns(Workspace(), closed), (tmp_path / "0" / "trace.jsonl").as_uri()
+    assert sum(1 for _ in runs.joining("run-0", uri)) >= count
+    assert sum(1 for _ in runs.joining("run-0", uri)) < count
+    with (tmp_path / "1" / "trace.jsonl").open("a", encoding="utf-8") as file:
+        file.write(triage(project_run_id="run-1"))
+    closed.look(closed.search())
+    assert sum(1 for _ in runs.joining("run-0", uri)) >= count
+
+
 async def test_the_runs_are_those_of_the_text_as_it_is_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

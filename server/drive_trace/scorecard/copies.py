@@ -229,15 +229,19 @@ def is_copied_within(index: Index, run_id: str) -> bool:
 class Holders:
     """Which runs hold an event, over many files."""
 
-    def __init__(self, parts: Iterable[Held]) -> None:
+    def __init__(self) -> None:
         self.first: dict[Hashable, tuple[str, str]] = {}
         """The id of the first of them, and its file."""
         self._second: dict[Hashable, tuple[str, str]] = {}
         """The same of another run."""
+
+    def add(self, parts: Iterable[Held]) -> Holders:
+        """Take in parts of runs, and return itself."""
         for run_id, path, keys in parts:
             for key in keys:
                 if self.first.setdefault(key, (run_id, path))[0] != run_id:
                     self._second.setdefault(key, (run_id, path))
+        return self
 
     def other(self, run_id: str, keys: Iterable[Hashable]) -> str | None:
         """The file of another run that holds one of these events; None if there is none."""
@@ -250,7 +254,7 @@ def copied_runs(parts: Sequence[Held]) -> Mapping[str, str]:
     keys = [each[2] for each in parts]
     if len(set(chain(*keys))) == sum(map(len, keys)):  # as good as always
         return {}
-    holders = Holders(parts)
+    holders = Holders().add(parts)
     found = ((run_id, holders.other(run_id, keys)) for run_id, _, keys in parts)
     return {run_id: path for run_id, path in found if path is not None}
 

@@ -214,8 +214,11 @@ class WorkspaceRuns:
         if folder is not None:
             place, version = folder.as_uri(), (self.closed.revision, self.open_reals())
             if self._holders.get(place, (None,))[0] != version:
-                closed = (part for each in self._closed_in(folder) for part in each.parts.values())
-                self._holders[place] = version, Holders(map(_held, closed))
+                holders = Holders()
+                for each in self._closed_in(folder):
+                    holders.add(map(_held, each.parts.values()))
+                    yield
+                self._holders[place] = version, holders
             found.append(self._holders[place][1])
         for trace in self._open_in(folder) or [each.trace for each in parts if each.trace]:
             name = self._place(trace)[1]
@@ -225,7 +228,7 @@ class WorkspaceRuns:
                 continue
             if self._holders.get(trace.uri, (None,))[0] != trace.edits:
                 summary = yield from trace.analysis.summing_up(name)
-                self._holders[trace.uri] = trace.edits, Holders(map(_held, summary.runs))
+                self._holders[trace.uri] = trace.edits, Holders().add(map(_held, summary.runs))
             found.append(self._holders[trace.uri][1])
         hashes = [each.part.events.hashes() for each in parts if any(some.first for some in found)]
         others = (each.other(run_id, chain(*hashes)) for each in found)
