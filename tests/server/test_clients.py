@@ -187,10 +187,10 @@ def test_a_client_of_the_future_is_not_refused(alone: RawClient) -> None:
 
 def test_the_log_goes_to_the_client_that_wants_it(alone: RawClient) -> None:
     alone.initialize(initializationOptions={"logToClient": "warning"})
-    alone.change("file:///never/opened", 1, {"text": ""})
+    alone.notify("textDocument/didClose", {})
     logged = alone.notification("window/logMessage")
     assert logged["type"] == 2
-    assert "file:///never/opened" in logged["message"]
+    assert "textDocument/didClose" in logged["message"]
     alone.forget()
     for level, expected in (("off", 0), ("everything", 0), ("debug", 1)):
         settings = {"settings": {"driveTrace": {"logToClient": level}}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -44,8 +43,6 @@ from drive_trace.lsp.workspace.publishing import Publisher
 from drive_trace.lsp.workspace.runs import WorkspaceRuns
 from drive_trace.lsp.workspace.saving import Saving
 from drive_trace.storage.patterns import JUDGEMENTS_SUFFIX, TRACE_GLOBS, MoreFiles
-
-log = logging.getLogger(__name__)
 
 
 class TraceServer(LanguageServer):
@@ -180,8 +177,7 @@ class TraceServer(LanguageServer):
         uri, version = params.text_document.uri, params.text_document.version
         trace = self._traces.get(uri)
         if trace is None or version < trace.version:
-            log.debug("ignored a change of %s: no open trace, or older than what is", uri)
-            return
+            return  # it is no trace, or the change is older than what is there
         if trace.change(version, params.content_changes):
             self._saving.changed(trace)
         self._edited.request(uri)
