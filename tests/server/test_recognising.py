@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.support import REJECTED, START, published
+from tests.server.support import REJECTED, START, Document, published
 from tests.support.client_text import graded, triage
 from tests.support.raw_client import RawClient
 
